@@ -1,0 +1,1 @@
+"""What an encoder is trained to predict. Never imports probes."""
