@@ -55,7 +55,7 @@ class Corpus:
 
     def trees(self, split: Split) -> Iterator[str]:
         """Penn-style constituency trees of English sentences, one line each."""
-        raise self._without("constituency trees")
+        raise InputError(f"corpus {self.name} has no trees: use probes=trees, probes=senteval or probes=none")
 
     def documents(self, split: Split) -> Iterator[Document]:
         """Documents: sentences in context."""
@@ -65,12 +65,12 @@ class Corpus:
         """Premise and hypothesis pairs."""
         raise self._without("premise-hypothesis pairs")
 
-    def tokenize(self, raw: str) -> str:
+    @staticmethod
+    def tokenize(raw: str) -> str:
         """Raw text as this corpus would have it: tokens with single spaces between them."""
         return " ".join(raw.split())
 
     def _without(self, view: str) -> InputError:
         return InputError(
-            f"corpus {self.name} has no {view}: choose another corpus= "
-            "(python -m datamodules.catalog lists them)"
+            f"corpus {self.name} has no {view}: choose another corpus= (python -m datamodules.catalog lists them)"
         )

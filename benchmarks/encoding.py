@@ -1,0 +1,129 @@
+"""How fast a frozen encoder turns sentences into vectors, next to batches in the order of the file.
+
+python benchmarks/encoding.py                               20,000 sentences through bilstm_max
+python benchmarks/encoding.py --sentences 1000000 --encoder bov
+"""
+
+import argparse
+import json
+import os
+import platform
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+from torch.nn.utils.rnn import pad_sequence
+from tqdm import tqdm
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # so that the file runs as it is
+
+from datamodules.files import atomic_write  # noqa: E402
+from datamodules.vocabulary import Vocabulary  # noqa: E402
+from encoders import FrozenEncoder  # noqa: E402
+from encoders.embedding import WordEmbedding  # noqa: E402
+
+WIDTH = 300  # E
+WORDS = 50_000  # V
+REPEATED = 0.2  # share of sentences that came before, as premises and probing sentences do
+PLAIN_BATCH = 64  # sentences
+PLAIN_AT_MOST = 20_000  # sentences; the plain way needs no million to be timed
+
+
+def generate(count: int, seed: int = 1) -> list[str]:
+    """Sentences of Zipfian words; lengths are skewed, 14 words in the middle and up to 100."""
+    random = np.random.default_rng(seed)
+    lengths = np.clip(random.lognormal(np.log(14), 0.6, count), 1, 100).astype(int)
+    ends = lengths.cumsum()
+    words = np.minimum(random.zipf(1.2, ends[-1]), WORDS - 1)
+    sentences = [" ".join(map(str, words[end - length : end])) for length, end in zip(lengths, ends, strict=True)]
+    for row in np.flatnonzero(random.random(count) < REPEATED):
+        sentences[row] = sentences[random.integers(row + 1)]
+    return sentences
+
+
+def build(name: str, device: str) -> FrozenEncoder:
+    """The encoder of a configuration at its full size, with random weights and word vectors."""
+    torch.manual_seed(1)
+    encoder = instantiate(OmegaConf.load(ROOT / "configs" / "encoder" / f"{name}.yaml"), input_dim=WIDTH)
+    vocabulary = Vocabulary(map(str, range(WORDS)))
+    matrix = np.random.default_rng(1).normal(size=(len(vocabulary), WIDTH)).astype(np.float32)
+    matrix[:2] = 0
+    return FrozenEncoder(encoder.to(device).eval(), WordEmbedding(matrix).to(device), vocabulary)
+
+
+@torch.no_grad()
+def plain(frozen: FrozenEncoder, sentences: list[str]) -> np.ndarray:
+    """What one would write first: every sentence, in the order of the file, padded to its batch."""
+    device = frozen.embedding.table.device
+    vectors = []
+    for start in tqdm(range(0, len(sentences), PLAIN_BATCH), desc="plain", disable=None, leave=False):
+        rows = [torch.tensor(frozen.vocabulary.rows(text)) for text in sentences[start : start + PLAIN_BATCH]]
+        lengths = torch.tensor([len(row) for row in rows]).to(device)
+        ids = pad_sequence(rows, batch_first=True).to(device)
+        vectors.append(frozen.encoder(frozen.embedding(ids), lengths).vector.cpu())
+    return torch.cat(vectors).numpy()
+
+
+def peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+
+
+def measure(name: str, count: int, device: str) -> dict[str, object]:
+    """Time both ways on the same sentences, and compare their vectors."""
+    sentences, frozen = generate(count), build(name, device)
+    sample = sentences[:PLAIN_AT_MOST]
+    frozen.encode(sample[:256])  # the first call of a kernel is slow
+    before = peak_megabytes()
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        vectors = frozen.encode(sentences, out=Path(folder) / "vectors.npy")
+        ours = count / (time.perf_counter() - start)
+        grown = peak_megabytes() - before
+        start = time.perf_counter()
+        expected = plain(frozen, sample)
+        theirs = len(sample) / (time.perf_counter() - start)
+        difference = float(np.abs(vectors[: len(sample)] - expected).max())
+    # kernels for other batch shapes round differently, and GPUs multiply in TF32
+    assert difference < (1e-4 if device == "cpu" else 1e-2), f"vectors differ by {difference}"
+    return {
+        "encoder": name,
+        "sentences": count,
+        "distinct": frozen.coverage.sentences,
+        "ours_sentences_per_second": round(ours),
+        "plain_sentences_per_second": round(theirs),
+        "ratio": round(ours / theirs, 2),
+        "result_megabytes": round(count * frozen.dim * 4 / 2**20),
+        "memory_growth_megabytes": round(grown),
+        "largest_difference": difference,
+    }
+
+
+def hardware(device: str) -> dict[str, object]:
+    name = torch.cuda.get_device_name() if device == "cuda" else platform.processor() or platform.machine()
+    return {"device": name, "cores": os.cpu_count(), "threads": torch.get_num_threads(), "torch": torch.__version__}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sentences", type=int, default=20_000, help="how many sentences to generate")
+    parser.add_argument("--encoder", default="bilstm_max", help="a name from configs/encoder")
+    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
+    options = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    result = {**measure(options.encoder, options.sentences, device), **hardware(device)}
+    for key, value in result.items():
+        print(f"{key:<28} {value}")
+    if options.json:
+        with atomic_write(options.json) as file:
+            json.dump({**result, "date": time.strftime("%Y-%m-%d")}, file, indent=2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Corpora in the formats in which they are published; one file each."""

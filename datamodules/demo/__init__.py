@@ -1,0 +1,66 @@
+"""The corpus that the project makes itself: a small world, a synchronous grammar, four languages.
+
+Every view of a split shows the same sentences in the same order. Documents are drawn one by one from
+(seed, split, number), so any size takes linear time and constant memory, and is the same on every machine.
+"""
+
+from collections.abc import Iterator
+from itertools import count, islice
+
+from datamodules.corpus import Corpus, Document, Inference, Split
+from datamodules.demo.documents import Story, story
+from datamodules.demo.grammar import tree_of, words_of
+from datamodules.demo.inference import inference
+from datamodules.demo.meaning import Saying
+from datamodules.errors import InputError
+
+GRAMMAR = 1  # raised when the same seed gives other text
+PROBE_FACTOR = 1000  # sentences of the probe split for each training sentence: nobody reads them all
+
+
+class Demo(Corpus):
+    """`size` training sentences, a tenth of that (200 to 2,000) for dev and test, and more for probing."""
+
+    name = "demo"
+
+    def __init__(self, size: int = 6000, seed: int = 1) -> None:
+        if not isinstance(size, int) or size < 1:
+            raise InputError(f"corpus.size={size}: give a number of training sentences")
+        self.size, self.seed = size, seed
+
+    def fingerprint(self) -> str:
+        return f"demo grammar {GRAMMAR} seed {self.seed} size {self.size}"
+
+    def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
+        if target not in ("fr", "de", "fi"):
+            raise InputError(f"corpus demo speaks fr, de and fi, not {target}")
+        return ((words_of(said, "en"), words_of(said, target)) for said in self._sayings(split))
+
+    def sentences(self, split: Split) -> Iterator[str]:
+        return (words_of(said, "en") for said in self._sayings(split))
+
+    def trees(self, split: Split) -> Iterator[str]:
+        return (tree_of(said) for said in self._sayings(split))
+
+    def documents(self, split: Split) -> Iterator[Document]:
+        left = self._count(split)
+        for found in self._stories(split):
+            if left <= 0:
+                return
+            left -= sum(1 for _ in found.sayings())
+            yield found.english()
+
+    def inference(self, split: Split) -> Iterator[Inference]:
+        return (inference(self.seed, split, number) for number in range(self._count(split)))
+
+    def _sayings(self, split: Split) -> Iterator[Saying]:
+        return islice((said for found in self._stories(split) for said in found.sayings()), self._count(split))
+
+    def _stories(self, split: Split) -> Iterator[Story]:
+        return (story(self.seed, split, number) for number in count())
+
+    def _count(self, split: Split) -> int:
+        held_out = max(200, min(2000, self.size // 10))
+        return {"train": self.size, "dev": held_out, "test": held_out, "probe": PROBE_FACTOR * max(1000, self.size)}[
+            split
+        ]

@@ -1,0 +1,71 @@
+"""Documents of the demo world: titled sections, paragraphs, neighbours that share topic and people."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from datamodules.corpus import Document, Section
+from datamodules.demo.chance import Chance
+from datamodules.demo.grammar import draw, words_of
+from datamodules.demo.meaning import Saying
+from datamodules.demo.world import Scene, new_scene
+
+
+class Part(NamedTuple):
+    """A section before any language says it."""
+
+    level: int
+    title: str
+    paragraphs: list[list[Saying]]
+
+
+class Story(NamedTuple):
+    """A document before any language says it."""
+
+    id: str
+    title: str
+    parts: list[Part]
+
+    def sayings(self) -> Iterator[Saying]:
+        for part in self.parts:
+            for paragraph in part.paragraphs:
+                yield from paragraph
+
+    def english(self) -> Document:
+        """What the document view shows."""
+        sections = [
+            Section(part.level, part.title, [[words_of(said, "en") for said in p] for p in part.paragraphs])
+            for part in self.parts
+        ]
+        return Document(self.id, self.title, sections)
+
+
+def story(seed: int, split: str, number: int) -> Story:
+    """The document that (seed, split, number) name."""
+    chance = Chance("document", seed, split, number)
+    scene = new_scene(chance)
+    parts, level = [], 1
+    for i in range(chance.weighted([(1, 2.0), (2, 3.0), (3, 2.0), (4, 1.0)])):
+        level = 1 if i == 0 else max(1, min(4, level + chance.weighted([(1, 3.0), (0, 2.0), (-1, 1.5)])))
+        counts = [chance.between(2, 4) for _ in range(chance.between(1, 2))]
+        paragraphs = [[draw(chance, scene) for _ in range(count)] for count in counts]
+        parts.append(Part(level, _section_title(scene, level, chance), paragraphs))
+    return Story(f"{split}-{number}", _title(scene), parts)
+
+
+def _title(scene: Scene) -> str:
+    return f"{_hero(scene)} and the {scene.objects[0].singular}"
+
+
+def _hero(scene: Scene) -> str:
+    hero = scene.protagonists[0]
+    if hero.name:
+        return hero.name.given
+    assert hero.noun is not None
+    return f"The {hero.noun.singular}"
+
+
+def _section_title(scene: Scene, level: int, chance: Chance) -> str:
+    thing, place = chance.one(scene.objects), chance.one(scene.places)
+    if level == 1:
+        return f"In the {place.singular}"
+    return f"The {thing.plural}" if level == 2 else f"More {thing.plural} in the {place.singular}"

@@ -1,0 +1,194 @@
+"""English, as Penn-style trees."""
+
+from datamodules.demo.lexicon import Phrase, progressive, third_person
+from datamodules.demo.meaning import Event, Place, Saying, Thing
+
+Node = tuple  # (label, word) or (label, [children])
+
+
+def render(node: Node) -> str:
+    """One line of brackets."""
+    label, inside = node
+    return f"({label} {inside})" if isinstance(inside, str) else f"({label} {' '.join(map(render, inside))})"
+
+
+def leaves(node: Node) -> list[str]:
+    _, inside = node
+    return [inside] if isinstance(inside, str) else [word for child in inside for word in leaves(child)]
+
+
+def capitalised(node: Node) -> Node:
+    """The tree with a capital first letter; a quotation mark has none."""
+    label, inside = node
+    if isinstance(inside, str):
+        return (label, inside[:1].upper() + inside[1:])
+    first = next(i for i, child in enumerate(inside) if child[0] != "``")
+    return (label, [*inside[:first], capitalised(inside[first]), *inside[first + 1 :]])
+
+
+def thing(t: Thing, subject: bool = True) -> Node:
+    if t.other:
+        return ("NP", [thing(_alone(t)), ("CC", "and"), thing(t.other)])
+    if t.pronoun:
+        return ("NP", [("PRP", pronoun(t, subject))])
+    core = _core(t)
+    if t.place:
+        core = ("NP", [core, place(t.place)])
+    if t.relative:
+        who = ("WP", "who") if t.name or (t.noun and t.noun.kind == "person") else ("WDT", "that")
+        core = ("NP", [core, ("SBAR", [("WHNP", [who]), ("S", [verb_phrase(t.relative)])])])
+    return core
+
+
+def _alone(t: Thing) -> Thing:
+    return Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective)
+
+
+def pronoun(t: Thing, subject: bool = True) -> str:
+    if t.many:
+        return "they" if subject else "them"
+    if t.noun and t.noun.kind != "person":
+        return "it"
+    if t.woman:
+        return "she" if subject else "her"
+    return "he" if subject else "him"
+
+
+def _core(t: Thing) -> Node:
+    if t.name:
+        return ("NP", [("NNP", part) for part in (t.name.given, t.name.surname) if part])
+    assert t.noun is not None
+    noun = ("NNS", t.noun.plural) if t.plural else ("NN", t.noun.singular)
+    inside = [*([("JJ", t.adjective.english)] if t.adjective else []), noun]
+    if t.noun.kind == "city":
+        return ("NP", [("NNP", t.noun.singular)])
+    if t.owner:
+        return ("NP", [("NP", [("NNP", t.owner.given), ("POS", "'s")]), *inside])
+    return ("NP", [*_article(t, inside[0][1]), *inside])
+
+
+def _article(t: Thing, following: str) -> list[Node]:
+    if t.article == "a":
+        return [] if t.plural else [("DT", "an" if following[0] in "aeio" else "a")]
+    if t.article == "several":
+        return [("JJ", "several")]
+    return [("DT", "the" if t.article == "the" else "these" if t.plural else "this")]
+
+
+def place(p: Place) -> Node:
+    return ("PP", [("IN", p.relation), thing(p.thing, subject=False)])
+
+
+def adverb(p: Phrase) -> Node:
+    return ("ADVP", [("RB", p.english)])
+
+
+def time(p: Phrase) -> Node:
+    first, last = p.english.split()
+    if first == "in":
+        return ("PP", [("IN", "in"), ("NP", [("CD", last)])])
+    tags = {"last": "JJ", "one": "CD"}
+    return ("NP", [(tags.get(first, "DT"), first), ("NN", last)])
+
+
+def verb_phrase(e: Event, bare: bool = False) -> Node:
+    """The verb with all that follows; `bare` leaves the finite auxiliary to a question."""
+    tail = _after(e)
+    before = [adverb(e.frequency)] if e.frequency else []
+    many, past = e.subject.many, e.tense == "past"
+    if e.verb is None:
+        assert e.adjective is not None
+        be = ("VBD", "were" if many else "was") if past else ("VBP", "are") if many else ("VBZ", "is")
+        negation = [("RB", "not")] if e.negated else []
+        return ("VP", [be, *negation, *before, ("ADJP", [("JJ", e.adjective.english)]), *tail])
+    verb = e.verb
+    if bare:
+        return ("VP", [*before, ("VB", verb.base), *tail])
+    if e.negated:
+        do = ("VBD", "did") if past else ("VBP", "do") if many else ("VBZ", "does")
+        return ("VP", [do, ("RB", "not"), *before, ("VP", [("VB", verb.base), *tail])])
+    if e.aspect == "progressive":
+        be = ("VBD", "were" if many else "was") if past else ("VBP", "are") if many else ("VBZ", "is")
+        return ("VP", [be, *before, ("VP", [("VBG", progressive(verb.base)), *tail])])
+    if e.aspect == "perfect":
+        have = ("VBP", "have") if many else ("VBZ", "has")
+        return ("VP", [have, *before, ("VP", [("VBN", verb.participle), *tail])])
+    finite = ("VBD", verb.past) if past else ("VBP", verb.base) if many else ("VBZ", third_person(verb.base))
+    return ("VP", [*before, finite, *tail])
+
+
+def _after(e: Event) -> list[Node]:
+    tail = [thing(e.object, subject=False)] if e.object else []
+    tail += [adverb(e.manner)] if e.manner else []
+    tail += [place(e.place)] if e.place else []
+    tail += [time(e.time)] if e.time else []
+    tail += [("SBAR", [("IN", "that"), clause(e.said)])] if e.said else []
+    tail += [_subordinate(*e.because)] if e.because else []
+    return tail
+
+
+def _subordinate(conjunction: str, e: Event) -> Node:
+    if conjunction == "when":
+        return ("SBAR", [("WHADVP", [("WRB", "when")]), clause(e)])
+    return ("SBAR", [("IN", conjunction), clause(e)])
+
+
+def clause(e: Event) -> Node:
+    return ("S", [thing(e.subject), verb_phrase(e)])
+
+
+def tree(s: Saying) -> Node:
+    """The whole sentence under ROOT."""
+    label, parts = _parts(s)
+    opening = [("CC", s.opener)] if s.opener else []
+    end = "?" if s.pattern in ("yes-no", "who", "why", "where") else "."
+    return ("ROOT", [capitalised((label, [*opening, *parts, (".", end)]))])
+
+
+def _parts(s: Saying) -> tuple[str, list[Node]]:
+    first = s.events[0]
+    subject, rest = thing(first.subject), verb_phrase(first)
+    comma = (",", ",")
+    if s.pattern == "plain":
+        return "S", [subject, rest]
+    if s.pattern == "adverb between":
+        assert first.frequency is not None
+        return "S", [subject, *rest[1][:1], ("VP", rest[1][1:])]
+    if s.pattern in ("adverb", "adverb comma"):
+        assert s.word is not None
+        return "S", [adverb(s.word), *([comma] if "comma" in s.pattern else []), subject, rest]
+    if s.pattern in ("time", "time comma"):
+        assert s.word is not None
+        return "S", [time(s.word), *([comma] if "comma" in s.pattern else []), subject, rest]
+    if s.pattern in ("place", "place comma"):
+        assert s.place is not None
+        return "S", [place(s.place), *([comma] if "comma" in s.pattern else []), subject, rest]
+    if s.pattern == "interjection":
+        assert s.word is not None
+        return "S", [("INTJ", [("UH", s.word.english)]), comma, subject, rest]
+    if s.pattern == "subordinate first":
+        assert s.link is not None
+        return "S", [_subordinate(s.link, s.events[1]), comma, subject, rest]
+    if s.pattern in ("coordination", "coordination comma"):
+        assert s.link is not None
+        link = [*([comma] if "comma" in s.pattern else []), ("CC", s.link)]
+        return "S", [clause(first), *link, clause(s.events[1])]
+    if s.pattern == "semicolon":
+        return "S", [clause(first), (":", ";"), clause(s.events[1])]
+    if s.pattern == "said behind":
+        return "S", [clause(first), comma, thing(s.events[1].subject), verb_phrase(s.events[1])]
+    if s.pattern == "quotation":
+        said = [thing(s.events[1].subject), verb_phrase(s.events[1])]
+        return "S", [("``", "``"), clause(first), comma, ("''", "''"), *said]
+    return _question(s)
+
+
+def _question(s: Saying) -> tuple[str, list[Node]]:
+    first = s.events[0]
+    if s.pattern == "who":
+        return "SBARQ", [("WHNP", [("WP", "who")]), ("SQ", [verb_phrase(first)])]
+    do = ("VBD", "did") if first.tense == "past" else ("VBP", "do") if first.subject.many else ("VBZ", "does")
+    inverted = [do, thing(first.subject), verb_phrase(first, bare=True)]
+    if s.pattern == "yes-no":
+        return "SQ", inverted
+    return "SBARQ", [("WHADVP", [("WRB", s.pattern)]), ("SQ", inverted)]

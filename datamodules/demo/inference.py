@@ -1,0 +1,109 @@
+"""Premises and hypotheses whose label follows from the demo world."""
+
+from dataclasses import replace
+
+from datamodules.corpus import Inference
+from datamodules.demo import english
+from datamodules.demo.chance import Chance
+from datamodules.demo.grammar import LONGEST, SHORTEST
+from datamodules.demo.lexicon import lexicon
+from datamodules.demo.meaning import Event, Place, Saying, Thing
+from datamodules.demo.world import Teller, new_scene
+
+WORDS = lexicon()
+LABELS = ("entailment", "neutral", "contradiction")
+
+
+def inference(seed: int, split: str, number: int) -> Inference:
+    """The pair that (seed, split, number) name; labels take turns."""
+    label = LABELS[number % 3]
+    attempt = 0
+    while True:
+        chance = Chance("inference", seed, split, number, attempt)
+        event = _premise(Teller(chance, new_scene(chance)))
+        other = _hypothesis(chance, event, label)
+        texts = [_say(event), _say(other)] if other else []
+        if other and all(SHORTEST <= len(t.split()) <= LONGEST for t in texts) and texts[0] != texts[1]:
+            return Inference(texts[0], texts[1], label)  # type: ignore[arg-type]
+        attempt += 1
+
+
+def _say(event: Event) -> str:
+    return " ".join(english.leaves(english.tree(Saying("plain", (event,)))))
+
+
+def _premise(teller: Teller) -> Event:
+    """A full event: subject, object with an adjective, place and manner."""
+    event = teller.event(0.8, tense="past")
+    event = replace(event, aspect="simple", negated=False, time=None, frequency=None, because=None)
+    assert event.object is not None
+    dressed = event.object
+    if dressed.noun and not dressed.adjective and dressed.noun.kind in WORDS.adjectives:
+        dressed = replace(dressed, adjective=teller.adjective(dressed.noun))
+    subject = event.subject
+    if subject.noun and not subject.adjective and not subject.many:
+        subject = replace(subject, adjective=teller.adjective(subject.noun))
+    place = Place("in", Thing(noun=teller.chance.one(teller.scene.places)))
+    manner = teller.chance.zipf(WORDS.manner)
+    return replace(event, subject=subject, object=dressed, place=place, manner=manner)
+
+
+def _hypothesis(chance: Chance, event: Event, label: str) -> Event | None:
+    """The premise with less said (entailment), more or other said (neutral), or the opposite (contradiction).
+
+    Each label also drops modifiers at random, so that length alone tells little.
+    """
+    other = event
+    if label == "entailment":
+        ways = chance.shuffled(["manner", "place", "object adjective", "subject adjective", "relative"])
+        for way in ways[: chance.between(1, 3)]:
+            other = _without(other, way)
+        return other
+    if chance.often(0.5):
+        other = _without(other, chance.one(["manner", "object adjective"]))
+    if label == "contradiction":
+        return _opposite(chance, other)
+    return _elsewhere_unknown(chance, other)
+
+
+def _without(event: Event, way: str) -> Event:
+    if way == "manner":
+        return replace(event, manner=None)
+    if way == "place":
+        return replace(event, place=None)
+    if way == "object adjective" and event.object:
+        return replace(event, object=replace(event.object, adjective=None, place=None, relative=None))
+    if way == "relative":
+        return replace(event, subject=replace(event.subject, relative=None, place=None))
+    return replace(event, subject=replace(event.subject, adjective=None))
+
+
+def _opposite(chance: Chance, event: Event) -> Event | None:
+    """Another place (nobody is at two at once), the opposite adjective, or the denied event."""
+    way = chance.one(["place", "adjective", "negation"])
+    if way == "place" and event.place:
+        there = chance.one([p for p in WORDS.nouns["place"] if p != event.place.thing.noun])
+        return replace(event, place=Place("in", Thing(noun=there)))
+    if way == "adjective" and event.subject.adjective and event.subject.article in ("the", "this"):
+        opposite = WORDS.opposites.get(event.subject.adjective.english)
+        found = [a for kind in WORDS.adjectives.values() for a in kind if a.english == opposite]
+        subject = replace(event.subject, relative=None, place=None)
+        return replace(event, subject=replace(subject, adjective=found[0])) if found else None
+    return replace(event, negated=True, manner=None) if way == "negation" else None
+
+
+def _elsewhere_unknown(chance: Chance, event: Event) -> Event | None:
+    """Something is added that may or may not be so; some hypotheses deny another event."""
+    if chance.often(0.25):
+        verb = chance.zipf(WORDS.intransitive)
+        return replace(event, verb=verb, object=None, negated=True, manner=None)
+    if chance.often(0.5):
+        return replace(event, time=chance.one([t for t in WORDS.times if t.tense != "present"]), manner=None)
+    assert event.object is not None
+    if event.object.noun is None or event.object.noun.kind not in WORDS.adjectives:
+        return None
+    adjective = chance.zipf(WORDS.adjectives[event.object.noun.kind])
+    same = event.object.adjective
+    if same and (adjective == same or WORDS.opposites.get(same.english) == adjective.english):
+        return None
+    return replace(event, object=replace(event.object, adjective=adjective))

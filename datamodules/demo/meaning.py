@@ -1,0 +1,72 @@
+"""What a sentence of the demo world says, before any language says it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from datamodules.demo.lexicon import Adjective, Name, Noun, Phrase, Verb
+
+Tense = Literal["past", "present"]
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A noun phrase: `noun`, or `name`, or a pronoun for an earlier one, or two joined by `and`."""
+
+    noun: Noun | None = None
+    name: Name | None = None
+    pronoun: bool = False  # say only he, she, it or they
+    plural: bool = False
+    article: Literal["the", "a", "this", "several"] = "the"
+    adjective: Adjective | None = None
+    owner: Name | None = None  # Anna's dog
+    place: "Place | None" = None  # the dog in the garden
+    relative: "Event | None" = None  # the man who sold the bread; its subject is not said
+    other: "Thing | None" = None  # Anna and Peter
+
+    @property
+    def many(self) -> bool:
+        return self.plural or self.other is not None
+
+    @property
+    def woman(self) -> bool:
+        """Whether the pronoun is feminine for a person."""
+        return self.name.woman if self.name else bool(self.noun and self.noun.french[0] == "f")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A prepositional phrase with a singular noun or a city."""
+
+    relation: Literal["in", "on", "with", "behind", "near"]
+    thing: Thing
+
+
+@dataclass(frozen=True)
+class Event:
+    """A clause."""
+
+    subject: Thing
+    verb: Verb | None  # None: to be
+    tense: Tense
+    object: Thing | None = None
+    adjective: Adjective | None = None  # the dog is hungry
+    aspect: Literal["simple", "progressive", "perfect"] = "simple"
+    negated: bool = False
+    frequency: Phrase | None = None
+    manner: Phrase | None = None
+    place: Place | None = None
+    time: Phrase | None = None
+    said: "Event | None" = None  # what is said or thought
+    because: "tuple[str, Event] | None" = None  # a conjunction and the clause behind it
+
+
+@dataclass(frozen=True)
+class Saying:
+    """A whole sentence: one or two clauses in a pattern (see grammar.PATTERNS)."""
+
+    pattern: str
+    events: tuple[Event, ...]
+    word: Phrase | None = None  # interjection, adverb or time that opens it
+    link: str | None = None  # and, but, yet; because, when, ...
+    place: Place | None = None  # opens it
+    opener: str | None = None  # a sentence-initial and, but, yet

@@ -1,0 +1,235 @@
+"""Who does what to what: the demo world's preferences, and the events that a document tells.
+
+A document has a topic and a few protagonists. Its topic prefers classes of objects and places; verbs choose
+their objects by class and many choose their subjects; scripts order events, cause before effect.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from datamodules.demo.chance import Chance
+from datamodules.demo.lexicon import Adjective, Name, Noun, Phrase, Verb, lexicon
+from datamodules.demo.meaning import Event, Place, Tense, Thing
+from datamodules.demo.verbs import AGENTS
+from datamodules.demo.words import TOPICS
+
+WORDS = lexicon()
+AGENT_NOUNS = {verb: [WORDS.noun(lemma) for lemma in lemmas.split()] for verb, lemmas in AGENTS.items()}
+LAST_YEAR = 2020
+NAMES = 0.5  # exponent of the frequencies of names, which are flatter than those of words
+FURTHER = ("because", "although", "while", "if", "since", "after", "when")
+ON_TOP = ("table", "chair", "bed", "shelf", "bench", "carpet", "roof")
+SURFACES = [noun for noun in WORDS.nouns["furniture"] if noun.lemma in ON_TOP]
+
+
+class Scene(NamedTuple):
+    """What a document is about."""
+
+    topic: str
+    protagonists: list[Thing]
+    objects: list[Noun]
+    places: list[Noun]
+    tense: Tense  # of most of its clauses
+
+
+def new_scene(chance: Chance) -> Scene:
+    """A topic, two to four protagonists, and things that come up again."""
+    topic = chance.one(list(TOPICS))
+    first, second, places = TOPICS[topic]
+    objects = [chance.zipf(WORDS.nouns[kind]) for kind in (first, first, first, first, second, second, second)]
+    protagonists = [_protagonist(chance) for _ in range(chance.between(2, 4))]
+    tense: Tense = "past" if chance.often(0.5) else "present"
+    return Scene(topic, protagonists, objects, [WORDS.noun(lemma) for lemma in places.split()], tense)
+
+
+def _protagonist(chance: Chance) -> Thing:
+    if chance.often(0.5):
+        return Thing(name=_name(chance))
+    return Thing(noun=chance.zipf(WORDS.nouns["person"]))
+
+
+def _name(chance: Chance) -> Name:
+    woman = chance.often(0.5)
+    surname = chance.zipf(WORDS.surnames, NAMES) if chance.often(0.45) else None
+    return Name(chance.zipf(WORDS.women if woman else WORDS.men, NAMES), surname, woman)
+
+
+class Teller:
+    """Draws clauses for one scene."""
+
+    def __init__(self, chance: Chance, scene: Scene) -> None:
+        self.chance, self.scene = chance, scene
+
+    def tense(self) -> Tense:
+        if self.chance.often(0.9):
+            return self.scene.tense
+        return "present" if self.scene.tense == "past" else "past"
+
+    def who(self, verb: Verb | None = None, size: float = 1.0) -> Thing:
+        """A subject: a protagonist, somebody fit for the verb, at times an animal, at times several."""
+        chance = self.chance
+        if verb and verb.base in AGENT_NOUNS and chance.often(0.6):
+            found = Thing(noun=chance.zipf(AGENT_NOUNS[verb.base]))
+        elif chance.often(0.6):
+            found = chance.one(self.scene.protagonists)
+        else:
+            found = Thing(noun=chance.zipf(WORDS.nouns["person"])) if chance.often(0.7) else Thing(name=_name(chance))
+        if found.name:
+            if chance.often(0.12 * size):
+                return replace(found, other=Thing(name=_name(chance)))
+            return found
+        return self.dressed(found, size)
+
+    def dressed(self, thing: Thing, size: float, plural: float = 0.42) -> Thing:
+        """A noun with article, number and, as `size` allows, adjective, owner, place or relative clause."""
+        chance, noun = self.chance, thing.noun
+        assert noun is not None
+        many = chance.often(plural)
+        article = chance.weighted([("the", 5.0), ("a", 3.0), ("this", 0.7), ("several", 0.8 if many else 0.0)])
+        adjective = self.adjective(noun) if chance.often(0.3 * size) else None
+        thing = replace(thing, plural=many, article=article, adjective=adjective)  # type: ignore[arg-type]
+        if chance.often(0.1 * size) and noun.kind != "place":
+            return replace(thing, owner=_name(chance)._replace(surname=None))
+        if chance.often(0.1 * size):
+            return replace(thing, place=Place("in", self.where()))
+        if chance.often(0.13 * size) and noun.kind == "person":
+            return replace(thing, relative=self.relative(thing, size * 0.6))
+        return thing
+
+    def adjective(self, noun: Noun) -> Adjective:
+        return self.chance.zipf(WORDS.adjectives[noun.kind])
+
+    def relative(self, head: Thing, size: float) -> Event:
+        event = self.event(size) if self.chance.often(0.6) else self.idle(size)
+        return replace(event, subject=replace(head, relative=None), because=None, said=None, negated=False)
+
+    def what(self, verb: Verb, size: float) -> Thing:
+        """An object of a class that the verb takes, preferably one that the document knows."""
+        chance = self.chance
+        if "person" in verb.objects and chance.often(0.5):
+            return self.dressed(Thing(noun=chance.zipf(WORDS.nouns["person"])), size)
+        known = [noun for noun in self.scene.objects if noun.kind in verb.objects]
+        if known and chance.often(0.75):
+            noun = chance.one(known)
+        else:
+            noun = chance.zipf(
+                WORDS.nouns[chance.zipf([kind for kind in verb.objects if kind != "person"] or ["person"])]
+            )
+        return self.dressed(Thing(noun=noun), size)
+
+    def where(self) -> Thing:
+        """A place for `in`."""
+        if self.chance.often(0.2):
+            return Thing(noun=self.chance.zipf(WORDS.cities))
+        known = self.chance.often(0.75)
+        noun = self.chance.one(self.scene.places) if known else self.chance.zipf(WORDS.nouns["place"])
+        adjective = self.adjective(noun) if self.chance.often(0.15) else None
+        return Thing(noun=noun, adjective=adjective)
+
+    def place(self) -> Place:
+        chance = self.chance
+        relation = chance.weighted([("in", 5.0), ("on", 1.0), ("behind", 1.0), ("near", 1.0)])
+        if relation == "in":
+            return Place("in", self.where())
+        if relation == "on":
+            return Place("on", Thing(noun=chance.zipf(SURFACES)))
+        return Place(relation, Thing(noun=chance.one(self.scene.places)))  # type: ignore[arg-type]
+
+    def verb(self) -> Verb:
+        """A transitive verb that the topic's things take."""
+        kinds = TOPICS[self.scene.topic][:2]
+        for _ in range(6):
+            verb = self.chance.zipf(list(WORDS.transitive.values()))
+            if set(verb.objects) & set(kinds):
+                return verb
+        return verb
+
+    def event(self, size: float = 1.0, verb: Verb | None = None, tense: Tense | None = None) -> Event:
+        """Somebody does something to something."""
+        verb = verb or self.verb()
+        event = Event(self.who(verb, size), verb, tense or self.tense(), object=self.what(verb, size))
+        return self.adorned(event, size)
+
+    def idle(self, size: float = 1.0, tense: Tense | None = None) -> Event:
+        """Somebody does something, or is somehow."""
+        chance, tense = self.chance, tense or self.tense()
+        if chance.often(0.65):
+            verb = chance.zipf(WORDS.intransitive)
+            event = Event(self.who(None, size), verb, tense, negated=chance.often(0.12))
+            return self.adorned(event, size)
+        if chance.often(0.6):
+            subject = self.who(None, size)
+        else:
+            noun = chance.one([n for n in self.scene.objects if n.kind in WORDS.adjectives])
+            subject = self.dressed(Thing(noun=noun), size * 0.7)
+        if subject.many:
+            article = "the" if subject.article == "several" else subject.article
+            subject = replace(subject, plural=False, other=None, article=article, relative=None)
+        kind = subject.noun.kind if subject.noun else "person"
+        adjective = chance.zipf([a for a in WORDS.adjectives[kind] if a != subject.adjective])
+        return Event(subject, None, tense, adjective=adjective, negated=chance.often(0.15))
+
+    def adorned(self, event: Event, size: float) -> Event:
+        chance = self.chance
+        aspect = "simple"
+        if not event.negated and event.tense == "past" and chance.often(0.12):
+            aspect = "progressive"
+        elif not event.negated and event.tense == "present" and chance.often(0.25):
+            aspect = chance.one(["progressive", "perfect"])
+        event = replace(event, aspect=aspect)  # type: ignore[arg-type]
+        if not event.negated and chance.often(0.08 * size):
+            event = replace(event, frequency=chance.zipf(WORDS.frequency))
+        if chance.often(0.16 * size) and not event.negated:
+            event = replace(event, manner=chance.zipf(WORDS.manner))
+        if chance.often(0.3 * size):
+            event = replace(event, place=self.place())
+        elif chance.often(0.16 * size) and aspect == "simple":
+            event = replace(event, time=self.time(event.tense))
+        return event
+
+    def time(self, tense: Tense) -> Phrase:
+        """When: a phrase that fits the tense, or a year."""
+        if tense == "past" and self.chance.often(0.4):
+            year = str(LAST_YEAR - self.chance.zipf(range(150), 0.5))
+            return Phrase(f"in {year}", f"en {year}", f"im Jahr {year}", f"vuonna {year}", "past")
+        return self.chance.zipf([t for t in WORDS.times if t.tense in ("any", tense)])
+
+    def because(self, event: Event, size: float) -> Event:
+        """The clause with a subordinate one behind it."""
+        inner = self.follow(event, size * 0.6) if self.chance.often(0.5) else self.idle(size * 0.6, event.tense)
+        return replace(event, because=(self.chance.zipf(FURTHER), replace(inner, because=None)))
+
+    def saying(self, size: float) -> Event:
+        """Somebody says or thinks that something is so."""
+        verb = self.chance.zipf(WORDS.saying)
+        inner = self.event(size * 0.7) if self.chance.often(0.6) else self.idle(size * 0.7)
+        if self.chance.often(0.3 * size):
+            inner = self.because(inner, size * 0.5)
+        return Event(self.who(verb, size * 0.8), verb, self.tense(), said=inner)
+
+    def follow(self, first: Event, size: float) -> Event:
+        """A clause with the first one's subject as a pronoun: what it leads to where a script says so."""
+        subject = replace(first.subject, pronoun=True, relative=None, place=None)
+        if first.verb and first.object:
+            later = [s[s.index(first.verb.base) + 1 :] for s in WORDS.events if first.verb.base in s[:-1]]
+            if later and self.chance.often(0.8):
+                verb = WORDS.transitive[self.chance.zipf(self.chance.one(later))]
+                event = Event(subject, verb, first.tense, object=self.again(first.object, verb, size))
+                return self.adorned(event, size * 0.7)
+        event = self.event(size, tense=first.tense) if self.chance.often(0.5) else self.idle(size, first.tense)
+        if event.verb is None and first.subject.many:
+            event = Event(subject, self.chance.zipf(WORDS.intransitive), first.tense)
+        kind = first.subject.noun.kind if first.subject.noun else "person"
+        if event.verb is None and kind != "person":
+            return Event(subject, None, first.tense, adjective=self.chance.zipf(WORDS.adjectives[kind]))
+        if kind != "person":
+            return Event(subject, WORDS.intransitive[4], first.tense)
+        if event.verb is None and event.adjective not in WORDS.adjectives["person"]:
+            event = replace(event, adjective=self.chance.zipf(WORDS.adjectives["person"]))
+        return replace(event, subject=subject)
+
+    def again(self, thing: Thing, verb: Verb, size: float) -> Thing:
+        """The object once more, now known, or another that fits the verb."""
+        if thing.noun and thing.noun.kind in verb.objects:
+            return Thing(noun=thing.noun, plural=thing.plural, article="this" if self.chance.often(0.2) else "the")
+        return self.what(verb, size)

@@ -1,0 +1,103 @@
+"""Batches by length: little padding, every example once per epoch, an order that can be resumed."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+from datamodules.batches import PADDING, Sentences
+from datamodules.vocabulary import Ragged
+
+POOL_BATCHES = 64  # sentences are sorted by length inside pools of this many batches
+
+
+class LengthBatches(Sampler[np.ndarray]):
+    """Index batches of one epoch: sentences of like length together, batches in random order.
+
+    The order is a function of (seed, epoch) alone, so a run that was killed continues where it stopped:
+    `start` skips the batches that are done. Under several processes each takes every `world`-th batch.
+    """
+
+    def __init__(
+        self, lengths: Sequence[np.ndarray], batch_size: int, seed: int, rank: int = 0, world: int = 1
+    ) -> None:
+        self.lengths = lengths  # sort keys, the most important first
+        self.batch_size, self.seed, self.rank, self.world = batch_size, seed, rank, world
+        self.epoch = 0
+        self.start = 0
+
+    def __len__(self) -> int:
+        batches = -(-len(self.lengths[0]) // self.batch_size)
+        return -(-batches // self.world)
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        start, self.start = self.start, 0
+        batches = self._batches()
+        rounds = len(self) * self.world  # the last round borrows from the first, so that ranks stay in step
+        order = [batches[i % len(batches)] for i in range(rounds)]
+        yield from order[self.rank :: self.world][start:]
+
+    def _batches(self) -> list[np.ndarray]:
+        random = np.random.default_rng([self.seed, self.epoch])
+        shuffled = random.permutation(len(self.lengths[0]))
+        pool_size = self.batch_size * POOL_BATCHES
+        batches = []
+        for first in range(0, len(shuffled), pool_size):
+            pool = shuffled[first : first + pool_size]
+            by_length = np.lexsort([key[pool] for key in reversed(self.lengths)])
+            pool = pool[by_length]
+            batches += [pool[i : i + self.batch_size] for i in range(0, len(pool), self.batch_size)]
+        random.shuffle(batches)  # type: ignore[arg-type]
+        return batches
+
+
+class SortedBatches(Sampler[np.ndarray]):
+    """Index batches in order of length, the longest first: for evaluation."""
+
+    def __init__(self, lengths: np.ndarray, batch_size: int) -> None:
+        self.order = np.argsort(-lengths, kind="stable")
+        self.batch_size = batch_size
+
+    def __len__(self) -> int:
+        return -(-len(self.order) // self.batch_size)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for first in range(0, len(self.order), self.batch_size):
+            yield self.order[first : first + self.batch_size]
+
+
+class Collated(Dataset):
+    """A dataset whose items are whole batches: an index array in, a typed batch out."""
+
+    def __init__(self, collate: Callable[[np.ndarray], NamedTuple]) -> None:
+        self.collate = collate
+
+    def __getitem__(self, indices: np.ndarray) -> NamedTuple:  # type: ignore[override]
+        return self.collate(indices)
+
+
+def loader(collate: Callable[[np.ndarray], NamedTuple], batches: Sampler[np.ndarray]) -> DataLoader:
+    """A DataLoader of typed batches."""
+    return DataLoader(
+        Collated(collate),
+        batch_size=None,
+        sampler=batches,
+        collate_fn=None,
+        pin_memory=torch.cuda.is_available(),
+    )
+
+
+def pad(texts: Ragged, indices: np.ndarray) -> Sentences:
+    """The sentences at `indices`, padded to the longest."""
+    starts = texts.offsets[indices]
+    lengths = texts.offsets[indices + 1] - starts
+    steps = np.arange(lengths.max())
+    inside = steps < lengths[:, None]
+    ids = np.full(inside.shape, PADDING, dtype=np.int64)
+    ids[inside] = texts.ids[(starts[:, None] + steps)[inside]]
+    return Sentences(torch.from_numpy(ids), torch.from_numpy(lengths.astype(np.int64)))

@@ -1,0 +1,44 @@
+"""What every datamodule shares: its place among processes, and where in the epoch a killed run stopped."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytorch_lightning as pl
+from torch.utils.data import DataLoader
+
+from datamodules.loading import LengthBatches, loader
+
+
+class ResumableData(pl.LightningDataModule):
+    """A datamodule whose epochs continue, after a kill, with the batches that were not yet seen.
+
+    The count of finished batches travels in the checkpoint; the order itself is a function of (seed, epoch).
+    """
+
+    def __init__(self, batch_size: int, seed: int) -> None:
+        super().__init__()
+        self.batch_size, self.seed = batch_size, seed
+        self._done = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        assert self.trainer is not None
+        ready = self.trainer.fit_loop.epoch_loop.batch_progress.current.ready
+        return {"batches_done": ready % int(self.trainer.num_training_batches)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self._done = state_dict["batches_done"]
+
+    def shuffled(self, lengths: Sequence[np.ndarray], collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
+        """The training batches of this process; `lengths` are the sort keys, the most important first."""
+        batches = LengthBatches(lengths, self.batch_size, self.seed, self.rank, self.world)
+        batches.start, self._done = self._done, 0
+        return loader(collate, batches)
+
+    @property
+    def rank(self) -> int:
+        return self.trainer.global_rank if self.trainer else 0
+
+    @property
+    def world(self) -> int:
+        return self.trainer.world_size if self.trainer else 1

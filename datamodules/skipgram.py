@@ -1,0 +1,64 @@
+"""Training fastText vectors so that the same text gives the same vectors.
+
+fastText 0.9.3 initialises only a tenth of its input matrix per thread: with fewer than ten the rest is
+whatever the memory held. Words therefore get their first vectors here, from a file, and the n-gram rows
+start at zero because the training process of its own gets fresh pages for every large block.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from datamodules.errors import InputError
+
+FRESH_PAGES = {"MALLOC_MMAP_THRESHOLD_": "65536"}  # bytes; larger blocks come zeroed from the kernel
+
+
+def train_bin(text: Path, out: Path, settings: dict[str, int]) -> None:
+    """Train skip-gram vectors with subwords (Bojanowski et al. 2017) on a file of sentences."""
+    first = text.with_suffix(".first.vec")
+    _write_first_vectors(text, first, settings["dim"])
+    command = [
+        sys.executable,
+        "-m",
+        "datamodules.skipgram",
+        str(text),
+        str(first),
+        str(out),
+        json.dumps(settings),
+    ]
+    root = Path(__file__).parents[1]
+    environment = {**os.environ, **FRESH_PAGES, "PYTHONPATH": str(root)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr.strip() or "stopped").splitlines()[-1]
+        raise InputError(f"fastText could not train word vectors ({said}); try embeddings=file, or lower dim")
+
+
+def _write_first_vectors(text: Path, out: Path, dim: int) -> None:
+    """Uniform in (-1/dim, 1/dim) as fastText draws them, one row per word of the text."""
+    with text.open(encoding="utf-8") as file:
+        words = sorted(Counter(word for line in file for word in line.split()))
+    rows = np.random.default_rng(0).uniform(-1 / dim, 1 / dim, (len(words), dim))
+    with out.open("w", encoding="utf-8") as file:
+        file.write(f"{len(words)} {dim}\n")
+        for word, row in zip(words, rows, strict=True):
+            file.write(f"{word} {' '.join(f'{x:.5g}' for x in row)}\n")
+
+
+def _main(text: str, first: str, out: str, settings: str) -> None:
+    import fasttext
+
+    model = fasttext.train_unsupervised(
+        text, model="skipgram", minCount=1, pretrainedVectors=first, verbose=0, **json.loads(settings)
+    )
+    model.save_model(out)
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

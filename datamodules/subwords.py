@@ -1,0 +1,70 @@
+"""Target subwords: byte-pair codes learnt and applied by SentencePiece."""
+
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import sentencepiece
+
+from datamodules.batches import PADDING, UNKNOWN
+from datamodules.errors import InputError
+from datamodules.files import atomic_write
+from datamodules.vocabulary import Ragged, ragged
+
+BEGIN, END = 2, 3  # rows of the sentence marks
+SAMPLE = 2_000_000  # sentences that the codes are learnt from, at most
+
+
+class Subwords:
+    """A trained BPE inventory. `decode(encode(s)) == s` for single-spaced text of its characters."""
+
+    def __init__(self, model: bytes) -> None:
+        self._model = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self.size: int = self._model.get_piece_size()
+
+    @classmethod
+    def train(cls, sentences: Iterable[str], out: Path, size: int) -> "Subwords":
+        """Learn `size` codes, or as many as the text holds, and write the model to `out`."""
+        model = io.BytesIO()
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(sentences),
+                model_writer=model,
+                model_type="bpe",
+                vocab_size=size,
+                hard_vocab_limit=False,
+                character_coverage=1.0,
+                normalization_rule_name="identity",
+                input_sentence_size=SAMPLE,
+                shuffle_input_sentence=False,
+                num_threads=1,  # the same codes on every machine
+                pad_id=PADDING,
+                unk_id=UNKNOWN,
+                bos_id=BEGIN,
+                eos_id=END,
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            raise InputError(f"no subword codes could be learnt from the training text: {error}") from None
+        with atomic_write(out, binary=True) as file:
+            file.write(model.getvalue())
+        return cls(model.getvalue())
+
+    @classmethod
+    def load(cls, path: Path) -> "Subwords":
+        """Read a model that `train` wrote."""
+        try:
+            return cls(path.read_bytes())
+        except (OSError, RuntimeError) as error:
+            raise InputError(
+                f"{path}: not a SentencePiece model ({error}); delete its folder to make it anew"
+            ) from None
+
+    def encode_all(self, sentences: Iterable[str]) -> Ragged:
+        """Ids of many sentences, packed, each [begin, codes..., end]."""
+        rows = self._model.encode(list(sentences), out_type=int, add_bos=True, add_eos=True)
+        return ragged(rows)
+
+    def decode(self, rows: list[list[int]]) -> list[str]:
+        """Sentences from their codes."""
+        return self._model.decode(rows) if rows else []

@@ -1,0 +1,46 @@
+"""Train fastText vectors on text files, for embeddings=file.
+
+python -m datamodules.train_vectors news.txt books.txt.gz --out vectors.bin
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from datamodules.errors import InputError
+from datamodules.lines import read_lines
+from datamodules.skipgram import train_bin
+from datamodules.tokenize import tokenize
+
+
+def main(arguments: list[str]) -> int:
+    """Train and write a `.bin`; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m datamodules.train_vectors", description=__doc__)
+    parser.add_argument("text", nargs="+", type=Path, help="one sentence per line, plain or .gz")
+    parser.add_argument("--out", type=Path, required=True, help="the .bin file to write")
+    parser.add_argument("--raw", action="store_true", help="tokenise the text first (Moses, English)")
+    parser.add_argument("--dim", type=int, default=300)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--bucket", type=int, default=50_000, help="rows for character n-grams (default 50000)")
+    parser.add_argument("--threads", type=int, default=1, help="one gives the same vectors every time (default)")
+    options = parser.parse_args(arguments)
+    settings = {"dim": options.dim, "epoch": options.epochs, "bucket": options.bucket, "thread": options.threads}
+    try:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=options.out.parent) as work:
+            joined, made = Path(work) / "text", Path(work) / "vectors.bin"
+            with joined.open("w", encoding="utf-8") as file:
+                for path in options.text:
+                    for _, line in read_lines(path):
+                        file.write((tokenize(line) if options.raw else line) + "\n")
+            train_bin(joined, made, {**settings, "minn": 3, "maxn": 6})
+            made.replace(options.out)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,84 @@
+"""Words and their rows. The only module that touches torchtext."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from torchtext.vocab import Vocab
+
+from datamodules.batches import UNKNOWN
+from datamodules.errors import InputError
+from datamodules.files import atomic_write
+
+SPECIALS = ("<pad>", "<unk>")  # rows 0 and 1
+
+
+class Ragged(NamedTuple):
+    """Many id sequences in one array: sequence i is `ids[offsets[i]:offsets[i + 1]]`."""
+
+    ids: np.ndarray  # (total,) int32
+    offsets: np.ndarray  # (N + 1,) int64
+
+
+def ragged(rows: Iterable[list[int]]) -> Ragged:
+    """Id sequences, packed."""
+    arrays = [np.array(row, dtype=np.int32) for row in rows]
+    offsets = np.concatenate([[0], np.cumsum([len(a) for a in arrays], dtype=np.int64)]).astype(np.int64)
+    return Ragged(np.concatenate(arrays) if arrays else np.empty(0, np.int32), offsets)
+
+
+class Vocabulary:
+    """Words to rows: 0 is padding, 1 unknown, then words by falling frequency, ties in alphabetical order."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = [*SPECIALS, *words]
+        self._row = {word: row for row, word in enumerate(self.words)}
+
+    @classmethod
+    def count(cls, sentences: Iterable[str], min_count: int = 1) -> "Vocabulary":
+        """The words of whitespace-tokenised sentences."""
+        counts = Counter(word for sentence in sentences for word in sentence.split())
+        for special in SPECIALS:
+            del counts[special]
+        counted = Vocab(counts, min_freq=min_count, specials=list(SPECIALS))
+        return cls(counted.itos[len(SPECIALS) :])
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def extend(self, words: Iterable[str]) -> "Vocabulary":
+        """The same rows, with new words behind them in the order of their first appearance."""
+        new = (word for word in dict.fromkeys(words) if word not in self._row)
+        return Vocabulary([*self.words[len(SPECIALS) :], *new])
+
+    def rows(self, sentence: str) -> list[int]:
+        """The row of each word of a whitespace-tokenised sentence."""
+        return [self._row.get(word, UNKNOWN) for word in sentence.split()]
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._row
+
+    def encode_all(self, sentences: Iterable[str]) -> Ragged:
+        """The rows of many sentences, packed."""
+        return ragged(self.rows(sentence) for sentence in sentences)
+
+    def save(self, path: Path) -> None:
+        """One word per line, in the order of the rows, without the two special rows."""
+        with atomic_write(path) as file:
+            file.writelines(f"{word}\n" for word in self.words[len(SPECIALS) :])
+
+    @classmethod
+    def load(cls, path: Path) -> "Vocabulary":
+        """Read what `save` wrote. Raises InputError naming file and line."""
+        if not path.exists():
+            raise InputError(f"{path}: missing; a run folder keeps its words there, copy the whole folder")
+        words = path.read_text(encoding="utf-8").split("\n")[:-1]
+        first: dict[str, int] = {}
+        for line, word in enumerate(words, start=1):
+            if not word or word in first:
+                what = f"{word!r} again, first on line {first[word]}" if word else "an empty word"
+                raise InputError(f"{path}:{line}: {what}; the file is damaged, copy it again")
+            first[word] = line
+        return cls(words)

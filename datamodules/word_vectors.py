@@ -1,0 +1,197 @@
+"""Word vectors as memory-mapped stores, and the rows of them that a run keeps.
+
+A store is a folder made once from a vector file: `matrix.npy` (V, E) float32 and `hashes.npy`, the sorted
+64-bit hashes of its words with their rows, so that looking words up never reads the whole list.
+"""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from datamodules.errors import InputError
+from datamodules.files import atomic_write
+from datamodules.skipgram import train_bin
+from datamodules.vector_files import open_bin, read_vectors
+from datamodules.vocabulary import SPECIALS, Vocabulary
+
+RUN_SUBWORDS_LIMIT = 100 * 2**20  # bytes of a fastText .bin that a run folder still takes along
+Text = Callable[[], Iterable[str]]  # reads the run's source sentences when called
+INDEX = np.dtype([("hash", "<u8"), ("row", "<i8")])
+
+
+class Looked(NamedTuple):
+    """Vectors of V words, and where each came from."""
+
+    matrix: np.ndarray  # (V, E) float32, zero where nothing is known
+    found: np.ndarray  # (V,) bool, the word itself has a vector
+    composed: np.ndarray  # (V,) bool, made of the word's character n-grams
+
+    @property
+    def coverage(self) -> str:
+        """One line for people."""
+        missing = len(self.found) - int(self.found.sum()) - int(self.composed.sum())
+        return (
+            f"word vectors: {self.found.sum():,} of {len(self.found):,} words found, "
+            f"{self.composed.sum():,} composed of subwords, {missing:,} without a vector"
+        )
+
+
+class WordVectors:
+    """A store, opened: word to vector."""
+
+    def __init__(self, folder: Path, subwords_bin: Path | None = None) -> None:
+        self.matrix = np.load(folder / "matrix.npy", mmap_mode="r")
+        self._index = np.load(folder / "hashes.npy", mmap_mode="r")
+        self.subwords_bin = subwords_bin
+
+    def lookup(self, words: Sequence[str]) -> Looked:
+        """The vectors of `words`; the special rows of a vocabulary are zero and count as found."""
+        wanted = np.array([_hash(word) for word in words], dtype="<u8")
+        at = np.searchsorted(self._index["hash"], wanted).clip(max=len(self._index) - 1)
+        found = self._index["hash"][at] == wanted
+        matrix = np.zeros((len(words), self.matrix.shape[1]), dtype=np.float32)
+        rows = self._index["row"][at[found]]
+        by_place = np.argsort(rows)  # read the file front to back
+        matrix[np.flatnonzero(found)[by_place]] = self.matrix[rows[by_place]]
+        special = np.array([word in SPECIALS for word in words])
+        matrix[special] = 0
+        composed = np.zeros(len(words), dtype=bool)
+        if self.subwords_bin:
+            model = open_bin(self.subwords_bin)
+            for i in np.flatnonzero(~found & ~special):
+                matrix[i] = model.get_word_vector(words[i])
+                composed[i] = matrix[i].any()
+        return Looked(matrix, found | special, composed)
+
+
+def open_store(path: Path, cache: Path) -> WordVectors:
+    """The store of a vector file (`.vec`, GloVe `.txt`, their `.gz`, fastText `.bin`), made at first use."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; give embeddings.path= a .vec, GloVe .txt or fastText .bin file")
+    state = path.stat()
+    key = hashlib.sha256(f"{path.resolve()} {state.st_size} {state.st_mtime_ns}".encode()).hexdigest()[:16]
+    folder = cache / f"vectors-{path.name}-{key}"
+    if not (folder / "matrix.npy").exists():
+        words, rows = read_vectors(path)
+        _write_store(folder, words, rows)
+    return WordVectors(folder, path if path.suffix == ".bin" else None)
+
+
+def _write_store(folder: Path, words: list[str], matrix: np.ndarray) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
+    try:
+        index = np.empty(len(words), dtype=INDEX)
+        index["hash"] = [_hash(word) for word in words]
+        index["row"] = np.arange(len(words))
+        index.sort(order=["hash", "row"])  # of a repeated word the first row comes first, and is found
+        np.save(work / "hashes.npy", index)
+        np.save(work / "matrix.npy", matrix)
+        try:
+            work.rename(folder)
+        except OSError:  # another process was first
+            if not (folder / "matrix.npy").exists():
+                raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _hash(word: str) -> int:
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
+
+
+class RunVectors:
+    """The word vectors of one run: everything that its encoder needs to read text."""
+
+    def __init__(self, folder: Path) -> None:
+        self.vocabulary = Vocabulary.load(folder / "words.txt")
+        try:
+            self.matrix = np.load(folder / "matrix.npy", mmap_mode="r")
+        except (OSError, ValueError) as error:
+            raise InputError(f"{folder / 'matrix.npy'}: {error}; copy the whole run folder") from None
+        if len(self.matrix) != len(self.vocabulary):
+            raise InputError(
+                f"{folder}: {len(self.vocabulary)} words but {len(self.matrix)} vectors; copy the whole run folder"
+            )
+        self._bin = folder / "subwords.bin"
+        self._model = None
+
+    def lookup_oov(self, word: str) -> np.ndarray | None:
+        """A vector (E,) composed of the word's character n-grams, or None where the run has no subwords."""
+        if not self._bin.exists():
+            return None
+        self._model = self._model or open_bin(self._bin)
+        vector = np.asarray(self._model.get_word_vector(word), dtype=np.float32)
+        return vector if vector.any() else None
+
+
+def save_run_vectors(run: Path, vocabulary: Vocabulary, matrix: np.ndarray, subwords_bin: Path | None) -> None:
+    """Write `vectors/` of a run folder: words, their vectors, and a small enough subword model."""
+    folder = run / "vectors"
+    vocabulary.save(folder / "words.txt")
+    if subwords_bin and subwords_bin.stat().st_size <= RUN_SUBWORDS_LIMIT:
+        with atomic_write(folder / "subwords.bin", binary=True) as file, subwords_bin.open("rb") as source:
+            shutil.copyfileobj(source, file)
+    with atomic_write(folder / "matrix.npy", binary=True) as file:  # last: its presence says that all is there
+        np.save(file, matrix)
+
+
+def load_run_vectors(run: Path) -> RunVectors:
+    """Open `vectors/` of a run folder. Raises InputError when it is missing or damaged."""
+    folder = run / "vectors"
+    if not folder.is_dir():
+        raise InputError(f"{folder}: missing; a run folder keeps its word vectors there, copy the whole folder")
+    return RunVectors(folder)
+
+
+class FromFile:
+    """`embeddings=file`: pretrained vectors."""
+
+    def __init__(self, path: str | None) -> None:
+        if not path:
+            raise InputError("embeddings=file needs embeddings.path=FILE (.vec, GloVe .txt or fastText .bin)")
+        self.path = Path(path)
+
+    def vectors(self, sentences: Text, fingerprint: str, cache: Path) -> WordVectors:
+        """The store of the file; the run's text does not matter."""
+        return open_store(self.path, cache)
+
+
+class Trained:
+    """`embeddings=train`: fastText skip-gram vectors of the run's own source sentences.
+
+    One thread makes the same vectors every time; more threads are faster and differ a little.
+    """
+
+    def __init__(self, dim: int, epochs: int, bucket: int, minn: int, maxn: int, threads: int) -> None:
+        self.settings = {
+            "dim": dim,
+            "epoch": epochs,
+            "bucket": bucket,
+            "minn": minn,
+            "maxn": maxn,
+            "thread": threads,
+        }
+
+    def vectors(self, sentences: Text, fingerprint: str, cache: Path) -> WordVectors:
+        """Train once per text and settings; ever after the cached store."""
+        key = json.dumps([fingerprint, self.settings], sort_keys=True)
+        path = cache / f"fasttext-{hashlib.sha256(key.encode()).hexdigest()[:16]}.bin"
+        if not path.exists():
+            self._train(sentences(), path)
+        return open_store(path, cache)
+
+    def _train(self, sentences: Iterable[str], path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as work:
+            text = Path(work) / "text"
+            with text.open("w", encoding="utf-8") as file:
+                file.writelines(f"{sentence}\n" for sentence in sentences)
+            train_bin(text, Path(work) / "model.bin", self.settings)
+            (Path(work) / "model.bin").replace(path)

@@ -1,0 +1,20 @@
+"""BiGRU: the encoder of DiscoEval's own models (Chen et al. 2019, section 4 and appendix A)."""
+
+from torch import Tensor, nn
+
+from encoders.encoder import Encoded, Encoder
+from encoders.pooling import mean_pool
+from encoders.recurrent import Bidirectional
+
+
+class BiGRU(Encoder):
+    """One bidirectional GRU layer over the word vectors; the mean of its states is the sentence vector."""
+
+    def __init__(self, input_dim: int, dim: int = 2400, layers: int = 1, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dim = self.state_dim = dim
+        self.gru = Bidirectional(nn.GRU, input_dim, dim, layers, dropout)
+
+    def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
+        states = self.gru(embedded, lengths)  # (B, T, D)
+        return Encoded(mean_pool(states, lengths), states)

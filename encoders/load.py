@@ -1,0 +1,137 @@
+"""From a run folder to a frozen encoder. Nothing in the folder is executed."""
+
+import pickle
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import torch
+from omegaconf import DictConfig, OmegaConf
+from torch import Tensor, nn
+
+from datamodules.corpus import Corpus
+from datamodules.errors import InputError
+from datamodules.word_vectors import load_run_vectors
+from encoders.embedding import WordEmbedding
+from encoders.encoder import Encoder
+from encoders.frozen import FrozenEncoder
+
+
+def load_encoder(path: str | Path, device: str | None = None) -> FrozenEncoder:
+    """The frozen encoder of a run: its folder (the best checkpoint) or one of its `.ckpt` files.
+
+    It runs on `device`, by default the GPU if there is one. Needs neither the training corpus nor the
+    objective. Raises InputError when something is missing, damaged, from another project, or names a
+    class that is no encoder of ours.
+    """
+    checkpoint = _find_checkpoint(Path(path))
+    run = checkpoint.parents[1]
+    config = read_config(run)
+    vectors = load_run_vectors(run)
+    state = read_checkpoint(checkpoint)["state_dict"]
+    encoder = _build(run / "config.yaml", config, vectors.matrix.shape[1])
+    embedding = WordEmbedding(vectors.matrix, freeze=config.embeddings.get("freeze", True))
+    _load(checkpoint, encoder, "encoder.", state)
+    _load(checkpoint, embedding, "embedding.", state)
+    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    tokenize = _tokenizer(run / "config.yaml", str(config.corpus.get("_target_")))
+    frozen = encoder.eval().requires_grad_(False).to(where)
+    return FrozenEncoder(frozen, embedding.to(where), vectors.vocabulary, vectors.lookup_oov, tokenize)
+
+
+def read_config(run: Path) -> DictConfig:
+    """The settings of a run."""
+    path = run / "config.yaml"
+    if not path.is_file():
+        raise InputError(f"{path}: missing; a run folder has config.yaml, checkpoints/ and vectors/, copy all of it")
+    try:
+        config = OmegaConf.load(path)
+    except Exception as error:  # whatever the YAML parser finds
+        raise InputError(f"{path}: {' '.join(str(error).split())}") from None
+    parts = ("encoder", "embeddings", "corpus")
+    if not isinstance(config, DictConfig) or not all(OmegaConf.is_dict(config.get(part)) for part in parts):
+        raise InputError(f"{path}: not the settings of a run (no encoder, embeddings, corpus in it)")
+    return config
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """A checkpoint of this project, read as tensors and plain values; pickled code is refused."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such checkpoint; the run may not have finished an epoch")
+    try:
+        checkpoint = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError:
+        raise InputError(f"{path}: not only tensors and plain values, or damaged; it was not loaded") from None
+    except Exception as error:  # a damaged file fails in many ways
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{path}: damaged or cut off ({said}); use an earlier one") from None
+    state = checkpoint.get("state_dict") if isinstance(checkpoint, dict) else None
+    if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
+        raise InputError(f"{path}: not a checkpoint of this project")
+    return checkpoint
+
+
+def _find_checkpoint(path: Path) -> Path:
+    """The best checkpoint of a run folder, of the only run inside a folder, or the file itself."""
+    if not path.exists():
+        raise InputError(f"{path}: no such run folder or checkpoint")
+    if path.is_file():
+        return path.absolute()
+    runs = [path] if (path / "config.yaml").exists() else [p.parent for p in sorted(path.glob("*/config.yaml"))]
+    if not runs:
+        raise InputError(f"{path}: not a run folder, it has no config.yaml")
+    if len(runs) > 1:
+        raise InputError(f"{path}: {len(runs)} runs inside; give one of them, the newest is {runs[-1]}")
+    return runs[0].absolute() / "checkpoints" / "best.ckpt"
+
+
+def _build(path: Path, config: DictConfig, input_dim: int) -> Encoder:
+    """The encoder that the settings name, if it is a class of ours; other classes are never even looked up."""
+    try:
+        settings: Any = OmegaConf.to_container(config.encoder, resolve=True)
+        target = str(settings.pop("_target_", None))
+        kind = _class_in("encoders", target, Encoder)
+        if kind is None or "_target_" in str(settings):
+            raise InputError(f"{path}: encoder._target_ is {target}; only the classes in encoders/ are loaded, alone")
+        return kind(input_dim=input_dim, **settings)
+    except InputError:
+        raise
+    except Exception as error:  # settings that no encoder of this version accepts
+        raise InputError(f"{path}: these encoder settings do not work: {' '.join(str(error).split())}") from None
+
+
+def _class_in(package: str, target: str, base: type) -> Any:
+    """The class `package.module.Class`, or None if it is not that, or not a kind of `base`."""
+    module, _, name = target.rpartition(".")
+    if not module.startswith(f"{package}."):
+        return None
+    try:
+        found = vars(import_module(module)).get(name)
+    except ImportError:
+        return None
+    return found if isinstance(found, type) and issubclass(found, base) else None
+
+
+def _load(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]) -> None:
+    mine = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
+    expected = module.state_dict()
+    missing, extra = sorted(expected.keys() - mine.keys()), sorted(mine.keys() - expected.keys())
+    if missing or extra:
+        raise InputError(f"{path}: does not fit config.yaml beside it; missing {missing}, unexpected {extra}")
+    wrong = [f"{name} {tuple(mine[name].shape)}" for name in mine if mine[name].shape != expected[name].shape]
+    if wrong:
+        raise InputError(f"{path}: does not fit config.yaml beside it; wrong shape of {', '.join(wrong)}")
+    module.load_state_dict(mine)
+
+
+def _tokenizer(path: Path, target: str) -> Callable[[str], str]:
+    """The tokenisation of the corpus class, looked up when first used; the corpus itself is not needed."""
+
+    def tokenize(raw: str) -> str:
+        kind = _class_in("datamodules", target, Corpus)
+        if kind is None:
+            raise InputError(f"{path}: corpus._target_ is {target}; only corpora in datamodules/ are loaded")
+        return kind.tokenize(raw)
+
+    return tokenize

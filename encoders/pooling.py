@@ -1,0 +1,28 @@
+"""From one state per word to one vector per sentence; padding is never looked at."""
+
+import torch
+from torch import Tensor
+
+
+def valid(lengths: Tensor, steps: int) -> Tensor:
+    """Which of T steps are words, (B, T) bool."""
+    return torch.arange(steps, device=lengths.device) < lengths[:, None]
+
+
+def max_pool(states: Tensor, lengths: Tensor) -> Tensor:
+    """The largest value of each dimension over the words: (B, T, H) to (B, H)."""
+    padding = ~valid(lengths, states.shape[1])[:, :, None]
+    return states.masked_fill(padding, -torch.inf).amax(1)
+
+
+def mean_pool(states: Tensor, lengths: Tensor) -> Tensor:
+    """The mean over the words: (B, T, H) to (B, H)."""
+    words = valid(lengths, states.shape[1])[:, :, None]
+    return (states * words).sum(1) / lengths[:, None]
+
+
+def last_pool(states: Tensor, lengths: Tensor) -> Tensor:
+    """The forward half at the last word beside the backward half at the first: (B, T, H) to (B, H)."""
+    half = states.shape[2] // 2
+    rows = torch.arange(len(lengths), device=lengths.device)
+    return torch.cat([states[rows, lengths - 1, :half], states[:, 0, half:]], 1)

@@ -1,0 +1,71 @@
+"""The LSTM decoder: a language model of the target that sees the sentence vector at every step.
+
+sentence vector s ----+--------+--------+
+                      |        |        |
+targets   <s> -> [e;s] -> [e;s] -> [e;s] -> ...     2 layers of 512 units
+                      |        |        |
+predicts             t1       t2       t3
+"""
+
+import torch
+from torch import Tensor, nn
+
+from objectives.softmax import cross_entropy_sum
+
+State = tuple[Tensor, Tensor]  # hidden and cell, each (layers, B, H)
+
+
+class Decoder(nn.Module):
+    """LSTM decoder conditioned on the sentence vector (Conneau et al. 2018, appendix)."""
+
+    def __init__(
+        self,
+        size: int,
+        sentence_dim: int,
+        embedding_dim: int = 256,
+        hidden: int = 512,
+        layers: int = 2,
+        dropout: float = 0.2,
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(size, embedding_dim, padding_idx=0)
+        self.lstm = nn.LSTM(
+            embedding_dim + sentence_dim,
+            hidden,
+            layers,
+            dropout=dropout if layers > 1 else 0.0,
+            batch_first=True,
+        )
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(hidden, size)
+
+    def forward(self, sentence: Tensor, inputs: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+        """Hidden states (B, U, H) after each of the `inputs` (B, U), for sentence vectors (B, D)."""
+        embedded = self.dropout(self.embedding(inputs))  # (B, U, E)
+        steps = sentence[:, None].expand(-1, inputs.shape[1], -1)  # (B, U, D)
+        hidden, state = self.lstm(torch.cat([embedded, steps], 2), state)
+        return self.dropout(hidden), state
+
+    def loss(self, sentence: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+        """Summed loss in nats and number of predicted tokens for `targets` (B, U), teacher-forced."""
+        hidden, _ = self(sentence, targets[:, :-1])
+        gold = targets[:, 1:]
+        real = gold != 0
+        nats = cross_entropy_sum(hidden[real], self.output.weight, self.output.bias, gold[real])
+        return nats, real.sum()
+
+    @torch.no_grad()
+    def greedy(self, sentence: Tensor, begin: int, end: int, limit: int) -> list[list[int]]:
+        """The likeliest token at each step until `end`, at most `limit` tokens, for each of B sentences."""
+        token = torch.full((len(sentence), 1), begin, device=sentence.device)
+        ended = torch.zeros(len(sentence), dtype=torch.bool, device=sentence.device)
+        state, produced = None, []
+        for _ in range(limit):
+            hidden, state = self(sentence, token, state)
+            token = self.output(hidden[:, -1]).argmax(1, keepdim=True)
+            ended |= token[:, 0] == end
+            if ended.all():
+                break
+            produced.append(token[:, 0].masked_fill(ended, end))
+        rows = torch.stack(produced, 1).tolist() if produced else [[]] * len(sentence)
+        return [row[: row.index(end)] if end in row else row for row in rows]

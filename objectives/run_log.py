@@ -1,0 +1,36 @@
+"""The run's own record: one row per epoch in metrics.csv, the same scores by epoch in TensorBoard."""
+
+import time
+from pathlib import Path
+
+import pytorch_lightning as pl
+
+from datamodules.files import upsert_csv
+
+
+class RunLog(pl.Callback):
+    """Writes training and validation scores at the end of each epoch; a resumed run leaves each row once."""
+
+    def __init__(self, metrics: Path) -> None:
+        self.metrics = metrics
+        self._started = time.monotonic()
+
+    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        self._started = time.monotonic()
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: dict, batch: object, batch_idx: int
+    ) -> None:
+        if trainer.global_step % trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
+            for logger in trainer.loggers:
+                logger.log_metrics({"train/loss": float(outputs["loss"])}, step=trainer.global_step)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        epoch = trainer.current_epoch + 1
+        scores = {name: float(value) for name, value in sorted(trainer.callback_metrics.items())}
+        seconds = time.monotonic() - self._started
+        for logger in trainer.loggers:
+            logger.log_metrics(scores | {"time/epoch": seconds}, step=epoch)
+        if trainer.is_global_zero:
+            row = {"epoch": epoch, "step": trainer.global_step, **scores, "seconds": seconds}
+            upsert_csv(self.metrics, [row], key=("epoch",))

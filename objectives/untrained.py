@@ -1,0 +1,15 @@
+"""Untrained: the encoder as it was initialised, a random projection of word vectors."""
+
+from encoders.embedding import WordEmbedding
+from encoders.encoder import Encoder
+from objectives.objective import Objective
+
+
+class Untrained(Objective):
+    """Predicts nothing (Conneau et al. 2018, section 3.2, last sentence). Epoch 0 is all there is."""
+
+    score = "epoch"
+    trains = False
+
+    def __init__(self, encoder: Encoder, embedding: WordEmbedding, seed: int) -> None:
+        super().__init__(encoder, embedding, None, seed)

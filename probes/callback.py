@@ -1,0 +1,48 @@
+"""Probing while an encoder trains: before the first step, and after every epoch."""
+
+import time
+from pathlib import Path
+
+import pytorch_lightning as pl
+from pytorch_lightning.utilities.seed import isolate_rng
+
+from probes.results import ProbeRow, write_rows
+from probes.suite import Suite
+from probes.task import EncodesSentences
+
+
+class ProbingCallback(pl.Callback):
+    """Scores a suite after each epoch; epoch 0 is the untrained encoder.
+
+    Laws: training is the same bit for bit with and without it; one row per (epoch, task) in probes.csv,
+    also after kill and resume; each distinct sentence is encoded once.
+    """
+
+    def __init__(self, suite: Suite, model: EncodesSentences, results: Path, every_n_epochs: int = 1) -> None:
+        self.suite, self.model, self.results, self.every_n_epochs = suite, model, results, every_n_epochs
+        self.seconds = 0.0
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        if trainer.global_step == 0:
+            self.probe(trainer, epoch=0)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        epoch = trainer.current_epoch + 1
+        if epoch % self.every_n_epochs == 0 or epoch == trainer.max_epochs:
+            self.probe(trainer, epoch)
+
+    def probe(self, trainer: pl.Trainer, epoch: int) -> list[ProbeRow]:
+        """Score the model now and write the rows to probes.csv and the loggers."""
+        started = time.monotonic()
+        if trainer.is_global_zero:
+            with isolate_rng():
+                rows = self.suite.run(self.model, epoch, trainer.global_step)
+            write_rows(self.results, rows)
+            self.seconds = time.monotonic() - started
+            scores = {f"probe/{row.task}": row.test_accuracy for row in rows}
+            for logger in trainer.loggers:
+                logger.log_metrics(scores | {"time/probing": self.seconds}, step=epoch)
+        else:
+            rows = []
+        trainer.strategy.barrier("probing")
+        return rows

@@ -1,0 +1,64 @@
+"""probes.csv: one row per epoch, suite, task, classifier and seed."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from datamodules.errors import InputError
+from datamodules.files import read_csv, upsert_csv
+
+KEY = ("epoch", "suite", "task", "classifier", "seed")
+
+
+@dataclass(frozen=True)
+class ProbeRow:
+    """One score. Accuracies are in percent; the interval is the 95% interval of the test accuracy."""
+
+    epoch: int  # 0 is before training
+    step: int  # optimiser steps taken
+    suite: str
+    task: str
+    classifier: str  # mlp or logreg
+    dev_accuracy: float
+    test_accuracy: float
+    test_low: float
+    test_high: float
+    hyperparameters: dict[str, Any]  # of the grid cell that was best on dev
+    seed: int
+    seconds: float
+
+
+def write_rows(path: Path, rows: Iterable[ProbeRow]) -> None:
+    """Put rows into the file; a row of the same key takes the old one's place."""
+    upsert_csv(path, [_as_text(row) for row in rows], KEY)
+
+
+def read_rows(path: Path) -> list[ProbeRow]:
+    """The rows of the file. Raises InputError naming file and line."""
+    return [_from_text(path, line, row) for line, row in enumerate(read_csv(path), start=2)]
+
+
+def _as_text(row: ProbeRow) -> dict[str, str]:
+    return {field.name: _cell(getattr(row, field.name)) for field in fields(ProbeRow)}
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return json.dumps(value, sort_keys=True, separators=(",", ":")) if isinstance(value, dict) else str(value)
+
+
+def _from_text(path: Path, line: int, row: dict[str, str]) -> ProbeRow:
+    try:
+        values = {field.name: _parse(field.type, row[field.name]) for field in fields(ProbeRow)}
+    except (KeyError, ValueError) as error:
+        raise InputError(f"{path}:{line}: not a probing score ({error}); mend or remove the line") from None
+    return ProbeRow(**values)
+
+
+def _parse(kind: Any, text: str) -> Any:
+    if kind in (int, float, str):
+        return kind(text)
+    return json.loads(text)

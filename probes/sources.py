@@ -1,0 +1,83 @@
+"""Where a run's probing tasks come from: its corpus's trees, tree files, the published files, or nowhere."""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from datamodules.corpus import Corpus
+from datamodules.errors import InputError
+from datamodules.penn import Tree, parse_all, read_trees
+from probes.senteval import FILES, read_senteval, read_task, write_task
+from probes.task import Task
+from probes.tasks import build_tasks
+from probes.tasks.sampling import Sizes
+
+FORMAT = 3  # raised when a change of the task builders makes cached tasks stale
+TREES_PER_SENTENCE = 12  # of one task's sentences: so many trees are looked at
+
+
+class FromCorpus:
+    """`probes=corpus`: built from trees of the run's corpus that no objective trains on."""
+
+    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Sizes, seed: int, cache: Path) -> list[Task]:
+        """The named tasks."""
+        trees = itertools.islice(corpus.trees("probe"), TREES_PER_SENTENCE * sum(sizes))
+        return _cached(cache, [corpus.fingerprint()], parse_all(trees), names, sizes, seed)
+
+
+class FromTrees:
+    """`probes=trees`: built from files of Penn-style trees."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        if not paths:
+            raise InputError("probes=trees needs probes.paths=[FILE_OR_FOLDER,...] with Penn-style trees")
+        self.paths = [Path(path) for path in paths]
+
+    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Sizes, seed: int, cache: Path) -> list[Task]:
+        """The named tasks."""
+        missing = [path for path in self.paths if not path.exists()]
+        if missing:
+            raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
+        files = [f for path in self.paths for f in (sorted(path.rglob("*")) if path.is_dir() else [path])]
+        state = [f"{f.resolve()} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files]
+        return _cached(cache, state, self._trees(), names, sizes, seed)
+
+    def _trees(self) -> Iterator[Tree]:
+        for path in self.paths:
+            yield from read_trees(path)
+
+
+class FromSentEval:
+    """`probes=senteval`: the published files, at their published sizes."""
+
+    def __init__(self, root: str | None) -> None:
+        if not root:
+            raise InputError("probes=senteval needs probes.root=FOLDER with the ten published files")
+        self.root = Path(root)
+
+    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Sizes, seed: int, cache: Path) -> list[Task]:
+        """The named tasks."""
+        return read_senteval(self.root, names)
+
+
+class Nowhere:
+    """`probes=none`: no probing."""
+
+    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Sizes, seed: int, cache: Path) -> list[Task]:
+        """No tasks."""
+        return []
+
+
+def _cached(
+    cache: Path, made_of: list[str], trees: Iterator[Tree], names: Sequence[str], sizes: Sizes, seed: int
+) -> list[Task]:
+    """Tasks from the published-format files of an earlier build, or built now and kept so."""
+    key = hashlib.sha256(json.dumps([FORMAT, made_of, sizes, seed]).encode()).hexdigest()[:16]
+    folder = cache / f"probing-{key}"
+    lacking = [name for name in names if name not in FILES or not (folder / FILES[name]).exists()]
+    if lacking:
+        for task in build_tasks(trees, Sizes(*sizes), lacking, seed):
+            write_task(task, folder / FILES[task.name])
+    return [read_task(name, folder / FILES[name]) for name in names]

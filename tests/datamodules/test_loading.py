@@ -1,0 +1,70 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datamodules.batches import PADDING
+from datamodules.loading import LengthBatches, SortedBatches, pad
+from datamodules.vocabulary import Ragged
+
+lengths = st.lists(st.integers(1, 30), min_size=1, max_size=300).map(np.array)
+small = settings(max_examples=30, deadline=None)
+
+
+def batches_of(lengths: np.ndarray, epoch: int = 0, start: int = 0, **how: int) -> list[list[int]]:
+    sampler = LengthBatches([lengths], batch_size=7, seed=3, **how)
+    sampler.set_epoch(epoch)
+    sampler.start = start
+    return [batch.tolist() for batch in sampler]
+
+
+@small
+@given(lengths)
+def test_every_example_comes_once_per_epoch(lengths: np.ndarray) -> None:
+    assert sorted(i for batch in batches_of(lengths) for i in batch) == list(range(len(lengths)))
+
+
+@small
+@given(lengths, st.integers(0, 5))
+def test_an_epoch_resumed_in_the_middle_yields_what_was_left(lengths: np.ndarray, epoch: int) -> None:
+    whole = batches_of(lengths, epoch)
+    done = len(whole) // 2
+    assert batches_of(lengths, epoch, start=done) == whole[done:]
+
+
+@small
+@given(lengths, st.integers(1, 4))
+def test_ranks_share_an_epoch_and_stay_in_step(lengths: np.ndarray, world: int) -> None:
+    parts = [batches_of(lengths, rank=rank, world=world) for rank in range(world)]
+    assert len({len(part) for part in parts}) == 1
+    assert {i for part in parts for batch in part for i in batch} == set(range(len(lengths)))
+
+
+def test_epochs_differ() -> None:
+    lengths = np.arange(100) % 9 + 1
+    assert batches_of(lengths, 0) != batches_of(lengths, 1)
+
+
+def test_batches_hold_sentences_of_like_length() -> None:
+    lengths = np.random.default_rng(0).integers(1, 30, 7 * 64)
+    spread = [np.ptp(lengths[batch]) for batch in batches_of(lengths)]
+    assert np.mean(spread) < 1.0
+
+
+@small
+@given(lengths)
+def test_evaluation_sees_every_example_the_longest_first(lengths: np.ndarray) -> None:
+    order = np.concatenate(list(SortedBatches(lengths, 7)))
+    assert sorted(order) == list(range(len(lengths)))
+    assert (np.diff(lengths[order]) <= 0).all()
+
+
+@small
+@given(st.lists(st.lists(st.integers(2, 99), min_size=1, max_size=9), min_size=1, max_size=20), st.data())
+def test_padding_adds_nothing_but_padding(texts: list[list[int]], data: st.DataObject) -> None:
+    flat = np.array([i for text in texts for i in text], dtype=np.int32)
+    ragged = Ragged(flat, np.cumsum([0, *map(len, texts)]))
+    rows = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, max_size=9)))
+    batch = pad(ragged, rows)
+    for ids, length, row in zip(batch.ids.tolist(), batch.lengths.tolist(), rows, strict=True):
+        assert ids[:length] == texts[row]
+        assert set(ids[length:]) <= {PADDING}

@@ -1,0 +1,84 @@
+"""python -m encoders.encode RUN < sentences.txt > vectors.npy"""
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from encoders import encode, load_encoder
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden_run"
+
+
+class Shell:
+    """What the command read and wrote."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+        self.patch, self.captured = monkeypatch, capfdbinary
+
+    def __call__(self, text: bytes, *arguments: str) -> tuple[int, bytes, str]:
+        """Exit status, standard output and standard error."""
+        self.patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+        out = io.TextIOWrapper(io.BytesIO())
+        self.patch.setattr(sys, "stdout", out)
+        status = encode.main(list(arguments))
+        written = out.buffer.getvalue()
+        return status, written, self.captured.readouterr().err.decode()
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Shell:
+    return Shell(monkeypatch, capfdbinary)
+
+
+def test_the_command_turns_lines_into_a_matrix() -> None:
+    command = [sys.executable, "-m", "encoders.encode", str(GOLDEN)]
+    done = subprocess.run(command, input=b"the dog runs .\na cat\nthe dog runs .\n", capture_output=True, cwd=ROOT)
+    vectors = np.load(io.BytesIO(done.stdout))
+    np.testing.assert_array_equal(vectors, load_encoder(GOLDEN).encode(["the dog runs .", "a cat", "the dog runs ."]))
+    assert done.stderr.decode().splitlines() == ["3 sentences (2 distinct), 0 of 6 words without a vector"]
+
+
+def test_only_a_newline_ends_a_line(shell: Shell) -> None:
+    status, out, err = shell("a\u2028dog\x0bcat\r\n\nno-such-word\n".encode(), str(GOLDEN))
+    assert status == 0
+    assert np.load(io.BytesIO(out)).shape == (3, 8)
+    assert "1 of 4 words without a vector; 1 empty sentence(s) got the zero vector" in err
+
+
+def test_raw_text_is_tokenised(shell: Shell) -> None:
+    status, out, _ = shell(b"the  dog\n", str(GOLDEN), "--raw")
+    assert status == 0
+    np.testing.assert_array_equal(np.load(io.BytesIO(out)), load_encoder(GOLDEN).encode(["the dog"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "run", "said"),
+    [
+        (b"a\n", "nowhere", "nowhere: no such run folder"),
+        (b"", str(GOLDEN), "standard input is empty"),
+        (b"a\n\xff\n", str(GOLDEN), "standard input:2: not valid UTF-8"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(shell: Shell, text: bytes, run: str, said: str) -> None:
+    status, out, err = shell(text, run)
+    assert (status, out) == (2, b"")
+    assert err.startswith(f"error: {said}")
+    assert err.count("\n") == 1
+
+
+def test_help_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        encode.main(["--help"])
+    assert "< sentences.txt > vectors.npy" in capsys.readouterr().out
+
+
+def test_vectors_are_not_written_to_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with pytest.raises(SystemExit) as caught:
+        encode.main([str(GOLDEN)])
+    assert caught.value.code == 2

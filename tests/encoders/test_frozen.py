@@ -1,0 +1,167 @@
+"""Sentences in, vectors out: what a frozen encoder promises."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datamodules.errors import InputError
+from datamodules.vocabulary import Vocabulary
+from encoders import FrozenEncoder, frozen
+from encoders.bilstm import BiLSTM
+from encoders.bov import BagOfVectors
+from encoders.embedding import WordEmbedding
+from encoders.encoder import Encoded, Encoder
+
+WORDS = ["a", "b", "c", "d"]
+MATRIX = np.array([[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 2, 2]], dtype=np.float32)
+
+sentences_of_words = st.lists(st.lists(st.sampled_from([*WORDS, "new"]), max_size=6).map(" ".join), max_size=12)
+
+
+class Counting(BagOfVectors):
+    """A bag of vectors that counts the sentences and words it is shown."""
+
+    seen, padded = 0, 0
+
+    def forward(self, embedded: torch.Tensor, lengths: torch.Tensor) -> Encoded:
+        self.seen += len(lengths)
+        self.padded += embedded.shape[0] * embedded.shape[1]
+        return super().forward(embedded, lengths)
+
+
+def freeze(encoder: Encoder, **more) -> FrozenEncoder:
+    return FrozenEncoder(encoder, WordEmbedding(MATRIX), Vocabulary(WORDS), **more)
+
+
+def bag(**more) -> FrozenEncoder:
+    return freeze(Counting(3), **more)
+
+
+def bilstm() -> FrozenEncoder:
+    torch.manual_seed(1)
+    return freeze(BiLSTM(3, dim=6, projection=5))
+
+
+def test_the_vectors_of_a_bag_are_what_one_works_out_by_hand() -> None:
+    vectors = bag().encode(["a b", "d", "a a a b"])
+    assert vectors.tolist() == [[0.5, 0.5, 0], [2, 2, 2], [0.75, 0.25, 0]]
+    assert vectors.dtype == np.float32
+
+
+@pytest.mark.filterwarnings("ignore:.*empty")
+@settings(max_examples=25, deadline=None)
+@given(sentences=sentences_of_words)
+def test_each_sentence_gets_the_vector_that_it_gets_alone(sentences: list[str]) -> None:
+    encoder = bilstm()
+    together = encoder.encode(sentences)
+    assert together.shape == (len(sentences), 6)
+    for sentence, vector in zip(sentences, together, strict=True):
+        np.testing.assert_allclose(encoder.encode([sentence])[0], vector, atol=1e-6)
+
+
+def test_a_sentence_that_comes_twice_is_encoded_once() -> None:
+    encoder = bag()
+    vectors = encoder.encode(["a b", "c", "a b", "a b"])
+    assert encoder.encoder.seen == 2
+    assert vectors[[0, 2, 3]].tolist() == [[0.5, 0.5, 0]] * 3
+
+
+def test_sentences_of_like_length_are_encoded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frozen, "BATCH_WORDS", 12)
+    encoder = bag()
+    encoder.encode([" ".join([*WORDS[:length], f"n{i}"]) for i in range(6) for length in (1, 3)])
+    assert encoder.encoder.padded == 6 * 2 + 6 * 4
+
+
+@pytest.mark.filterwarnings("ignore:.*empty")
+@settings(max_examples=25, deadline=None)
+@given(sentences=sentences_of_words, chunk=st.integers(1, 5))
+def test_vectors_in_a_file_equal_those_in_memory(
+    tmp_path_factory: pytest.TempPathFactory, sentences: list[str], chunk: int
+) -> None:
+    out = tmp_path_factory.mktemp("out") / "vectors.npy"
+    encoder = bilstm()
+    in_memory = encoder.encode(sentences)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frozen, "CHUNK", chunk)
+        in_file = encoder.encode(sentences, out=out)
+    np.testing.assert_allclose(in_file, in_memory, atol=1e-6)
+    np.testing.assert_array_equal(np.load(out), in_file)
+
+
+def test_a_failure_leaves_no_half_written_file(tmp_path: Path) -> None:
+    encoder = bag(oov=lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        encoder.encode(["new"], out=tmp_path / "vectors.npy")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("empty", ["", " ", "\t "])
+def test_an_empty_sentence_gets_zeros_and_is_reported(empty: str) -> None:
+    encoder = bag()
+    with pytest.warns(UserWarning, match=r"1 empty sentence\(s\) got the zero vector"):
+        vectors = encoder.encode([empty, "a"])
+    assert vectors.tolist() == [[0, 0, 0], [1, 0, 0]]
+    assert encoder.coverage.empty == 1
+
+
+def test_a_sentence_beyond_the_limit_is_cut_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frozen, "LONGEST", 2)
+    encoder = bag()
+    with pytest.warns(UserWarning, match=r"1 sentence\(s\) were cut after 2 words"):
+        vectors = encoder.encode(["a b d d d", "a b"])
+    assert vectors[0].tolist() == vectors[1].tolist()
+    assert encoder.coverage.cut == 1
+
+
+def test_a_word_without_a_vector_is_composed_or_else_zero_and_counted() -> None:
+    encoder = bag(oov=lambda word: np.full(3, 4.0, np.float32) if word == "news" else None)
+    assert encoder.encode(["news a", "b what"]).tolist() == [[2.5, 2, 2], [0, 0.5, 0]]
+    assert (encoder.coverage.words, encoder.coverage.unknown) == (4, 1)
+
+
+def test_coverage_is_that_of_the_last_call() -> None:
+    encoder = bag()
+    encoder.encode(["x y z"])
+    encoder.encode(["a", "a"])
+    assert encoder.coverage == frozen.Coverage(sentences=1, words=1)
+
+
+def test_raw_text_is_tokenised_first() -> None:
+    encoder = bag(tokenize=lambda raw: raw.replace("-", " "))
+    assert encoder.encode(["a-b"], tokenized=False).tolist() == [[0.5, 0.5, 0]]
+
+
+def test_one_string_instead_of_a_list_is_answered_with_the_remedy() -> None:
+    with pytest.raises(InputError, match=r"encode\(\['a b'\]\)"):
+        bag().encode("a b")
+
+
+def test_no_sentences_make_no_rows() -> None:
+    assert bag().encode([]).shape == (0, 3)
+
+
+def test_encoding_leaves_modes_random_state_and_gradients_as_they_were() -> None:
+    encoder = bilstm()
+    encoder.encoder.train()
+    encoder.encoder.dropout.eval()
+    modes = [module.training for module in encoder.encoder.modules()]
+    state = torch.get_rng_state()
+    numpy_state = np.random.get_state()[1].copy()  # noqa: NPY002
+    encoder.encode(["a b c", "d"])
+    assert [module.training for module in encoder.encoder.modules()] == modes
+    assert torch.equal(torch.get_rng_state(), state)
+    assert (np.random.get_state()[1] == numpy_state).all()  # noqa: NPY002
+    assert all(weight.grad is None for weight in encoder.encoder.parameters())
+
+
+def test_encoding_in_training_mode_uses_no_dropout() -> None:
+    encoder = bilstm()
+    encoder.encoder.eval()
+    expected = encoder.encode(["a b c"])
+    encoder.encoder.train()
+    np.testing.assert_array_equal(encoder.encode(["a b c"]), expected)

@@ -1,0 +1,70 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from datamodules.errors import InputError
+from encoders.gated_convnet import GatedConvNet, positions
+
+
+def naive(words: np.ndarray, encoder: GatedConvNet, kernel: int) -> np.ndarray:
+    """States (T, D) of one sentence (T, E), with a loop over words, channels and the words in a window."""
+    values = {name: weight.detach().numpy().astype(np.float64) for name, weight in encoder.named_parameters()}
+    steps, dim = len(words), encoder.dim
+    states = words @ values["projection.weight"].T + values["projection.bias"]
+    states = states + 0.1 * positions(steps, dim, torch.device("cpu")).numpy()
+    for layer in range(len(encoder.convolutions)):
+        weight = values[f"convolutions.{layer}.weight"].reshape(2 * dim, dim, kernel)
+        bias = values[f"convolutions.{layer}.bias"]
+        new = np.zeros_like(states)
+        for t in range(steps):
+            out = bias.copy()
+            for k in range(kernel):
+                seen = t + k - kernel // 2
+                if 0 <= seen < steps:
+                    out += weight[:, :, k] @ states[seen]
+            gated = out[:dim] / (1 + np.exp(-out[dim:]))
+            new[t] = (states[t] + gated) * math.sqrt(0.5)
+        states = new
+    return states
+
+
+@pytest.mark.parametrize("kernel", [1, 3, 5])
+def test_the_stack_equals_a_naive_loop(kernel: int) -> None:
+    torch.manual_seed(5)
+    words, lengths = torch.randn(3, 7, 6), torch.tensor([7, 2, 4])
+    encoder = GatedConvNet(6, dim=8, layers=3, kernel=kernel).eval()
+    encoded = encoder(words, lengths)
+    for row, length in enumerate(lengths.tolist()):
+        states = naive(words[row, :length].numpy(), encoder, kernel)
+        np.testing.assert_allclose(encoded.states[row, :length].detach(), states, atol=1e-5)
+        np.testing.assert_allclose(encoded.vector[row].detach(), states.max(0), atol=1e-5)
+
+
+def test_one_product_over_windows_is_torchs_convolution() -> None:
+    torch.manual_seed(5)
+    states = torch.randn(2, 7, 8)
+    encoder = GatedConvNet(6, dim=8, layers=1)
+    convolution = encoder.convolutions[0]
+    ours = convolution(encoder._windows(states))
+    theirs = functional.conv1d(states.transpose(1, 2), convolution.weight.view(16, 8, 3), convolution.bias, padding=1)
+    torch.testing.assert_close(ours, theirs.transpose(1, 2))
+
+
+def test_positions_are_sines_and_cosines_of_falling_frequency() -> None:
+    encoded = positions(3, 5, torch.device("cpu"))
+    slow = 2 / 10_000 ** (2 / 5)
+    expected = [math.sin(2), math.cos(2), math.sin(slow), math.cos(slow), math.sin(2 / 10_000 ** (4 / 5))]
+    torch.testing.assert_close(encoded[2], torch.tensor(expected))
+
+
+def test_the_same_word_gets_another_state_in_another_place() -> None:
+    states = GatedConvNet(6, dim=8, layers=1, kernel=1).eval()(torch.ones(1, 4, 6), torch.tensor([4])).states[0]
+    assert len(torch.unique(states, dim=0)) == 4
+
+
+def test_an_even_kernel_has_no_middle() -> None:
+    with pytest.raises(InputError, match=r"encoder\.kernel=4"):
+        GatedConvNet(6, kernel=4)

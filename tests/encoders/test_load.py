@@ -1,0 +1,205 @@
+"""From a run folder to a frozen encoder, and what a folder that is not one gets told."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datamodules.errors import InputError
+from encoders import load_encoder
+
+GOLDEN = Path(__file__).parents[1] / "golden_run"
+SENTENCES = ["the dog sees a cat .", "the child never ran , because the river runs .", "dog"]
+VECTORS = [
+    [-0.007718, 0.140990, 0.558815, 0.111527, -0.036412, 0.374012, 0.223883, -0.127146],
+    [-0.009564, 0.147488, 0.581340, 0.022224, -0.009371, 0.470450, 0.382530, 0.115370],
+    [-0.030848, 0.102467, 0.279847, 0.125909, -0.011346, 0.015388, 0.431244, -0.034256],
+]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A copy of the golden run that a test may damage."""
+    return shutil.copytree(GOLDEN, tmp_path / "run")
+
+
+def edit(run: Path, old: str, new: str) -> None:
+    path = run / "config.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def rewrite(run: Path, **changes: Any) -> None:
+    """Replace weights of the checkpoint, or drop those given as None."""
+    path = run / "checkpoints" / "best.ckpt"
+    checkpoint = torch.load(path, weights_only=True)
+    state = checkpoint["state_dict"] | {name.replace("__", "."): value for name, value in changes.items()}
+    checkpoint["state_dict"] = {name: value for name, value in state.items() if value is not None}
+    torch.save(checkpoint, path)
+
+
+def refusal(path: Path) -> str:
+    """The one line that an unusable path gets."""
+    with pytest.raises(InputError) as caught:
+        load_encoder(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_the_golden_run_still_gives_the_vectors_that_it_gave() -> None:
+    np.testing.assert_allclose(load_encoder(GOLDEN).encode(SENTENCES), VECTORS, atol=2e-6)
+
+
+def test_a_checkpoint_file_loads_as_its_folder_does(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(run / "checkpoints")
+    np.testing.assert_allclose(load_encoder("best.ckpt").encode(SENTENCES), VECTORS, atol=2e-6)
+
+
+def test_the_only_run_in_a_folder_is_meant_by_the_folder(run: Path) -> None:
+    assert load_encoder(run.parent).dim == 8
+
+
+def test_several_runs_in_a_folder_are_answered_with_the_newest(run: Path) -> None:
+    shutil.copytree(run, run.parent / "second")
+    assert "2 runs inside" in refusal(run.parent)
+    assert str(run.parent / "second") in refusal(run.parent)
+
+
+def test_a_loaded_encoder_is_frozen() -> None:
+    encoder = load_encoder(GOLDEN).encoder
+    assert not encoder.training
+    assert not any(weight.requires_grad for weight in encoder.parameters())
+
+
+def test_raw_text_is_tokenised_as_the_corpus_was_without_its_files(run: Path) -> None:
+    encoder = load_encoder(run)
+    raw = encoder.encode([" the dog\tsees a  cat ."], tokenized=False)
+    np.testing.assert_array_equal(raw, encoder.encode(["the dog sees a cat ."]))
+
+
+def test_trained_word_vectors_are_read_from_the_checkpoint(run: Path) -> None:
+    edit(run, "freeze: true", "freeze: false")
+    rewrite(run, embedding__table=torch.zeros(22, 5))
+    vectors = load_encoder(run).encode(["dog dog", "cat cat"])
+    np.testing.assert_array_equal(vectors[0], vectors[1])
+
+
+def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
+    assert "no such run folder" in refusal(tmp_path / "nothing")
+
+
+def test_a_folder_that_is_no_run_is_named(tmp_path: Path) -> None:
+    assert "not a run folder" in refusal(tmp_path)
+
+
+def test_a_run_without_checkpoint_is_named(run: Path) -> None:
+    (run / "checkpoints" / "best.ckpt").unlink()
+    assert "best.ckpt: no such checkpoint" in refusal(run)
+
+
+def test_a_run_without_its_settings_is_named(run: Path) -> None:
+    (run / "config.yaml").unlink()
+    assert "config.yaml: missing" in refusal(run / "checkpoints" / "best.ckpt")
+
+
+def test_a_run_without_its_vectors_is_named(run: Path) -> None:
+    shutil.rmtree(run / "vectors")
+    assert "vectors: missing" in refusal(run)
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b\n", "a: [", "model: x\n", "encoder: x\nembeddings: y\ncorpus: z\n"])
+def test_settings_of_something_else_are_refused(run: Path, text: str) -> None:
+    (run / "config.yaml").write_text(text)
+    assert "config.yaml" in refusal(run)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "os.system",
+        "subprocess.Popen",
+        "encoders.load.pickle.loads",
+        "encoders.frozen.torch.load",
+        "encoders.load.load_encoder",
+        "encoders.load.Path",
+        "encoders.frozen.FrozenEncoder",
+        "encoders.nothing.Here",
+        "encoders",
+        "encoders.bilstm.BiLSTM.forward",
+        "encodersx.bilstm.BiLSTM",
+    ],
+)
+def test_only_encoders_of_ours_are_loaded(run: Path, target: str) -> None:
+    edit(run, "_target_: encoders.bilstm.BiLSTM", f"_target_: {target}")
+    assert f"encoder._target_ is {target}; only the classes in encoders/" in refusal(run)
+
+
+@pytest.mark.parametrize(
+    "value", ["{_target_: os.getcwd}", "[{_target_: os.getcwd}]", "'\\${oc.create:{_target_: os.getcwd}}'"]
+)
+def test_a_class_hidden_in_a_setting_is_refused(run: Path, value: str) -> None:
+    edit(run, "projection: 6", f"projection: {value}")
+    assert "only the classes in encoders/ are loaded, alone" in refusal(run)
+
+
+def test_a_foreign_corpus_class_is_refused_when_it_would_be_used(run: Path) -> None:
+    edit(run, "_target_: datamodules.corpus.Corpus", "_target_: os.system")
+    encoder = load_encoder(run)
+    with pytest.raises(InputError, match=r"corpus\._target_ is os\.system"):
+        encoder.encode(["a"], tokenized=False)
+
+
+@pytest.mark.parametrize(("old", "new"), [("dim: 8", "dim: 7"), ("dim: 8", "width: 8"), ("dim: 8", "dim: ${nope}")])
+def test_settings_that_no_encoder_takes_are_refused(run: Path, old: str, new: str) -> None:
+    edit(run, old, new)
+    assert refusal(run)
+
+
+def test_weights_of_another_size_are_named(run: Path) -> None:
+    edit(run, "dim: 8", "dim: 4")
+    assert "wrong shape of lstm.ahead.0.weight_ih_l0 (16, 6)" in refusal(run)
+
+
+def test_missing_and_unexpected_weights_are_named(run: Path) -> None:
+    rewrite(run, encoder__projection__bias=None, encoder__extra=torch.zeros(1))
+    assert "missing ['projection.bias'], unexpected ['extra']" in refusal(run)
+
+
+def test_a_checkpoint_of_another_project_is_refused(run: Path) -> None:
+    torch.save({"model": {"weight": torch.zeros(2)}}, run / "checkpoints" / "best.ckpt")
+    assert "not a checkpoint of this project" in refusal(run)
+
+
+class Malicious:
+    """Unpickled, it would write a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple:
+        return Path.touch, (self.path,)
+
+
+def test_a_malicious_pickle_executes_nothing(run: Path, tmp_path: Path) -> None:
+    torch.save({"state_dict": {}, "global_step": Malicious(tmp_path / "owned")}, run / "checkpoints" / "best.ckpt")
+    assert "it was not loaded" in refusal(run)
+    assert not (tmp_path / "owned").exists()
+
+
+@settings(max_examples=30, deadline=None)
+@given(keep=st.floats(0, 0.999))
+def test_a_checkpoint_that_is_cut_off_anywhere_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, keep: float
+) -> None:
+    run = shutil.copytree(GOLDEN, tmp_path_factory.mktemp("cut") / "run")
+    path = run / "checkpoints" / "best.ckpt"
+    data = path.read_bytes()
+    path.write_bytes(data[: int(keep * len(data))])
+    assert "best.ckpt" in refusal(run)

@@ -1,0 +1,36 @@
+"""Sizes of the papers, worked out by hand."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+FOLDER = Path(__file__).parents[2] / "configs" / "encoder"
+
+# LSTM direction: 4 gates x H x (input + H + 2 biases); GRU: 3 gates
+PROJECTION = 300 * 1024 + 1024
+LSTM_1 = 2 * 4 * 256 * (1024 + 256 + 2)
+LSTM_2 = 2 * 4 * 256 * (512 + 256 + 2)
+CONVOLUTION = 3 * 512 * 1024 + 1024
+COUNTS = {
+    "bilstm_max": PROJECTION + LSTM_1 + LSTM_2,  # 4,510,720: "2 layers of 512 hidden units (~4M parameters)"
+    "bilstm_last": PROJECTION + LSTM_1 + LSTM_2,
+    "bilstm_att": PROJECTION + LSTM_1 + LSTM_2,
+    "gated_convnet": 300 * 512 + 512 + 8 * CONVOLUTION,  # 12,745,216: "~12M parameters"
+    "bigru_mean": 2 * 3 * 1200 * (300 + 1200 + 2),  # 10,814,400
+    "bov": 0,
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_an_encoder_has_as_many_weights_as_its_formula_says(name: str) -> None:
+    with torch.device("meta"):
+        encoder = instantiate(OmegaConf.load(FOLDER / f"{name}.yaml"), input_dim=300)
+    assert sum(weight.numel() for weight in encoder.parameters()) == COUNTS[name]
+
+
+def test_the_papers_round_numbers_hold() -> None:
+    assert round((LSTM_1 + LSTM_2) / 1e6) == 4
+    assert 12e6 < 8 * CONVOLUTION < 13e6

@@ -1,0 +1,30 @@
+import torch
+from torch import tensor
+
+from encoders.pooling import last_pool, max_pool, mean_pool, valid
+
+#        sentence 1: two words and padding          sentence 2: three words
+STATES = tensor([[[-1.0, 2, 5, 1], [-3, 4, 0, 2], [9, 9, 9, 9]], [[1, 1, 1, 1], [2, 0, 2, 0], [6, -1, 0, -1]]])
+LENGTHS = tensor([2, 3])
+
+
+def test_valid_marks_the_words() -> None:
+    assert valid(LENGTHS, 3).tolist() == [[True, True, False], [True, True, True]]
+
+
+def test_a_largest_value_below_zero_stays_below_zero() -> None:
+    assert max_pool(STATES, LENGTHS).tolist() == [[-1, 4, 5, 2], [6, 1, 2, 1]]
+
+
+def test_the_mean_divides_by_the_number_of_words() -> None:
+    assert mean_pool(STATES, LENGTHS).tolist() == [[-2, 3, 2.5, 1.5], [3, 0, 1, 0]]
+
+
+def test_last_is_forward_at_the_last_word_and_backward_at_the_first() -> None:
+    assert last_pool(STATES, LENGTHS).tolist() == [[-3, 4, 5, 1], [6, -1, 1, 1]]
+
+
+def test_padding_that_is_not_a_number_does_not_reach_the_maximum() -> None:
+    states = STATES.clone()
+    states[0, 2] = torch.nan
+    assert not max_pool(states, LENGTHS).isnan().any()

@@ -1,0 +1,116 @@
+"""The recurrent encoders against their equations, one word and one direction at a time."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from datamodules.errors import InputError
+from encoders.bigru import BiGRU
+from encoders.bilstm import BiLSTM
+
+Weights = dict[str, np.ndarray]
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm(words: np.ndarray, w: Weights) -> np.ndarray:
+    """States (T, H) of an LSTM over words (T, E), as Hochreiter and Schmidhuber's cell with a forget gate says."""
+    h = c = np.zeros(w["weight_hh_l0"].shape[1])
+    states = []
+    for x in words:
+        gates = w["weight_ih_l0"] @ x + w["bias_ih_l0"] + w["weight_hh_l0"] @ h + w["bias_hh_l0"]
+        i, f, g, o = np.split(gates, 4)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        states.append(h)
+    return np.array(states)
+
+
+def gru(words: np.ndarray, w: Weights) -> np.ndarray:
+    """States (T, H) of a GRU over words (T, E), with the reset gate behind the product (as cuDNN has it)."""
+    h = np.zeros(w["weight_hh_l0"].shape[1])
+    states = []
+    for x in words:
+        xr, xz, xn = np.split(w["weight_ih_l0"] @ x + w["bias_ih_l0"], 3)
+        hr, hz, hn = np.split(w["weight_hh_l0"] @ h + w["bias_hh_l0"], 3)
+        z = sigmoid(xz + hz)
+        h = (1 - z) * np.tanh(xn + sigmoid(xr + hr) * hn) + z * h
+        states.append(h)
+    return np.array(states)
+
+
+def both_ways(cell, words: np.ndarray, layers: nn.Module) -> np.ndarray:
+    """States (T, D) of stacked layers, each reading the sentence forwards and backwards."""
+    for ahead, back in zip(layers.ahead, layers.back, strict=True):
+        forward = cell(words, weights(ahead))
+        backward = cell(words[::-1], weights(back))[::-1]
+        words = np.concatenate([forward, backward], 1)
+    return words
+
+
+def weights(module: nn.Module) -> Weights:
+    return {name: weight.detach().numpy().astype(np.float64) for name, weight in module.named_parameters()}
+
+
+def sentences(width: int) -> tuple[Tensor, Tensor]:
+    torch.manual_seed(3)
+    return torch.randn(3, 6, width), torch.tensor([4, 6, 1])
+
+
+@pytest.mark.parametrize("pooling", ["max", "last"])
+def test_a_bilstm_does_what_its_equations_say(pooling: str) -> None:
+    words, lengths = sentences(5)
+    encoder = BiLSTM(5, dim=8, projection=7, pooling=pooling).eval()
+    encoded = encoder(words, lengths)
+    linear = weights(encoder.projection)
+    for row, length in enumerate(lengths.tolist()):
+        inputs = words[row, :length].numpy() @ linear["weight"].T + linear["bias"]
+        states = both_ways(lstm, inputs, encoder.lstm)
+        last = np.concatenate([states[-1, :4], states[0, 4:]])
+        vector = states.max(0) if pooling == "max" else last
+        np.testing.assert_allclose(encoded.states[row, :length].detach(), states, atol=1e-6)
+        np.testing.assert_allclose(encoded.vector[row].detach(), vector, atol=1e-6)
+
+
+def test_a_bigru_does_what_its_equations_say() -> None:
+    words, lengths = sentences(5)
+    encoder = BiGRU(5, dim=8).eval()
+    encoded = encoder(words, lengths)
+    for row, length in enumerate(lengths.tolist()):
+        states = both_ways(gru, words[row, :length].numpy(), encoder.gru)
+        np.testing.assert_allclose(encoded.states[row, :length].detach(), states, atol=1e-6)
+        np.testing.assert_allclose(encoded.vector[row].detach(), states.mean(0), atol=1e-6)
+
+
+def test_states_equal_those_of_torchs_own_bidirectional_layers_on_packed_sentences() -> None:
+    words, lengths = sentences(5)
+    ours = BiLSTM(5, dim=8, projection=7).eval()
+    theirs = nn.LSTM(7, 4, 2, bidirectional=True, batch_first=True)
+    for layer in range(2):
+        for direction, module in (("", ours.lstm.ahead[layer]), ("_reverse", ours.lstm.back[layer])):
+            for name, weight in module.named_parameters():
+                getattr(theirs, name.replace("l0", f"l{layer}{direction}")).data.copy_(weight)
+    packed = nn.utils.rnn.pack_padded_sequence(ours.projection(words), lengths, True, enforce_sorted=False)
+    expected, _ = nn.utils.rnn.pad_packed_sequence(theirs(packed)[0], batch_first=True)
+    torch.testing.assert_close(ours(words, lengths).states, expected, atol=1e-6, rtol=1e-5)
+
+
+def test_attention_is_a_fact_for_decoders_and_changes_no_vector() -> None:
+    words, lengths = sentences(5)
+    plain, attended = BiLSTM(5, dim=8), BiLSTM(5, dim=8, attention=True)
+    attended.load_state_dict(plain.state_dict())
+    assert (plain.attention, attended.attention) == (False, True)
+    assert torch.equal(plain.eval()(words, lengths).vector, attended.eval()(words, lengths).vector)
+
+
+def test_an_odd_width_cannot_be_halved() -> None:
+    with pytest.raises(InputError, match=r"encoder\.dim=513"):
+        BiLSTM(300, dim=513)
+
+
+def test_an_unknown_pooling_is_answered_with_the_choices() -> None:
+    with pytest.raises(InputError, match=r"encoder\.pooling=mean: choose one of max, last"):
+        BiLSTM(300, pooling="mean")  # type: ignore[arg-type]

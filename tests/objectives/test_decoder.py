@@ -1,0 +1,61 @@
+import torch
+from torch import nn
+from torch.nn import functional
+
+from objectives.decoder import Decoder
+
+BEGIN, END = 2, 3
+
+
+def decoder(size: int = 9) -> Decoder:
+    torch.manual_seed(1)
+    return Decoder(size, sentence_dim=5, embedding_dim=4, hidden=6, layers=2, dropout=0.0).eval()
+
+
+def test_the_fused_pass_equals_one_step_at_a_time() -> None:
+    model, sentence = decoder(), torch.randn(3, 5)
+    inputs = torch.randint(1, 9, (3, 7))
+    fused, _ = model(sentence, inputs)
+    state, steps = None, []
+    for step in range(7):
+        hidden, state = model(sentence, inputs[:, step : step + 1], state)
+        steps.append(hidden)
+    torch.testing.assert_close(fused, torch.cat(steps, 1))
+
+
+def test_the_decoder_is_the_lstm_of_the_equations() -> None:
+    model, sentence, token = decoder(), torch.randn(1, 5), torch.tensor([[4]])
+    x = torch.cat([model.embedding.weight[4], sentence[0]])
+    for layer in range(2):
+        weight, bias = getattr(model.lstm, f"weight_ih_l{layer}"), getattr(model.lstm, f"bias_ih_l{layer}")
+        i, _, g, o = (weight @ x + bias + getattr(model.lstm, f"bias_hh_l{layer}")).chunk(4)
+        x = torch.sigmoid(o) * torch.tanh(torch.sigmoid(i) * torch.tanh(g))
+    torch.testing.assert_close(model(sentence, token)[0][0, 0], x)
+
+
+def test_the_loss_counts_real_tokens_only() -> None:
+    model, sentence = decoder(), torch.randn(2, 5)
+    targets = torch.tensor([[BEGIN, 4, 5, END], [BEGIN, 6, END, 0]])
+    nats, tokens = model.loss(sentence, targets)
+    alone = [model.loss(sentence[:1], targets[:1])[0], model.loss(sentence[1:], targets[1:, :3])[0]]
+    assert tokens == 5
+    torch.testing.assert_close(nats, sum(alone))
+
+
+def test_every_step_sees_the_sentence() -> None:
+    model, sentence = decoder(), torch.randn(1, 5, requires_grad=True)
+    hidden, _ = model(sentence, torch.tensor([[BEGIN, 4, 5]]))
+    (through_first_layer,) = torch.autograd.grad(hidden[0, 2].sum(), sentence)
+    assert (through_first_layer != 0).all()
+
+
+def test_greedy_decoding_takes_the_likeliest_token_and_stops_at_the_end() -> None:
+    model, sentence = decoder(), torch.randn(4, 5)
+    nn.init.normal_(model.output.bias, std=2.0)
+    produced = model.greedy(sentence, BEGIN, END, limit=12)
+    for row, tokens in enumerate(produced):
+        fed = torch.tensor([[BEGIN, *tokens]])
+        best = functional.log_softmax(model.output(model(sentence[row : row + 1], fed)[0]), 2).argmax(2)[0].tolist()
+        assert best[: len(tokens)] == tokens
+        assert END not in tokens
+        assert len(tokens) == 12 or best[len(tokens)] == END

@@ -1,0 +1,152 @@
+"""Bad input gets one clear line and exit status 2, never a traceback."""
+
+import gzip
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.conftest import Lab
+
+
+def complaint(lab: Lab, *arguments: str) -> str:
+    """The one line that the command says; fails when it says more, or ends otherwise."""
+    done = lab.finish(*arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("error: ")
+    return lines[0]
+
+
+@pytest.fixture
+def parallel(tmp_path: Path) -> Path:
+    """A corpus folder in the format of Multi30k: twenty pairs per split."""
+    folder = tmp_path / "multi30k"
+    folder.mkdir()
+    for split in ("train", "val", "test_2016_flickr"):
+        for language, text in (("en", "A dog runs .\n"), ("fr", "Un chien court .\n")):
+            with gzip.open(folder / f"{split}.{language}.gz", "wt", encoding="utf-8") as file:
+                file.write(text * 20)
+    return folder
+
+
+@pytest.mark.parametrize(("group", "choice"), [("encoder", "bilstm_max"), ("objective", "nmt_enfr")])
+def test_an_unknown_choice_is_answered_with_the_choices(lab: Lab, group: str, choice: str) -> None:
+    said = complaint(lab, f"{group}=nonsense")
+    assert "nonsense" in said
+    assert choice in said
+
+
+def test_an_unknown_key_is_named(lab: Lab) -> None:
+    assert "hiden" in complaint(lab, "encoder.hiden=3")
+
+
+def test_a_missing_corpus_folder_says_how_to_get_it(lab: Lab, tmp_path: Path) -> None:
+    said = complaint(lab, "corpus=multi30k", f"corpus.root={tmp_path / 'nowhere'}", f"hydra.run.dir={tmp_path / 'r'}")
+    assert "nowhere" in said
+    assert "datamodules.download" in said
+
+
+def test_parallel_files_of_different_length_are_named(lab: Lab, parallel: Path, tmp_path: Path) -> None:
+    with gzip.open(parallel / "train.fr.gz", "at", encoding="utf-8") as file:
+        file.write("Une ligne de trop .\n")
+    said = complaint(
+        lab,
+        *lab.settings(tmp_path / "r"),
+        "corpus=multi30k",
+        f"corpus.root={parallel}",
+        "corpus.size=null",
+        "probes=none",
+    )
+    assert "train.en.gz" in said
+    assert "train.fr.gz" in said
+
+
+def test_invalid_utf8_names_file_and_line(lab: Lab, parallel: Path, tmp_path: Path) -> None:
+    with gzip.open(parallel / "train.fr.gz", "wb") as file:
+        file.write(b"Un chien .\n" * 6 + b"caf\xe9 .\n" + b"Un chat .\n" * 13)
+    said = complaint(
+        lab,
+        *lab.settings(tmp_path / "r"),
+        "corpus=multi30k",
+        f"corpus.root={parallel}",
+        "corpus.size=null",
+        "probes=none",
+    )
+    assert "train.fr.gz:7" in said
+
+
+def test_a_broken_tree_names_file_and_line(lab: Lab, tmp_path: Path) -> None:
+    trees = tmp_path / "trees.mrg"
+    trees.write_text("(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))\n(ROOT (S (NP (NN rain)))))\n")
+    said = complaint(lab, *lab.settings(tmp_path / "r"), "probes=trees", f"probes.paths=[{trees}]")
+    assert "trees.mrg:2" in said
+
+
+def test_a_malformed_probing_line_names_file_and_line(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "sentence_length.txt").write_text("tr\t0\ta b c .\nxx\t0\ta b .\n")
+    said = complaint(
+        lab,
+        *lab.settings(tmp_path / "r"),
+        "probes=senteval",
+        f"probes.root={tmp_path}",
+        "probes.tasks=[SentLen]",
+    )
+    assert "sentence_length.txt:2" in said
+
+
+VECTORS = {
+    "wrong width": ("2 3\na 1 2 3\nb 1 2\n", ":3"),
+    "not a number": ("2 3\na 1 2 3\nb 1 x 3\n", ":3"),
+    "empty": ("", "empty"),
+}
+
+
+@pytest.mark.parametrize(("text", "named"), VECTORS.values(), ids=VECTORS.keys())
+def test_broken_word_vectors_name_file_and_line(lab: Lab, tmp_path: Path, text: str, named: str) -> None:
+    path = tmp_path / "words.vec"
+    path.write_text(text)
+    settings = [s for s in lab.settings(tmp_path / "r") if not s.startswith("embeddings.")]
+    said = complaint(lab, *settings, "embeddings=file", f"embeddings.path={path}")
+    assert "words.vec" in said
+    assert named in said
+
+
+def test_an_empty_corpus_file_is_named(lab: Lab, parallel: Path, tmp_path: Path) -> None:
+    for language in ("en", "fr"):
+        (parallel / f"train.{language}.gz").write_bytes(gzip.compress(b""))
+    said = complaint(lab, *lab.settings(tmp_path / "r"), "corpus=multi30k", f"corpus.root={parallel}", "probes=none")
+    assert "train.en.gz" in said
+
+
+def test_a_checkpoint_of_another_project_is_refused(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(finished_run, tmp_path / "run")
+    torch.save({"state_dict": {"other.weight": torch.zeros(2)}}, run / "checkpoints" / "last.ckpt")
+    assert "last.ckpt" in complaint(lab, f"resume={run}", "trainer.max_epochs=3")
+
+
+def test_a_run_folder_without_its_vectors_is_refused(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(finished_run, tmp_path / "run")
+    shutil.rmtree(run / "vectors")
+    assert "vectors" in complaint(lab, f"resume={run}")
+
+
+def test_resuming_nothing_is_refused(lab: Lab, tmp_path: Path) -> None:
+    assert "config.yaml" in complaint(lab, f"resume={tmp_path}")
+
+
+def test_two_runs_never_share_a_folder(lab: Lab, finished_run: Path) -> None:
+    assert "resume=" in complaint(lab, f"hydra.run.dir={finished_run}")
+
+
+def test_empty_and_over_long_sentences_are_counted_and_reported(lab: Lab, parallel: Path, tmp_path: Path) -> None:
+    for language, word in (("en", "dog "), ("fr", "chien ")):
+        text = ["Un ." if language == "fr" else "A .", word * 150, "" if language == "en" else "Un ."]
+        lines = text + ["Un chien court ."] * 60
+        (parallel / f"train.{language}.gz").write_bytes(gzip.compress("\n".join(lines).encode() + b"\n"))
+    done = lab.finish(*lab.settings(tmp_path / "r"), "corpus=multi30k", f"corpus.root={parallel}", "probes=none")
+    assert done.returncode == 0, done.stderr
+    assert "1 empty" in done.stdout
+    assert "1 too-long" in done.stdout

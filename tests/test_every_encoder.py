@@ -1,0 +1,122 @@
+"""The laws of an encoder, for every file in configs/encoder: a new one is under test without a new line here."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hydra.utils import instantiate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+
+from encoders import Encoded, Encoder
+
+FOLDER = Path(__file__).parents[1] / "configs" / "encoder"
+CONFIGS = {path.stem: OmegaConf.load(path) for path in sorted(FOLDER.glob("*.yaml"))}
+SMALL = {"dim": 10, "projection": 7, "layers": 3}
+WIDTH = 6
+
+every_encoder = pytest.mark.parametrize("name", CONFIGS)
+lengths_of_a_batch = st.lists(st.integers(1, 9), min_size=1, max_size=5)
+
+
+def build(name: str) -> Encoder:
+    """The encoder of a configuration, with fewer and narrower layers."""
+    smaller = {key: value for key, value in SMALL.items() if key in CONFIGS[name]}
+    torch.manual_seed(0)
+    return instantiate(CONFIGS[name], input_dim=WIDTH, **smaller)
+
+
+def batch(lengths: list[int], padding: float = 0.0) -> tuple[torch.Tensor, torch.Tensor]:
+    """Random word vectors for sentences of these lengths; whatever `padding` is must not matter."""
+    words = torch.from_numpy(np.random.default_rng(len(lengths)).normal(size=(len(lengths), max(lengths), WIDTH)))
+    for row, length in enumerate(lengths):
+        words[row, length:] = padding
+    return words.float(), torch.tensor(lengths)
+
+
+@every_encoder
+@settings(max_examples=15, deadline=None)
+@given(lengths=lengths_of_a_batch, padding=st.sampled_from([0.0, 3.0, -50.0]))
+def test_padding_never_changes_a_vector(name: str, lengths: list[int], padding: float) -> None:
+    encoder = build(name).eval()
+    words, all_lengths = batch(lengths, padding)
+    together = encoder(words, all_lengths)
+    for row, length in enumerate(lengths):
+        alone = encoder(words[row : row + 1, :length], all_lengths[row : row + 1])
+        torch.testing.assert_close(together.vector[row], alone.vector[0], atol=1e-6, rtol=1e-5)
+        torch.testing.assert_close(together.states[row, :length], alone.states[0], atol=1e-6, rtol=1e-5)
+
+
+@every_encoder
+def test_states_are_zero_at_padding(name: str) -> None:
+    states = build(name)(*batch([2, 5, 1], padding=9.0)).states
+    assert not states[0, 2:].any()
+    assert not states[2, 1:].any()
+
+
+@every_encoder
+def test_an_encoder_tells_its_widths(name: str) -> None:
+    encoder = build(name)
+    encoded = encoder(*batch([3, 4]))
+    assert isinstance(encoded, Encoded)
+    assert encoded.vector.shape == (2, encoder.dim)
+    assert encoded.states.shape == (2, 4, encoder.state_dim)
+
+
+@every_encoder
+def test_the_order_of_a_batch_does_not_matter(name: str) -> None:
+    encoder = build(name).eval()
+    words, lengths = batch([4, 1, 6, 6])
+    turned = encoder(words.flip(0), lengths.flip(0)).vector.flip(0)
+    torch.testing.assert_close(turned, encoder(words, lengths).vector, atol=1e-6, rtol=1e-5)
+
+
+@every_encoder
+def test_the_order_of_words_matters_unless_it_is_a_bag(name: str) -> None:
+    encoder = build(name).eval()
+    words, lengths = batch([5])
+    same = torch.allclose(encoder(words, lengths).vector, encoder(words.flip(1), lengths).vector, atol=1e-6)
+    assert same == (name == "bov")
+
+
+@every_encoder
+def test_evaluation_is_deterministic(name: str) -> None:
+    encoder = build(name).eval()
+    assert torch.equal(encoder(*batch([3, 7])).vector, encoder(*batch([3, 7])).vector)
+
+
+@every_encoder
+def test_the_gradient_of_the_vector_reaches_every_weight_and_word_but_no_padding(name: str) -> None:
+    encoder = build(name).eval()  # no dropout: a unit that happens to be dropped has no gradient
+    words, lengths = batch([3, 6], padding=1.0)
+    words.requires_grad_()
+    encoded = encoder(words, lengths)
+    (encoded.vector.square().sum() + encoded.states.square().sum()).backward()
+    assert [key for key, weight in encoder.named_parameters() if weight.grad is None or not weight.grad.any()] == []
+    assert words.grad is not None
+    assert words.grad.any(2).tolist() == [[True] * 3 + [False] * 3, [True] * 6]
+
+
+@every_encoder
+def test_weights_survive_a_round_trip(name: str) -> None:
+    encoder, other = build(name).eval(), build(name).eval()
+    for weight in other.parameters():
+        weight.data.zero_()
+    other.load_state_dict(encoder.state_dict())
+    assert torch.equal(other(*batch([3, 7])).vector, encoder(*batch([3, 7])).vector)
+
+
+@pytest.mark.parametrize("dim", [512, 1024, 2048, 4096])
+@pytest.mark.parametrize("name", [name for name in CONFIGS if "dim" in CONFIGS[name]])
+def test_the_sizes_of_figure_3_are_one_config_value(name: str, dim: int) -> None:
+    with torch.device("meta"):
+        assert instantiate(CONFIGS[name], input_dim=300, dim=dim).dim == dim
+
+
+@every_encoder
+def test_every_key_of_a_configuration_is_explained(name: str) -> None:
+    first, _, *keys = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
+    assert first.startswith("# ")
+    assert [line for line in keys if "  # " not in line] == []

@@ -1,0 +1,32 @@
+"""Dependencies point one way: datamodules <- encoders <- objectives, and probes beside them."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ALLOWED = {
+    "datamodules": {"datamodules"},
+    "encoders": {"encoders", "datamodules"},
+    "objectives": {"objectives", "encoders", "datamodules"},
+    "probes": {"probes", "datamodules"},
+}
+OURS = {*ALLOWED, "train", "evaluate", "report", "configs", "tests", "benchmarks"}
+
+
+def imported(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    plain = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    relative = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {name.split(".")[0] for name in plain + relative} & OURS
+
+
+@pytest.mark.parametrize("package", ALLOWED)
+def test_a_package_imports_only_what_lies_below_it(package: str) -> None:
+    wrong = {
+        str(path.relative_to(ROOT)): sorted(extra)
+        for path in (ROOT / package).rglob("*.py")
+        if (extra := imported(path) - ALLOWED[package])
+    }
+    assert not wrong

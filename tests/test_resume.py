@@ -1,0 +1,93 @@
+"""Killed at any moment and resumed, a run ends as if nothing had happened."""
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from probes.results import ProbeRow, read_rows
+
+from tests.conftest import Lab
+from tests.test_train import assert_same_weights
+
+
+def scores(run: Path) -> list[ProbeRow]:
+    """probes.csv without the seconds that each score took."""
+    return [replace(row, seconds=0.0) for row in read_rows(run / "probes.csv")]
+
+
+def stop(lab: Lab, run: Path, moment: Callable[[Path], bool], how: signal.Signals) -> tuple[int, str]:
+    """Start a run in `run` and signal it as soon as `moment` has come; its exit status and output."""
+    process = lab.start(*lab.settings(run))
+    while process.poll() is None and not moment(run):
+        time.sleep(0.005)
+    assert process.poll() is None, "the run ended before the moment came"
+    os.kill(process.pid, how)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out + err
+
+
+def epoch_is_probed(epoch: int) -> Callable[[Path], bool]:
+    return lambda run: (run / "probes.csv").exists() and f"\n{epoch}," in (run / "probes.csv").read_text()
+
+
+MOMENTS = {
+    "before the first step": lambda run: (run / "config.yaml").exists(),
+    "in the first epoch": epoch_is_probed(0),
+    "between probing and checkpoint": epoch_is_probed(1),
+    "in the second epoch": lambda run: (run / "checkpoints" / "last.ckpt").exists(),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS.keys())
+def test_a_killed_run_resumed_equals_an_uninterrupted_one(
+    lab: Lab, finished_run: Path, tmp_path: Path, moment: Callable[[Path], bool]
+) -> None:
+    run = tmp_path / "run"
+    stop(lab, run, moment, signal.SIGKILL)
+    done = lab.finish(f"resume={run}")
+    assert done.returncode == 0, done.stderr
+    assert_same_weights(run, finished_run)
+    assert scores(run) == scores(finished_run)
+
+
+def test_control_c_leaves_a_resumable_run_and_says_how_to_resume(lab: Lab, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    status, said = stop(lab, run, epoch_is_probed(0), signal.SIGINT)
+    assert status == 130
+    assert f"python train.py resume={run}" in said
+    assert "Traceback" not in said
+
+
+def test_a_checkpoint_in_the_middle_of_an_epoch_resumes_exactly(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    process = lab.start(*lab.settings(run, "checkpoint_every_n_steps=3"))
+    middle = run / "checkpoints" / "last.ckpt"
+    while process.poll() is None and not middle.exists():
+        time.sleep(0.005)
+    process.kill()
+    process.communicate()
+    assert "\n1," not in (run / "probes.csv").read_text(), "the first epoch was already over"
+    done = lab.finish(f"resume={run}")
+    assert done.returncode == 0, done.stderr
+    assert_same_weights(run, finished_run)
+
+
+def test_a_finished_run_resumed_stays_as_it_is(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(finished_run, tmp_path / "run")
+    done = lab.finish(f"resume={run}")
+    assert done.returncode == 0, done.stderr
+    assert_same_weights(run, finished_run)
+    assert scores(run) == scores(finished_run)
+
+
+def test_resuming_with_more_epochs_continues_the_same_training(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert lab.finish(*lab.settings(run, "trainer.max_epochs=1")).returncode == 0
+    done = lab.finish(f"resume={run}", "trainer.max_epochs=2")
+    assert done.returncode == 0, done.stderr
+    assert_same_weights(run, finished_run)

@@ -1,0 +1,83 @@
+"""The main path: one command trains, probes after every epoch, draws, and leaves a frozen encoder."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from probes.results import read_rows
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from encoders import load_encoder
+from tests.conftest import Lab
+
+
+def weights(run: Path, name: str = "last") -> dict[str, torch.Tensor]:
+    return torch.load(run / "checkpoints" / f"{name}.ckpt", weights_only=True)["state_dict"]
+
+
+def assert_same_weights(a: Path, b: Path) -> None:
+    ours, theirs = weights(a), weights(b)
+    assert ours.keys() == theirs.keys()
+    different = [name for name in ours if not torch.equal(ours[name], theirs[name])]
+    assert not different
+
+
+def test_a_run_folder_holds_everything(finished_run: Path) -> None:
+    parts = ["config.yaml", "metrics.csv", "probes.csv", "curves.png", "vectors", "tensorboard"]
+    checkpoints = ["checkpoints/best.ckpt", "checkpoints/last.ckpt"]
+    assert [part for part in parts + checkpoints if not (finished_run / part).exists()] == []
+
+
+def test_every_epoch_and_task_has_one_row_and_epoch_0_is_before_training(finished_run: Path) -> None:
+    keys = [(row.epoch, row.task) for row in read_rows(finished_run / "probes.csv")]
+    assert sorted(keys) == [(e, t) for e in (0, 1, 2) for t in ("BShift", "SentLen", "SubjNum")]
+
+
+def test_tensorboard_shows_a_curve_per_task_beside_the_objectives_score(finished_run: Path) -> None:
+    events = EventAccumulator(str(finished_run / "tensorboard")).Reload()
+    for tag in ("probe/SentLen", "probe/BShift", "probe/SubjNum"):
+        assert [point.step for point in events.Scalars(tag)] == [0, 1, 2]
+    assert [point.step for point in events.Scalars("val/bleu")] == [1, 2]
+
+
+def test_word_vectors_are_not_in_the_checkpoint(finished_run: Path) -> None:
+    assert not [name for name in weights(finished_run) if name.startswith("embedding")]
+
+
+def test_probing_never_changes_training(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    done = lab.finish(*lab.settings(tmp_path / "run"), "probes=none")
+    assert done.returncode == 0, done.stderr
+    assert_same_weights(tmp_path / "run", finished_run)
+
+
+def test_a_run_folder_moved_elsewhere_is_a_frozen_encoder(finished_run: Path, tmp_path: Path) -> None:
+    sentences = ["the dog sees a cat .", "it rains ."]
+    before = load_encoder(finished_run).encode(sentences)
+    moved = shutil.copytree(finished_run, tmp_path / "elsewhere")
+    assert before.shape == (2, 16)
+    np.testing.assert_array_equal(load_encoder(moved).encode(sentences), before)
+
+
+def test_an_untrained_encoder_is_probed_once_and_loads(lab: Lab, tmp_path: Path) -> None:
+    settings = [s for s in lab.settings(tmp_path / "run") if not s.startswith("objective.")]
+    done = lab.finish(*settings, "objective=untrained")
+    assert done.returncode == 0, done.stderr
+    assert {row.epoch for row in read_rows(tmp_path / "run" / "probes.csv")} == {0}
+    assert load_encoder(tmp_path / "run").encode(["a dog ."]).shape == (1, 16)
+
+
+@pytest.mark.parametrize("argument", ["--help", "-h"])
+def test_help_names_every_group_and_what_each_choice_means(lab: Lab, argument: str) -> None:
+    text = lab.finish(argument).stdout
+    for line in (
+        "encoder=",
+        "objective=",
+        "corpus=",
+        "embeddings=",
+        "probes=",
+        "trainer=",
+        "NMT English-French",
+    ):
+        assert line in text

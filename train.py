@@ -1,0 +1,220 @@
+"""Train a sentence encoder, probe it after every epoch, draw the curves, leave a frozen encoder.
+
+python train.py encoder=bilstm_max objective=nmt_enfr
+python train.py resume=runs/nmt_enfr/bilstm_max/2026-11-20_12-00-00
+"""
+
+import logging
+import os
+import sys
+import warnings
+from pathlib import Path
+
+os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach command(), which says them in one line
+
+import hydra
+import pytorch_lightning as pl
+import torch
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pytorch_lightning.callbacks import ModelCheckpoint
+from pytorch_lightning.loggers import TensorBoardLogger
+
+from configs.help import help_text
+from datamodules.errors import InputError
+from datamodules.files import atomic_write
+from datamodules.word_vectors import load_run_vectors, save_run_vectors
+from encoders.embedding import WordEmbedding
+from encoders.frozen import FrozenEncoder
+from objectives.checkpoints import AtomicCheckpoints, CheckpointEvery
+from objectives.objective import Objective
+from objectives.run_log import RunLog
+from probes.callback import ProbingCallback
+from probes.curves import draw_curves
+from probes.results import read_rows
+from probes.suite import Suite
+from probes.tensorboard import add_picture, open_page
+
+CONFIGS = Path(__file__).parent / "configs"
+
+
+def train(config: DictConfig, run: Path) -> None:
+    """Fit what `config` describes in the folder `run`, or continue what is there."""
+    pl.seed_everything(config.seed, workers=True, verbose=False)
+    corpus = instantiate(config.corpus)
+    cache = Path(config.cache)
+    data = instantiate(config.datamodule, corpus=corpus, cache=cache, seed=config.seed)
+    suite = build_suite(config, corpus, cache)
+    vectors = run_vectors(config, run, data, suite, cache)
+
+    pl.seed_everything(config.seed, workers=True, verbose=False)  # weights depend on the seed alone
+    embedding = WordEmbedding(vectors.matrix, freeze=config.embeddings.freeze)
+    encoder = instantiate(config.encoder, input_dim=embedding.dim)
+    known = {"data": data} if config.objective_name != "untrained" else {}
+    module = instantiate(config.objective, encoder=encoder, embedding=embedding, seed=config.seed, **known)
+    frozen = FrozenEncoder(encoder, embedding, vectors.vocabulary, oov=vectors.lookup_oov, tokenize=corpus.tokenize)
+
+    probing = ProbingCallback(suite, frozen, run / "probes.csv", config.probes.every_n_epochs)
+    trainer = build_trainer(config, run, module, probing)
+    say(f"{run}: {describe(module, data, suite)}")
+    if trainer.is_global_zero and not (run / "tensorboard").exists():
+        open_page(run / "tensorboard", [task.name for task in suite.tasks], module.score, OmegaConf.to_yaml(config))
+    fit(trainer, module, data, probing, run)
+    if trainer.is_global_zero:
+        report(config, run, module)
+
+
+def build_suite(config: DictConfig, corpus: object, cache: Path) -> Suite:
+    """The probing tasks of the run with the classifier that reads them."""
+    probes = config.probes
+    sizes = (probes.train_size, probes.dev_size, probes.test_size)
+    tasks = instantiate(probes.source).tasks(corpus, list(probes.tasks), sizes, config.seed, cache)
+    return Suite("probing", tasks, instantiate(probes.classifier), config.seed)
+
+
+def run_vectors(config: DictConfig, run: Path, data: pl.LightningDataModule, suite: Suite, cache: Path):
+    """The rows of word vectors that this run uses: written to its folder once, read from there ever after."""
+    if not (run / "vectors" / "matrix.npy").exists():
+        source = instantiate(config.embeddings.source)
+        store = source.vectors(data.source_sentences, data.fingerprint, cache)
+        vocabulary = data.vocabulary.extend(word for s in suite.sentences for word in s.split())
+        looked_up = store.lookup(vocabulary.words)
+        say(looked_up.coverage)
+        save_run_vectors(run, vocabulary, looked_up.matrix, store.subwords_bin)
+    return load_run_vectors(run)
+
+
+def build_trainer(config: DictConfig, run: Path, module: Objective, probing: ProbingCallback) -> pl.Trainer:
+    """Lightning's trainer with probing, the run's record, and checkpoints after every epoch."""
+    checkpoints = run / "checkpoints"
+    each_epoch = ModelCheckpoint(
+        checkpoints,
+        "best",
+        monitor=module.score,
+        mode=module.mode,
+        save_last=True,
+        save_on_train_epoch_end=True,  # after probing, so that a checkpointed epoch is a probed one
+        enable_version_counter=False,
+    )
+    within = CheckpointEvery(config.checkpoint_every_n_steps, checkpoints / "last.ckpt")
+    record = RunLog(run / "metrics.csv")
+    return instantiate(
+        config.trainer,
+        default_root_dir=run,
+        logger=TensorBoardLogger(run, name="tensorboard", version=""),
+        callbacks=[record, probing, within, each_epoch],
+        plugins=[AtomicCheckpoints()],
+        _convert_="all",
+    )
+
+
+def fit(
+    trainer: pl.Trainer, module: Objective, data: pl.LightningDataModule, probing: ProbingCallback, run: Path
+) -> None:
+    """Train from the start or from the last checkpoint; an objective that trains nothing is probed once."""
+    last = run / "checkpoints" / "last.ckpt"
+    if module.trains:
+        try:
+            trainer.fit(module, data, ckpt_path=last if last.exists() else None, weights_only=True)
+        except SystemExit:  # how Lightning ends on Ctrl-C
+            raise KeyboardInterrupt from None
+    else:
+        probing.probe(trainer, epoch=0)
+        for name in ("best", "last"):
+            with atomic_write(run / "checkpoints" / f"{name}.ckpt", binary=True) as file:
+                torch.save({"state_dict": module.state_dict(), "epoch": 0, "global_step": 0}, file)
+
+
+def report(config: DictConfig, run: Path, module: Objective) -> None:
+    """Draw the curves, finish the TensorBoard page, print the final scores."""
+    if (run / "probes.csv").exists():
+        rows = read_rows(run / "probes.csv")
+        final = max(row.epoch for row in rows)
+        title = f"{config.encoder_name} trained on {config.objective_name} ({config.corpus_name})"
+        add_picture(run / "tensorboard", draw_curves(run, module.score, title), final)
+        say(f"\nprobing accuracy after epoch {final} (test, %)")
+        for row in rows:
+            if row.epoch == final:
+                say(f"  {row.task:<10} {row.test_accuracy:6.2f}  [{row.test_low:.1f}, {row.test_high:.1f}]")
+    say(f"\ncurves:  {run / 'curves.png'}   (live: make tensorboard)")
+    say(f"encoder: from encoders import load_encoder; load_encoder({str(run)!r}).encode(['A sentence .'])")
+
+
+def describe(module: Objective, data: pl.LightningDataModule, suite: Suite) -> str:
+    weights = sum(p.numel() for p in module.encoder.parameters())
+    said = [f"encoder of {weights:,} weights"]
+    said += [f"{len(suite.tasks)} probing tasks over {len(suite.sentences):,} sentences"]
+    for split, skipped in data.skipped.items():
+        counts = [f"{count} {kind.replace('_', '-')}" for kind, count in skipped._asdict().items() if count]
+        said += [f"left out of {split}: {' and '.join(counts)}"] if counts else []
+    return "; ".join(said)
+
+
+def say(text: str) -> None:
+    if int(os.environ.get("LOCAL_RANK", "0")) == 0:
+        print(text, flush=True)
+
+
+@hydra.main(config_path=str(CONFIGS), config_name="train", version_base="1.3")
+def start(config: DictConfig) -> None:
+    """Begin a new run in the folder that Hydra named."""
+    run = Path(HydraConfig.get().runtime.output_dir)
+    run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
+    if (run / "config.yaml").exists():
+        there = f"{run}: a run is already there; continue it with resume={run} or choose another hydra.run.dir="
+        raise SystemExit(fail(there))
+    OmegaConf.resolve(config)
+    with atomic_write(run / "config.yaml") as file:
+        file.write(OmegaConf.to_yaml(config))
+    run_or_explain(config, run)
+
+
+def resume(run: Path, overrides: list[str]) -> None:
+    """Continue the run in a folder; only `trainer.` settings may change."""
+    if not (run / "config.yaml").exists():
+        raise InputError(f"{run}: no config.yaml there, so nothing to resume; give the folder of a run")
+    foreign = [text for text in overrides if not text.startswith("trainer.")]
+    if foreign:
+        raise InputError(f"resume= keeps the run's settings; only trainer.* may change, not {' '.join(foreign)}")
+    config = OmegaConf.load(run / "config.yaml")
+    assert isinstance(config, DictConfig)
+    run_or_explain(OmegaConf.merge(config, OmegaConf.from_dotlist(overrides)), run)
+
+
+def run_or_explain(config: DictConfig, run: Path) -> None:
+    try:
+        train(config, run)
+    except InputError as error:
+        raise SystemExit(fail(str(error))) from None  # here, because Hydra would print a line of its own
+    except KeyboardInterrupt:
+        say(f"\nstopped; nothing is lost. Continue with: python train.py resume={run}")
+        raise SystemExit(130) from None
+
+
+def command(arguments: list[str]) -> None:
+    """The command line: help, resume or a new run; what the user can mend is said in one line."""
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", module="pytorch_lightning")
+    try:
+        if {"-h", "--help"} & set(arguments):
+            say(help_text(CONFIGS))
+        elif resumed := [text for text in arguments if text.startswith("resume=") and text != "resume=null"]:
+            resume(Path(resumed[0].removeprefix("resume=")), [text for text in arguments if text not in resumed])
+        else:
+            start()
+    except InputError as error:
+        sys.exit(fail(str(error)))
+    except (HydraException, OmegaConfBaseException) as error:
+        sys.exit(fail(" ".join(str(error).split())))
+
+
+def fail(message: str) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    command(sys.argv[1:])
