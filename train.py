@@ -90,22 +90,23 @@ def run_vectors(config: DictConfig, run: Path, data: pl.LightningDataModule, sui
 def build_trainer(config: DictConfig, run: Path, module: Objective, probing: ProbingCallback) -> pl.Trainer:
     """Lightning's trainer with probing, the run's record, and checkpoints after every epoch."""
     checkpoints = run / "checkpoints"
-    each_epoch = ModelCheckpoint(
+    # both after probing, so that a checkpointed epoch is a probed one; last after best, whose state it holds
+    best = ModelCheckpoint(
         checkpoints,
         "best",
         monitor=module.score,
         mode=module.mode,
-        save_last=True,
-        save_on_train_epoch_end=True,  # after probing, so that a checkpointed epoch is a probed one
+        save_on_train_epoch_end=True,
         enable_version_counter=False,
     )
+    last = ModelCheckpoint(checkpoints, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     within = CheckpointEvery(config.checkpoint_every_n_steps, checkpoints / "last.ckpt")
     record = RunLog(run / "metrics.csv")
     return instantiate(
         config.trainer,
         default_root_dir=run,
         logger=TensorBoardLogger(run, name="tensorboard", version=""),
-        callbacks=[record, probing, within, each_epoch],
+        callbacks=[record, probing, within, best, last],
         plugins=[AtomicCheckpoints()],
         _convert_="all",
     )
@@ -130,15 +131,15 @@ def fit(
 
 def report(config: DictConfig, run: Path, module: Objective) -> None:
     """Draw the curves, finish the TensorBoard page, print the final scores."""
-    if (run / "probes.csv").exists():
-        rows = read_rows(run / "probes.csv")
-        final = max(row.epoch for row in rows)
-        title = f"{config.encoder_name} trained on {config.objective_name} ({config.corpus_name})"
-        add_picture(run / "tensorboard", draw_curves(run, module.score, title), final)
+    title = f"{config.encoder_name} trained on {config.objective_name} ({config.corpus_name})"
+    rows = read_rows(run / "probes.csv") if (run / "probes.csv").exists() else []
+    final = max((row.epoch for row in rows), default=0)
+    add_picture(run / "tensorboard", draw_curves(run, module.score, title), final)
+    if rows:
         say(f"\nprobing accuracy after epoch {final} (test, %)")
-        for row in rows:
-            if row.epoch == final:
-                say(f"  {row.task:<10} {row.test_accuracy:6.2f}  [{row.test_low:.1f}, {row.test_high:.1f}]")
+    for row in rows:
+        if row.epoch == final:
+            say(f"  {row.task:<10} {row.test_accuracy:6.2f}  [{row.test_low:.1f}, {row.test_high:.1f}]")
     say(f"\ncurves:  {run / 'curves.png'}   (live: make tensorboard)")
     say(f"encoder: from encoders import load_encoder; load_encoder({str(run)!r}).encode(['A sentence .'])")
 

@@ -20,3 +20,45 @@ class SentencePair(NamedTuple):
 
     source: Sentences  # word ids
     target: Sentences  # target ids, each row [begin, t_1 .. t_n, end]
+
+
+class LabelledPair(NamedTuple):
+    """Premises, hypotheses and how each two relate."""
+
+    premise: Sentences
+    hypothesis: Sentences
+    label: Tensor  # (B,) int64, index into LABELS of datamodules/inference_pairs.py
+
+
+class Bag(NamedTuple):
+    """The words of one text per sentence, in any order; a missing text is an empty bag."""
+
+    ids: Tensor  # (B, W) int64, PADDING behind the end of each bag
+    sizes: Tensor  # (B,) int64, 0 where there is nothing to predict
+
+
+class Position(NamedTuple):
+    """A place among so many."""
+
+    at: Tensor  # (B,) int64, from 0
+    among: Tensor  # (B,) int64, more than `at`
+
+
+class InDocument(NamedTuple):
+    """Sentences and what their document says about them (Chen et al. 2019, section 4)."""
+
+    sentence: Sentences
+    previous: Bag  # the sentence before, in the same document
+    next: Bag
+    level: Tensor  # (B,) int64, nesting level of the section, -1 where unknown
+    in_paragraph: Position  # the sentence in its paragraph
+    in_document: Position  # the paragraph in its document
+    section_title: Bag
+    document_title: Bag
+
+
+class PartBatch(NamedTuple):
+    """A batch of one of several objectives."""
+
+    part: int  # which objective
+    batch: NamedTuple

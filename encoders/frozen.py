@@ -94,19 +94,18 @@ class FrozenEncoder:
 
     def _fill(self, target: Callable[[], np.ndarray], distinct: list[str], which: np.ndarray) -> None:
         """Row i of the target becomes the vector of sentence `distinct[which[i]]`."""
-        first_row = np.unique(which, return_index=True)[1]
+        by_sentence = np.argsort(which, kind="stable")  # rows of the first sentence, of the second, ...
+        begin = np.searchsorted(which[by_sentence], np.arange(0, len(distinct) + CHUNK, CHUNK))
         modes = [(module, module.training) for module in self.encoder.modules()]
         self.encoder.eval()
         try:
-            with torch.inference_mode(), tqdm(total=len(which), desc="encoding", disable=None, leave=False) as bar:
-                for start in range(0, len(which), CHUNK):
-                    rows = np.arange(start, min(start + CHUNK, len(which)))
-                    source = first_row[which[rows]]
-                    new, again = rows[source == rows], rows[source != rows]
-                    vectors = target()
-                    vectors[new] = self._encode_distinct([distinct[i] for i in which[new]], bar)
-                    vectors[again] = vectors[source[source != rows]]
-                    bar.update(len(again))
+            with torch.inference_mode(), tqdm(total=len(distinct), desc="encoding", disable=None, leave=False) as bar:
+                for chunk, start in enumerate(range(0, len(distinct), CHUNK)):
+                    vectors = self._encode_distinct(distinct[start : start + CHUNK], bar)
+                    rows = by_sentence[begin[chunk] : begin[chunk + 1]]
+                    for part in range(0, len(rows), CHUNK):
+                        some = rows[part : part + CHUNK]
+                        target()[some] = vectors[which[some] - start]
         finally:
             for module, training in modes:
                 module.training = training

@@ -33,6 +33,8 @@ class ProbingCallback(pl.Callback):
 
     def probe(self, trainer: pl.Trainer, epoch: int) -> list[ProbeRow]:
         """Score the model now and write the rows to probes.csv and the loggers."""
+        if not self.suite.tasks:
+            return []
         started = time.monotonic()
         if trainer.is_global_zero:
             with isolate_rng():

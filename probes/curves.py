@@ -20,7 +20,7 @@ GAP = 3.0  # percent between labels at the ends of the lines
 
 def draw_curves(run: Path, score: str, title: str = "") -> Path:
     """Draw `curves.png` of a run folder from probes.csv and metrics.csv; `score` names the objective's column."""
-    rows = read_rows(run / "probes.csv")
+    rows = read_rows(run / "probes.csv") if (run / "probes.csv").exists() else []
     metrics = read_csv(run / "metrics.csv") if (run / "metrics.csv").exists() else []
     own = [(int(m["epoch"]), float(m[score])) for m in metrics if m.get(score)]
     picture = run / "curves.png"
@@ -35,7 +35,7 @@ def _figure(rows: list[ProbeRow], own: list[tuple[int, float]], score: str, titl
     axes = figure.add_subplot()
     if len({row.epoch for row in rows}) > 1:
         _lines(axes, rows)
-    else:
+    elif rows:
         _points(axes, rows)
     axes.set_title(title, loc="left", fontsize=11)
     axes.set_ylabel("probing accuracy on test (%)")

@@ -1,0 +1,159 @@
+"""Folders of tokenised text and ids: built once from a corpus, keyed by what made them, memory-mapped ever after."""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from torch import from_numpy
+from torch.utils.data import DataLoader
+from tqdm import tqdm
+
+from datamodules.batches import Sentences
+from datamodules.corpus import Split
+from datamodules.errors import InputError
+from datamodules.loading import SortedBatches, loader, pad
+from datamodules.resumable import ResumableData
+from datamodules.vocabulary import Ragged, Vocabulary
+
+SPLITS: tuple[Split, ...] = ("train", "dev", "test")
+
+
+class Skipped(NamedTuple):
+    """Examples of one split that training does not see."""
+
+    empty: int
+    too_long: int
+
+
+class CachedData(ResumableData):
+    """A datamodule over such a folder, which holds `words.txt`, `skipped.json` and one Ragged per side of a split."""
+
+    sources: tuple[str, ...] = ("source",)  # the sides that an encoder reads
+
+    def __init__(self, folder: Path, key: str, batch_size: int, seed: int) -> None:
+        super().__init__(batch_size, seed)
+        self.folder, self.fingerprint = folder, key
+        self.vocabulary = Vocabulary.load(folder / "words.txt")
+        counts = json.loads((folder / "skipped.json").read_text())
+        self.skipped = {split: Skipped(*skipped) for split, skipped in counts.items()}
+        self._ids: dict[tuple[str, str], Ragged] = {}
+        self._new_rows: np.ndarray | None = None
+
+    def source_sentences(self) -> Iterator[str]:
+        """The tokenised training sentences that an encoder reads."""
+        for side in self.sources:
+            yield from lines(self.folder / f"train.{side}.txt")
+
+    def adopt(self, vocabulary: Vocabulary) -> None:
+        """From now on give words the rows that they have in `vocabulary`, which knows them all."""
+        row = {word: i for i, word in enumerate(vocabulary.words)}
+        self._new_rows = np.array([row[word] for word in self.vocabulary.words])
+        self.vocabulary = vocabulary
+
+    def ids(self, split: str, side: str) -> Ragged:
+        """The ids of one side, memory-mapped."""
+        if (split, side) not in self._ids:
+            self._ids[split, side] = load_ragged(self.folder / f"{split}.{side}")
+        return self._ids[split, side]
+
+    def lengths(self, split: str, side: str) -> np.ndarray:
+        return np.diff(self.ids(split, side).offsets)
+
+    def words(self, split: str, side: str, rows: np.ndarray) -> Sentences:
+        """A padded batch of what the encoder reads."""
+        batch = pad(self.ids(split, side), rows)
+        return batch if self._new_rows is None else Sentences(from_numpy(self._new_rows[batch.ids]), batch.lengths)
+
+    def by_length(self, lengths: np.ndarray, collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
+        """The validation batches of this process, the longest first."""
+        self._dev_batches = list(SortedBatches(lengths, 4 * self.batch_size))
+        mine = self._dev_batches[self.rank :: self.world]
+        return loader(collate, mine)  # type: ignore[arg-type]
+
+    def dev_rows(self, batch_idx: int) -> np.ndarray:
+        """Which dev examples the validation batch `batch_idx` of this process holds."""
+        return self._dev_batches[batch_idx * self.world + self.rank]
+
+
+def key_of(*made_of: str | int | None) -> str:
+    """A short name for everything that the content of a folder depends on."""
+    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
+
+
+def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
+    """Let `build` fill a folder beside `folder`, then rename it: `folder` is whole or not there."""
+    if folder.exists():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
+    try:
+        build(work)
+        try:
+            work.rename(folder)
+        except OSError:  # another process made the same folder first
+            if not folder.exists():
+                raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return folder
+
+
+def write_sides(
+    work: Path, split: Split, what: str, examples: Iterable[tuple[str, ...]], limits: dict[str, int | None]
+) -> Skipped:
+    """Write each side of the examples to its file `<split>.<side>.txt`, an example per line.
+
+    `limits` names the sides in order, with the most words that each may have. Examples with an empty or
+    too long side are counted and left out. Raises InputError if none is left to train or validate on.
+    """
+    empty = too_long = kept = 0
+    with ExitStack() as stack:
+        paths = [work / f"{split}.{side}.txt" for side in limits]
+        files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
+        for example in tqdm(examples, f"reading {what} {split}", disable=None, unit=" examples"):
+            lengths = [len(text.split()) for text in example]
+            if 0 in lengths:
+                empty += 1
+            elif any(limit and length > limit for length, limit in zip(lengths, limits.values(), strict=True)):
+                too_long += 1
+            else:
+                kept += 1
+                for file, text in zip(files, example, strict=True):
+                    file.write(text + "\n")
+    if not kept and split != "test":
+        raise InputError(
+            f"{what}: nothing usable in the {split} split ({empty} empty, {too_long} too long): "
+            "check corpus.root=, corpus.size= and datamodule.max_words="
+        )
+    return Skipped(empty, too_long)
+
+
+def write_words(work: Path, sides: tuple[str, ...]) -> None:
+    """Count the words of these sides into `words.txt` and number them, in all splits."""
+    paths = [work / f"{split}.{side}.txt" for split in SPLITS for side in sides]
+    vocabulary = Vocabulary.count(sentence for path in paths for sentence in lines(path))
+    vocabulary.save(work / "words.txt")
+    for path in paths:
+        save_ragged(path.with_suffix(""), vocabulary.encode_all(lines(path)))
+
+
+def lines(path: Path) -> Iterator[str]:
+    """The lines of a file that we wrote."""
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for line in file:
+            yield line.rstrip("\n")
+
+
+def save_ragged(stem: Path, texts: Ragged) -> None:
+    np.save(f"{stem}.ids.npy", texts.ids)
+    np.save(f"{stem}.offsets.npy", texts.offsets)
+
+
+def load_ragged(stem: Path) -> Ragged:
+    return Ragged(*(np.load(f"{stem}.{part}.npy", mmap_mode="r") for part in ("ids", "offsets")))
