@@ -16,7 +16,7 @@ import hydra
 import pytorch_lightning as pl
 import torch
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import HydraException
+from hydra.errors import HydraException, InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -29,6 +29,7 @@ from datamodules.files import atomic_write
 from datamodules.word_vectors import load_run_vectors, save_run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.frozen import FrozenEncoder
+from encoders.load import read_checkpoint
 from objectives.checkpoints import AtomicCheckpoints, CheckpointEvery
 from objectives.objective import Objective
 from objectives.run_log import RunLog
@@ -77,7 +78,7 @@ def build_suite(config: DictConfig, corpus: object, cache: Path) -> Suite:
 
 def run_vectors(config: DictConfig, run: Path, data: pl.LightningDataModule, suite: Suite, cache: Path):
     """The rows of word vectors that this run uses: written to its folder once, read from there ever after."""
-    if not (run / "vectors" / "matrix.npy").exists():
+    if not (run / "vectors" / "matrix.npy").exists() and not (run / "checkpoints").exists():
         source = instantiate(config.embeddings.source)
         store = source.vectors(data.source_sentences, data.fingerprint, cache)
         vocabulary = data.vocabulary.extend(word for s in suite.sentences for word in s.split())
@@ -118,6 +119,8 @@ def fit(
     """Train from the start or from the last checkpoint; an objective that trains nothing is probed once."""
     last = run / "checkpoints" / "last.ckpt"
     if module.trains:
+        if last.exists():
+            refuse_foreign(last, module)
         try:
             trainer.fit(module, data, ckpt_path=last if last.exists() else None, weights_only=True)
         except SystemExit:  # how Lightning ends on Ctrl-C
@@ -127,6 +130,13 @@ def fit(
         for name in ("best", "last"):
             with atomic_write(run / "checkpoints" / f"{name}.ckpt", binary=True) as file:
                 torch.save({"state_dict": module.state_dict(), "epoch": 0, "global_step": 0}, file)
+
+
+def refuse_foreign(path: Path, module: Objective) -> None:
+    """Raises InputError when a checkpoint is not one that this run could have written."""
+    checkpoint = read_checkpoint(path)
+    if "loops" not in checkpoint or checkpoint["state_dict"].keys() != module.state_dict().keys():
+        raise InputError(f"{path}: not a checkpoint of this run (other weights, or none of the training state)")
 
 
 def report(config: DictConfig, run: Path, module: Objective) -> None:
@@ -188,8 +198,8 @@ def resume(run: Path, overrides: list[str]) -> None:
 def run_or_explain(config: DictConfig, run: Path) -> None:
     try:
         train(config, run)
-    except InputError as error:
-        raise SystemExit(fail(str(error))) from None  # here, because Hydra would print a line of its own
+    except (InputError, InstantiationException) as error:  # here, because Hydra would print a line of its own
+        raise SystemExit(fail(reason(error))) from None
     except KeyboardInterrupt:
         say(f"\nstopped; nothing is lost. Continue with: python train.py resume={run}")
         raise SystemExit(130) from None
@@ -209,7 +219,13 @@ def command(arguments: list[str]) -> None:
     except InputError as error:
         sys.exit(fail(str(error)))
     except (HydraException, OmegaConfBaseException) as error:
-        sys.exit(fail(" ".join(str(error).split())))
+        sys.exit(fail(reason(error)))
+
+
+def reason(error: Exception) -> str:
+    """What was wrong, in one line; Hydra wraps what a part's constructor says."""
+    said = error.__cause__ if isinstance(error.__cause__, InputError) else error
+    return " ".join(str(said).split())
 
 
 def fail(message: str) -> int:

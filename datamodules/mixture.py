@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hydra.utils import instantiate
+from hydra.utils import get_class
 from torch.utils.data import DataLoader, Sampler
 
 from datamodules.batches import PartBatch
@@ -62,6 +62,12 @@ def _stream(batches: LengthBatches, done: int) -> Iterator[np.ndarray]:
         yield from batches
 
 
+def made(described: Mapping[str, Any], **known: Any) -> Any:
+    """What a node of the configuration describes; its errors come as they are, where Hydra would wrap them."""
+    settings = dict(described)
+    return get_class(settings.pop("_target_"))(**settings, **known)
+
+
 class Mixture(ResumableData):
     """The data of several objectives over one vocabulary; training batches are drawn by `weights`, equal if null.
 
@@ -89,8 +95,8 @@ class Mixture(ResumableData):
         self.parts: dict[str, CachedData] = {}
         for name in names:
             own = settings[name].get("corpus")
-            text = instantiate(own) if own else corpus
-            self.parts[name] = instantiate(settings[name]["datamodule"], corpus=text, cache=cache, seed=seed)
+            text = made(own) if own else corpus
+            self.parts[name] = made(settings[name]["datamodule"], corpus=text, cache=cache, seed=seed)
         self.vocabulary = self._one_vocabulary()
         self.fingerprint = key_of(*(part.fingerprint for part in self.parts.values()))
         self.skipped = {f"{name} {s}": n for name, part in self.parts.items() for s, n in part.skipped.items()}

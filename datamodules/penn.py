@@ -2,12 +2,18 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from datamodules.errors import InputError
 from datamodules.lines import read_lines
 
-TOKEN = re.compile(r"\(|\)|[^\s()]+")
+TOKEN = re.compile(  # tag and word of a leaf | opening bracket with label | closing bracket | anything else
+    r"\(\s*+([^\s()]++)\s++([^\s()]++)\s*+\)|(\()\s*+([^\s()]*+)|(\))|([^\s()]++)"
+)
+ODD_SPACE = re.compile(r"[^\S \t\r\n\f\v]")  # such as no-break spaces, which some parsers leave inside a word
+TRACE = "-NONE-"
+ROOTS = ("", "ROOT", "TOP", "S1")  # labels of the outermost bracket
 TREE_FILES = (".mrg", ".mrg.gz", ".const.tsv", ".const.tsv.gz")  # taken from a folder
 MAX_TREE = 1_000_000  # characters; a file without closing brackets must not fill the memory
 
@@ -15,10 +21,13 @@ MAX_TREE = 1_000_000  # characters; a file without closing brackets must not fil
 class Tree:
     """A node: a label over children, or a part-of-speech tag over a word."""
 
-    __slots__ = ("children", "label", "word")
+    __slots__ = ("children", "label", "role", "word")
 
-    def __init__(self, label: str, children: "list[Tree] | None" = None, word: str | None = None) -> None:
+    def __init__(
+        self, label: str, children: "list[Tree] | None" = None, word: str | None = None, role: str = ""
+    ) -> None:
         self.label, self.children, self.word = label, children or [], word
+        self.role = role  # function labels, as "SBJ" or "LOC-PRD"; "" where there are none
 
     def leaves(self) -> "list[Tree]":
         """The part-of-speech nodes, from left to right."""
@@ -27,7 +36,8 @@ class Tree:
             node = stack.pop()
             if node.word is not None:
                 found.append(node)
-            stack += reversed(node.children)
+            else:
+                stack += reversed(node.children)
         return found
 
     def words(self) -> list[str]:
@@ -35,11 +45,10 @@ class Tree:
 
     def depth(self) -> int:
         """Nodes on the longest path from the root to a word, its tag included (Conneau et al. 2018, section 2)."""
-        deepest, stack = 0, [(self, 1)]
-        while stack:
-            node, level = stack.pop()
-            deepest = max(deepest, level)
-            stack += [(child, level + 1) for child in node.children]
+        deepest, level = 0, [self]
+        while level:
+            deepest += 1
+            level = [child for node in level for child in node.children]
         return deepest
 
     def __str__(self) -> str:
@@ -59,62 +68,56 @@ class Tree:
 
 def parse(text: str) -> Tree:
     """One tree under a ROOT, without traces and function labels. Raises ValueError that says what is wrong."""
-    top = Tree("")
-    open_nodes = [top]
-    tokens = TOKEN.findall(text)
-    i = 0
-    while i < len(tokens):
-        token = tokens[i]
-        if token == "(":
-            label = tokens[i + 1] if i + 1 < len(tokens) and tokens[i + 1] not in "()" else ""
-            node = Tree(_plain(label))
-            open_nodes[-1].children.append(node)
-            open_nodes.append(node)
-            i += 2 if label else 1
-        elif token == ")":
-            if len(open_nodes) == 1:
-                raise ValueError("a closing bracket too many")
-            node = open_nodes.pop()
-            if node.word is None and not node.children:
+    trees = parse_many(text)
+    if len(trees) != 1:
+        raise ValueError(f"expected one tree, found {len(trees)}")
+    return trees[0]
+
+
+def parse_many(text: str) -> list[Tree]:
+    """All trees of a text, each as `parse` gives it."""
+    nodes = [Tree("")]
+    emptied = False  # a trace, or what held nothing else, has just been dropped
+    for tag, word, opened, label, closed, stray in TOKEN.findall(ODD_SPACE.sub("_", text)):
+        if word:
+            emptied = tag == TRACE
+            if not emptied:
+                nodes[-1].children.append(Tree(_plain(tag)[0], None, word))
+        elif opened:
+            emptied = False
+            category, role = _plain(label)
+            nodes.append(Tree(category, None, None, role))
+        elif closed and len(nodes) == 1:
+            raise ValueError("a closing bracket too many")
+        elif closed:
+            node = nodes.pop()
+            if node.children:
+                nodes[-1].children.append(node)
+            elif not emptied:
                 raise ValueError(f"no word under {node.label or 'a bracket'}")
-            i += 1
         else:
-            node = open_nodes[-1]
-            if len(open_nodes) == 1 or node.children or node.word is not None or not node.label:
-                raise ValueError(f"the word {token!r} stands outside a tag")
-            node.word = token
-            i += 1
-    if len(open_nodes) > 1:
-        raise ValueError(f"{len(open_nodes) - 1} brackets are not closed")
-    if len(top.children) != 1:
-        raise ValueError(f"expected one tree, found {len(top.children)}")
-    return _rooted(top.children[0])
+            raise ValueError(f"the word {stray!r} stands outside a tag")
+    if len(nodes) > 1:
+        raise ValueError(f"{len(nodes) - 1} brackets are not closed")
+    if not nodes[0].children:
+        raise ValueError("nothing but traces" if emptied else "no tree")
+    return [_rooted(tree) for tree in nodes[0].children]
 
 
-def _plain(label: str) -> str:
-    """NP-SBJ-1 to NP, but -LRB- and -NONE- as they are."""
-    return label if label.startswith("-") else re.split(r"[-=]", label, maxsplit=1)[0]
+@lru_cache(maxsize=4096)
+def _plain(label: str) -> tuple[str, str]:
+    """Category and function: NP-SBJ-1 to NP and SBJ, NP=2 to NP, PRT|ADVP to PRT, but -LRB- as it is."""
+    if label.startswith("-"):
+        return label, ""
+    category, *functions = re.split(r"[-=|]", label)
+    return category or label, "-".join(function for function in functions if function.isupper())
 
 
 def _rooted(tree: Tree) -> Tree:
-    _drop_traces(tree)
-    if not tree.children and tree.word is None:
-        raise ValueError("nothing but traces")
-    if tree.label in ("", "ROOT", "TOP") and tree.word is None:
+    if tree.label in ROOTS and tree.word is None:
         tree.label = "ROOT"
         return tree
     return Tree("ROOT", [tree])
-
-
-def _drop_traces(tree: Tree) -> None:
-    """Remove -NONE- leaves and what they leave empty, bottom up."""
-    order, stack = [], [tree]
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        stack += node.children
-    for node in reversed(order):
-        node.children = [c for c in node.children if c.label != "-NONE-" and (c.children or c.word is not None)]
 
 
 def read_trees(path: Path) -> Iterator[Tree]:
@@ -122,37 +125,47 @@ def read_trees(path: Path) -> Iterator[Tree]:
 
     A tree may span lines. Raises InputError naming file and line.
     """
-    if path.is_dir():
-        files = sorted(f for f in path.rglob("*") if f.name.endswith(TREE_FILES))
-        if not files:
-            raise InputError(f"{path}: no tree files there ({', '.join(TREE_FILES)})")
-        for file in files:
-            yield from read_trees(file)
-        return
-    for line, text in _texts(path):
-        try:
-            yield parse(text)
-        except ValueError as error:
-            raise InputError(f"{path}:{line}: {error}") from None
+    for file in tree_files(path):
+        for line, text in _texts(file):
+            try:
+                yield from parse_many(text)
+            except ValueError as error:
+                raise InputError(f"{file}:{line}: {error}; mend or remove this tree") from None
+
+
+def tree_files(path: Path) -> list[Path]:
+    """The file itself, or the tree files below a folder, sorted. Raises InputError when there is none."""
+    if not path.is_dir():
+        return [path]
+    files = sorted(f for f in path.rglob("*") if f.name.endswith(TREE_FILES))
+    if not files:
+        raise InputError(f"{path}: no tree files there ({', '.join(TREE_FILES)}); name the files themselves")
+    return files
 
 
 def _texts(path: Path) -> Iterator[tuple[int, str]]:
     """The text of each tree and the line on which it begins."""
-    held, begun, level = [], 0, 0
+    held: list[str] = []
+    begun = level = size = 0
+    found = False
     for number, line in read_lines(path):
-        line = line.rsplit("\t", 1)[-1]
+        if not held and "\t" in line and not line.lstrip().startswith("("):
+            line = line.rsplit("\t", 1)[1]  # document, tab, index, tab, tree
         if not line.strip():
             continue
         begun = begun if held else number
         held.append(line)
         level += line.count("(") - line.count(")")
+        size += len(line)
         if level <= 0:
             yield begun, " ".join(held)
-            held, level = [], 0
-        elif len(held) > MAX_TREE // 100 or sum(map(len, held[-1:])) > MAX_TREE:
-            raise InputError(f"{path}:{begun}: a bracket opened here is not closed")
+            held, level, size, found = [], 0, 0, True
+        elif size > MAX_TREE:
+            raise InputError(f"{path}:{begun}: a bracket opened here is not closed within {MAX_TREE:,} characters")
     if held:
         yield begun, " ".join(held)
+    elif not found:
+        raise InputError(f"{path}: no tree in it; expected (ROOT (S ...))")
 
 
 def parse_all(lines: Iterable[str]) -> Iterator[Tree]:

@@ -36,6 +36,7 @@ class SentenceTrees(SourceTarget):
         build_once(folder, lambda work: _build(work, corpus, max_words))
         super().__init__(folder, key, batch_size, seed)
         self.symbols = Vocabulary.load(folder / "symbols.txt")
+        self.target_size = len(self.symbols)
 
     def symbols_of(self, rows: list[int]) -> list[str]:
         """The symbols of a produced or a gold sequence, without its marks."""

@@ -29,6 +29,8 @@ FORMAT = 1  # raised when the cached form changes
 class SourceTarget(CachedData):
     """A datamodule of sentences and the sequence that a decoder must produce for each."""
 
+    target_size: int  # target symbols, the marks included
+
     def train_dataloader(self) -> DataLoader:
         lengths = [self.lengths("train", side) for side in ("source", "target")]
         return self.shuffled(lengths, self._collate("train"))
@@ -64,6 +66,7 @@ class TextPairs(SourceTarget):
         build_once(folder, lambda work: _build(work, corpus, target, codes, max_words))
         super().__init__(folder, key, batch_size, seed)
         self.subwords = Subwords.load(folder / "subwords.model")
+        self.target_size = self.subwords.size
 
     def dev_targets(self) -> list[str]:
         """The tokenised references of the dev set, in corpus order."""

@@ -1,8 +1,12 @@
-"""Raw text to tokens: the Moses conventions that the published corpora and probing files follow."""
+"""Raw text to tokens and sentences: the Moses conventions of the published corpora and probing files."""
 
+from collections.abc import Iterator
 from functools import cache
 
 from sacremoses import MosesTokenizer
+from syntok import segmenter
+
+PIECE = 150  # words; the tokeniser's time grows with the square of its input
 
 
 @cache
@@ -12,4 +16,15 @@ def _tokenizer(language: str) -> MosesTokenizer:
 
 def tokenize(text: str, language: str = "en") -> str:
     """Tokens with single spaces, case kept, nothing escaped (Moses `tokenizer.perl -no-escape`)."""
-    return _tokenizer(language).tokenize(text, return_str=True, escape=False)
+    words, moses = text.split(), _tokenizer(language)
+    pieces = (" ".join(words[i : i + PIECE]) for i in range(0, len(words), PIECE))
+    tokens = [token for piece in pieces for token in moses.tokenize(piece, escape=False)]
+    return " ".join(" ".join(tokens).split())
+
+
+def split_sentences(text: str) -> Iterator[str]:
+    """The sentences of one paragraph of raw text."""
+    for paragraph in segmenter.process(text):
+        for sentence in paragraph:
+            first, last = sentence[0], sentence[-1]
+            yield text[first.offset : last.offset + len(last.value)]

@@ -5,18 +5,24 @@ sentence vector s ----+--------+--------+
 targets   <s> -> [e;s] -> [e;s] -> [e;s] -> ...     2 layers of 512 units
                       |        |        |
 predicts             t1       t2       t3
+
+With attention, what the LSTM says at each step first attends over the word states of the source.
 """
 
 import torch
 from torch import Tensor, nn
 
+from objectives.attention import Attention, Memory
 from objectives.softmax import cross_entropy_sum
 
 State = tuple[Tensor, Tensor]  # hidden and cell, each (layers, B, H)
 
 
 class Decoder(nn.Module):
-    """LSTM decoder conditioned on the sentence vector (Conneau et al. 2018, appendix)."""
+    """LSTM decoder conditioned on the sentence vector (Conneau et al. 2018, appendix).
+
+    `attends_over`: the width of the word states that it attends over; None for a decoder without attention.
+    """
 
     def __init__(
         self,
@@ -26,6 +32,7 @@ class Decoder(nn.Module):
         hidden: int = 512,
         layers: int = 2,
         dropout: float = 0.2,
+        attends_over: int | None = None,
     ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(size, embedding_dim, padding_idx=0)
@@ -36,32 +43,40 @@ class Decoder(nn.Module):
             dropout=dropout if layers > 1 else 0.0,
             batch_first=True,
         )
+        self.attention = Attention(hidden, attends_over) if attends_over else None
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(hidden, size)
 
-    def forward(self, sentence: Tensor, inputs: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+    def forward(
+        self, sentence: Tensor, inputs: Tensor, state: State | None = None, memory: Memory | None = None
+    ) -> tuple[Tensor, State]:
         """Hidden states (B, U, H) after each of the `inputs` (B, U), for sentence vectors (B, D)."""
         embedded = self.dropout(self.embedding(inputs))  # (B, U, E)
         steps = sentence[:, None].expand(-1, inputs.shape[1], -1)  # (B, U, D)
         hidden, state = self.lstm(torch.cat([embedded, steps], 2), state)
+        if self.attention is not None:
+            assert memory is not None
+            hidden = self.attention(hidden, memory)
         return self.dropout(hidden), state
 
-    def loss(self, sentence: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    def loss(self, sentence: Tensor, targets: Tensor, memory: Memory | None = None) -> tuple[Tensor, Tensor]:
         """Summed loss in nats and number of predicted tokens for `targets` (B, U), teacher-forced."""
-        hidden, _ = self(sentence, targets[:, :-1])
+        hidden, _ = self(sentence, targets[:, :-1], memory=memory)
         gold = targets[:, 1:]
         real = gold != 0
         nats = cross_entropy_sum(hidden[real], self.output.weight, self.output.bias, gold[real])
         return nats, real.sum()
 
     @torch.no_grad()
-    def greedy(self, sentence: Tensor, begin: int, end: int, limit: int) -> list[list[int]]:
+    def greedy(
+        self, sentence: Tensor, begin: int, end: int, limit: int, memory: Memory | None = None
+    ) -> list[list[int]]:
         """The likeliest token at each step until `end`, at most `limit` tokens, for each of B sentences."""
         token = torch.full((len(sentence), 1), begin, device=sentence.device)
         ended = torch.zeros(len(sentence), dtype=torch.bool, device=sentence.device)
         state, produced = None, []
         for _ in range(limit):
-            hidden, state = self(sentence, token, state)
+            hidden, state = self(sentence, token, state, memory)
             token = self.output(hidden[:, -1]).argmax(1, keepdim=True)
             ended |= token[:, 0] == end
             if ended.all():

@@ -1,122 +1,151 @@
-"""The picture of a run: probing accuracy by epoch, and the objective's own score (Conneau et al. 2018, Figure 1)."""
+"""The picture of training: probing accuracy by epoch beside the objective's own score (Conneau et al. 2018, Figure 1)."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from datamodules.files import atomic_write, read_csv
+from datamodules.files import read_csv
+from probes.drawing import (
+    OWN,
+    SEMANTICS,
+    SURFACE,
+    SYNTAX,
+    Line,
+    draw_lines,
+    in_order,
+    look,
+    name_ends,
+    new_figure,
+    plain_axes,
+    save_figure,
+)
 from probes.results import ProbeRow, read_rows
 
-ORDER = ("SentLen", "WC", "TreeDepth", "TopConst", "BShift", "Tense", "SubjNum", "ObjNum", "SOMO", "CoordInv")
-# Okabe and Ito's colours, which colour-blind readers can tell apart; line styles repeat what colour says
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9", "#8C6D1F", "#7F3C8D", "#6E6E6E")
-STYLES = ("-", "-", "-", "-", "-", "--", "--", "--", "--", "--")
-GAP = 3.0  # percent between labels at the ends of the lines
+NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
+TOP = 102.0  # percent; leaves room for the marker of a perfect score
+
+
+class Panel(NamedTuple):
+    """One model: its probes and its own score by epoch; several seeds are their mean within their range."""
+
+    title: str
+    lines: list[Line]
+    score: str  # name of the objective's score, empty if there is none
+    own: Line
 
 
 def draw_curves(run: Path, score: str, title: str = "") -> Path:
     """Draw `curves.png` of a run folder from probes.csv and metrics.csv; `score` names the objective's column."""
-    rows = read_rows(run / "probes.csv") if (run / "probes.csv").exists() else []
-    metrics = read_csv(run / "metrics.csv") if (run / "metrics.csv").exists() else []
-    own = [(int(m["epoch"]), float(m[score])) for m in metrics if m.get(score)]
-    picture = run / "curves.png"
-    figure = _figure(rows, own, score.rsplit("/", 1)[-1], title or run.name)
-    with atomic_write(picture, binary=True) as file:
-        FigureCanvasAgg(figure).print_png(file)
-    return picture
+    path = run / "metrics.csv"
+    metrics = read_csv(path) if path.exists() else []
+    panel = panel_of(title or run.name, [read_rows(run / "probes.csv")], score, [metrics])
+    return save_figure(draw_panels([panel]), run / "curves.png")
 
 
-def _figure(rows: list[ProbeRow], own: list[tuple[int, float]], score: str, title: str) -> Figure:
-    figure = Figure(figsize=(9.6, 5.6), dpi=120, layout="constrained")
-    axes = figure.add_subplot()
-    if len({row.epoch for row in rows}) > 1:
-        _lines(axes, rows)
-    elif rows:
-        _points(axes, rows)
-    axes.set_title(title, loc="left", fontsize=11)
-    axes.set_ylabel("probing accuracy on test (%)")
-    axes.set_ylim(0, 102)
-    axes.grid(axis="y", color="#E4E4E4", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    if own:
-        _own_score(axes, own, score)
+def panel_of(
+    title: str, probes: Sequence[Sequence[ProbeRow]], score: str, metrics: Sequence[Sequence[Mapping[str, str]]]
+) -> Panel:
+    """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
+    tasks = in_order([row.task for rows in probes for row in rows])
+    lines = [over_runs(task, [_by_epoch(rows, task) for rows in probes]) for task in tasks]
+    own = [{float(m["epoch"]): (float(m[score]),) * 3 for m in rows if m.get(score)} for rows in metrics]
+    return Panel(title, lines, NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else "", over_runs(score, own))
+
+
+def _by_epoch(rows: Sequence[ProbeRow], task: str) -> dict[float, tuple[float, float, float]]:
+    return {float(row.epoch): (row.test_accuracy, row.test_low, row.test_high) for row in rows if row.task == task}
+
+
+def over_runs(name: str, runs: Sequence[Mapping[float, tuple[float, float, float]]]) -> Line:
+    """`(score, low, high)` by x: one run keeps its interval, several give their mean within their range."""
+    xs = sorted({x for run in runs for x in run})
+    line = Line(name, xs, [], [], [])
+    for x in xs:
+        found = [run[x] for run in runs if x in run]
+        scores = [score for score, _, _ in found]
+        line.y.append(sum(scores) / len(scores))
+        line.low.append(found[0][1] if len(found) == 1 else min(scores))
+        line.high.append(found[0][2] if len(found) == 1 else max(scores))
+    return line
+
+
+def draw_panels(panels: Sequence[Panel]) -> Figure:
+    """Panels side by side, two in a row."""
+    columns = min(len(panels), 2)
+    rows = -(-len(panels) // columns)
+    figure = new_figure(9.0 if columns == 1 else 12.0, 5.2 if rows == 1 else 4.4 * rows)
+    for place, panel in enumerate(panels):
+        draw_panel(figure.add_subplot(rows, columns, place + 1), panel)
+    if any(len(line.x) > 1 for panel in panels for line in panel.lines):
+        explain_styles(figure)
     return figure
 
 
-def _lines(axes: Axes, rows: list[ProbeRow]) -> None:
-    tasks = sorted({row.task for row in rows}, key=lambda t: ORDER.index(t) if t in ORDER else len(ORDER))
-    ends = []
-    for task in tasks:
-        place = ORDER.index(task) if task in ORDER else len(ORDER) - 1
-        mine = sorted((row for row in rows if row.task == task), key=lambda row: row.epoch)
-        epochs = [row.epoch for row in mine]
-        colour = COLOURS[place]
-        axes.fill_between(
-            epochs, [r.test_low for r in mine], [r.test_high for r in mine], color=colour, alpha=0.08, linewidth=0
-        )
-        axes.plot(
-            epochs,
-            [r.test_accuracy for r in mine],
-            STYLES[place],
-            color=colour,
-            linewidth=1.8,
-            marker="o",
-            markersize=3,
-        )
-        ends.append((mine[-1].test_accuracy, task, colour))
-    last = max(row.epoch for row in rows)
-    for height, (_, task, colour) in zip(_spread([end[0] for end in ends]), ends, strict=True):
-        axes.annotate(
-            task, (last, height), xytext=(7, 0), textcoords="offset points", va="center", color=colour, fontsize=9
-        )
-    axes.set_xlabel("epoch (0: before training)")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.margins(x=0.02)
+def draw_panel(axes: Axes, panel: Panel) -> None:
+    """One model. Without epochs to join, each task is a point with its interval."""
+    plain_axes(axes, panel.title)
+    axes.set_ylabel("probing accuracy on test (%)", fontsize=9)
+    axes.set_ylim(0, TOP)
+    epochs = sorted({x for line in panel.lines for x in line.x} | set(panel.own.x))
+    if len(epochs) < 2:
+        _points(axes, panel.lines)
+        return
+    axes.set_xlim(epochs[0] - 0.02 * (epochs[-1] - epochs[0]), epochs[-1])
+    draw_lines(axes, panel.lines)
+    ends = [(line.name, line.y[-1], look(line.name, place)[0]) for place, line in enumerate(panel.lines)]
+    if panel.score:
+        ends.append((panel.score, _own_score(axes, panel.own, panel.score), OWN))
+    name_ends(axes, ends, epochs[-1], 0, TOP)
+    axes.set_xlabel("epoch (0: before training)" if epochs[0] == 0 else "epoch", fontsize=9)
+    ticks = MaxNLocator(nbins=10, integer=True).tick_values(epochs[0], epochs[-1])
+    axes.xaxis.set_major_locator(FixedLocator([t for t in ticks if epochs[0] <= t <= epochs[-1]]))
 
 
-def _spread(heights: list[float]) -> list[float]:
-    """The same heights, moved as little as keeps neighbours GAP apart."""
-    order = np.argsort(heights)
-    placed = np.array(heights, dtype=float)[order]
-    for _ in range(200):
-        for i in range(len(placed) - 1):
-            overlap = GAP - (placed[i + 1] - placed[i])
-            if overlap > 0:
-                placed[i] -= overlap / 2
-                placed[i + 1] += overlap / 2
-    spread = np.empty(len(placed))
-    spread[order] = placed
-    return spread.tolist()
-
-
-def _points(axes: Axes, rows: list[ProbeRow]) -> None:
-    """One epoch only: a point with its interval for each task."""
-    ordered = sorted(rows, key=lambda row: ORDER.index(row.task) if row.task in ORDER else len(ORDER))
-    for place, row in enumerate(ordered):
-        errors = [[row.test_accuracy - row.test_low], [row.test_high - row.test_accuracy]]
-        axes.errorbar(place, row.test_accuracy, errors, fmt="o", color=COLOURS[place % len(COLOURS)], capsize=3)
-    axes.set_xticks(range(len(ordered)), [row.task for row in ordered], rotation=30, ha="right")
-
-
-def _own_score(axes: Axes, own: list[tuple[int, float]], score: str) -> None:
-    """The objective's own score on an axis of its own, behind the probes."""
+def _own_score(axes: Axes, own: Line, name: str) -> float:
+    """Draw the objective's score behind the probes on an axis of its own; where its end lies on theirs."""
     other = axes.twinx()
-    epochs, values = zip(*own, strict=True)
-    name = {"bleu": "BLEU"}.get(score, score)
-    other.fill_between(epochs, values, color="#B9A5D6", alpha=0.22, linewidth=0)
-    other.plot(epochs, values, ":", color="#7B5EA7", linewidth=2.2)
-    other.set_ylabel(f"{name} on dev (shaded)", color="#7B5EA7")
-    other.tick_params(axis="y", colors="#7B5EA7")
-    other.set_ylim(0, max(values) * 1.6 or 1)
+    top = 1.7 * max(own.high) or 1.0  # it stays in the lower part, where few probes are
+    other.fill_between(own.x, own.y, color=OWN, alpha=0.13, linewidth=0)
+    other.fill_between(own.x, own.low, own.high, color=OWN, alpha=0.25, linewidth=0)
+    other.plot(own.x, own.y, color=OWN, linewidth=2.6, alpha=0.75, gid=f"line {name}")
+    other.plot(own.x, own.y, "s", color=OWN, markersize=3.2, gid=f"points {name}")
+    other.set_ylabel(f"{name} on dev (shaded)", color=OWN, fontsize=9)
+    other.tick_params(axis="y", colors=OWN, labelsize=8.5)
+    other.set_ylim(0, top)
     other.spines[["top", "left"]].set_visible(False)
+    other.spines["right"].set_color(OWN)
     axes.set_zorder(other.get_zorder() + 1)
     axes.patch.set_visible(False)
-    box = axes.get_position()
-    other.set_position(box)
-    other.yaxis.set_label_coords(1.17, 0.5)
-    other.spines["right"].set_position(("axes", 1.1))
+    return TOP * own.y[-1] / top
+
+
+def _points(axes: Axes, lines: Sequence[Line]) -> None:
+    for place, line in enumerate(lines):
+        score, low, high = line.y[-1], line.low[-1], line.high[-1]
+        colour = look(line.name, place)[0]
+        axes.errorbar(
+            place,
+            score,
+            [[max(0.0, score - low)], [max(0.0, high - score)]],
+            fmt="o",
+            color=colour,
+            capsize=3,
+            gid=f"points {line.name}",
+        )
+        axes.annotate(
+            f"{score:.1f}", (place, score), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8.5
+        )
+    axes.set_xlim(-0.5, len(lines) - 0.2 if lines else 1)
+    axes.set_xticks(range(len(lines)), [line.name for line in lines], fontsize=8.5)
+
+
+def explain_styles(figure: Figure) -> None:
+    """The one legend: what the line styles mean."""
+    kinds = {"surface": SURFACE, "syntax": SYNTAX, "semantics": SEMANTICS}
+    handles = [Line2D([], [], color="#444444", linestyle=style, label=kind) for kind, style in kinds.items()]
+    figure.legend(handles=handles, loc="outside lower right", ncols=3, frameon=False, fontsize=8.5, handlelength=2.8)

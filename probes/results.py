@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from datamodules.errors import InputError
-from datamodules.files import read_csv, upsert_csv
+from datamodules.files import numbered_csv, upsert_csv
 
 KEY = ("epoch", "suite", "task", "classifier", "seed")
 
 
 @dataclass(frozen=True)
 class ProbeRow:
-    """One score. Accuracies are in percent; the interval is the 95% interval of the test accuracy."""
+    """One score. Accuracies are in percent, written with two decimals."""
 
     epoch: int  # 0 is before training
     step: int  # optimiser steps taken
@@ -23,7 +23,7 @@ class ProbeRow:
     classifier: str  # mlp or logreg
     dev_accuracy: float
     test_accuracy: float
-    test_low: float
+    test_low: float  # 95% interval of the test accuracy
     test_high: float
     hyperparameters: dict[str, Any]  # of the grid cell that was best on dev
     seed: int
@@ -31,13 +31,16 @@ class ProbeRow:
 
 
 def write_rows(path: Path, rows: Iterable[ProbeRow]) -> None:
-    """Put rows into the file; a row of the same key takes the old one's place."""
-    upsert_csv(path, [_as_text(row) for row in rows], KEY)
+    """Put rows into the file, by epoch; a row of the same key takes the old one's place."""
+    read_rows(path)  # a broken file is named before it is touched
+    upsert_csv(path, [_as_text(row) for row in rows], KEY, order=lambda row: int(row["epoch"]))
 
 
 def read_rows(path: Path) -> list[ProbeRow]:
-    """The rows of the file. Raises InputError naming file and line."""
-    return [_from_text(path, line, row) for line, row in enumerate(read_csv(path), start=2)]
+    """The rows of the file; none if it does not exist. Raises InputError naming file and line."""
+    if not Path(path).exists():
+        return []
+    return [_from_text(path, line, row) for line, row in numbered_csv(path)]
 
 
 def _as_text(row: ProbeRow) -> dict[str, str]:
@@ -51,14 +54,22 @@ def _cell(value: Any) -> str:
 
 
 def _from_text(path: Path, line: int, row: dict[str, str]) -> ProbeRow:
-    try:
-        values = {field.name: _parse(field.type, row[field.name]) for field in fields(ProbeRow)}
-    except (KeyError, ValueError) as error:
-        raise InputError(f"{path}:{line}: not a probing score ({error}); mend or remove the line") from None
+    values = {}
+    for field in fields(ProbeRow):
+        if field.name not in row:
+            raise InputError(f"{path}:1: no column {field.name}; is it a file of probing scores?")
+        try:
+            values[field.name] = _parse(field.type, row[field.name])
+        except ValueError:
+            seen = row[field.name]
+            raise InputError(f"{path}:{line}: {field.name} is {seen!r}; mend or remove the line") from None
     return ProbeRow(**values)
 
 
 def _parse(kind: Any, text: str) -> Any:
     if kind in (int, float, str):
         return kind(text)
-    return json.loads(text)
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError(text)
+    return value

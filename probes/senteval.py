@@ -32,6 +32,9 @@ def read_senteval(root: Path, names: Sequence[str] = tuple(FILES)) -> list[Task]
     Each line is split tag, tab, label, tab, sentence; between the last two may be more fields. Classes are the
     sorted labels of the training split. Raises InputError naming file and line.
     """
+    unknown = [name for name in names if name not in FILES]
+    if unknown:
+        raise InputError(f"no probing task {', '.join(unknown)}; choose from {', '.join(FILES)}")
     folder = root / "probing" if (root / "probing").is_dir() else root
     return [read_task(name, folder / FILES[name]) for name in names]
 
@@ -39,11 +42,11 @@ def read_senteval(root: Path, names: Sequence[str] = tuple(FILES)) -> list[Task]
 def read_task(name: str, path: Path) -> Task:
     """One published file."""
     if not path.is_file():
-        raise InputError(f"{path}: missing; get it from {SOURCE} and set probes.root= to its folder")
+        raise InputError(f"{path}: missing; get it from {SOURCE} and name its folder (probes.root=)")
     rows: dict[str, list[tuple[int, str, str]]] = {split: [] for split in SPLITS}
     for number, line in read_lines(path):
         fields = line.rstrip().split("\t")
-        if len(fields) < 3 or fields[0] not in rows or not fields[-1].strip():
+        if len(fields) < 3 or fields[0] not in rows or not fields[1] or not fields[-1].strip():
             raise InputError(
                 f"{path}:{number}: expected tr, va or te, a label and a sentence between tabs: {line[:60]!r}"
             )

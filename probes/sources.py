@@ -6,15 +6,19 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tqdm import tqdm
+
 from datamodules.corpus import Corpus
 from datamodules.errors import InputError
-from datamodules.penn import Tree, parse_all, read_trees
+from datamodules.files import atomic_write
+from datamodules.penn import Tree, parse_all, read_trees, tree_files
+from probes.build_report import section
 from probes.senteval import FILES, read_senteval, read_task, write_task
 from probes.task import Task
 from probes.tasks import build_tasks
-from probes.tasks.sampling import Sizes
+from probes.tasks.pool import Sizes
 
-FORMAT = 3  # raised when a change of the task builders makes cached tasks stale
+FORMAT = 5  # raised when a change of the task builders makes cached tasks stale
 TREES_PER_SENTENCE = 12  # of one task's sentences: so many trees are looked at
 
 
@@ -40,7 +44,7 @@ class FromTrees:
         missing = [path for path in self.paths if not path.exists()]
         if missing:
             raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
-        files = [f for path in self.paths for f in (sorted(path.rglob("*")) if path.is_dir() else [path])]
+        files = [file for path in self.paths for file in tree_files(path)]
         state = [f"{f.resolve()} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files]
         return _cached(cache, state, self._trees(), names, sizes, seed)
 
@@ -78,6 +82,9 @@ def _cached(
     folder = cache / f"probing-{key}"
     lacking = [name for name in names if name not in FILES or not (folder / FILES[name]).exists()]
     if lacking:
-        for task in build_tasks(trees, Sizes(*sizes), lacking, seed):
+        built = build_tasks(tqdm(trees, "probing tasks", disable=None, unit=" trees"), Sizes(*sizes), lacking, seed)
+        for task in built.tasks:
+            with atomic_write(folder / f"{task.name}.md") as file:
+                file.write(section(task, built.controls[task.name], built.notes[task.name]))
             write_task(task, folder / FILES[task.name])
     return [read_task(name, folder / FILES[name]) for name in names]

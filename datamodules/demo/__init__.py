@@ -23,7 +23,7 @@ class Demo(Corpus):
 
     name = "demo"
 
-    def __init__(self, size: int = 6000, seed: int = 1) -> None:
+    def __init__(self, size: int = 5000, seed: int = 1) -> None:
         if not isinstance(size, int) or size < 1:
             raise InputError(f"corpus.size={size}: give a number of training sentences")
         self.size, self.seed = size, seed

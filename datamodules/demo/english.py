@@ -27,10 +27,10 @@ def capitalised(node: Node) -> Node:
 
 
 def thing(t: Thing, subject: bool = True) -> Node:
-    if t.other:
-        return ("NP", [thing(_alone(t)), ("CC", "and"), thing(t.other)])
     if t.pronoun:
         return ("NP", [("PRP", pronoun(t, subject))])
+    if t.other:
+        return ("NP", [thing(_alone(t)), ("CC", "and"), thing(t.other)])
     core = _core(t)
     if t.place:
         core = ("NP", [core, place(t.place)])

@@ -42,12 +42,12 @@ def name(parts: list[str], case: str) -> list[str]:
 
 
 def thing(t: Thing, case: str) -> list[str]:
-    if t.other:
-        alone = Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective)
-        return [*thing(alone, case), "ja", *thing(t.other, case)]
     if t.pronoun:
         person = t.name or (t.noun and t.noun.kind == "person")
         return [("he" if t.many else "hän") if person else ("ne" if t.many else "se")]
+    if t.other:
+        alone = Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective)
+        return [*thing(alone, case), "ja", *thing(t.other, case)]
     said = name([part for part in (t.name.given, t.name.surname) if part], case) if t.name else _noun(t, case)
     if t.place:
         said = [*said, *place(t.place)]

@@ -51,14 +51,14 @@ def adjective(a: Adjective, feminine: bool, plural: bool, following: str = "") -
 
 
 def thing(t: Thing) -> list[str]:
+    if t.pronoun:
+        return [pronoun(t)]
     if t.other:
         return [
             *thing(Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective)),
             "et",
             *thing(t.other),
         ]
-    if t.pronoun:
-        return [pronoun(t)]
     said = [part for part in (t.name.given, t.name.surname) if part] if t.name else _noun(t)
     if t.place:
         said += place(t.place)
@@ -89,6 +89,8 @@ def _noun(t: Thing) -> list[str]:
         form = adjective(t.adjective, feminine, t.plural, word)
         said = [form, *said] if t.adjective.french_before else [*said, form]
     article = _article(t, feminine, said[0])
+    if article == "des" and t.adjective and t.adjective.french_before:
+        article = "de"
     return [article, *said, *(["de", t.owner.given] if t.owner else [])]
 
 

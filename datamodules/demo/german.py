@@ -65,11 +65,11 @@ def ending(t: Thing, gender: str, case: Case) -> str:
 
 
 def thing(t: Thing, case: Case) -> list[str]:
+    if t.pronoun:
+        return ["sie" if t.many else PRONOUNS[_gender(t)]]
     if t.other:
         alone = Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective)
         return [*thing(alone, case), "und", *thing(t.other, case)]
-    if t.pronoun:
-        return ["sie" if t.many else PRONOUNS[_gender(t)]]
     said = [part for part in (t.name.given, t.name.surname) if part] if t.name else _noun(t, case)
     said += place(t.place) if t.place else []
     if t.relative:

@@ -31,6 +31,7 @@ PATTERNS = [
     ("why", 3.0),
     ("where", 2.5),
 ]
+ALOUD = [verb for verb in WORDS.saying if verb.base in ("say", "explain", "claim", "report", "admit")]
 SINGLE = {"plain", "adverb", "adverb comma", "place comma", "time comma", "interjection", "subordinate first"}
 
 
@@ -75,7 +76,7 @@ def _compose(teller: Teller, pattern: str, size: float) -> Saying:
         then = teller.follow(start, size * 0.7)
         return Saying(pattern, (start, then), link=chance.zipf(["and", "but", "yet"]))
     if pattern in ("said behind", "quotation"):
-        speaker = Event(teller.who(size=size * 0.5), chance.zipf(WORDS.saying[:1] + WORDS.saying[-5:]), teller.tense())
+        speaker = Event(teller.who(size=size * 0.5), chance.zipf(ALOUD), teller.tense())
         inner = teller.event(size * 0.8) if chance.often(0.6) else teller.idle(size * 0.8)
         return Saying(pattern, (inner, speaker))
     if pattern in ("yes-no", "who", "why", "where"):

@@ -124,7 +124,7 @@ explain|expliquer|erklären|selittä selitti
 dream|rêve rêvent rêvé|träumen|uneksi uneksi
 claim|affirmer|behaupten behauptet behauptete|väittä väitti
 report|signaler|melden meldet meldete|ilmoitta ilmoitti
-admit|avouer|gestehen gesteht gestand|myöntä myönsi
+admit admitted|avouer|gestehen gesteht gestand|myöntä myönsi
 fear|craint craignent craint|fürchten fürchtet fürchtete|pelkää pelkäsi
 """
 # what happens one after the other, cause before effect

@@ -86,7 +86,6 @@ bravely|courageusement|mutig|rohkeasti
 badly|mal|schlecht|huonosti
 politely|poliment|höflich|kohteliaasti
 nervously|nerveusement|nervös|hermostuneesti
-alone|seul|allein|yksin
 """
 # frequency, before the verb
 FREQUENCY = """

@@ -220,10 +220,8 @@ class Teller:
         if event.verb is None and first.subject.many:
             event = Event(subject, self.chance.zipf(WORDS.intransitive), first.tense)
         kind = first.subject.noun.kind if first.subject.noun else "person"
-        if event.verb is None and kind != "person":
-            return Event(subject, None, first.tense, adjective=self.chance.zipf(WORDS.adjectives[kind]))
         if kind != "person":
-            return Event(subject, WORDS.intransitive[4], first.tense)
+            return Event(subject, None, first.tense, adjective=self.chance.zipf(WORDS.adjectives[kind]))
         if event.verb is None and event.adjective not in WORDS.adjectives["person"]:
             event = replace(event, adjective=self.chance.zipf(WORDS.adjectives["person"]))
         return replace(event, subject=subject)

@@ -1,45 +1,93 @@
-"""The ten probing tasks (Conneau et al. 2018), built from constituency trees.
+"""The ten probing tasks (Conneau et al. 2018, section 2), built from constituency trees.
 
-A task is one entry in TASKS; each draws from the same sentences in the same order, so that the tasks share
-as many sentences as their controls allow and an encoder reads few.
+A task is one entry in TASKS. Each draws from the same pool of sentences in the same order, and a sentence is in
+the same split in all tasks.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from datamodules.errors import InputError
 from datamodules.penn import Tree
 from probes.task import Task
-from probes.tasks.analysis import Analysis, analyse
-from probes.tasks.sampling import Sizes
-from probes.tasks.semantics import by_target, coordination_inversion, odd_man_out
+from probes.tasks.analysis import analyse
+from probes.tasks.coordination import coordination_inversion
+from probes.tasks.depth import tree_depth
+from probes.tasks.odd_man_out import odd_man_out
+from probes.tasks.pool import Pool, Sizes, gather
+from probes.tasks.sampling import Draft
 from probes.tasks.surface import sent_len, word_content
-from probes.tasks.syntax import bigram_shift, top_constituents, tree_depth
+from probes.tasks.syntax import bigram_shift, top_constituents
+from probes.tasks.targets import by_target
 
-Build = Callable[[Sequence[Analysis], Sizes, np.random.Generator], Task]
-
-TASKS: dict[str, Build] = {
-    "SentLen": lambda sentences, sizes, _: sent_len(sentences, sizes),
-    "WC": lambda sentences, sizes, _: word_content(sentences, sizes),
+TASKS: dict[str, Callable[[Pool, Sizes], Draft]] = {
+    "SentLen": sent_len,
+    "WC": word_content,
     "TreeDepth": tree_depth,
-    "TopConst": lambda sentences, sizes, _: top_constituents(sentences, sizes),
+    "TopConst": top_constituents,
     "BShift": bigram_shift,
-    "Tense": lambda sentences, sizes, _: by_target("Tense", lambda s: s.tense, sentences, sizes),
-    "SubjNum": lambda sentences, sizes, _: by_target("SubjNum", lambda s: s.subject, sentences, sizes),
-    "ObjNum": lambda sentences, sizes, _: by_target("ObjNum", lambda s: s.object, sentences, sizes),
+    "Tense": partial(by_target, "Tense", "tense"),
+    "SubjNum": partial(by_target, "SubjNum", "subject"),
+    "ObjNum": partial(by_target, "ObjNum", "object"),
     "SOMO": odd_man_out,
-    "CoordInv": lambda sentences, sizes, _: coordination_inversion(sentences, sizes),
+    "CoordInv": coordination_inversion,
 }
 
 
-def build_tasks(trees: Iterable[Tree], sizes: Sizes, names: Sequence[str] = tuple(TASKS), seed: int = 0) -> list[Task]:
-    """Build the named tasks. Raises InputError naming a task that the trees cannot fill."""
+class BuiltTasks(NamedTuple):
+    """Tasks in the paper's order, and what was measured of them."""
+
+    tasks: list[Task]
+    controls: dict[str, dict[str, float]]  # task, what was measured, value
+    notes: dict[str, list[str]]  # task, what a reader should know: sizes and classes that were not to be had
+    samples: dict[str, dict[str, np.ndarray]]  # task, what was measured of each sentence, values
+    shape: np.ndarray  # (length, depth) sentences of the corpus
+    lacking: dict[str, str]  # tasks that the trees are too few for, and why
+
+    def sentences(self) -> int:
+        """How many distinct sentences an encoder has to read."""
+        return len({s for task in self.tasks for split in task[2:] for s in split.sentences})
+
+    def strays(self) -> int:
+        """How many sentences are in two splits, of one task or of two."""
+        splits = zip(*((task.train, task.dev, task.test) for task in self.tasks), strict=True)
+        held = [{s for part in split for s in part.sentences} for split in splits]
+        return sum(map(len, held)) - self.sentences()
+
+
+def build_tasks(
+    trees: Iterable[Tree], sizes: Sizes, names: Sequence[str] = tuple(TASKS), seed: int = 0, partly: bool = False
+) -> BuiltTasks:
+    """Build the named tasks, each the same whatever other tasks are named.
+
+    A task that the trees fill in part is smaller, and its notes say so. Raises InputError naming a task that they
+    cannot fill at all; with `partly` such tasks are `lacking` instead.
+    """
     unknown = [name for name in names if name not in TASKS]
     if unknown:
         raise InputError(f"no probing task {', '.join(unknown)}; choose from {', '.join(TASKS)}")
-    distinct = {found.sentence: found for tree in trees if (found := analyse(tree))}
-    sentences = list(distinct.values())
-    np.random.default_rng(seed).shuffle(sentences)  # type: ignore[arg-type]
-    order = list(TASKS)
-    return [TASKS[name](sentences, sizes, np.random.default_rng([seed, order.index(name)])) for name in names]
+    sizes = Sizes(*sizes)
+    if min(sizes) < 1:
+        raise InputError(f"probing sizes {'/'.join(map(str, sizes))}: train, dev and test need sentences")
+    pool = gather(filter(None, map(analyse, trees)), sizes, seed)
+    drafts, lacking = {}, {}
+    for name in TASKS:
+        if name not in names:
+            continue
+        try:
+            drafts[name] = TASKS[name](pool, sizes)
+        except InputError as error:
+            if not partly:
+                raise
+            lacking[name] = str(error)
+    return BuiltTasks(
+        [draft.task for draft in drafts.values()],
+        {name: draft.controls for name, draft in drafts.items()},
+        {name: draft.notes for name, draft in drafts.items()},
+        {name: draft.samples for name, draft in drafts.items()},
+        pool.shape,
+        lacking,
+    )

@@ -1,20 +1,10 @@
-"""What the probing tasks read off a constituency tree (English Penn labels)."""
+"""What the probing tasks read off a constituency tree."""
 
 from typing import NamedTuple
 
 from datamodules.penn import Tree
+from probes.tasks.tags import ENGLISH, TagSet
 
-NOUNS = {"NN": "NN", "NNS": "NNS", "NNP": "NN", "NNPS": "NNS"}  # tag to number
-TENSES = {"VBD": "PAST", "VBZ": "PRES", "VBP": "PRES"}
-CLAUSES = {"S", "SINV", "SQ", "SBARQ"}
-PUNCTUATION = {",", ".", ":", "``", "''", "-LRB-", "-RRB-", "#", "$"}
-TIMES = frozenset({"day", "week", "month", "year", "time", "today", "tomorrow", "night", "morning"}) | {
-    "evening",
-    "afternoon",
-    "hour",
-    "minute",
-    "moment",
-}
 SHORTEST, LONGEST = 5, 28  # words (Conneau et al. 2018, section 2)
 
 
@@ -22,43 +12,57 @@ class Target(NamedTuple):
     """A class that one word form decides."""
 
     label: str
-    form: str
+    form: str  # lower case
+
+
+class Clauses(NamedTuple):
+    """Two coordinate clauses: words from begin to before end."""
+
+    begin: int
+    end: int
+    begin2: int
+    end2: int
 
 
 class Analysis(NamedTuple):
     """One sentence of 5 to 28 words and its properties."""
 
-    words: tuple[str, ...]
-    tags: tuple[str, ...]
+    sentence: str  # words with single spaces between them
+    tags: str  # parts of speech likewise
     depth: int
     top: str  # labels below the clause, as NP_VP_.
     tense: Target | None
     subject: Target | None
     object: Target | None
-    clauses: tuple[int, int, int, int] | None  # first clause, second clause: begin, end, begin, end
+    clauses: Clauses | None
 
     @property
-    def sentence(self) -> str:
-        return " ".join(self.words)
+    def words(self) -> list[str]:
+        return self.sentence.split(" ")
+
+    @property
+    def length(self) -> int:
+        return self.sentence.count(" ") + 1
 
 
-def analyse(tree: Tree) -> Analysis | None:
+def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:
     """The properties of a tree under ROOT, or None when its length is out of range."""
     leaves = tree.leaves()
     if not SHORTEST <= len(leaves) <= LONGEST:
         return None
-    top = tree.children[0]
-    main = top if top.label == "S" else None
-    verb_phrase = _child(main, "VP")
+    top = tree.children[0] if len(tree.children) == 1 else tree
+    main = top if top.label == tags.clause else None
+    verb_phrase = _child(main, tags.verb_phrase)
+    verb = _finite_verb(verb_phrase, tags)
     return Analysis(
-        words=tuple(str(leaf.word) for leaf in leaves),
-        tags=tuple(leaf.label for leaf in leaves),
+        sentence=" ".join([str(leaf.word) for leaf in leaves]),
+        tags=" ".join([leaf.label for leaf in leaves]),
         depth=tree.depth(),
-        top="_".join(child.label for child in top.children),
-        tense=_tense(verb_phrase),
-        subject=_number(_subject(main)),
-        object=_number(_object(verb_phrase)),
-        clauses=_clauses(top),
+        top="_".join([child.label for child in top.children]),
+        tense=Target(tags.tenses[verb.label], str(verb.word).lower()) if verb else None,
+        subject=_agreeing(_number(_subject(main, tags), tags), verb, tags),
+        object=_number(_object(verb_phrase, tags), tags),
+        clauses=_clauses(top, leaves, tags),
     )
 
 
@@ -66,76 +70,98 @@ def _child(node: Tree | None, label: str) -> Tree | None:
     return next((child for child in node.children if child.label == label), None) if node else None
 
 
-def _tense(verb_phrase: Tree | None) -> Target | None:
-    """The tense of the main verb, where it is finite: modals have none, coordinated verbs are left out."""
-    if verb_phrase is None or _coordinated(verb_phrase):
-        return None
-    first = next((c for c in verb_phrase.children if c.word is not None and c.label[:2] in ("VB", "MD")), None)
-    if first is None or first.label not in TENSES:
-        return None
-    return Target(TENSES[first.label], str(first.word).lower())
+def _coordinated(node: Tree, tags: TagSet) -> bool:
+    return any(child.label in tags.conjunctions for child in node.children)
 
 
-def _subject(clause: Tree | None) -> Tree | None:
-    """The noun phrase right before the first verb phrase."""
+def _finite_verb(verb_phrase: Tree | None, tags: TagSet) -> Tree | None:
+    """The finite verb of the main clause: none after a modal, or where verb phrases are coordinated."""
+    if verb_phrase is None or _coordinated(verb_phrase, tags):
+        return None
+    first = next((child for child in verb_phrase.children if child.label in tags.verbs), None)
+    return first if first is not None and first.label in tags.tenses else None
+
+
+def _subject(clause: Tree | None, tags: TagSet) -> Tree | None:
+    """The last noun phrase before the verb phrase, adverbial ones aside."""
     found = None
     for child in clause.children if clause else []:
-        if child.label == "VP":
+        if child.label == tags.verb_phrase:
             return found
-        found = child if child.label == "NP" else found
+        if child.label == tags.noun_phrase and not _is_adverbial(child, tags):
+            found = child
     return None
 
 
-def _object(verb_phrase: Tree | None) -> Tree | None:
-    """The first noun phrase below the main verb; auxiliaries are passed through, copulas have none."""
-    while verb_phrase is not None and not _coordinated(verb_phrase):
-        inner = _child(verb_phrase, "VP")
+def _is_adverbial(phrase: Tree, tags: TagSet) -> bool:
+    return not tags.not_objects.isdisjoint(phrase.role.split("-"))
+
+
+def _object(verb_phrase: Tree | None, tags: TagSet) -> Tree | None:
+    """The one noun phrase right below the main verb; auxiliaries are passed through.
+
+    None where the verb is passive or a copula, or verb phrases are coordinated, or there are two noun phrases:
+    which of them is the direct object the labels do not say.
+    """
+    while verb_phrase is not None and not _coordinated(verb_phrase, tags):
+        phrases = [c for c in verb_phrase.children if c.label == tags.noun_phrase and not _is_adverbial(c, tags)]
+        verbs = {str(c.word).lower() for c in verb_phrase.children if c.label in tags.verbs}
+        inner = _child(verb_phrase, tags.verb_phrase)
         if inner is None:
-            verbs = [str(c.word).lower() for c in verb_phrase.children if c.word is not None]
-            return None if COPULAS & set(verbs) else _child(verb_phrase, "NP")
-        passive = any(c.label in ("VBN",) for c in inner.children) and not _has_form(verb_phrase, PERFECT)
-        verb_phrase = None if passive else inner
+            return phrases[0] if len(phrases) == 1 and not verbs & tags.copulas else None
+        passive = any(c.label == tags.participle for c in inner.children) and not verbs & tags.perfect
+        if phrases or passive:
+            return None
+        verb_phrase = inner
     return None
 
 
-COPULAS = frozenset(["be", "am", "is", "are", "was", "were", "been", "being", "'s", "'re", "'m"])
-PERFECT = frozenset(["have", "has", "had", "having", "'ve", "'d"])
+def _number(phrase: Tree | None, tags: TagSet) -> Target | None:
+    """The number of a noun phrase's head: its last word where that is a noun, else that of its first noun phrase.
 
-
-def _has_form(node: Tree, forms: frozenset[str]) -> bool:
-    return any(c.word is not None and c.word.lower() in forms for c in node.children)
-
-
-def _number(phrase: Tree | None) -> Target | None:
-    """The number of a noun phrase's head: the last noun of its innermost core; coordinations are left out."""
-    while phrase is not None:
-        if _coordinated(phrase):
-            return None
-        core = _child(phrase, "NP")
-        if core is None:
-            nouns = [c for c in phrase.children if c.word is not None and c.label in NOUNS]
-            last = phrase.children[-1] if phrase.children else None
-            if not nouns or last is None or nouns[-1] is not last or nouns[-1].label.startswith("NNP"):
-                return None
-            form = str(nouns[-1].word).lower()
-            is_time = form in TIMES or form.removesuffix("s") in TIMES  # "slept a day": no object
-            return Target(NOUNS[nouns[-1].label], form) if form.isalpha() and not is_time else None
+    Left out: coordinations, proper nouns, heads that only measure ("a lot of"), nouns of time.
+    """
+    of_phrase = False
+    while phrase is not None and not _coordinated(phrase, tags):
+        inner = [c for c in phrase.children if c.word is None and c.label not in tags.punctuation]
+        last = next((c for c in reversed(phrase.children) if c.label not in tags.punctuation), None)
+        if last is not None and last.word is not None:
+            form = last.word.lower()
+            known = last.label in tags.numbers and form.isalpha() and form not in tags.time_nouns
+            return (
+                Target(tags.numbers[last.label], form)
+                if known and not (of_phrase and form in tags.quantities)
+                else None
+            )
+        core = inner[0] if inner and inner[0].label == tags.noun_phrase else None
+        of_phrase = len(inner) > 1 and inner[1].label == tags.prepositional_phrase
         phrase = core
     return None
 
 
-def _coordinated(node: Tree) -> bool:
-    return any(child.label in ("CC", "CONJP") for child in node.children)
+def _agreeing(subject: Target | None, verb: Tree | None, tags: TagSet) -> Target | None:
+    """The subject, unless its number and the verb's differ: then one of the two tags is wrong."""
+    if subject is None or verb is None:
+        return subject
+    singular = subject.label == tags.numbers[min(tags.numbers)]
+    wrong = verb.label == (tags.plural_verb if singular else tags.singular_verb)
+    return None if wrong else subject
 
 
-def _clauses(top: Tree) -> tuple[int, int, int, int] | None:
-    """Where the two clauses of `S (,) CC S (.)` lie."""
-    kept = [child for child in top.children if child.label not in PUNCTUATION]
-    if top.label != "S" or [child.label for child in kept] != ["S", "CC", "S"]:
+def _clauses(top: Tree, leaves: list[Tree], tags: TagSet) -> Clauses | None:
+    """Where the clauses of `S (,) CC S (.)` lie, if that is the only conjunction and nothing is quoted."""
+    if top.label != tags.clause or sum(leaf.label in tags.conjunctions for leaf in leaves) != 1:
+        return None
+    kept = [child for child in top.children if child.label not in tags.punctuation]
+    if [child.label for child in kept] != [tags.clause, "CC", tags.clause] or top.children[0] is not kept[0]:
+        return None
+    if any(leaf.label in tags.quotes or leaf.label.startswith("-") for leaf in leaves):
+        return None
+    if str(kept[1].word).lower() not in tags.coordinators or not all(_child(c, tags.verb_phrase) for c in kept[::2]):
         return None
     spans, place = {}, 0
     for child in top.children:
         width = len(child.leaves())
         spans[id(child)] = (place, place + width)
         place += width
-    return (*spans[id(kept[0])], *spans[id(kept[2])])
+    return Clauses(*spans[id(kept[0])], *spans[id(kept[2])])

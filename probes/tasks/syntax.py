@@ -1,65 +1,96 @@
-"""BShift, TreeDepth and TopConst (Conneau et al. 2018, section 2)."""
+"""BShift and TopConst (Conneau et al. 2018, section 2)."""
 
 from collections import Counter
-from collections.abc import Sequence
+from random import Random
 
-import numpy as np
+from probes.tasks.analysis import Analysis
+from probes.tasks.pool import Pool, Sizes
+from probes.tasks.sampling import SHARE, Draft, balanced, both_forms, enough
+from probes.tasks.tags import ENGLISH
 
-from probes.task import Task
-from probes.tasks.analysis import PUNCTUATION, Analysis
-from probes.tasks.sampling import Sizes, balanced, tilt
-
-SHALLOWEST, DEEPEST = 5, 12
 FREQUENT_TOPS = 19
+OTHER = "OTHER"
 
 
-def bigram_shift(sentences: Sequence[Analysis], sizes: Sizes, random: np.random.Generator) -> Task:
-    """Are two neighbouring words swapped (I) or is the sentence as it was (O)?"""
-    known = {s.sentence for s in sentences}
-    pools: dict[str, list[str]] = {"I": [], "O": []}
-    for turn, s in enumerate(sentences):
-        if turn % 2:
-            pools["O"].append(s.sentence)
-            continue
-        places = [
-            i
-            for i in range(len(s.words) - 1)
-            if s.words[i] != s.words[i + 1] and not {s.tags[i], s.tags[i + 1]} & PUNCTUATION
-        ]
-        if places:
-            i = int(random.choice(places))
-            changed = " ".join([*s.words[:i], s.words[i + 1], s.words[i], *s.words[i + 2 :]])
-            if changed not in known:
-                pools["I"].append(changed)
-    return balanced("BShift", pools, sizes)
+def bigram_shift(pool: Pool, sizes: Sizes) -> Draft:
+    """Are two neighbouring words swapped (I) or is the sentence as it was (O)?
 
-
-def tree_depth(sentences: Sequence[Analysis], sizes: Sizes, random: np.random.Generator) -> Task:
-    """How deep is the tree, 5 to 12? Sampled so that length says as little of depth as the corpus allows.
-
-    Each depth draws its sentences with weights exp(rate * length), the rate chosen so that all depths have the
-    same mean length.
+    Never the first word, whose capital letter would tell, nor punctuation; no sentence with quotation marks.
     """
-    pools: dict[str, list[Analysis]] = {}
-    for s in sentences:
-        if SHALLOWEST <= s.depth <= DEEPEST:
-            pools.setdefault(str(s.depth), []).append(s)
-    if not pools:
-        return balanced("TreeDepth", {}, sizes)
-    middle = float(np.mean([np.mean([len(s.words) for s in pool]) for pool in pools.values()]))
-    drawn = {}
-    for label in sorted(pools):
-        lengths = np.array([len(s.words) for s in pools[label]], dtype=float)
-        keys = random.exponential(size=len(lengths)) / tilt(lengths, middle)  # weighted draws, without return
-        drawn[label] = [pools[label][i].sentence for i in np.argsort(keys, kind="stable")]
-    return balanced("TreeDepth", drawn, sizes)
+    known = {s.sentence for s in pool.all()}
+    sources: dict[str, str] = {}
+    splits: list[dict[str, list[str]]] = [{"I": [], "O": []} for _ in sizes]
+    for classes, split, size in zip(splits, pool.splits, sizes, strict=True):
+        for s in split:
+            if min(map(len, classes.values())) >= size / 2:
+                break
+            random = pool.random(s.sentence, "BShift")
+            changed = _swap(s, random)
+            if changed is None or changed in known or changed in sources:
+                continue
+            if random.random() < 0.5:
+                classes["O"].append(s.sentence)
+            else:
+                classes["I"].append(changed)
+                sources[changed] = s.sentence
+    draft = balanced("BShift", splits, sizes)
+    draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
+    return draft
 
 
-def top_constituents(sentences: Sequence[Analysis], sizes: Sizes) -> Task:
-    """Which constituents follow below the clause? The 19 most frequent sequences, and OTHER."""
-    counts = Counter(s.top for s in sentences)
-    frequent = {top for top, _ in sorted(counts.items(), key=lambda c: (-c[1], c[0]))[:FREQUENT_TOPS]}
-    pools: dict[str, list[str]] = {}
-    for s in sentences:
-        pools.setdefault(s.top if s.top in frequent else "OTHER", []).append(s.sentence)
-    return balanced("TopConst", pools, sizes)
+def _swap(s: Analysis, random: Random) -> str | None:
+    words, tags = s.words, s.tags.split(" ")
+    places = [
+        i
+        for i in range(1, len(words) - 1)
+        if words[i].lower() != words[i + 1].lower() and not {tags[i], tags[i + 1]} & ENGLISH.punctuation
+    ]
+    if not places or '"' in words or not ENGLISH.quotes.isdisjoint(tags):
+        return None
+    i = random.choice(places)
+    return " ".join([*words[:i], words[i + 1], words[i], *words[i + 2 :]])
+
+
+def top_constituents(pool: Pool, sizes: Sizes) -> Draft:
+    """Which constituents follow below the clause? The 19 most frequent sequences, and OTHER.
+
+    A sequence ends with a full stop and has no punctuation inside, as in the published files. Where fewer than 19
+    such sequences have sentences enough, those with commas and the like join, but never with quotation marks.
+    """
+    notes = []
+    forbidden = ENGLISH.punctuation
+    frequent = _frequent(pool, sizes, forbidden)
+    if len(frequent) < FREQUENT_TOPS:
+        forbidden = ENGLISH.quotes
+        frequent = _frequent(pool, sizes, forbidden)
+        notes.append("sequences with commas take part: too few are without")
+    while True:
+        splits: list[dict[str, list[str]]] = [{} for _ in sizes]
+        for classes, split in zip(splits, pool.splits, strict=True):
+            for s in split:
+                if _allowed(s.top, forbidden):
+                    classes.setdefault(s.top if s.top in frequent else OTHER, []).append(s.sentence)
+        draft = balanced("TopConst", splits, sizes)
+        if frequent <= set(draft.task.classes):
+            break
+        frequent &= set(draft.task.classes)  # what the plan dropped belongs to OTHER
+    if len(frequent) < FREQUENT_TOPS:
+        notes.append(f"{len(frequent)} sequences and OTHER: the others have too few sentences")
+    draft.notes.extend(notes)
+    return draft
+
+
+def _allowed(top: str, forbidden: frozenset[str]) -> bool:
+    *inside, last = top.split("_")
+    return last == ENGLISH.full_stop and forbidden.isdisjoint(inside)
+
+
+def _frequent(pool: Pool, sizes: Sizes, forbidden: frozenset[str]) -> set[str]:
+    """The most frequent sequences that can fill enough of their share."""
+    counts = [Counter(s.top for s in split if _allowed(s.top, forbidden)) for split in pool.splits]
+    together = sum(counts, Counter[str]())
+    reach = min(1.0, together.total() / sum(sizes) / 2)  # a small corpus cannot fill the wanted size anyway
+    least = [SHARE * reach * size / (FREQUENT_TOPS + 1) for size in sizes]
+    least[0] = max(least[0], enough(FREQUENT_TOPS + 1, sizes))
+    able = [top for top in together if all(have[top] >= n for have, n in zip(counts, least, strict=True))]
+    return set(sorted(able, key=lambda top: (-together[top], top))[:FREQUENT_TOPS])

@@ -8,7 +8,7 @@ from probes.task import Split, Task
 def task_of(rule: str) -> Task:
     """Six hundred random sentences whose label is their length band, or whether they hold the word `yes`."""
     random = np.random.default_rng(0)
-    sentences = [" ".join(random.choice(["a", "b", "yes", "c", "d"], random.integers(3, 16))) for _ in range(600)]
+    sentences = [" ".join(random.choice(["yes", *"abcdefghijkl"], random.integers(3, 16))) for _ in range(600)]
     if rule == "length":
         labels = np.array([(len(s.split()) - 3) // 5 for s in sentences]).clip(max=2)
     else:

@@ -1,0 +1,257 @@
+"""How fast one probing task is, next to the published protocol run as published: one classifier after another.
+
+python benchmarks/probing.py                      a small shape, both to their end
+python benchmarks/probing.py --full               100k/10k/10k, D = 512 and 2048; 2, 20 and 1000 classes
+python benchmarks/probing.py --full --sequential-passes 1
+
+With --sequential-passes N each width and dropout of the sequential side is trained for N passes only, and its seconds
+are those per pass times the passes that its cells take to their end; these are known from the fused run, whose cells
+are the same (tests/probes/test_classifier_senteval.py). Each side runs in a process of its own.
+"""
+
+import argparse
+import json
+import os
+import platform
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # so that the file runs as it is
+
+from benchmarks.sequential import search, train_alone  # noqa: E402
+from datamodules.files import atomic_write  # noqa: E402
+from probes.classifier import Grid, Labelled, as_tensors, probe  # noqa: E402
+from probes.classifiers import senteval  # noqa: E402
+from probes.classifiers.cells import Cells, predict  # noqa: E402
+
+Seen = dict[tuple[int, float, float], int]  # sentences by (width, dropout, L2)
+
+MANY = 100  # classes from which logistic regression is the classifier, as for WordContent
+SEED = 1111  # the toolkit's
+
+
+class Shape(NamedTuple):
+    """One probing task."""
+
+    train: int  # sentences
+    dev: int
+    test: int
+    dim: int  # D
+    classes: int  # C
+
+
+def vectors(shape: Shape) -> list[Labelled]:
+    """Vectors of some hundred latent features; the classes depend on these in part linearly, and on chance."""
+    random = np.random.default_rng(shape.dim + shape.classes)
+    latent, hidden = min(shape.dim, 256), 64
+
+    def matrix(rows: int, columns: int) -> np.ndarray:
+        return (random.normal(size=(rows, columns)) / np.sqrt(rows)).astype(np.float32)
+
+    mix, direct, bent = matrix(latent, shape.dim), matrix(latent, shape.classes), matrix(latent, hidden)
+    out = matrix(hidden, shape.classes)
+    sharp = 3 + np.log(shape.classes)
+    splits = []
+    for size in (shape.train, shape.dev, shape.test):
+        z = random.standard_normal((size, latent), dtype=np.float32)
+        scores = sharp * (0.5 * z @ direct + np.tanh(2 * z @ bent) @ out)
+        labels = (scores + random.gumbel(size=scores.shape)).argmax(1)
+        noise = random.standard_normal((size, shape.dim), dtype=np.float32)
+        splits.append(Labelled(0.2 * (z @ mix + 0.5 * noise), labels))
+    return splits
+
+
+def grid_for(shape: Shape, protocol: str) -> Grid:
+    grid = Grid(protocol=protocol)
+    return grid.logistic() if shape.classes >= MANY else grid
+
+
+def operations(shape: Shape, width: int, sentences: int) -> float:
+    """Of a pass: two products for the first layer, whose input needs no gradient, and three for the second."""
+    if width == 0:
+        return 4.0 * sentences * shape.dim * shape.classes
+    return sentences * width * (4.0 * shape.dim + 6.0 * shape.classes)
+
+
+@contextmanager
+def counted(steps: Seen) -> Iterator[None]:
+    """Count the sentences that each cell is trained on. A cell is in one block, so no two threads count it."""
+    step = Cells.step
+
+    def counting(cells: Cells, x: torch.Tensor, *rest: Any, **options: Any) -> None:
+        for l2 in cells.l2:
+            key = cells.width, cells.dropout, l2
+            steps[key] = steps.get(key, 0) + len(x)
+        step(cells, x, *rest, **options)
+
+    Cells.step = counting
+    try:
+        yield
+    finally:
+        Cells.step = step
+
+
+def modern(shape: Shape) -> dict[str, Any]:
+    data, seen = vectors(shape), Seen()
+    with counted(seen), grown_memory() as memory:
+        score = probe(*data, shape.classes, grid_for(shape, "modern"), SEED)
+    return {
+        "seconds": score.seconds,
+        "dev": score.dev_accuracy,
+        "test": score.test_accuracy,
+        "gflop": sum(operations(shape, width, count) for (width, _, _), count in seen.items()) / 1e9,
+        **memory,
+    }
+
+
+def fused(shape: Shape) -> dict[str, Any]:
+    data, seen, grid = vectors(shape), Seen(), grid_for(shape, "senteval")
+    train, dev, test = (as_tensors(part, "cpu") for part in data)
+    started = time.perf_counter()
+    with counted(seen), grown_memory() as memory:
+        cells = senteval.train_all(train, dev, shape.classes, grid, SEED, "cpu")
+    seconds = time.perf_counter() - started
+    best = max(cells, key=lambda cell: round(cell.dev_accuracy, 2))
+    right = (predict(best.parameters, test.x)[0] == test.y).double().mean()
+    passes = []  # of the toolkit: every cell, and for each width and dropout the best one again
+    for width, dropout in grid.settings():
+        tried = [cell for cell in cells if (cell.width, cell.dropout) == (width, dropout)]
+        again = max(tried, key=lambda cell: round(cell.dev_accuracy, 2))
+        sentences = sum(seen[cell.width, cell.dropout, cell.l2] for cell in [*tried, again])
+        passes.append((width, dropout, sentences // shape.train))
+    return {
+        "seconds": seconds,
+        "dev": best.dev_accuracy,
+        "test": 100 * float(right),
+        "gflop": sum(operations(shape, width, count) for (width, _, _), count in seen.items()) / 1e9,
+        "toolkit_passes": passes,
+        **memory,
+    }
+
+
+def sequential(shape: Shape, passes: list[tuple[int, float, int]], sample: int) -> dict[str, Any]:
+    """To the end, or `sample` passes of each width and dropout and then by calculation."""
+    data, grid = [as_tensors(part, "cpu") for part in vectors(shape)], grid_for(shape, "senteval")
+    gflop = sum(operations(shape, width, count * shape.train) for width, _, count in passes) / 1e9
+    train_alone(tuple(t[:64] for t in data[0]), data[1], shape.classes, (1, 0.0, 1e-5), replace(grid, max_passes=0), 1)
+    started = time.perf_counter()
+    with grown_memory() as memory:
+        if sample == 0:
+            dev, test, _ = search(*data, shape.classes, grid, SEED)
+            return {
+                "seconds": time.perf_counter() - started,
+                "dev": dev,
+                "test": test,
+                "gflop": gflop,
+                **memory,
+            }
+        short, seconds = replace(grid, block=sample, max_passes=0), 0.0
+        for width, dropout, count in passes:
+            started = time.perf_counter()
+            train_alone(data[0], data[1], shape.classes, (width, dropout, 1e-4), short, SEED)
+            seconds += (time.perf_counter() - started) * count / sample
+    return {"seconds": seconds, "calculated_from_passes": sample, "gflop": gflop, **memory}
+
+
+@contextmanager
+def grown_memory() -> Iterator[dict[str, float]]:
+    """Peak memory of this process above what it held at the start (the vectors), in MB."""
+    found: dict[str, float] = {}
+    before = _peak()
+    yield found
+    found["memory_mb"] = _peak() - before
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+
+
+def matrix_rate(size: int = 2048) -> float:
+    """GFLOP/s of a large product on all cores."""
+    a, b = torch.randn(2, size, size)
+    a @ b
+    started = time.perf_counter()
+    for _ in range(5):
+        a @ b
+    return 5 * 2 * size**3 / (time.perf_counter() - started) / 1e9
+
+
+def alone(function: Any, *arguments: Any) -> Any:
+    """In a fresh process, so that each measurement has its own memory."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+def measure(shape: Shape, sample: int, peak: float) -> dict[str, Any]:
+    """All three sides on one shape, printed as they come."""
+    print(f"\n{shape}   {'logistic regression' if shape.classes >= MANY else 'MLP, 36 cells'}")
+    print(f"  {'':<20}{'s':>9}{'ratio':>8}{'dev':>8}{'test':>8}{'MB':>7}{'GFLOP/s':>9}{'of peak':>9}")
+    ours = {"modern": alone(modern, shape), "senteval, fused": alone(fused, shape)}
+    passes = ours["senteval, fused"].pop("toolkit_passes")
+    theirs = alone(sequential, shape, passes, sample)
+    result = {"sequential": theirs, **ours}
+    for name, side in result.items():
+        side["ratio"] = theirs["seconds"] / side["seconds"]
+        side["gflop_per_second"] = side.pop("gflop") / side["seconds"]
+        scores = "".join(f"{side[part]:8.2f}" if part in side else f"{'-':>8}" for part in ("dev", "test"))
+        rate = side["gflop_per_second"]
+        print(
+            f"  {name:<20}{side['seconds']:9.1f}{side['ratio']:8.1f}{scores}{side['memory_mb']:7.0f}"
+            + (f"{rate:9.0f}{rate / peak:9.0%}" if rate else "")
+            + (f"   calculated from {sample} passes" if "calculated_from_passes" in side else "")
+        )
+    return {"shape": shape._asdict(), **result}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="the published sizes (hours, but for --sequential-passes)")
+    parser.add_argument("--train", type=int, default=2000, help="sentences; dev and test are a fifth of it each")
+    parser.add_argument("--dims", type=int, nargs="+", default=[512], help="vector widths")
+    parser.add_argument("--classes", type=int, nargs="+", default=[2])
+    parser.add_argument("--sequential-passes", type=int, default=0, help="0 is to the end")
+    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "probing.json")
+    options = parser.parse_args()
+    sizes, dims, classes = (
+        (options.train, options.train // 5, options.train // 5),
+        options.dims,
+        options.classes,
+    )
+    if options.full:
+        sizes, dims, classes = (100_000, 10_000, 10_000), [512, 2048], [2, 20, 1000]
+    peak = matrix_rate()
+    cores = torch.get_num_threads()
+    print(f"{processor()}, {cores} threads, matrix product {peak:.0f} GFLOP/s")
+    cases = [measure(Shape(*sizes, d, c), options.sequential_passes, peak) for d in dims for c in classes]
+    hardware = {
+        "machine": processor(),
+        "cores": os.cpu_count(),
+        "threads": cores,
+        "matrix_gflop_per_second": peak,
+    }
+    with atomic_write(options.json) as file:
+        record = {**hardware, "torch": torch.__version__, "date": time.strftime("%Y-%m-%d"), "cases": cases}
+        json.dump(record, file, indent=1)
+
+
+def processor() -> str:
+    """The processor's name where the system tells it."""
+    info = Path("/proc/cpuinfo")
+    names = [line for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
+    return names[0].split(":")[1].strip() if names else platform.machine()
+
+
+if __name__ == "__main__":
+    main()

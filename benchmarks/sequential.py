@@ -1,0 +1,98 @@
+"""The published protocol as the published toolkit runs it: one classifier after another, in plain torch.
+
+The yardstick of benchmarks/probing.py and the independent reference of the tests. Rules: SentEval @5d6dc11,
+senteval/tools/classifier.py and validation.py.
+"""
+
+import copy
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from probes.classifier import Grid
+
+
+class Alone(NamedTuple):
+    """One classifier, trained by itself."""
+
+    dev_accuracy: float  # percent
+    model: nn.Module  # at its best on dev
+    evaluations: int
+    passes: int
+
+
+def network(inputs: int, classes: int, width: int, dropout: float) -> nn.Module:
+    """Logistic regression for `width=0`, else one sigmoid layer."""
+    if width == 0:
+        return nn.Linear(inputs, classes)
+    return nn.Sequential(nn.Linear(inputs, width), nn.Dropout(dropout), nn.Sigmoid(), nn.Linear(width, classes))
+
+
+def accuracy(model: nn.Module, x: Tensor, y: Tensor) -> float:
+    """Percent right of `x (N, D)`."""
+    model.eval()
+    with torch.no_grad():
+        right = sum(int((model(a).argmax(1) == b).sum()) for a, b in zip(x.split(64), y.split(64), strict=True))
+    return 100 * right / len(y)
+
+
+def train_alone(
+    train: tuple[Tensor, Tensor],
+    dev: tuple[Tensor, Tensor],
+    classes: int,
+    cell: tuple[int, float, float],
+    grid: Grid,
+    seed: int,
+) -> Alone:
+    """One cell (width, dropout, L2). Seeds and uses torch's global generator, as the toolkit does."""
+    (x, y), (width, dropout, l2) = train, cell
+    order = np.random.RandomState(seed)
+    torch.manual_seed(seed)
+    model = network(x.shape[1], classes, width, dropout)
+    optimizer = torch.optim.Adam(model.parameters(), weight_decay=l2)
+    loss = nn.CrossEntropyLoss(reduction=grid.reduction)
+    best, best_model, failures, stop, passes, evaluations = -1.0, model, 0, False, 0, 0
+    while not stop and passes <= grid.max_passes:
+        model.train()
+        for _ in range(grid.block):
+            rows = torch.from_numpy(order.permutation(len(x)))
+            for start in range(0, len(x), grid.batch):
+                batch = rows[start : start + grid.batch]
+                optimizer.zero_grad()
+                loss(model(x[batch]), y[batch]).backward()
+                optimizer.step()
+        passes += grid.block
+        evaluations += 1
+        now = accuracy(model, *dev)
+        if now > best:
+            best, best_model = now, copy.deepcopy(model)
+        else:
+            stop = failures >= grid.tenacity
+            failures += 1
+    return Alone(best, best_model, evaluations, passes)
+
+
+def search(
+    train: tuple[Tensor, Tensor],
+    dev: tuple[Tensor, Tensor],
+    test: tuple[Tensor, Tensor],
+    classes: int,
+    grid: Grid,
+    seed: int,
+) -> tuple[float, float, int]:
+    """Dev accuracy, test accuracy and the passes over the training data that they took.
+
+    For each width and dropout the toolkit tries every L2, then trains the best again; the caller takes the best pair.
+    """
+    best, passes = (-1.0, -1.0), 0
+    for width, dropout in grid.settings():
+        tried = [train_alone(train, dev, classes, (width, dropout, l2), grid, seed) for l2 in grid.l2]
+        winner = int(np.argmax([round(alone.dev_accuracy, 2) for alone in tried]))
+        again = train_alone(train, dev, classes, (width, dropout, grid.l2[winner]), grid, seed)
+        passes += sum(alone.passes for alone in tried) + again.passes
+        dev_accuracy = round(again.dev_accuracy, 2)
+        if dev_accuracy > best[0]:
+            best = dev_accuracy, round(accuracy(again.model, *test), 2)
+    return *best, passes

@@ -1,0 +1,84 @@
+"""Structured documents as JSON lines, the form that docs/documents_format.md describes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+from datamodules.corpora.held_out import DocumentCorpus, Found
+from datamodules.corpora.on_disk import text_files
+from datamodules.corpus import Document, Section, Split
+from datamodules.errors import InputError
+from datamodules.lines import read_json_lines
+from datamodules.tokenize import tokenize
+
+
+class JsonDocuments(DocumentCorpus):
+    """A file, or all `.jsonl`, `.jsonl.gz`, `.jsonl.bz2` below a folder: a document per line.
+
+    `tokenized` says that the text has its tokens between spaces already.
+    """
+
+    name = "documents"
+    remedy = "give a .jsonl file or a folder of them (docs/documents_format.md)"
+
+    def __init__(self, root: str | None, size: int | None = None, tokenized: bool = False) -> None:
+        super().__init__(root, size)
+        self.tokenized = tokenized
+
+    def files(self) -> list[Path]:
+        return text_files(self.root, (".jsonl",))
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} tokenized {self.tokenized}"
+
+    def found(self) -> Iterator[Found]:
+        for path in self.files():
+            for number, record in read_json_lines(path):
+                yield self._found(f"{path}:{number}", record)
+
+    def _found(self, place: str, record: dict[str, Any]) -> Found:
+        id, split = _text(record, "id", place), _text(record, "split", place, optional=True)
+        if not id:
+            raise InputError(f"{place}: a document without an id; give each its own")
+        if split not in (None, *get_args(Split)):
+            raise InputError(f"{place}: split {split[:40]!r}, expected train, dev, test or no split at all")
+        return Found(id, split, lambda: self._document(id, record, place))  # type: ignore[arg-type]
+
+    def _document(self, id: str, record: dict[str, Any], place: str) -> Document:
+        sections = [self._section(section, place) for section in _list(record, "sections", place)]
+        return Document(id, self._title(record, place), sections)
+
+    def _section(self, section: Any, place: str) -> Section:
+        if not isinstance(section, dict):
+            raise InputError(f"{place}: a section is {type(section).__name__}, expected an object with paragraphs")
+        level = section.get("level")
+        if level is not None and (not isinstance(level, int) or isinstance(level, bool) or not 0 <= level < 100):
+            raise InputError(f"{place}: level {str(level)[:40]}, expected 0 to 99, or null where unknown")
+        return Section(
+            level, self._title(section, place), [self._paragraph(p, place) for p in _list(section, "paragraphs", place)]
+        )
+
+    def _paragraph(self, paragraph: Any, place: str) -> list[str]:
+        if not isinstance(paragraph, list) or not all(isinstance(sentence, str) for sentence in paragraph):
+            raise InputError(f"{place}: a paragraph that is not a list of sentences")
+        return [self._tokens(sentence) for sentence in paragraph]
+
+    def _title(self, record: dict[str, Any], place: str) -> str | None:
+        title = _text(record, "title", place, optional=True)
+        return None if title is None else self._tokens(title)
+
+    def _tokens(self, text: str) -> str:
+        return " ".join(text.split()) if self.tokenized else tokenize(text)
+
+
+def _list(record: dict[str, Any], key: str, place: str) -> list[Any]:
+    if not isinstance(record.get(key), list):
+        raise InputError(f"{place}: no list of {key}; see docs/documents_format.md")
+    return record[key]
+
+
+def _text(record: dict[str, Any], key: str, place: str, optional: bool = False) -> Any:
+    value = record.get(key)
+    if isinstance(value, str) or (optional and value is None):
+        return value
+    raise InputError(f"{place}: {key} is {type(value).__name__}, expected a text; see docs/documents_format.md")

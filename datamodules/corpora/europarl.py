@@ -1,0 +1,65 @@
+"""Europarl version 7: proceedings of the European Parliament, English with French, German, Finnish (Koehn 2005)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from datamodules.corpora.on_disk import Example, OnDisk, find_file
+from datamodules.corpora.parallel_files import aligned
+from datamodules.corpus import Split
+from datamodules.errors import InputError
+from datamodules.lines import count_lines, read_lines
+from datamodules.tokenize import tokenize
+
+LANGUAGES = ("fr", "de", "fi")
+HELD_OUT = 10_000  # pairs for dev and as many for test (Conneau et al. 2018, appendix)
+
+
+class Europarl(OnDisk):
+    """`europarl-v7.fr-en.en`, `europarl-v7.fr-en.fr` and so on; `.gz` or plain.
+
+    Dev and test are two random sets of 10,000 lines each, a twentieth of a smaller corpus, drawn from `seed`.
+    Plain sentences are the English side of the first language pair that is there.
+    """
+
+    name = "europarl"
+    remedy = "get fr-en.tgz, de-en.tgz or fi-en.tgz of statmt.org/europarl (python -m datamodules.download europarl-fr)"
+
+    def __init__(self, root: str | None, size: int | None = None, seed: int = 1) -> None:
+        super().__init__(root, size)
+        self.seed = seed
+
+    def files(self) -> list[Path]:
+        return [path for pattern in ("europarl-v7.*", "*/europarl-v7.*") for path in self.root.glob(pattern)]
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} seed {self.seed}"
+
+    def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
+        if target not in LANGUAGES:
+            raise InputError(f"corpus europarl is read in {', '.join(LANGUAGES)}, not {target}")
+        english, other = self._file(target, "en"), self._file(target, target)
+        pairs = self._of(split, english, aligned(english, other))
+        return ((tokenize(source), tokenize(text, target)) for source, text in self.cut(split, pairs))
+
+    def sentences(self, split: Split) -> Iterator[str]:
+        there = [language for language in LANGUAGES if any(f".{language}-en." in path.name for path in self.files())]
+        english = self._file(there[0] if there else LANGUAGES[0], "en")
+        lines = self._of(split, english, read_lines(english))
+        return (tokenize(text) for _, text in self.cut(split, lines))
+
+    def _file(self, pair: str, language: str) -> Path:
+        return find_file(self.root, f"europarl-v7.{pair}-en.{language}", self.remedy)
+
+    def _of(self, split: Split, english: Path, examples: Iterator[Example]) -> Iterator[Example]:
+        """The examples, one for each line of `english`, that belong to a split."""
+        if split == "probe":
+            raise InputError("corpus europarl has no probe split: use probes=trees, probes=senteval or probes=none")
+        lines = count_lines(english)
+        held_out = min(HELD_OUT, lines // 20)
+        drawn = np.random.default_rng(self.seed).permutation(lines)[: 2 * held_out]
+        place = np.zeros(lines, dtype=np.uint8)
+        place[drawn[:held_out]], place[drawn[held_out:]] = 1, 2
+        wanted = {"train": 0, "dev": 1, "test": 2}[split]
+        return (example for example, there in zip(examples, place, strict=True) if there == wanted)

@@ -1,0 +1,81 @@
+"""Documents that come undivided: each goes to one split, for good."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from datamodules.corpora.on_disk import OnDisk
+from datamodules.corpus import Document, Split
+from datamodules.errors import InputError
+
+SHARES: tuple[tuple[Split, float], ...] = (("dev", 0.05), ("test", 0.05), ("probe", 0.1))  # the rest is for training
+MOST = {"dev": 10_000, "test": 10_000}  # sentences
+
+
+class Found(NamedTuple):
+    """A document that has not been looked into yet."""
+
+    id: str
+    split: Split | None  # where its publisher put it
+    read: Callable[[], Document]
+
+
+def split_of(id: str, published: Split | None = None) -> Split:
+    """The split of a document: as published, or by a hash of its id, the same on every machine.
+
+    Documents published for training give their share to probing.
+    """
+    drawn = _drawn(id)
+    if published is None:
+        return drawn
+    return "probe" if (published, drawn) == ("train", "probe") else published
+
+
+def _drawn(id: str) -> Split:
+    point = int.from_bytes(hashlib.blake2b(id.encode("utf-8"), digest_size=8).digest()) / 2**64
+    for split, share in SHARES:
+        if point < share:
+            return split
+        point -= share
+    return "train"
+
+
+class DocumentCorpus(OnDisk):
+    """5% of the documents are dev, 5% test (10,000 sentences each at most), 10% for probing, the others for training.
+
+    `size` counts training sentences; the document that reaches it is the last.
+    """
+
+    def found(self) -> Iterator[Found]:
+        """All documents in their order."""
+        raise NotImplementedError
+
+    def documents(self, split: Split) -> Iterator[Document]:
+        most = self.size if split == "train" else MOST.get(split)
+        documents = seen = given = 0
+        for found in self.found():
+            documents += 1
+            if split_of(found.id, found.split) != split:
+                continue
+            document = found.read()
+            seen += 1
+            given += sum(len(paragraph) for section in document.sections for paragraph in section.paragraphs)
+            yield document
+            if most is not None and given >= most:
+                return
+        if not seen and split != "test":
+            raise InputError(
+                f"{self.root}: none of its {documents} documents falls into the {split} split, "
+                "for which one in twenty is held out; give more documents"
+            )
+
+    def sentences(self, split: Split) -> Iterator[str]:
+        every = (
+            sentence
+            for document in self.documents(split)
+            for section in document.sections
+            for paragraph in section.paragraphs
+            for sentence in paragraph
+        )
+        return islice(every, self.size if split == "train" else MOST.get(split))

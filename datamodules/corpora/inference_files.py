@@ -1,0 +1,93 @@
+"""SNLI and MultiNLI: premise-hypothesis pairs as .jsonl or .txt (Bowman et al. 2015; Williams et al. 2018)."""
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import ClassVar
+
+from datamodules.corpora.on_disk import OnDisk, find_file
+from datamodules.corpus import Inference, Split
+from datamodules.errors import InputError
+from datamodules.lines import note, read_json_lines, read_table
+from datamodules.tokenize import tokenize
+
+LABELS = ("entailment", "neutral", "contradiction")
+NO_MAJORITY = "-"  # annotators disagreed
+COLUMNS = ("gold_label", "sentence1", "sentence2")
+
+
+class _Published(OnDisk):
+    """Pairs in files of `gold_label`, `sentence1`, `sentence2` and more; those without a gold label are left out."""
+
+    def files(self) -> list[Path]:
+        return [file for split in self.splits for file in [self._file(split)]]
+
+    def inference(self, split: Split) -> Iterator[Inference]:
+        return self.cut(split, read_pairs(self._file(split)))
+
+    def _file(self, split: Split) -> Path:
+        stem = self.split_name(split)
+        try:
+            return find_file(self.root, f"{stem}.jsonl", self.remedy)
+        except InputError:
+            return find_file(self.root, f"{stem}.txt", f"neither is {stem}.jsonl there; {self.remedy}")
+
+
+class Snli(_Published):
+    """The Stanford corpus: image captions and what people wrote about them."""
+
+    name = "snli"
+    remedy = "python -m datamodules.download snli, then set corpus.root= to its folder"
+    splits: ClassVar = {"train": "snli_1.0_train", "dev": "snli_1.0_dev", "test": "snli_1.0_test"}
+
+
+class MultiNli(_Published):
+    """Ten genres of speech and writing. The mismatched dev set, of other genres than training, is the test set."""
+
+    name = "multinli"
+    remedy = "python -m datamodules.download multinli, then set corpus.root= to its folder"
+    splits: ClassVar = {
+        "train": "multinli_1.0_train",
+        "dev": "multinli_1.0_dev_matched",
+        "test": "multinli_1.0_dev_mismatched",
+    }
+
+
+class AllNli(OnDisk):
+    """Both: trained on one after the other, validated and tested on SNLI (Conneau et al. 2018, section 3.2)."""
+
+    name = "allnli"
+    remedy = "put the folders of snli and multinli into one (python -m datamodules.catalog) and set corpus.root= to it"
+
+    def __init__(self, root: str | None, size: int | None = None) -> None:
+        super().__init__(root, size)
+        self._snli, self._multinli = Snli(root), MultiNli(root)
+
+    def files(self) -> list[Path]:
+        return self._snli.files() + self._multinli.files()
+
+    def inference(self, split: Split) -> Iterator[Inference]:
+        pairs = self._snli.inference(split)
+        return self.cut(split, chain(pairs, self._multinli.inference(split)) if split == "train" else pairs)
+
+
+def read_pairs(path: Path) -> Iterator[Inference]:
+    """The labelled pairs of a published file, tokenised. Raises InputError naming file and line."""
+    is_json = path.name.removesuffix(".gz").endswith(".jsonl")
+    undecided = 0
+    for number, record in read_json_lines(path) if is_json else read_table(path, COLUMNS):
+        label, premise, hypothesis = (_text(record, name, f"{path}:{number}") for name in COLUMNS)
+        if label == NO_MAJORITY:
+            undecided += 1
+        elif label in LABELS:
+            yield Inference(tokenize(premise), tokenize(hypothesis), label)  # type: ignore[arg-type]
+        else:
+            raise InputError(f"{path}:{number}: label {label[:40]!r}, expected {', '.join(LABELS)} or {NO_MAJORITY}")
+    if undecided:
+        note(f"{path}: {undecided} pairs without a gold label left out")
+
+
+def _text(record: dict, name: str, place: str) -> str:
+    if not isinstance(record.get(name), str):
+        raise InputError(f"{place}: no text under {name}; mend or remove the line")
+    return record[name]

@@ -1,0 +1,88 @@
+"""A folder of Markdown: each file a document with nested titled sections and paragraphs."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from datamodules.corpora.held_out import DocumentCorpus, Found
+from datamodules.corpora.on_disk import text_files
+from datamodules.corpora.wikitext import most_open, paragraph_of
+from datamodules.corpus import Document, Section
+from datamodules.errors import InputError
+from datamodules.lines import note, read_lines
+from datamodules.tokenize import tokenize
+
+MAX_FILE = 1024 * 1024  # characters
+BRACKETS = re.compile(r"(\[)|\]")
+MAX_OPEN = 40  # each unclosed bracket makes the parser read the rest of the paragraph again
+FENCE = "---"  # around what some tools write above the text
+
+
+class Markdown(DocumentCorpus):
+    """All `.md` and `.markdown` below a folder. `# title` is level 1; a list item or table cell is a paragraph."""
+
+    name = "markdown"
+    remedy = "give a folder of .md files"
+
+    def files(self) -> list[Path]:
+        return text_files(self.root, (".md", ".markdown"))
+
+    def found(self) -> Iterator[Found]:
+        for path in self.files():
+            id = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
+            text = _whole(path)
+            if most_open(BRACKETS, text) > MAX_OPEN:
+                note(f"{path}: left out: more than {MAX_OPEN} brackets open at once")
+            else:
+                yield Found(id, None, partial(_document, path, id, text))
+
+
+def _document(path: Path, id: str, text: str) -> Document:
+    """Its title is its first heading of level 1, else the name of the file."""
+    sections = read_markdown(text)
+    title = next((section.title for section in sections if section.level == 1), None)
+    return Document(id, title or tokenize(path.name.split(".")[0]), sections)
+
+
+def _whole(path: Path) -> str:
+    """The text of the file. Raises InputError naming file and line."""
+    held, size = [], 0
+    for number, line in read_lines(path):
+        size += len(line) + 1
+        if size > MAX_FILE:
+            raise InputError(f"{path}:{number}: more than {MAX_FILE} characters in one file; cut it into several")
+        held.append(line)
+    if held[0].strip() == FENCE and FENCE in held[1:]:
+        held = held[held.index(FENCE, 1) + 1 :]
+    return "\n".join(held)
+
+
+def read_markdown(text: str) -> list[Section]:
+    """What stands before the first heading (level 0, untitled), and the sections. Code and HTML are left out."""
+    sections = [Section(0, None, [])]
+    heading = None
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        if token.type == "heading_open":
+            heading = int(token.tag.removeprefix("h"))
+        elif token.type == "inline" and heading is not None:
+            sections.append(Section(heading, tokenize(_prose(token.children or ())), []))
+            heading = None
+        elif token.type == "inline":
+            sections[-1].paragraphs.append(paragraph_of(_prose(token.children or ())))
+    kept = [section._replace(paragraphs=[p for p in section.paragraphs if p]) for section in sections]
+    return kept if kept[0].paragraphs else kept[1:]
+
+
+def _prose(children: Sequence[Token]) -> str:
+    """What a reader sees of a line: no pictures, no tags."""
+    parts = []
+    for token in children:
+        if token.type in ("text", "code_inline", "text_special"):
+            parts.append(token.content)
+        elif token.type in ("softbreak", "hardbreak"):
+            parts.append(" ")
+    return "".join(parts)

@@ -1,0 +1,69 @@
+"""What every corpus in files has: a root that must exist, a size that cuts the training split, a fingerprint."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+from datamodules.corpus import Corpus, Split
+from datamodules.errors import InputError
+from datamodules.lines import state_of
+from datamodules.tokenize import tokenize
+
+FORMAT = 1  # raised when the same files give other text
+Example = TypeVar("Example")
+
+
+class OnDisk(Corpus):
+    """Files under `root` (a folder, or one file); `size` keeps the first so many training examples, None all."""
+
+    remedy = "see python -m datamodules.catalog"
+    splits: ClassVar[dict[Split, str]]  # what each split is called in the files; for corpora that come divided
+
+    def __init__(self, root: str | None, size: int | None = None) -> None:
+        if not root or not Path(root).exists():
+            raise InputError(f"corpus.root={root}: no {self.name} there; {self.remedy}")
+        if size is not None and (not isinstance(size, int) or size < 1):
+            raise InputError(f"corpus.size={size}: give a number of training examples, or null for all")
+        self.root, self.size = Path(root), size
+
+    def files(self) -> list[Path]:
+        """Every file that the text comes from."""
+        raise NotImplementedError
+
+    def fingerprint(self) -> str:
+        return f"{self.name} {FORMAT} {self.root.resolve()} size {self.size} {state_of(self.files())}"
+
+    @staticmethod
+    def tokenize(raw: str) -> str:
+        return tokenize(raw)
+
+    def cut(self, split: Split, examples: Iterable[Example]) -> Iterator[Example]:
+        """The examples of a split as far as `size` lets them."""
+        return islice(examples, self.size if split == "train" else None)
+
+    def split_name(self, split: Split) -> str:
+        if split not in self.splits:
+            raise InputError(f"corpus {self.name} has no {split} split: it comes as {', '.join(self.splits)}")
+        return self.splits[split]
+
+
+def find_file(root: Path, name: str, remedy: str) -> Path:
+    """The file of this name, or of that name with .gz, in `root` or in a folder right below it."""
+    folders = [root, *sorted(path for path in root.iterdir() if path.is_dir())] if root.is_dir() else []
+    for folder in folders:
+        for candidate in (folder / name, folder / f"{name}.gz"):
+            if candidate.is_file():
+                return candidate
+    raise InputError(f"{root / name}: missing, and no {name}.gz either; {remedy}")
+
+
+def text_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
+    """`root` itself if it is a file, else the files below it with one of these endings, packed or not."""
+    if root.is_file():
+        return [root]
+    packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", ".gz", ".bz2"))
+    found = sorted(path for path in root.rglob("*") if path.name.endswith(packed) and path.is_file())
+    if not found:
+        raise InputError(f"{root}: no files there that end in {', '.join(endings)} (or those with .gz, .bz2)")
+    return found

@@ -1,0 +1,59 @@
+"""Running text: one sentence per line, blank lines between documents (the form of BookCorpus)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from datamodules.corpora.held_out import DocumentCorpus, Found
+from datamodules.corpora.on_disk import text_files
+from datamodules.corpus import Document, Section
+from datamodules.lines import read_lines
+from datamodules.tokenize import tokenize
+
+LONGEST = 1000  # sentences; a longer document is continued as another one, so that memory stays bounded
+
+
+class PlainText(DocumentCorpus):
+    """A file, or all `.txt`, `.txt.gz`, `.txt.bz2` below a folder. No titles, one paragraph, no level.
+
+    `tokenized` says that the text has its tokens between spaces already.
+    """
+
+    name = "text"
+    remedy = "give a text file or a folder of .txt files, one sentence per line"
+
+    def __init__(self, root: str | None, size: int | None = None, tokenized: bool = False) -> None:
+        super().__init__(root, size)
+        self.tokenized = tokenized
+
+    def files(self) -> list[Path]:
+        return text_files(self.root, (".txt",))
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} tokenized {self.tokenized}"
+
+    def found(self) -> Iterator[Found]:
+        for path in self.files():
+            name = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
+            for first, lines in _documents(path):
+                yield self._found(f"{name}:{first}", lines)
+
+    def _found(self, id: str, lines: list[str]) -> Found:
+        return Found(id, None, lambda: Document(id, None, [Section(None, None, [[*map(self._tokens, lines)]])]))
+
+    def _tokens(self, line: str) -> str:
+        return " ".join(line.split()) if self.tokenized else tokenize(line)
+
+
+def _documents(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The lines of each document, and the number of its first."""
+    held: list[str] = []
+    first = 1
+    for number, line in read_lines(path):
+        if held and (not line.strip() or len(held) == LONGEST):
+            yield first, held
+            held = []
+        if line.strip():
+            first = first if held else number
+            held.append(line)
+    if held:
+        yield first, held

@@ -1,0 +1,46 @@
+"""SICK, Sentences Involving Compositional Knowledge, as premise-hypothesis pairs (Marelli et al. 2014)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from datamodules.corpora.on_disk import OnDisk, find_file
+from datamodules.corpus import Inference, Split
+from datamodules.errors import InputError
+from datamodules.lines import read_table
+from datamodules.tokenize import tokenize
+
+LABELS = ("entailment", "neutral", "contradiction")
+WHOLE = "SICK.txt"  # the one-file form: another label column, and one that names the split
+SETS = {"train": "TRAIN", "dev": "TRIAL", "test": "TEST"}
+
+
+class Sick(OnDisk):
+    """`SICK_train.txt`, `SICK_trial.txt`, `SICK_test_annotated.txt` as at SemEval 2014, or the one `SICK.txt`."""
+
+    name = "sick"
+    remedy = "python -m datamodules.download sick, then set corpus.root= to its folder"
+    splits: ClassVar = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
+
+    def files(self) -> list[Path]:
+        whole = self._whole()
+        return [whole] if whole else [find_file(self.root, name, self.remedy) for name in self.splits.values()]
+
+    def inference(self, split: Split) -> Iterator[Inference]:
+        return self.cut(split, self._pairs(split))
+
+    def _pairs(self, split: Split) -> Iterator[Inference]:
+        name, whole = self.split_name(split), self._whole()
+        label = "entailment_label" if whole else "entailment_judgment"
+        columns = ["sentence_A", "sentence_B", label, *(["SemEval_set"] if whole else [])]
+        path = whole or find_file(self.root, name, self.remedy)
+        for number, row in read_table(path, columns):
+            if whole and row["SemEval_set"].strip() != SETS[split]:
+                continue
+            said = row[label].strip().lower()
+            if said not in LABELS:
+                raise InputError(f"{path}:{number}: label {row[label][:40]!r}, expected one of {', '.join(LABELS)}")
+            yield Inference(tokenize(row["sentence_A"]), tokenize(row["sentence_B"]), said)  # type: ignore[arg-type]
+
+    def _whole(self) -> Path | None:
+        return next(iter(sorted([*self.root.glob(WHOLE), *self.root.glob(f"*/{WHOLE}")])), None)

@@ -1,0 +1,56 @@
+"""Penn-style trees: a treebank, or what a parser made of raw text (python -m datamodules.parse)."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from datamodules.corpora.held_out import MOST, split_of
+from datamodules.corpora.on_disk import OnDisk
+from datamodules.corpus import Split
+from datamodules.errors import InputError
+from datamodules.penn import TREE_FILES, Tree, read_trees
+
+STRETCH = 50  # trees that stay together in one split, as neighbours speak of the same things
+
+
+class Trees(OnDisk):
+    """A file, or all `.mrg` and `.const.tsv` files below a folder, packed or not; a tree may span lines.
+
+    Every stretch of 50 trees of a file goes to one split: 5% dev and 5% test (10,000 trees each at most), 10%
+    for probing. Sentences are the words of the trees.
+    """
+
+    name = "trees"
+    remedy = "give a file or folder of bracketed trees; python -m datamodules.parse makes them from text"
+
+    def files(self) -> list[Path]:
+        if self.root.is_file():
+            return [self.root]
+        found = sorted(path for path in self.root.rglob("*") if path.name.endswith(TREE_FILES))
+        if not found:
+            raise InputError(f"{self.root}: no files there that end in {', '.join(TREE_FILES)}; {self.remedy}")
+        return found
+
+    def trees(self, split: Split) -> Iterator[str]:
+        return (str(tree) for tree in self._of(split))
+
+    def sentences(self, split: Split) -> Iterator[str]:
+        return (" ".join(tree.words()) for tree in self._of(split))
+
+    def _of(self, split: Split) -> Iterator[Tree]:
+        return islice(self._all_of(split), self.size if split == "train" else MOST.get(split))
+
+    def _all_of(self, split: Split) -> Iterator[Tree]:
+        count = given = 0
+        for path in self.files():
+            name = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
+            for place, tree in enumerate(read_trees(path)):
+                count += 1
+                if split_of(f"{name}:{place // STRETCH}") == split:
+                    given += 1
+                    yield tree
+        if not given and split != "test":
+            raise InputError(
+                f"{self.root}: none of its {count} trees falls into the {split} split, for which one stretch of "
+                f"{STRETCH} trees in twenty is held out; give more trees"
+            )

@@ -1,0 +1,98 @@
+"""A MediaWiki XML dump: articles with nested titled sections and paragraphs."""
+
+import zlib
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, cast
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+
+from datamodules.corpora.held_out import DocumentCorpus, Found
+from datamodules.corpora.on_disk import text_files
+from datamodules.corpora.wikitext import read_wikitext, tangled
+from datamodules.corpus import Document
+from datamodules.errors import InputError
+from datamodules.lines import note, open_binary
+from datamodules.tokenize import tokenize
+
+MAX_PAGE = 64 * 1024 * 1024  # bytes of XML without the end of a page; MediaWiki's own limit is 2 MiB of text
+ARTICLES = "0"  # the namespace; others hold talk, users, templates
+
+
+class Page(NamedTuple):
+    """An article as it stands in the dump."""
+
+    id: str
+    title: str
+    wikitext: str
+
+
+class Wikipedia(DocumentCorpus):
+    """A dump, or all `.xml`, `.xml.bz2`, `.xml.gz` below a folder. Redirects and what is no article are left out."""
+
+    name = "wikipedia"
+    remedy = "get a pages-articles.xml.bz2 of dumps.wikimedia.org (python -m datamodules.download simplewiki)"
+
+    def files(self) -> list[Path]:
+        return text_files(self.root, (".xml",))
+
+    def found(self) -> Iterator[Found]:
+        for path in self.files():
+            for page in read_pages(path):
+                if reason := tangled(page.wikitext):
+                    note(f"{path}: article {page.title!r} left out: {reason}")
+                else:
+                    yield Found(page.id, None, partial(_document, page))
+
+
+def _document(page: Page) -> Document:
+    return Document(page.id, tokenize(page.title), read_wikitext(page.wikitext))
+
+
+def read_pages(path: Path) -> Iterator[Page]:
+    """The articles of a dump, one at a time. Raises InputError naming file and line."""
+    parser: XMLPullParser = XMLPullParser(["start", "end"])
+    line, since_page, root = 1, 0, None
+    try:
+        with open_binary(path) as file:
+            while block := file.readline(1 << 16):
+                parser.feed(block)
+                for event, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
+                    root = element if root is None else root
+                    if _name(root) != "mediawiki":
+                        raise InputError(f"{path}:{line}: <{_name(root)}>, expected <mediawiki>: not a MediaWiki dump")
+                    if event == "end" and _name(element) == "page":
+                        yield from _article(element, f"{path}:{line}")
+                        root.clear()
+                        since_page = 0
+                line += block.endswith(b"\n")
+                since_page += len(block)
+                if since_page > MAX_PAGE:
+                    raise InputError(f"{path}:{line}: {MAX_PAGE} bytes without the end of a page; not a MediaWiki dump")
+            parser.close()
+    except (ParseError, LookupError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}:{line}: {error}; the dump is damaged or cut off") from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise InputError(f"{path}:{line}: {error}; the file is damaged or not what its name says") from None
+
+
+def _article(page: Element, place: str) -> Iterator[Page]:
+    """The page if it is an article, else nothing."""
+    parts = {_name(child): child for child in page}
+    revision = {_name(child): child for child in parts.get("revision", ())}
+    if "redirect" in parts or _text(parts.get("ns"), ARTICLES) != ARTICLES:
+        return
+    title, id = _text(parts.get("title")), _text(parts.get("id"))
+    if not title or not id or "text" not in revision:
+        raise InputError(f"{place}: a page that ends here has no title, id or text; is the dump whole?")
+    yield Page(id, title, _text(revision["text"]))
+
+
+def _text(element: Element | None, default: str = "") -> str:
+    return default if element is None else (element.text or "").strip()
+
+
+def _name(element: Element) -> str:
+    return element.tag.rsplit("}", 1)[-1]

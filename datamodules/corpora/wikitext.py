@@ -1,0 +1,111 @@
+"""Wikitext to sections of tokenised sentences; the markup itself is read by mwparserfromhell."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+import mwparserfromhell
+from mwparserfromhell.nodes import ExternalLink, Heading, HTMLEntity, Node, Tag, Text, Wikilink
+
+from datamodules.corpus import Section
+from datamodules.tokenize import split_sentences, tokenize
+
+NO_PROSE = {"ref", "references", "gallery", "table", "math", "timeline", "score", "syntaxhighlight", "source", "pre"}
+LIST_ITEM = "\x01"  # no character of XML
+ITEM = re.compile(f"{LIST_ITEM}(.*)")
+SWITCH = re.compile(r"__[A-Z]+__")
+BLANK_LINES = re.compile(r"\n\s*\n")
+MAX_TEXT = 4 * 1024 * 1024  # characters; MediaWiki itself ends at 2 MiB
+MAX_OPEN = 40  # marks open at once; each unclosed one makes the parser read the rest of the page again
+OPENERS = {
+    "braces": re.compile(r"(\{\{)|\}\}"),
+    "brackets": re.compile(r"(\[\[)|\]\]"),
+    "links": re.compile(r"(\[(?:[a-z]+:)?//)|\]", re.I),
+    "tables": re.compile(r"(\{\|)|\|\}"),
+    "comments": re.compile(r"(<!--)|-->"),
+    "tags": re.compile(r"(<(?!br|hr|li|td|tr|th)[a-z])|</|/>", re.I),
+}
+
+
+def read_wikitext(wikitext: str) -> list[Section]:
+    """The lead (level 0, untitled) and the sections of an article; `== title ==` is level 1.
+
+    Templates, tables, notes, pictures and categories are left out. A list item is a paragraph.
+    """
+    sections, level, title, parts = [], 0, None, list[str]()
+    for node in mwparserfromhell.parse(wikitext).nodes:
+        if isinstance(node, Heading):
+            sections.append(Section(level, title, _paragraphs("".join(parts))))
+            level, title, parts = max(1, node.level - 1), tokenize(_prose(node.title.nodes)), []
+        else:
+            parts += _text(node)
+    sections.append(Section(level, title, _paragraphs("".join(parts))))
+    return sections if sections[0].paragraphs else sections[1:]
+
+
+def tangled(wikitext: str) -> str | None:
+    """Why a page must not be parsed: it could take hours. None for all but broken pages."""
+    if len(wikitext) > MAX_TEXT:
+        return f"more than {MAX_TEXT} characters"
+    for what, pattern in OPENERS.items():
+        if most_open(pattern, wikitext) > MAX_OPEN:
+            return f"more than {MAX_OPEN} {what} open at once"
+    return None
+
+
+def most_open(pattern: re.Pattern[str], text: str) -> int:
+    """The most marks that are open at one place; group 1 of the pattern opens, all else closes."""
+    most = open_now = 0
+    for mark in pattern.finditer(text):
+        open_now = open_now + 1 if mark[1] else max(0, open_now - 1)
+        most = max(most, open_now)
+    return most
+
+
+def paragraph_of(text: str) -> list[str]:
+    """The tokenised sentences of a paragraph of raw text."""
+    sentences = (tokenize(sentence) for sentence in split_sentences(" ".join(text.split())))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _paragraphs(text: str) -> list[list[str]]:
+    texts = BLANK_LINES.split(ITEM.sub(r"\n\n\1\n\n", SWITCH.sub("", text)))
+    return [paragraph for paragraph in map(paragraph_of, texts) if paragraph]
+
+
+def _prose(nodes: Iterable[Node]) -> str:
+    return "".join(part for node in nodes for part in _text(node))
+
+
+def _text(node: Node) -> Iterator[str]:
+    """What a reader sees of a node; templates, arguments and comments show nothing."""
+    if isinstance(node, Text):
+        yield str(node.value)
+    elif isinstance(node, HTMLEntity):
+        yield _character(node)
+    elif isinstance(node, Wikilink) and ":" not in str(node.title).lstrip(":"):
+        yield _prose((node.text if node.text is not None else node.title).nodes)
+    elif isinstance(node, ExternalLink) and node.title is not None:
+        yield _prose(node.title.nodes)
+    elif isinstance(node, Heading):
+        yield f"\n\n{_prose(node.title.nodes)}\n\n"
+    elif isinstance(node, Tag):
+        yield from _tag(node)
+
+
+def _tag(node: Tag) -> Iterator[str]:
+    name = str(node.tag).strip().lower()
+    if name == "br":
+        yield "\n"
+    elif name in ("li", "dd", "dt") and node.wiki_markup:
+        yield f"\n{LIST_ITEM}"
+    elif name not in NO_PROSE and node.contents is not None:
+        yield _prose(node.contents.nodes)
+
+
+def _character(node: HTMLEntity) -> str:
+    try:
+        character = str(node.normalize())
+        character.encode()
+        return character
+    except (ValueError, OverflowError, KeyError):
+        return ""

@@ -1,0 +1,87 @@
+"""Several objectives at once on one encoder (left to future work in Conneau et al. 2018, section 6)."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from hydra.utils import instantiate
+from torch import Tensor, nn
+
+from datamodules.batches import PartBatch
+from datamodules.errors import InputError
+from datamodules.mixture import Mixture, made
+from encoders.embedding import WordEmbedding
+from encoders.encoder import Encoder
+from objectives.objective import Objective
+
+
+class Multitask(Objective):
+    """Each step trains one of the parts, on a batch of its own data; they share encoder and word vectors.
+
+    Loss: that of the part. Batch: PartBatch. Every part keeps its scores, as `val/<part>/<score>`; the score of
+    the part `select` (None: the first) chooses the best checkpoint. `settings` describes each part, and `optimizer`
+    the one for all, as the configuration files do.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        embedding: WordEmbedding,
+        data: Mixture,
+        optimizer: Mapping[str, Any],
+        seed: int,
+        parts: Sequence[str],
+        settings: Mapping[str, Any],
+        select: str | None = None,
+    ) -> None:
+        super().__init__(encoder, embedding, instantiate(optimizer), seed)
+        chosen = select or parts[0]
+        if chosen not in parts:
+            raise InputError(f"objective.select={chosen}: choose one of the parts, {', '.join(parts)}")
+        self._parts: list[Objective] = []
+        for name in parts:
+            described = {key: value for key, value in settings[name]["objective"].items() if key != "optimizer"}
+            known = {"encoder": encoder, "embedding": embedding, "data": data.parts[name], "seed": seed}
+            part = made(described, optimizer=None, **known)
+            _lend(part, encoder=encoder, embedding=embedding)
+            part.log_score = partial(self._log_part, name)
+            self._parts.append(part)
+        self.parts = nn.ModuleDict(dict(zip(parts, self._parts, strict=True)))
+        best = self._parts[list(parts).index(chosen)]
+        self.score, self.mode = _within(chosen, best.score), best.mode
+
+    def _log_part(
+        self, part: str, name: str, value: Tensor | float, batch_size: int = 1, prog_bar: bool = False
+    ) -> None:
+        self.log_score(_within(part, name), value, batch_size, prog_bar)
+
+    def setup(self, stage: str) -> None:
+        for part in self._parts:
+            part.trainer = self.trainer
+
+    def training_step(self, batch: PartBatch, batch_idx: int) -> Any:
+        return self._parts[batch.part].training_step(batch.batch, batch_idx)
+
+    def on_validation_epoch_start(self) -> None:
+        for part in self._parts:
+            part.on_validation_epoch_start()
+
+    def validation_step(self, batch: Any, batch_idx: int, dataloader_idx: int = 0) -> None:
+        self._parts[dataloader_idx].validation_step(batch, batch_idx)
+
+    def on_validation_epoch_end(self) -> None:
+        for part in self._parts:
+            part.on_validation_epoch_end()
+
+
+def _within(part: str, score: str) -> str:
+    """val/bleu of nmt_enfr is val/nmt_enfr/bleu."""
+    group, name = score.split("/")
+    return f"{group}/{part}/{name}"
+
+
+def _lend(part: nn.Module, **modules: nn.Module) -> None:
+    """Let the part use modules that it does not own, so that checkpoints hold them once."""
+    for name, module in modules.items():
+        del part._modules[name]
+        object.__setattr__(part, name, module)

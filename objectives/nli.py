@@ -1,0 +1,93 @@
+"""Natural language inference: how do two sentences relate? (Conneau et al. 2017; 2018, section 3.2)"""
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from datamodules.batches import LabelledPair
+from datamodules.errors import InputError
+from datamodules.inference_pairs import LABELS, InferencePairs
+from encoders.embedding import WordEmbedding
+from encoders.encoder import Encoder
+from objectives.heads import classifier
+from objectives.objective import MakeOptimizer, Objective
+from objectives.tally import Tally, ratio
+
+SHRINK, CUT, LEAST = 0.99, 0.2, 1e-5  # InferSent: lr times 0.99 per epoch, over 5 at no gain, the end below 1e-5
+
+
+class NLI(Objective):
+    """Entailment, neutral or contradiction, from [u, v, |u-v|, u*v] of premise u and hypothesis v.
+
+    Loss: mean cross-entropy. Batch: LabelledPair. Score: accuracy in percent. `schedule="infersent"` shrinks
+    the learning rate as InferSent did and ends the run when it is spent.
+    """
+
+    score = "val/accuracy"
+    best: Tensor
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        embedding: WordEmbedding,
+        data: InferencePairs,
+        optimizer: MakeOptimizer | None,
+        seed: int,
+        head: Literal["mlp", "linear", "nonlinear"] = "mlp",
+        hidden: int = 100,
+        dropout: float = 0.0,
+        schedule: Literal["constant", "infersent"] = "constant",
+    ) -> None:
+        super().__init__(encoder, embedding, optimizer, seed)
+        if schedule not in ("constant", "infersent"):
+            raise InputError(f"objective.schedule={schedule}: choose constant or infersent")
+        if schedule == "infersent" and optimizer is None:
+            raise InputError("objective.schedule=infersent: only for NLI alone; parts share one optimizer")
+        self.schedule = schedule
+        self.register_buffer("best", torch.zeros((), dtype=torch.float64))  # dev accuracy so far, for the schedule
+        self.head = classifier(head, 4 * encoder.dim, hidden, len(LABELS), dropout)
+
+    def forward(self, batch: LabelledPair) -> Tensor:
+        """Scores (B, 3) of the labels."""
+        return self.head(features(self.encode(batch.premise).vector, self.encode(batch.hypothesis).vector))
+
+    def training_step(self, batch: LabelledPair, batch_idx: int) -> Tensor:
+        loss = functional.cross_entropy(self(batch), batch.label)
+        self.log_score("train/loss", loss.detach(), batch_size=len(batch.label), prog_bar=True)
+        return loss
+
+    def on_validation_epoch_start(self) -> None:
+        self._sums = Tally("nats", "correct", "pairs")
+
+    def validation_step(self, batch: LabelledPair, batch_idx: int) -> None:
+        scores = self(batch)
+        nats = functional.cross_entropy(scores, batch.label, reduction="sum")
+        self._sums.add(nats=nats, correct=(scores.argmax(1) == batch.label).sum(), pairs=len(batch.label))
+
+    def on_validation_epoch_end(self) -> None:
+        sums = self._sums.totals(self)
+        self.log_score("val/loss", ratio(sums["nats"], sums["pairs"]))
+        self.log_score("val/accuracy", 100 * ratio(sums["correct"], sums["pairs"]), prog_bar=True)
+
+    def on_train_start(self) -> None:
+        self._stop_if_spent()
+
+    def on_train_epoch_end(self) -> None:  # before the checkpoint is written, so that a resumed run goes on alike
+        if self.schedule == "constant":
+            return
+        accuracy = round(float(self.trainer.callback_metrics[self.score]), 2)
+        for group in self.trainer.optimizers[0].param_groups:
+            group["lr"] *= SHRINK if accuracy > self.best else SHRINK * CUT
+        self.best.fill_(max(accuracy, float(self.best)))
+        self._stop_if_spent()
+
+    def _stop_if_spent(self) -> None:
+        spent = self.trainer.optimizers[0].param_groups[0]["lr"] < LEAST
+        self.trainer.should_stop |= self.schedule == "infersent" and spent
+
+
+def features(u: Tensor, v: Tensor) -> Tensor:
+    """[u, v, |u-v|, u*v]: (B, D) twice to (B, 4D)."""
+    return torch.cat([u, v, (u - v).abs(), u * v], 1)

@@ -1,0 +1,78 @@
+"""What the objectives with a decoder share: NMT, AutoEncoder, SkipThought, Seq2Tree."""
+
+from torch import Tensor
+
+from datamodules.batches import SentencePair, Sentences
+from datamodules.text_pairs import SourceTarget
+from encoders.embedding import WordEmbedding
+from encoders.encoder import Encoder
+from objectives.attention import Memory
+from objectives.decoder import Decoder
+from objectives.objective import MakeOptimizer, Objective
+from objectives.tally import Tally, perplexity
+
+
+class SequenceObjective(Objective):
+    """Predict the target sequence, token by token, from the sentence vector.
+
+    Loss: mean over target tokens of -log p(t_u | t_<u, s). Batch: SentencePair. Validation logs it and the
+    perplexity; subclasses add what they select by. With `attention`, or where the encoder asks for it, the
+    decoder also attends over the word states (the upper reference of Table 3).
+    Source: Conneau et al. 2018, sections 3.2 and 3.3, appendix.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        embedding: WordEmbedding,
+        data: SourceTarget,
+        optimizer: MakeOptimizer | None,
+        seed: int,
+        decoder_embedding: int = 256,
+        decoder_hidden: int = 512,
+        decoder_layers: int = 2,
+        dropout: float = 0.2,
+        attention: bool = False,
+    ) -> None:
+        super().__init__(encoder, embedding, optimizer, seed)
+        self.data = data
+        self.attends = attention or getattr(encoder, "attention", False)
+        self.decoder = Decoder(
+            data.target_size,
+            encoder.dim,
+            decoder_embedding,
+            decoder_hidden,
+            decoder_layers,
+            dropout,
+            attends_over=encoder.state_dim if self.attends else None,
+        )
+
+    def read(self, source: Sentences) -> tuple[Tensor, Memory | None]:
+        """What the decoder knows of the source: vectors (B, D), and the word states if it attends over them."""
+        encoded = self.encode(source)
+        return encoded.vector, Memory(encoded.states, source.lengths) if self.attends else None
+
+    def training_step(self, batch: SentencePair, batch_idx: int) -> Tensor:
+        vector, memory = self.read(batch.source)
+        nats, tokens = self.decoder.loss(vector, batch.target.ids, memory)
+        loss = nats / tokens
+        self.log_score("train/loss", loss.detach(), batch_size=len(batch.source.lengths), prog_bar=True)
+        return loss
+
+    def on_validation_epoch_start(self) -> None:
+        self._likelihood = Tally("nats", "tokens")
+
+    def validation_step(self, batch: SentencePair, batch_idx: int) -> None:
+        vector, memory = self.read(batch.source)
+        nats, tokens = self.decoder.loss(vector, batch.target.ids, memory)
+        self._likelihood.add(nats=nats, tokens=tokens)
+        self.examine(batch, batch_idx, vector, memory)
+
+    def examine(self, batch: SentencePair, batch_idx: int, vector: Tensor, memory: Memory | None) -> None:
+        """What a subclass looks at in a validation batch besides its likelihood."""
+
+    def on_validation_epoch_end(self) -> None:
+        sums = self._likelihood.totals(self)
+        loss = sums["nats"] / sums["tokens"]
+        self.log_score("val/loss", loss)
+        self.log_score("val/perplexity", perplexity(loss), prog_bar=True)

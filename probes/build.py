@@ -1,0 +1,96 @@
+"""Build the ten probing tasks from trees, in the published format.
+
+python -m probes.build trees=PATH[,PATH...] out=DIR [train=100000] [dev=10000] [test=10000] [tasks=SentLen,...] [seed=0]
+
+A PATH is a file of Penn-style trees (.mrg, .txt, .gz, tab-separated with the tree last) or a folder of them.
+Writes one file per task, report.md with every control, and controls.png. Reads the trees once; memory is bounded by
+the sizes (about 3 GB at the published ones), not by the corpus.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tqdm import tqdm
+
+from datamodules.errors import InputError
+from datamodules.penn import Tree, read_trees
+from probes.build_report import write_report
+from probes.senteval import FILES, write_task
+from probes.tasks import TASKS, build_tasks
+from probes.tasks.pool import Sizes
+
+USAGE = "python -m probes.build trees=PATH out=DIR [train=N dev=N test=N tasks=SentLen,WC seed=N]"
+PUBLISHED = Sizes(100_000, 10_000, 10_000)
+
+
+class Order(NamedTuple):
+    """What to build."""
+
+    trees: list[Path]
+    out: Path
+    sizes: Sizes
+    names: list[str]
+    seed: int
+
+
+def understand(arguments: Sequence[str]) -> Order:
+    """The order that `key=value` arguments give. Raises InputError on anything else."""
+    given: dict[str, str] = {
+        "tasks": ",".join(TASKS),
+        "seed": "0",
+        **{k: str(v) for k, v in PUBLISHED._asdict().items()},
+    }
+    for argument in arguments:
+        key, equals, value = argument.partition("=")
+        if not equals or key not in {*given, "trees", "out"}:
+            raise InputError(f"{argument}: not understood; {USAGE}")
+        given[key] = value
+    for key in ("trees", "out"):
+        if not given.get(key):
+            raise InputError(f"{key}= is missing; {USAGE}")
+    for key in (*Sizes._fields, "seed"):
+        if not given[key].isdigit():
+            raise InputError(f"{key}={given[key]}: give a whole number")
+    paths = [Path(path) for path in given["trees"].strip("[]").split(",")]
+    if missing := [path for path in paths if not path.exists()]:
+        raise InputError(f"{missing[0]}: no such file or folder (trees=)")
+    sizes = Sizes(*(int(given[key]) for key in Sizes._fields))
+    return Order(paths, Path(given["out"]), sizes, given["tasks"].strip("[]").split(","), int(given["seed"]))
+
+
+def build(order: Order) -> list[str]:
+    """Build, write and report; says what could not be built."""
+    trees = tqdm(_trees(order.trees), "reading trees", disable=None, unit=" trees")
+    built = build_tasks(trees, order.sizes, order.names, order.seed, partly=True)
+    for task in built.tasks:
+        write_task(task, order.out / FILES[task.name])
+    write_report(built, order.sizes, [path.name for path in order.trees], order.out)
+    return list(built.lacking.values())
+
+
+def _trees(paths: Sequence[Path]) -> Iterator[Tree]:
+    for path in paths:
+        yield from read_trees(path)
+
+
+def command(arguments: Sequence[str]) -> int:
+    """Exit status 0, or 2 where something is the user's to mend."""
+    if not arguments or {"-h", "--help"} & set(arguments):
+        print(__doc__)
+        return 0
+    try:
+        order = understand(arguments)
+        lacking = build(order)
+    except InputError as error:
+        lacking = [str(error)]
+    else:
+        print(f"{order.out / 'report.md'} says what was built")
+    for what in lacking:
+        print(f"error: {what}", file=sys.stderr)
+    return 2 if lacking else 0
+
+
+if __name__ == "__main__":
+    sys.exit(command(sys.argv[1:]))

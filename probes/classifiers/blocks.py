@@ -1,0 +1,51 @@
+"""A grid in blocks of cells, and the blocks on the cores of the machine.
+
+Cells never touch each other, so a block may be trained whenever there is a core for it. A block whose weights and
+moments stay in the processor's cache is trained at the speed of the cache, and a core that works alone waits for
+nobody: this is several times faster than all cells in one product over all cores, at batches of 64.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+import torch
+
+from probes.classifiers.cells import Cells
+from probes.classifiers.grid import Grid
+
+WEIGHTS = 2**20  # of a block at most, unless one cell has more; 16 bytes each with gradient and moments
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+def blocks(inputs: int, classes: int, grid: Grid, seed: int, device: str) -> list[Cells]:
+    """The cells of a grid in its order: those of a block share width and dropout and differ in L2."""
+    found = []
+    for width, dropout in grid.settings():
+        weights = width * (inputs + classes) or inputs * classes
+        size = max(1, WEIGHTS // weights)
+        for first in range(0, len(grid.l2), size):
+            l2 = grid.l2[first : first + size]
+            found.append(Cells(inputs, classes, width, dropout, l2, seed, device))
+    return found
+
+
+def on_all_cores(work: Callable[[Job], Result], jobs: Sequence[Job], device: str = "cpu") -> list[Result]:
+    """The results of `work`, in order. Each core takes the next job from the end, where the widest cells are."""
+    if device != "cpu":
+        return [work(job) for job in jobs]
+    with _one_core_each() as cores, ThreadPoolExecutor(cores) as pool:
+        return list(pool.map(work, reversed(jobs)))[::-1]
+
+
+@contextmanager
+def _one_core_each() -> Iterator[int]:
+    cores = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield cores
+    finally:
+        torch.set_num_threads(cores)

@@ -1,0 +1,77 @@
+"""What a probing classifier is given and what it gives back. Letters: N sentences, D vector width."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from torch import Tensor
+
+
+class Labelled(NamedTuple):
+    """N sentence vectors and their classes."""
+
+    vectors: np.ndarray  # (N, D) float32
+    labels: np.ndarray  # (N,) int64, from 0
+
+
+class Tensors(NamedTuple):
+    """The same on a device."""
+
+    x: Tensor  # (N, D) float32
+    y: Tensor  # (N,) int64
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The cells (width, dropout, L2) that compete on dev, and how they are trained.
+
+    `senteval` is the published protocol, `modern` a cheaper one; docs/probing_protocol.md has both. The settings
+    after `protocol` are SentEval's and have no effect on `modern`.
+    """
+
+    widths: tuple[int, ...] = (50, 100, 200)  # sigmoid units; (0,) is logistic regression
+    dropouts: tuple[float, ...] = (0.0, 0.1, 0.2)
+    l2: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)  # rising: the first wins a tie
+    protocol: Literal["modern", "senteval"] = "modern"
+    max_passes: int = 200  # no evaluation block starts after more passes than these
+    block: int = 4  # passes between evaluations on dev
+    tenacity: int = 5  # evaluations without improvement that are forgiven, in total
+    batch: int = 64  # sentences
+    reduction: Literal["mean", "sum"] = "mean"  # of the loss in a batch; sum: as on torch before 0.4.1
+
+    @property
+    def is_logistic(self) -> bool:
+        """Whether there is no hidden layer."""
+        return not any(self.widths)
+
+    def logistic(self) -> "Grid":
+        """Logistic regression over the same L2 values."""
+        return replace(self, widths=(0,))
+
+    def settings(self) -> list[tuple[int, float]]:
+        """Width and dropout of each group of cells; logistic regression has no dropout."""
+        return [(0, 0.0)] if self.is_logistic else [(w, d) for w in self.widths for d in self.dropouts]
+
+
+class Fitted(NamedTuple):
+    """One cell at its best on dev."""
+
+    width: int
+    dropout: float
+    l2: float
+    dev_accuracy: float  # percent
+    parameters: list[Tensor]  # as in Cells
+
+    def hyperparameters(self) -> dict[str, float | int | str]:
+        """What makes this cell differ from the others of its grid."""
+        return {"width": self.width, "dropout": self.dropout, "l2": self.l2}
+
+
+class Score(NamedTuple):
+    """How well the classes can be read from the vectors."""
+
+    dev_accuracy: float  # percent
+    test_accuracy: float  # percent
+    test_correct: np.ndarray  # (N_test,) bool
+    hyperparameters: dict[str, float | int | str]
+    seconds: float

@@ -1,0 +1,58 @@
+"""The published protocol: what SentEval's classifier does (facebookresearch/SentEval @5d6dc11), cell by cell."""
+
+import numpy as np
+import torch
+
+from probes.classifiers.blocks import blocks, on_all_cores
+from probes.classifiers.cells import Cells
+from probes.classifiers.grid import Fitted, Grid, Tensors
+
+
+def published(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
+    """The cell with the best dev accuracy, rounded to 2 decimals; the first of the grid wins a tie."""
+    cells = train_all(train, dev, classes, grid, seed, device)
+    best = max(cells, key=lambda cell: round(cell.dev_accuracy, 2))
+    return best._replace(dev_accuracy=round(best.dev_accuracy, 2))
+
+
+def train_all(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> list[Fitted]:
+    """Every cell of the grid, in its order, at its best on dev."""
+
+    def work(cells: Cells) -> list[Fitted]:
+        return train_until_they_stop(cells, train, dev, grid, seed)
+
+    parts = on_all_cores(work, blocks(train.x.shape[1], classes, grid, seed, device), device)
+    return [cell for part in parts for cell in part]
+
+
+def train_until_they_stop(cells: Cells, train: Tensors, dev: Tensors, grid: Grid, seed: int) -> list[Fitted]:
+    """Every cell at its best on dev, each trained and stopped as the toolkit would train and stop it alone.
+
+    A cell stops at the first evaluation without improvement after `tenacity` such, in total: improving forgives
+    nothing, a tie is no improvement. The cap is looked at before a block of passes, so the block may exceed it.
+    """
+    order = np.random.RandomState(seed)  # the toolkit's generator
+    best: dict[float, Fitted] = {}
+    failures = dict.fromkeys(cells.l2, 0)
+    passes = 0
+    while len(cells) and passes <= grid.max_passes:
+        for _ in range(grid.block):
+            one_pass(cells, train, order.permutation(len(train.y)), grid)
+        passes += grid.block
+        going = []
+        for position, (l2, accuracy) in enumerate(zip(cells.l2, cells.accuracy(*dev), strict=True)):
+            if l2 not in best or accuracy > best[l2].dev_accuracy:
+                best[l2] = Fitted(cells.width, cells.dropout, l2, accuracy, cells.snapshot(position))
+            else:
+                failures[l2] += 1
+            if failures[l2] <= grid.tenacity:
+                going.append(position)
+        if len(going) < len(cells):
+            cells.keep(going)
+    return list(best.values())
+
+
+def one_pass(cells: Cells, train: Tensors, order: np.ndarray, grid: Grid) -> None:
+    """A step on each batch in turn; the last may be smaller."""
+    for rows in torch.from_numpy(order).to(train.y.device).split(grid.batch):
+        cells.step(train.x[rows], train.y[rows], scale=1.0 if grid.reduction == "sum" else None)

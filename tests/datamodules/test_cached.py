@@ -1,0 +1,92 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from datamodules.cached import build_once, key_of
+from datamodules.corpus import Split
+from datamodules.errors import InputError
+from datamodules.sentence_trees import SentenceTrees
+from datamodules.text_pairs import TextPairs, followed
+from tests.tiny_corpus import TinyCorpus
+
+
+class Scripted(TinyCorpus):
+    """A corpus of given pairs."""
+
+    def __init__(self, *pairs: tuple[str, str]) -> None:
+        self.pairs = pairs
+
+    def fingerprint(self) -> str:
+        return repr(self.pairs)
+
+    def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
+        return iter(self.pairs)
+
+
+def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def fail(work: Path) -> None:
+        (work / "half").write_text("done")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        build_once(tmp_path / "made", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_built_is_built_once(tmp_path: Path) -> None:
+    calls: list[Path] = []
+    for _ in range(2):
+        build_once(tmp_path / "made", calls.append)
+    assert len(calls) == 1
+
+
+def test_whoever_comes_second_keeps_what_is_there(tmp_path: Path) -> None:
+    def build(work: Path) -> None:
+        (work / "mine").touch()
+        (tmp_path / "made").mkdir()  # another process was faster
+        (tmp_path / "made" / "theirs").touch()
+
+    build_once(tmp_path / "made", build)
+    assert [path.name for path in tmp_path.rglob("*")] == ["made", "theirs"]
+
+
+def test_the_key_knows_what_it_was_made_of() -> None:
+    assert key_of("a", 1) == key_of("a", 1) != key_of("a", 2)
+
+
+def test_empty_and_long_pairs_are_counted_and_left_out(tmp_path: Path) -> None:
+    corpus = Scripted(("one two", "a"), ("", "b"), ("one", "c c c c"), ("two", "d"))
+    data = TextPairs(corpus, "fr", tmp_path, seed=1, codes=20, max_words=3)
+    assert data.skipped["train"]._asdict() == {"empty": 1, "too_long": 1}
+    assert list(data.source_sentences()) == ["one two", "two"]
+    assert data.dev_targets() == ["a", "d"]
+
+
+def test_a_corpus_without_a_usable_pair_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="1 empty, 1 too long"):
+        TextPairs(Scripted(("", "x"), ("one two three", "y")), "fr", tmp_path, seed=1, max_words=2)
+
+
+def test_the_next_sentence_is_of_the_same_document() -> None:
+    pairs = list(followed(TinyCorpus().documents("train")))
+    assert len(pairs) == 4 * 5
+    assert pairs[:3] == [("dog0", "dog1 dog1"), ("dog1 dog1", "dog2 dog2 dog2"), ("dog2 dog2 dog2", "dog3")]
+    assert all(a.split()[0][:3] == b.split()[0][:3] for a, b in pairs)
+
+
+def test_trees_become_symbols_between_marks(tmp_path: Path) -> None:
+    data = SentenceTrees(TinyCorpus(), tmp_path, seed=1)
+    batch = next(iter(data.val_dataloader()))
+    row, length = batch.target.ids[0].tolist(), int(batch.target.lengths[0])
+    assert [data.symbols.words[i] for i in (row[0], row[length - 1])] == ["<s>", "</s>"]
+    assert " ".join(data.symbols_of(row[:length])) == ("(ROOT (S (NP DT NN )NP (VP VBZ (NP DT NN )NP )VP . )S )ROOT")
+
+
+def test_an_adopted_vocabulary_renames_rows_not_words(tmp_path: Path) -> None:
+    data, same = (TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40) for _ in range(2))
+    larger = TextPairs(TinyCorpus(), "next", tmp_path, seed=1, codes=40).vocabulary.extend(data.vocabulary.words)
+    data.adopt(larger)
+    for ours, theirs in zip(data.train_dataloader(), same.train_dataloader(), strict=True):
+        words = [[larger.words[i] for i in row] for row in ours.source.ids.tolist()]
+        assert words == [[same.vocabulary.words[i] for i in row] for row in theirs.source.ids.tolist()]

@@ -1,0 +1,209 @@
+"""The embedded corpus keeps its promises."""
+
+import hashlib
+from collections import Counter
+from itertools import islice
+
+import pytest
+
+from datamodules.demo import Demo, finnish, french, german
+from datamodules.demo.lexicon import lexicon, past_tense, progressive, third_person
+from datamodules.demo.meaning import Event, Place, Saying, Thing
+from datamodules.penn import Tree, parse
+
+WORDS = lexicon()
+PINNED = "81b71110dababa95"
+
+
+@pytest.fixture(scope="module")
+def trees() -> list[Tree]:
+    return [parse(text) for text in Demo(size=8000).trees("train")]
+
+
+def test_the_same_seed_gives_the_same_text_on_every_machine() -> None:
+    text = "\n".join(" ||| ".join(pair) for pair in islice(Demo(size=50, seed=1).parallel("train", "fi"), 50))
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == PINNED
+
+
+def test_views_show_the_same_sentences_in_the_same_order() -> None:
+    corpus = Demo(size=60)
+    from_trees = [" ".join(parse(text).words()) for text in corpus.trees("dev")]
+    from_documents = [s for d in corpus.documents("dev") for part in d.sections for p in part.paragraphs for s in p]
+    assert from_trees == list(corpus.sentences("dev"))
+    assert from_trees == [english for english, _ in corpus.parallel("dev", "de")]
+    assert from_documents[: len(from_trees)] == from_trees
+
+
+def test_splits_are_different_streams() -> None:
+    corpus = Demo(size=300)
+    train, probe = set(corpus.sentences("train")), set(islice(corpus.sentences("probe"), 300))
+    assert len(train & probe) < 6
+
+
+def test_a_million_sentences_are_a_stream() -> None:
+    assert len(list(islice(Demo(size=10_000_000).sentences("train"), 5))) == 5
+
+
+def test_sentences_have_5_to_28_words_over_2000_forms(trees: list[Tree]) -> None:
+    words = [tree.words() for tree in trees]
+    assert {len(sentence) for sentence in words} <= set(range(5, 29))
+    assert len({word for sentence in words for word in sentence}) >= 2000
+
+
+def test_depths_spread_over_5_to_12(trees: list[Tree]) -> None:
+    depths = Counter(tree.depth() for tree in trees)
+    assert all(depths[depth] >= 40 for depth in range(5, 13))
+
+
+def test_twenty_top_constituent_sequences_are_frequent(trees: list[Tree]) -> None:
+    tops = Counter("_".join(child.label for child in tree.children[0].children) for tree in trees)
+    assert sum(count >= 0.004 * len(trees) for count in tops.values()) >= 20
+
+
+def test_subject_and_verb_agree(trees: list[Tree]) -> None:
+    wrong = []
+    for tree in trees:
+        parts = {child.label: child for child in tree.children[0].children}
+        if "NP" not in parts or "VP" not in parts:
+            continue
+        verb = next((c.label for c in parts["VP"].children if c.word), None)
+        noun = [c.label for c in parts["NP"].children if c.word and c.label in ("NN", "NNS")]
+        if verb in ("VBZ", "VBP") and noun and (verb == "VBZ") != (noun[-1] == "NN"):
+            wrong.append(" ".join(tree.words()))
+    assert not wrong
+
+
+def test_words_are_zipfian(trees: list[Tree]) -> None:
+    counts = sorted(Counter(word for tree in trees for word in tree.words()).values(), reverse=True)
+    assert sum(counts[:50]) > 0.4 * sum(counts)
+    assert sum(count <= 5 for count in counts) > 0.25 * len(counts)
+
+
+def test_a_sentence_whose_second_clause_points_back_names_its_subject_first() -> None:
+    pronouns = {"he", "she", "they", "it"}
+    coordinated = [t for t in map(parse, Demo(size=2000).trees("train")) if _labels(t) in ("S_,_CC_S_.", "S_CC_S_.")]
+    second = [t.children[0].children[-2].words()[0] for t in coordinated]
+    assert sum(word in pronouns for word in second) > 0.9 * len(second)
+
+
+def _labels(tree: Tree) -> str:
+    return "_".join(child.label for child in tree.children[0].children)
+
+
+def test_inference_labels_take_turns_and_sentences_differ() -> None:
+    pairs = list(Demo(size=90).inference("train"))
+    assert Counter(pair.label for pair in pairs) == {"entailment": 30, "neutral": 30, "contradiction": 30}
+    assert all(pair.premise != pair.hypothesis for pair in pairs)
+
+
+def test_negation_does_not_give_a_contradiction_away() -> None:
+    denied = Counter(p.label for p in Demo(size=900).inference("train") if "did not" in p.hypothesis)
+    assert denied["neutral"] > 0.2 * denied["contradiction"]
+
+
+def test_sections_are_nested_and_titled() -> None:
+    documents = list(islice(Demo(size=500).documents("train"), 40))
+    levels = [section.level for document in documents for section in document.sections]
+    assert {1, 2, 3} <= set(levels)
+    assert all(section.title for document in documents for section in document.sections)
+
+
+ENGLISH = [
+    (third_person("wash"), "washes"),
+    (third_person("carry"), "carries"),
+    (third_person("play"), "plays"),
+    (past_tense("carry"), "carried"),
+    (past_tense("stop"), "stopped"),
+    (past_tense("open"), "opened"),
+    (past_tense("close"), "closed"),
+    (progressive("write"), "writing"),
+    (progressive("run"), "running"),
+    (progressive("see"), "seeing"),
+]
+
+
+@pytest.mark.parametrize(("formed", "right"), ENGLISH)
+def test_english_verbs_inflect(formed: str, right: str) -> None:
+    assert formed == right
+
+
+def noun(lemma: str, **how: object) -> Thing:
+    return Thing(noun=WORDS.noun(lemma), **how)  # type: ignore[arg-type]
+
+
+def adjective(english: str):
+    return next(a for kind in WORDS.adjectives.values() for a in kind if a.english == english)
+
+
+FRENCH = [
+    (noun("tree"), "l' arbre"),
+    (noun("hotel", article="this"), "cet hôtel"),
+    (noun("horse", plural=True, article="a"), "des chevaux"),
+    (noun("house", adjective=adjective("beautiful")), "la belle maison"),
+    (noun("tree", adjective=adjective("old")), "le vieil arbre"),
+    (noun("picture", plural=True, adjective=adjective("new")), "les nouveaux tableaux"),
+    (noun("girl", adjective=adjective("happy"), plural=True), "les filles heureuses"),
+    (noun("doctor", place=Place("near", noun("garden"))), "le médecin près du jardin"),
+    (noun("doctor", place=Place("near", noun("school"))), "le médecin près de l' école"),
+]
+
+
+@pytest.mark.parametrize(("thing", "right"), FRENCH)
+def test_french_noun_phrases_agree_elide_and_contract(thing: Thing, right: str) -> None:
+    assert " ".join(french.spell(french.thing(thing))) == right
+
+
+GERMAN = [
+    (noun("dog"), "acc", "den Hund"),
+    (noun("student"), "acc", "den Studenten"),
+    (noun("boy"), "dat", "dem Jungen"),
+    (noun("child", plural=True), "dat", "den Kindern"),
+    (noun("cat", article="a", adjective=adjective("small")), "nom", "eine kleine Katze"),
+    (noun("dog", article="a", adjective=adjective("small")), "nom", "ein kleiner Hund"),
+    (noun("dog", article="a", adjective=adjective("small")), "acc", "einen kleinen Hund"),
+    (noun("house", adjective=adjective("big")), "dat", "dem großen Haus"),
+    (noun("dog", article="several", plural=True, adjective=adjective("wild")), "nom", "mehrere wilde Hunde"),
+    (noun("room", adjective=adjective("dark")), "nom", "das dunkle Zimmer"),
+]
+
+
+@pytest.mark.parametrize(("thing", "case", "right"), GERMAN)
+def test_german_noun_phrases_decline(thing: Thing, case: german.Case, right: str) -> None:
+    assert " ".join(german.thing(thing, case)) == right
+
+
+FINNISH = [
+    (noun("dog"), "acc", "koiran"),
+    (noun("girl"), "acc", "tytön"),
+    (noun("girl", plural=True), "nom", "tytöt"),
+    (noun("woman"), "gen", "naisen"),
+    (noun("house"), "ine", "talossa"),
+    (noun("kitchen"), "ine", "keittiössä"),
+    (noun("table"), "ade", "pöydällä"),
+    (noun("town", adjective=adjective("small")), "ine", "pienessä kaupungissa"),
+    (noun("book", article="this"), "acc", "tämän kirjan"),
+    (noun("shoe", plural=True, adjective=adjective("red")), "acc", "punaiset kengät"),
+    (Thing(noun=WORDS.cities[0]), "ine", "Pariisissa"),
+]
+
+
+@pytest.mark.parametrize(("thing", "case", "right"), FINNISH)
+def test_finnish_noun_phrases_take_case_endings(thing: Thing, case: str, right: str) -> None:
+    assert " ".join(finnish.thing(thing, case)) == right
+
+
+def test_a_german_subordinate_clause_ends_in_its_verb() -> None:
+    slept = Event(noun("dog"), WORDS.intransitive[0], "past")
+    bought = Event(noun("girl"), WORDS.transitive["buy"], "past", object=noun("apple"), because=("because", slept))
+    said = german.sentence(Saying("plain", (bought,)))
+    assert " ".join(said) == "das Mädchen kaufte den Apfel , weil der Hund schlief ."
+
+
+def test_a_finnish_question_takes_its_particle_in_harmony() -> None:
+    slept = Event(noun("dog"), WORDS.intransitive[0], "past")
+    assert " ".join(finnish.sentence(Saying("yes-no", (slept,)))) == "nukkuiko koira ?"
+
+
+def test_the_french_negation_surrounds_the_verb() -> None:
+    slept = Event(noun("horse"), WORDS.intransitive[0], "past", negated=True)
+    assert " ".join(french.sentence(Saying("plain", (slept,)))) == "le cheval n' a pas dormi ."

@@ -1,0 +1,73 @@
+"""Files are whole or not there, and CSV rows are kept once."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from datamodules.errors import InputError
+from datamodules.files import atomic_write, read_csv, upsert_csv
+
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), max_size=5)
+rows = st.lists(
+    st.fixed_dictionaries({"key": st.sampled_from("abc")}, optional={"x": texts, "y": texts}),
+    min_size=1,
+    max_size=6,
+)
+a_few = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path, binary: bool) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("old")
+    with pytest.raises(TypeError), atomic_write(path, binary) as file:
+        file.writelines([b"new" if binary else "new", 0])
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("scores.csv", "old")]
+
+
+def test_a_write_that_ends_well_replaces_the_file_and_makes_its_folder(tmp_path: Path) -> None:
+    path = tmp_path / "runs" / "one.txt"
+    for text in ("first", "second"):
+        with atomic_write(path) as file:
+            file.write(text)
+    assert [(p.name, p.read_text()) for p in path.parent.iterdir()] == [("one.txt", "second")]
+
+
+@a_few
+@given(rows)
+def test_after_an_upsert_each_key_has_its_last_row(tmp_path: Path, rows: list[dict[str, str]]) -> None:
+    path = tmp_path / "table.csv"
+    path.unlink(missing_ok=True)
+    upsert_csv(path, rows, ["key"])
+    last = {row["key"]: row for row in rows}
+    found = {row["key"]: {k: v for k, v in row.items() if v} for row in read_csv(path)}
+    assert found == {key: {k: v for k, v in row.items() if v} for key, row in last.items()}
+
+
+@a_few
+@given(rows, rows)
+def test_upserting_twice_is_upserting_once(
+    tmp_path: Path, first: list[dict[str, str]], second: list[dict[str, str]]
+) -> None:
+    path = tmp_path / "table.csv"
+    path.unlink(missing_ok=True)
+    upsert_csv(path, first, ["key"])
+    upsert_csv(path, second, ["key"])
+    once = read_csv(path)
+    upsert_csv(path, second, ["key"])
+    assert read_csv(path) == once
+
+
+def test_new_columns_are_empty_in_old_rows(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.csv"
+    upsert_csv(path, [{"epoch": 1, "loss": 0.5}], ["epoch"])
+    upsert_csv(path, [{"epoch": 2, "loss": 0.25, "bleu": 10.0}], ["epoch"])
+    assert path.read_text() == "epoch,loss,bleu\n1,0.5,\n2,0.25,10\n"
+
+
+def test_a_torn_line_is_named(tmp_path: Path) -> None:
+    (tmp_path / "metrics.csv").write_text("epoch,loss\n1,0.5\n2\n")
+    with pytest.raises(InputError, match=r"metrics.csv:3: expected 2 columns"):
+        read_csv(tmp_path / "metrics.csv")

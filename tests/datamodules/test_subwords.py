@@ -1,0 +1,39 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datamodules.errors import InputError
+from datamodules.subwords import BEGIN, END, Subwords
+
+TEXT = ["le chien voit un chat .", "l' arbre est grand , et la maison est petite ."] * 30
+known = st.text(alphabet=sorted({c for line in TEXT for c in line if c != " "}), min_size=1, max_size=8)
+
+
+@pytest.fixture(scope="module")
+def subwords(tmp_path_factory: pytest.TempPathFactory) -> Subwords:
+    return Subwords.train(TEXT, tmp_path_factory.mktemp("bpe") / "m.model", 60)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(known, min_size=1, max_size=6).map(" ".join))
+def test_decoding_gives_back_what_was_encoded(subwords: Subwords, sentence: str) -> None:
+    codes = subwords.encode_all([sentence]).ids.tolist()
+    assert (codes[0], codes[-1]) == (BEGIN, END)
+    assert subwords.decode([codes[1:-1]]) == [sentence]
+
+
+def test_the_same_text_gives_the_same_codes(subwords: Subwords, tmp_path: Path) -> None:
+    again = Subwords.train(TEXT, tmp_path / "m.model", 60)
+    assert again.encode_all(TEXT[:2]).ids.tolist() == subwords.encode_all(TEXT[:2]).ids.tolist()
+
+
+def test_a_small_text_gets_fewer_codes_than_asked_for(tmp_path: Path) -> None:
+    assert Subwords.train(["a b", "b a"], tmp_path / "m.model", 5000).size < 20
+
+
+def test_a_broken_model_is_named(tmp_path: Path) -> None:
+    (tmp_path / "m.model").write_bytes(b"not a model")
+    with pytest.raises(InputError, match=r"m\.model"):
+        Subwords.load(tmp_path / "m.model")

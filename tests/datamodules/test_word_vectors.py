@@ -1,0 +1,88 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from datamodules.errors import InputError
+from datamodules.vocabulary import Vocabulary
+from datamodules.word_vectors import Trained, load_run_vectors, open_store, save_run_vectors
+
+SENTENCES = ["the dog sees a cat .", "a house is there .", "the cats sleep ."] * 40
+
+
+def trained(cache: Path):
+    return Trained(dim=8, epochs=1, bucket=200, minn=3, maxn=4, threads=1).vectors(lambda: SENTENCES, "text", cache)
+
+
+@pytest.mark.parametrize("header", ["3 2\n", ""], ids=["vec", "glove"])
+def test_vectors_of_a_text_file_are_found_by_word(tmp_path: Path, header: str) -> None:
+    (tmp_path / "v.txt").write_text(header + "a 1 2\nb 3 4\na 9 9\n")
+    found = open_store(tmp_path / "v.txt", tmp_path / "cache").lookup(["b", "a", "c", "<pad>"])
+    np.testing.assert_array_equal(found.matrix, [[3, 4], [1, 2], [0, 0], [0, 0]])  # of a repeated word the first
+    assert found.found.tolist() == [True, True, False, True]
+
+
+def test_a_glove_word_may_hold_spaces(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text("a 1 2\n. . . 3 4\n")
+    assert open_store(tmp_path / "v.txt", tmp_path / "cache").lookup([". . ."]).matrix.tolist() == [[3, 4]]
+
+
+def test_the_second_opening_reads_the_store_and_not_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "v.vec"
+    path.write_text("1 2\na 1 2\n")
+    open_store(path, tmp_path / "cache")
+    state = path.stat()
+    path.write_text("1 2\na 5 6\n")
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert open_store(path, tmp_path / "cache").lookup(["a"]).matrix.tolist() == [[1, 2]]
+
+
+def test_training_on_the_same_text_gives_the_same_vectors(tmp_path: Path) -> None:
+    first, second = trained(tmp_path / "1"), trained(tmp_path / "2")
+    np.testing.assert_array_equal(first.matrix, second.matrix)
+    assert np.isfinite(first.matrix).all()
+
+
+def test_an_unknown_word_is_composed_of_its_character_ngrams(tmp_path: Path) -> None:
+    found = trained(tmp_path).lookup(["houses", "house"])
+    assert found.found.tolist() == [False, True]
+    assert found.composed.tolist() == [True, False]
+    assert found.matrix[0].any()
+
+
+BROKEN = {
+    "too few numbers": "2 2\na 1 2\nb 1\n",
+    "no number": "2 2\na 1 2\nb 1 x\n",
+    "not finite": "2 2\na 1 2\nb 1 nan\n",
+    "more than declared": "1 2\na 1 2\nb 1 2\n",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_vector_file_names_the_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "v.vec").write_text(text)
+    with pytest.raises(InputError, match=r"v\.vec:3"):
+        open_store(tmp_path / "v.vec", tmp_path / "cache")
+
+
+def test_a_cut_off_vector_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "v.vec").write_text("5 2\na 1 2\n")
+    with pytest.raises(InputError, match="cut off"):
+        open_store(tmp_path / "v.vec", tmp_path / "cache")
+
+
+def test_a_run_keeps_its_vectors_and_composes_new_words(tmp_path: Path) -> None:
+    store = trained(tmp_path / "cache")
+    vocabulary = Vocabulary(["dog", "cat"])
+    looked_up = store.lookup(vocabulary.words)
+    save_run_vectors(tmp_path / "run", vocabulary, looked_up.matrix, store.subwords_bin)
+    kept = load_run_vectors(tmp_path / "run")
+    assert kept.vocabulary.words == vocabulary.words
+    np.testing.assert_array_equal(kept.matrix, looked_up.matrix)
+    np.testing.assert_array_equal(kept.lookup_oov("house"), store.lookup(["house"]).matrix[0])
+
+
+def test_a_run_without_vectors_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="vectors"):
+        load_run_vectors(tmp_path)

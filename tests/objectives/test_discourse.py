@@ -1,0 +1,87 @@
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from datamodules.batches import Bag, Position
+from datamodules.errors import InputError
+from datamodules.in_documents import SentencesInDocuments
+from encoders.bov import BagOfVectors
+from encoders.embedding import WordEmbedding
+from objectives.discourse import Discourse
+from objectives.heads import LOSSES, bag_loss, class_loss, place_loss
+from tests.silent import validation_scores
+from tests.tiny_corpus import TinyCorpus
+
+REPORTED = {
+    "nsp": {"nsp_previous_perplexity", "nsp_next_perplexity"},
+    "nl": {"nl_level_accuracy"},
+    "spp": {"spp_sentence_accuracy", "spp_paragraph_accuracy"},
+    "sdt": {"sdt_section_perplexity", "sdt_document_perplexity"},
+}
+ANY = [names for size in range(1, 5) for names in combinations(REPORTED, size)]
+
+
+def objective(folder: Path, **settings: object) -> Discourse:
+    data = SentencesInDocuments(TinyCorpus(), folder, seed=1, sentence_positions=9, paragraph_positions=9)
+    embedding = WordEmbedding(np.random.default_rng(0).normal(size=(len(data.vocabulary), 5)))
+    torch.manual_seed(0)
+    return Discourse(BagOfVectors(5), embedding, data, torch.optim.Adam, 1, hidden=4, **settings), data
+
+
+def test_the_bag_loss_is_that_of_dense_counts() -> None:
+    torch.manual_seed(0)
+    logits = torch.randn(3, 7, dtype=torch.float64, requires_grad=True)
+    counts = torch.tensor([[0, 2, 1, 0, 0, 0, 1], [0] * 7, [0, 0, 0, 1, 0, 0, 0]])
+    bag = Bag(torch.tensor([[1, 2, 1, 6], [0, 0, 0, 0], [3, 0, 0, 0]]), torch.tensor([4, 0, 1]))
+    per_text = -(counts * functional.log_softmax(logits, 1)).sum(1) / counts.sum(1).clamp(min=1)
+    found = bag_loss(logits, bag)
+    torch.testing.assert_close(found.nats, per_text.sum())
+    assert found.targets == 2
+    torch.testing.assert_close(*(torch.autograd.grad(loss, logits)[0] for loss in (found.nats, per_text.sum())))
+
+
+def test_an_unknown_class_trains_nothing() -> None:
+    logits = torch.tensor([[0.0, 5.0], [3.0, 0.0]], requires_grad=True)
+    term = class_loss(logits, torch.tensor([-1, 0]))
+    assert (term.targets, term.correct) == (1, 1)
+    assert torch.autograd.grad(term.nats, logits)[0][0].tolist() == [0, 0]
+
+
+def test_a_place_is_chosen_among_those_there_are() -> None:
+    logits = torch.tensor([[1.0, 1.0, 50.0, 50.0]], requires_grad=True)
+    term = place_loss(logits, Position(torch.tensor([1]), torch.tensor([2])))
+    torch.testing.assert_close(term.nats, torch.tensor(2.0).log())
+    assert torch.autograd.grad(term.nats, logits)[0].tolist() == [[0.5, -0.5, 0, 0]]
+
+
+@pytest.mark.parametrize("losses", ANY, ids="+".join)
+def test_any_losses_go_together_and_each_reports_its_own_scores(tmp_path: Path, losses: tuple[str, ...]) -> None:
+    module, data = objective(tmp_path, losses=losses)
+    scores = validation_scores(module, data)
+    shown = {name.removeprefix("val/") for name in scores}
+    assert {name for name in shown if not name.endswith("loss")} == set().union(*(REPORTED[loss] for loss in losses))
+    parts = [value for name, value in scores.items() if name.endswith("_loss")]
+    assert scores["val/loss"] == pytest.approx(sum(parts), rel=1e-5)
+
+
+def test_the_loss_is_the_weighted_sum(tmp_path: Path) -> None:
+    module, data = objective(tmp_path, losses=["nsp", "nl"], weights={"nsp": 2.0, "nl": 0.5})
+    module.log_score = lambda *_, **__: None
+    batch = next(iter(data.val_dataloader()))
+    means = {name: term.nats / term.targets for name, term in module(batch).items()}
+    wanted = 2 * (means["nsp_previous"] + means["nsp_next"]) + 0.5 * means["nl_level"]
+    torch.testing.assert_close(module.training_step(batch, 0), wanted)
+
+
+def test_only_the_heads_of_the_chosen_losses_are_built(tmp_path: Path) -> None:
+    assert set(objective(tmp_path, losses=["sdt"])[0].heads) == {"sdt_section", "sdt_document"}
+
+
+@pytest.mark.parametrize("losses", [[], ["nsp", "nsp"], ["order"]])
+def test_wrong_losses_are_refused_with_the_right_ones(tmp_path: Path, losses: list[str]) -> None:
+    with pytest.raises(InputError, match=", ".join(LOSSES)):
+        objective(tmp_path, losses=losses)

@@ -1,0 +1,132 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datamodules.errors import InputError
+from datamodules.loading import LengthBatches
+from datamodules.mixture import Draws, Mixture
+from encoders.bilstm import BiLSTM
+from encoders.embedding import WordEmbedding
+from objectives.multitask import Multitask
+from tests.silent import silent_trainer
+from tests.tiny_corpus import TinyCorpus
+
+SIZES = {"decoder_embedding": 4, "decoder_hidden": 6, "decoder_layers": 1}
+SETTINGS: dict[str, Any] = {
+    "autoencoder": {
+        "objective": {"_target_": "objectives.seq2seq.Seq2Seq", **SIZES},
+        "datamodule": {"_target_": "datamodules.text_pairs.TextPairs", "target": "en", "codes": 40, "batch_size": 5},
+    },
+    "skipthought": {
+        "objective": {"_target_": "objectives.skipthought.SkipThought", **SIZES},
+        "datamodule": {"_target_": "datamodules.text_pairs.TextPairs", "target": "next", "codes": 40, "batch_size": 5},
+    },
+    "nli": {
+        "objective": {"_target_": "objectives.nli.NLI", "hidden": 5},
+        "datamodule": {"_target_": "datamodules.inference_pairs.InferencePairs", "batch_size": 7},
+    },
+}
+ADAM = {"_target_": "torch.optim.Adam", "_partial_": True, "lr": 0.01}
+
+
+def draws(batches: tuple[int, ...], weights: list[float], steps: int | None = None) -> Draws:
+    return Draws([LengthBatches([np.ones(n)], 1, seed=3) for n in batches], weights, seed=5, steps=steps)
+
+
+def drawn(sampler: Draws, epoch: int, start: int = 0) -> list[tuple[int, int]]:
+    sampler.set_epoch(epoch)
+    sampler.start = start
+    return [(part, int(rows[0])) for part, rows in sampler]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 3), st.integers(0, 11))
+def test_an_epoch_is_a_function_of_seed_epoch_and_step(epoch: int, start: int) -> None:
+    whole = drawn(draws((3, 7, 2), [1.0, 2.0, 1.0]), epoch)
+    assert len(whole) == 12
+    assert drawn(draws((3, 7, 2), [1.0, 2.0, 1.0]), epoch, start) == whole[start:]
+
+
+def test_a_part_goes_through_all_its_data_before_it_repeats() -> None:
+    sampler = draws((3, 40), [1.0, 1.0])
+    taken = [row for epoch in range(6) for part, row in drawn(sampler, epoch) if part == 1]
+    assert sorted(taken[:40]) == list(range(40))
+    assert sorted(taken[40:80]) == list(range(40))
+
+
+def test_parts_are_drawn_by_weight() -> None:
+    counts = np.bincount([part for part, _ in drawn(draws((5, 5, 5), [6.0, 3.0, 1.0], steps=5000), 0)])
+    np.testing.assert_allclose(counts / 5000, [0.6, 0.3, 0.1], atol=0.03)
+
+
+def build(folder: Path, parts: tuple[str, ...] = ("autoencoder", "skipthought", "nli"), **more: Any) -> Any:
+    weights = more.pop("weights", None)
+    data = Mixture(TinyCorpus(), folder, 1, parts, SETTINGS, weights)
+    torch.manual_seed(0)
+    embedding = WordEmbedding(np.random.default_rng(0).normal(size=(len(data.vocabulary), 6)))
+    encoder = BiLSTM(6, dim=8, layers=1, projection=5)
+    return Multitask(encoder, embedding, data, ADAM, 1, parts, SETTINGS, **more), data
+
+
+def test_parts_share_one_numbering_of_words(tmp_path: Path) -> None:
+    _, data = build(tmp_path)
+    known = set(data.vocabulary.words)
+    assert all(set(sentence.split()) <= known for sentence in data.source_sentences())
+    words = {i: data.vocabulary.words[i] for i in range(len(data.vocabulary))}
+    batch = next(iter(data.parts["skipthought"].val_dataloader()))
+    assert {words[i].rstrip("0123456789") for i in batch.source.ids.flatten().tolist()} <= {
+        "<pad>",
+        "dog",
+        "cat",
+        "bird",
+        "fish",
+    }
+
+
+def test_each_part_keeps_its_own_scores(tmp_path: Path) -> None:
+    module, data = build(tmp_path)
+    run = silent_trainer(max_epochs=1)
+    run.fit(module, data)
+    assert {"val/autoencoder/bleu", "val/skipthought/perplexity", "val/nli/accuracy"} <= run.callback_metrics.keys()
+
+
+def test_the_selected_part_says_what_is_best(tmp_path: Path) -> None:
+    first, selected = build(tmp_path)[0], build(tmp_path, select="skipthought")[0]
+    assert (first.score, first.mode) == ("val/autoencoder/bleu", "max")
+    assert (selected.score, selected.mode) == ("val/skipthought/perplexity", "min")
+
+
+def test_a_step_is_the_step_of_its_part(tmp_path: Path) -> None:
+    module, data = build(tmp_path)
+    module.log_score = lambda *_, **__: None
+    module.eval()
+    for batch in data.train_dataloader():
+        alone = list(module.parts.values())[batch.part].training_step(batch.batch, 0)
+        torch.testing.assert_close(module.training_step(batch, 0), alone)
+
+
+def test_a_resumed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
+    module, data = build(tmp_path)
+    silent_trainer(max_epochs=2).fit(module, data)
+    half, data = build(tmp_path)
+    run = silent_trainer(max_epochs=1)
+    run.fit(half, data)
+    run.save_checkpoint(tmp_path / "last.ckpt")
+    rest, data = build(tmp_path)
+    silent_trainer(max_epochs=2).fit(rest, data, ckpt_path=tmp_path / "last.ckpt", weights_only=True)
+    for name, weight in module.state_dict().items():
+        assert torch.equal(weight, rest.state_dict()[name]), name
+
+
+def test_wrong_parts_weights_and_selections_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="autoencoder, skipthought, nli"):
+        build(tmp_path, parts=("nli", "chess"))
+    with pytest.raises(InputError, match="one number above zero"):
+        build(tmp_path, weights=[1.0, 0.0, 2.0])
+    with pytest.raises(InputError, match=r"objective\.select=chess"):
+        build(tmp_path, select="chess")

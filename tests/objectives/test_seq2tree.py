@@ -1,0 +1,62 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from datamodules.sentence_trees import SentenceTrees
+from encoders.bov import BagOfVectors
+from encoders.embedding import WordEmbedding
+from objectives.seq2tree import Seq2Tree, f1
+from tests.silent import validation_scores
+from tests.tiny_corpus import TinyCorpus
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Seq2Tree:
+    data = SentenceTrees(TinyCorpus(), tmp_path, seed=1)
+    embedding = WordEmbedding(np.ones((len(data.vocabulary), 3)))
+    sizes = {"decoder_embedding": 3, "decoder_hidden": 4, "decoder_layers": 1}
+    return Seq2Tree(BagOfVectors(3), embedding, data, torch.optim.Adam, 1, **sizes)
+
+
+def scores(module: Seq2Tree, says: list[str]) -> dict[str, float]:
+    """Validation scores of a decoder that says these trees for the long and for the short sentences, by turns."""
+    rows = [module.data.symbols.rows(said) for said in says]
+    module.decoder.greedy = lambda vector, *_: [rows[i % len(rows)] for i in range(len(vector))]
+    return validation_scores(module, module.data)
+
+
+LONG = "(ROOT (S (NP DT NN )NP (VP VBZ (NP DT NN )NP )VP . )S )ROOT"  # 12 of the dev trees; 4 brackets
+SHORT = "(ROOT (S (NP DT NN )NP (VP VBZ )VP . )S )ROOT"  # the 12 others; 3 brackets
+
+
+def test_right_brackets_are_counted_over_well_formed_trees(module: Seq2Tree) -> None:
+    """Always the short tree: of a long one S and VP end too early, NP is right, so 1 of 3 produced and 4 gold."""
+    found = scores(module, [SHORT])
+    assert found["val/exact_match"] == pytest.approx(50)
+    assert found["val/well_formed"] == pytest.approx(100)
+    assert found["val/bracket_f1"] == pytest.approx(100 * 2 * (1 + 3) / (3 + 3 + 4 + 3))
+
+
+def test_ill_formed_trees_count_as_such_and_not_for_f1(module: Seq2Tree) -> None:
+    found = scores(module, [SHORT, "(ROOT (S NN"])
+    assert found["val/well_formed"] == pytest.approx(50)
+    assert found["val/exact_match"] == pytest.approx(25)
+    assert 0 < found["val/bracket_f1"] < 100
+
+
+def test_nothing_well_formed_is_zero_not_an_error(module: Seq2Tree) -> None:
+    assert scores(module, [""])["val/bracket_f1"] == 0
+
+
+def test_accuracy_is_per_symbol_given_the_gold_ones(module: Seq2Tree) -> None:
+    np_closed = module.data.symbols.rows(")NP")[0]
+    torch.nn.init.zeros_(module.decoder.output.weight)
+    module.decoder.output.bias.data = torch.eye(module.data.target_size)[np_closed]
+    found = scores(module, [SHORT])
+    assert found["val/accuracy"] == pytest.approx(100 * (2 + 1) / (len(LONG.split()) + 1 + len(SHORT.split()) + 1))
+
+
+def test_f1_is_the_harmonic_mean() -> None:
+    assert f1(3, 3, 4) == pytest.approx(2 / (1 / 1.0 + 1 / 0.75))

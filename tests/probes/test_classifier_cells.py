@@ -1,0 +1,86 @@
+"""A cell in a grid is the cell alone, and both are what torch's own layers and optimiser would be."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.sequential import network
+from probes.classifiers.cells import Cells, predict
+
+L2 = (1e-5, 1e-3, 1e-1)
+
+
+def data(sentences: int, inputs: int, classes: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    draw = torch.Generator().manual_seed(seed)
+    return (
+        torch.randn(sentences, inputs, generator=draw),
+        torch.randint(0, classes, (sentences,), generator=draw),
+    )
+
+
+def pass_over(cells: Cells, x: torch.Tensor, y: torch.Tensor, batch: int = 16) -> None:
+    for a, b in zip(x.split(batch), y.split(batch), strict=True):
+        cells.step(a, b)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    width=st.sampled_from([0, 1, 7]),
+    dropout=st.sampled_from([0.0, 0.3]),
+    classes=st.integers(2, 5),
+    sentences=st.integers(1, 50),
+    cell=st.integers(0, 2),
+    seed=st.integers(0, 99),
+)
+def test_a_cell_among_others_equals_the_cell_alone(
+    width: int, dropout: float, classes: int, sentences: int, cell: int, seed: int
+) -> None:
+    x, y = data(sentences, 6, classes, seed)
+    together = Cells(6, classes, width, dropout, L2, seed)
+    alone = Cells(6, classes, width, dropout, [L2[cell]], seed)
+    for cells in (together, alone):
+        pass_over(cells, x, y)
+    for ours, single in zip(together.parameters, alone.parameters, strict=True):
+        torch.testing.assert_close(ours[cell], single[0])
+
+
+@pytest.mark.parametrize("width", [0, 7])
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_a_cell_takes_the_steps_of_torch_autograd_and_adam(width: int, dropout: float, reduction: str) -> None:
+    x, y = data(50, 6, 3, seed=1)
+    cells = Cells(6, 3, width, dropout, L2, seed=5)
+    torch.manual_seed(5)
+    model = network(6, 3, width, dropout)
+    optimizer = torch.optim.Adam(model.parameters(), weight_decay=L2[2])
+    for a, b in zip(x.split(16), y.split(16), strict=True):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(a), b, reduction=reduction).backward()
+        optimizer.step()
+        cells.step(a, b, scale=1.0 if reduction == "sum" else None)
+    for ours, theirs in zip(cells.parameters, model.parameters(), strict=True):
+        torch.testing.assert_close(ours[2].view_as(theirs), theirs.detach())
+
+
+def test_cells_that_leave_do_not_disturb_those_that_stay() -> None:
+    x, y = data(50, 6, 3, seed=1)
+    whole, shrinking = Cells(6, 3, 4, 0.2, L2, seed=2), Cells(6, 3, 4, 0.2, L2, seed=2)
+    for cells in (whole, shrinking):
+        pass_over(cells, x, y)
+    shrinking.keep([0, 2])
+    for cells in (whole, shrinking):
+        pass_over(cells, x, y)
+    for before, after in zip(whole.parameters, shrinking.parameters, strict=True):
+        torch.testing.assert_close(before[[0, 2]], after)
+
+
+def test_a_snapshot_does_not_move_with_its_cell() -> None:
+    x, y = data(50, 6, 3, seed=1)
+    cells = Cells(6, 3, 4, 0.0, L2, seed=2)
+    snapshot = cells.snapshot(1)
+    before = predict(snapshot, x)
+    for _ in range(20):
+        pass_over(cells, x, y)
+    assert torch.equal(predict(snapshot, x), before)
+    assert not torch.equal(predict(cells.parameters, x)[1:2], before)

@@ -1,0 +1,56 @@
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from datamodules.files import upsert_csv
+from probes import curves
+from probes.results import ProbeRow, write_rows
+from probes.tensorboard import add_picture, custom_layout, open_page
+
+
+def run_of(folder: Path, epochs: int, tasks: tuple[str, ...] = curves.ORDER) -> Path:
+    rows = [
+        ProbeRow(epoch, epoch, "probing", task, "mlp", 50, 40 + 5 * place, 38 + 5 * place, 42 + 5 * place, {}, 1, 0.1)
+        for epoch in range(epochs)
+        for place, task in enumerate(tasks)
+    ]
+    write_rows(folder / "probes.csv", rows)
+    if epochs > 1:
+        upsert_csv(folder / "metrics.csv", [{"epoch": e, "val/bleu": 3.0 * e} for e in range(1, epochs)], ("epoch",))
+    return folder
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 9])
+def test_a_picture_is_drawn_for_any_number_of_epochs(tmp_path: Path, epochs: int) -> None:
+    picture = curves.draw_curves(run_of(tmp_path, epochs), "val/bleu")
+    assert Image.open(picture).size[0] > 1000
+
+
+def test_labels_at_the_ends_of_the_lines_do_not_overlap() -> None:
+    spread = sorted(curves._spread([50.0, 50.1, 50.2, 80.0, 81.0]))
+    assert min(b - a for a, b in pairwise(spread)) > curves.GAP - 0.1
+
+
+def test_every_task_has_a_line_and_a_label(tmp_path: Path) -> None:
+    rows = curves.read_rows(run_of(tmp_path, 3) / "probes.csv")
+    axes = curves._figure(rows, [(1, 3.0), (2, 6.0)], "bleu", "run").axes
+    assert len(axes[0].lines) == len(curves.ORDER)
+    assert {text.get_text() for text in axes[0].texts} == set(curves.ORDER)
+    assert "BLEU" in axes[1].get_ylabel()
+
+
+def test_one_chart_holds_all_tasks_and_another_the_score() -> None:
+    charts = custom_layout(["SentLen", "WC"], ["val/bleu"])["what the encoder learns"]
+    assert [tags for _, tags in charts.values()] == [["probe/SentLen$", "probe/WC$"], ["val/bleu$"]]
+
+
+def test_the_page_holds_settings_and_picture(tmp_path: Path) -> None:
+    picture = curves.draw_curves(run_of(tmp_path, 2), "val/bleu")
+    open_page(tmp_path / "tensorboard", ["SentLen"], "val/bleu", "seed: 1")
+    add_picture(tmp_path / "tensorboard", picture, 1)
+    events = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    assert events.Images("curves")[0].step == 1
+    assert "settings/text_summary" in events.Tags()["tensors"]

@@ -1,0 +1,69 @@
+"""probes.csv keeps one row per key, whole, in order."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from datamodules.errors import InputError
+from probes.results import ProbeRow, read_rows, write_rows
+
+ROW = ProbeRow(1, 10, "probing", "Tense", "mlp", 80.125, 79.0, 77.5, 81.25, {"width": 50, "l2": 1e-05}, 1, 2.5)
+
+
+def test_the_columns_and_their_order_are_fixed(tmp_path: Path) -> None:
+    write_rows(tmp_path / "probes.csv", [ROW])
+    header, line = (tmp_path / "probes.csv").read_text().splitlines()
+    assert header == (
+        "epoch,step,suite,task,classifier,dev_accuracy,test_accuracy,test_low,test_high,hyperparameters,seed,seconds"
+    )
+    assert line == '1,10,probing,Tense,mlp,80.12,79.00,77.50,81.25,"{""l2"":1e-05,""width"":50}",1,2.50'
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    row = replace(ROW, dev_accuracy=80.25, task='a, "b"\nc')
+    write_rows(tmp_path / "probes.csv", [row])
+    assert read_rows(tmp_path / "probes.csv") == [row]
+
+
+def test_a_row_of_the_same_key_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    write_rows(tmp_path / "probes.csv", [ROW, replace(ROW, task="WC")])
+    write_rows(tmp_path / "probes.csv", [replace(ROW, test_accuracy=10.0, step=99)])
+    assert [(r.task, r.test_accuracy) for r in read_rows(tmp_path / "probes.csv")] == [
+        ("Tense", 10.0),
+        ("WC", 79.0),
+    ]
+
+
+def test_rows_are_sorted_by_epoch_and_then_by_arrival(tmp_path: Path) -> None:
+    for epoch, task in ((10, "B"), (2, "B"), (10, "A"), (2, "C")):
+        write_rows(tmp_path / "probes.csv", [replace(ROW, epoch=epoch, task=task)])
+    assert [(r.epoch, r.task) for r in read_rows(tmp_path / "probes.csv")] == [
+        (2, "B"),
+        (2, "C"),
+        (10, "B"),
+        (10, "A"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("79.00", "good", "probes.csv:2: test_accuracy"),
+        (",2.50", "", "probes.csv:2: expected 12 columns"),
+        ('"{""l2"":1e-05,""width"":50}"', "[1]", "probes.csv:2: hyperparameters"),
+        ("suite", "sweet", "probes.csv:1: no column suite"),
+    ],
+)
+def test_a_broken_file_is_named_and_left_alone(tmp_path: Path, old: str, new: str, named: str) -> None:
+    path = tmp_path / "probes.csv"
+    write_rows(path, [ROW])
+    broken = path.read_text().replace(old, new, 1)
+    path.write_text(broken)
+    with pytest.raises(InputError, match=named):
+        write_rows(path, [replace(ROW, epoch=3)])
+    assert path.read_text() == broken
+
+
+def test_no_file_is_no_rows(tmp_path: Path) -> None:
+    assert read_rows(tmp_path / "probes.csv") == []

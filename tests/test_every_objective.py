@@ -1,0 +1,149 @@
+"""Every objective learns with every encoder, and every choice in configs/ can be made."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hydra import compose, initialize_config_dir
+from hydra.errors import InstantiationException
+from hydra.utils import get_method, instantiate
+from omegaconf import DictConfig, OmegaConf
+
+from configs.help import description
+from datamodules.corpus import Corpus
+from datamodules.errors import InputError
+from encoders.embedding import WordEmbedding
+from objectives.objective import Objective
+from tests.silent import silent_trainer
+from tests.tiny_corpus import TinyCorpus
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+TINY = {
+    "dim": 32,
+    "projection": 16,
+    "layers": 1,
+    "dropout": 0.0,
+    "hidden": 32,
+    "decoder_embedding": 8,
+    "decoder_hidden": 32,
+    "decoder_layers": 1,
+    "codes": 60,
+    "batch_size": 24,
+    "sentence_positions": 4,
+    "paragraph_positions": 4,
+}
+
+
+def choices(group: str) -> list[str]:
+    """The names that a user may give for a group."""
+    paths = sorted((CONFIGS / group).rglob("*.yaml"))
+    wanted = [path for path in paths if "not a choice" not in description(path)]
+    return [path.relative_to(CONFIGS / group).with_suffix("").as_posix() for path in wanted]
+
+
+@cache
+def composed(*overrides: str) -> DictConfig:
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        return compose("train", list(overrides))
+
+
+def shrink(node: DictConfig) -> None:
+    """Make everything in a configuration small enough for a test."""
+    for key, value in node.items():
+        if OmegaConf.is_dict(value):
+            shrink(value)
+        elif key in TINY:
+            node[key] = TINY[key]
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A function from the choices of a run to the module and its data."""
+    folder = tmp_path_factory.mktemp("cache")
+
+    def build(*overrides: str) -> tuple[Objective, Any]:
+        config = composed(*overrides).copy()
+        for node in (config.encoder, config.get("parts") or config.objective, config.datamodule):
+            shrink(node)
+        torch.manual_seed(0)
+        data = instantiate(config.datamodule, corpus=TinyCorpus(), cache=folder, seed=1)
+        embedding = WordEmbedding(np.random.default_rng(0).normal(size=(len(data.vocabulary), 12)))
+        model = instantiate(config.encoder, input_dim=embedding.dim)
+        known = {"data": data} if "Untrained" not in config.objective._target_ else {}
+        return instantiate(config.objective, encoder=model, embedding=embedding, seed=1, **known), data
+
+    return build
+
+
+TRAINED = [name for name in choices("objective") if name != "untrained"]
+MODULES = {composed(f"objective={name}").objective._target_: name for name in TRAINED}  # nmt_* are one
+
+
+@pytest.mark.parametrize("objective", MODULES.values())
+@pytest.mark.parametrize("encoder", choices("encoder"))
+def test_a_few_examples_are_learnt_by_heart(build: Any, encoder: str, objective: str) -> None:
+    module, data = build(f"encoder={encoder}", f"objective={objective}")
+    module.log_score = lambda *_, **__: None
+    batches = list(data.train_dataloader())
+    optimizer = torch.optim.Adam(module.parameters(), lr=0.02)
+    loss = torch.tensor(torch.inf)
+    for _ in range(400):
+        optimizer.zero_grad()
+        loss = sum(module.training_step(batch, 0) for batch in batches) / len(batches)
+        if loss < 0.1:
+            return
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(module.parameters(), 5.0)
+        optimizer.step()
+    pytest.fail(f"the loss is still {loss:.2f}")
+
+
+@pytest.mark.parametrize("objective", TRAINED)
+def test_the_score_that_selects_is_reported_and_finite(build: Any, objective: str) -> None:
+    module, data = build(f"objective={objective}")
+    trainer = silent_trainer(max_epochs=1)
+    trainer.fit(module, data)
+    assert torch.isfinite(trainer.callback_metrics[module.score])
+    assert module.mode == ("min" if module.score.endswith(("perplexity", "loss")) else "max")
+
+
+@pytest.mark.parametrize("objective", TRAINED)
+def test_a_checkpoint_holds_the_encoder_once_and_no_frozen_words(build: Any, objective: str) -> None:
+    module, _ = build(f"objective={objective}")
+    names = [name for name in module.state_dict() if "encoder." in name or "embedding.table" in name]
+    assert sorted(names) == sorted(f"encoder.{name}" for name in module.encoder.state_dict())
+
+
+CHOICES = [f"{group}={name}" for group in ("encoder", "objective", "embeddings", "probes") for name in choices(group)]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_every_choice_composes_and_names_what_exists(choice: str) -> None:
+    config = composed(choice)
+    for node in ("objective", "datamodule", "encoder", "embeddings.source", "probes.source"):
+        assert get_method(OmegaConf.select(config, node)._target_)
+
+
+@pytest.mark.parametrize("experiment", choices("experiment"))
+def test_every_experiment_instantiates(build: Any, experiment: str) -> None:
+    module, _ = build(f"experiment={experiment}")
+    if module.trains:
+        assert module.configure_optimizers()
+
+
+@pytest.mark.parametrize("trainer", choices("trainer"))
+def test_every_trainer_instantiates(trainer: str) -> None:
+    settings = composed(f"trainer={trainer}").trainer
+    assert instantiate(settings, accelerator="cpu", logger=False, _convert_="all").max_epochs > 0
+
+
+@pytest.mark.parametrize("corpus", choices("corpus"))
+def test_every_corpus_instantiates_or_tells_the_user_what_it_lacks(corpus: str) -> None:
+    try:
+        assert isinstance(instantiate(composed(f"corpus={corpus}").corpus), Corpus)
+    except InstantiationException as error:
+        if not isinstance(error.__cause__, InputError):
+            raise
