@@ -240,6 +240,7 @@ def main() -> None:
         "cores": os.cpu_count(),
         "threads": cores,
         "matrix_gflop_per_second": peak,
+        "load": os.getloadavg()[0],  # of everything on the machine: above its cores, seconds mean little
     }
     with atomic_write(options.json) as file:
         record = {**hardware, "torch": torch.__version__, "date": time.strftime("%Y-%m-%d"), "cases": cases}

@@ -4,7 +4,7 @@ python -m probes.build trees=PATH[,PATH...] out=DIR [train=100000] [dev=10000] [
 
 A PATH is a file of Penn-style trees (.mrg, .txt, .gz, tab-separated with the tree last) or a folder of them.
 Writes one file per task, report.md with every control, and controls.png. Reads the trees once; memory is bounded by
-the sizes (about 3 GB at the published ones), not by the corpus.
+the sizes (an estimated 3 GB at the published ones), not by the corpus.
 """
 
 import sys

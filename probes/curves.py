@@ -1,4 +1,4 @@
-"""The picture of training: probing accuracy by epoch beside the objective's own score (Conneau et al. 2018, Figure 1)."""
+"""The picture of training: probes by epoch beside the objective's own score (Conneau et al. 2018, Figure 1)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

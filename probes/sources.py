@@ -18,7 +18,7 @@ from probes.task import Task
 from probes.tasks import build_tasks
 from probes.tasks.pool import Sizes
 
-FORMAT = 5  # raised when a change of the task builders makes cached tasks stale
+FORMAT = 6  # raised when a change of the task builders makes cached tasks stale
 TREES_PER_SENTENCE = 12  # of one task's sentences: so many trees are looked at
 
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from probes.results import ProbeRow, read_rows
 
+from probes.results import ProbeRow, read_rows
 from tests.conftest import Lab
 from tests.test_train import assert_same_weights
 

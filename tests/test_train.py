@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from probes.results import read_rows
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from encoders import load_encoder
+from probes.results import read_rows
 from tests.conftest import Lab
 
 

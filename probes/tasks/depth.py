@@ -27,9 +27,12 @@ def tree_depth(pool: Pool, sizes: Sizes) -> Draft:
         shared = np.min([counts[depth] for depth in chosen.labels], axis=0)
         each = _shrink(shared, wanted)
         parts.append(
-            {depth: [s for n in np.flatnonzero(each) for s in split[depth][n][: each[n]]] for depth in chosen.labels}
+            {
+                depth: [s for n in np.flatnonzero(each).tolist() for s in split[depth][n][: each[n]]]
+                for depth in chosen.labels
+            }
         )
-    draft = assemble("TreeDepth", parts, sizes, left_out(splits, chosen))
+    draft = assemble("TreeDepth", parts, sizes, left_out([_flat(split) for split in splits], chosen))
     draft.controls["length-depth correlation before"] = _correlation(pool.shape)
     draft.controls["length-depth correlation after"] = _correlation(shape(parts))
     return draft
@@ -41,6 +44,10 @@ def _by_depth(split: Sequence[Analysis]) -> ByDepth:
         if SHALLOWEST <= s.depth <= DEEPEST:
             found.setdefault(str(s.depth), {}).setdefault(s.length, []).append(s.sentence)
     return found
+
+
+def _flat(split: ByDepth) -> dict[str, list[str]]:
+    return {depth: [s for held in found.values() for s in held] for depth, found in split.items()}
 
 
 def _numbers(found: dict[int, list[str]]) -> np.ndarray:
@@ -63,8 +70,7 @@ def _choose(room: Sequence[dict[str, np.ndarray]], splits: Sequence[ByDepth], si
             if counts.train >= enough(len(labels), sizes) and all(counts) and value > best_value:
                 best, best_value = Plan(sorted(labels), counts), value
     if best is None:
-        sentences = [{d: [s for held in found.values() for s in held] for d, found in sp.items()} for sp in splits]
-        raise too_small("TreeDepth", sentences, FEWEST)
+        raise too_small("TreeDepth", [_flat(split) for split in splits], FEWEST)
     return best
 
 

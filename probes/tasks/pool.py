@@ -6,7 +6,7 @@ all tasks: they share as many sentences as their controls allow, and an encoder 
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from random import Random
 from typing import NamedTuple
@@ -15,10 +15,10 @@ import numpy as np
 
 from probes.tasks.analysis import LONGEST, Analysis, Target
 
-TARGETS = ("object", "subject", "tense")  # the scarcest first: it says where a sentence goes
+TARGETS = ("object", "subject", "tense")  # what of a sentence one word form decides
 SPARE = 3  # sentences remembered for each that a class may want
 GENERAL = 8  # sentences remembered for each that a task wants, whatever they are
-MOST_SHARE = 0.1  # of its class in dev or test that one word form may make up
+MOST_SHARES = (0.1, 0.2, 0.4, 1.0)  # of its class in dev or test that one word form may make up; tried in turn
 DEPTHS = 64
 
 
@@ -67,13 +67,34 @@ def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int) -> Pool:
         if len(kept) > limit:
             kept = _prune(kept, sizes)
             limit = max(limit, 3 * len(kept) // 2)
-    homes = {target: _homes((getattr(s, target) for s in kept.values()), sizes) for target in TARGETS}
-    splits: tuple[list[Analysis], list[Analysis], list[Analysis]] = ([], [], [])
+    ordered = [(found, int.from_bytes(rank[-4:], "big") / 2**32) for rank, found in sorted(kept.items())]
+    homes = {target: _homes((getattr(s, target) for s, _ in ordered), sizes) for target in TARGETS}
+    return Pool(_settle(ordered, homes, sizes), homes, words, shape, seed)
+
+
+def _settle(
+    ordered: Sequence[tuple[Analysis, float]], homes: Mapping[str, Mapping[str, int]], sizes: Sizes
+) -> tuple[list[Analysis], list[Analysis], list[Analysis]]:
+    """The split of each sentence, where the form of one of its targets lives; by chance if it has no target.
+
+    Where its targets disagree, it goes where it is needed most: classes are needed that are scarce and not yet full.
+    """
+    held = Counter((target, found.label) for s, _ in ordered for target in TARGETS if (found := getattr(s, target)))
+    scarcity = {kind: min(1.0, sum(sizes) / 2 / count) for kind, count in held.items()}
     shares = list(accumulate(size / sum(sizes) for size in sizes))
-    for rank in sorted(kept):
-        found = kept[rank]
-        splits[_home(found, homes, int.from_bytes(rank[-4:], "big") / 2**32, shares)].append(found)
-    return Pool(splits, homes, words, shape, seed)
+    splits: tuple[list[Analysis], list[Analysis], list[Analysis]] = ([], [], [])
+    got: Counter[tuple[int, str, str]] = Counter()
+    for s, chance in ordered:
+        lives = [(homes[t][found.form], t, found.label) for t in TARGETS if (found := getattr(s, t))]
+        need: dict[int, float] = {}
+        for home, *kind in lives:
+            full = 2 * got[home, kind[0], kind[1]] / sizes[home]
+            need[home] = need.get(home, 0.0) + scarcity[kind[0], kind[1]] * max(0.0, 1 - full)
+        by_chance = min(sum(chance >= share for share in shares), len(shares) - 1)
+        home = max(need, key=need.__getitem__) if need else by_chance
+        got.update(life for life in lives if life[0] == home)
+        splits[home].append(s)
+    return splits
 
 
 def _prune(kept: dict[bytes, Analysis], sizes: Sizes) -> dict[bytes, Analysis]:
@@ -105,32 +126,24 @@ def _kinds(s: Analysis) -> Iterator[tuple[object, int]]:
 def _homes(targets: Iterable[Target | None], sizes: Sizes) -> dict[str, int]:
     """Bind each word form to one split, so that every split gets its share of each class.
 
-    The most frequent forms are placed first, where their class is furthest behind; a form that would make up more
-    than MOST_SHARE of dev or test goes to train.
+    The most frequent forms are placed first, where their class is furthest behind. A form that would make up too
+    much of its class in dev or test goes to train; how much that is depends on how many forms there are.
     """
-    counts = Counter(target for target in targets if target)
     forms: dict[str, Counter[str]] = {}
-    totals: Counter[str] = Counter()
-    for (label, form), count in counts.items():
-        forms.setdefault(form, Counter())[label] += count
-        totals[label] += count
-    have = [Counter[str]() for _ in sizes]
-    homes = {}
-    for form, by_label in sorted(forms.items(), key=lambda item: (-item[1].total(), item[0])):
-        label, count = max(by_label.items(), key=lambda item: (item[1], item[0]))
-        fits = [
-            split
-            for split, size in enumerate(sizes)
-            if split == 0 or count <= MOST_SHARE * totals[label] * size / sum(sizes)
-        ]
-        homes[form] = min(fits, key=lambda split: have[split][label] / sizes[split])
-        have[homes[form]] += by_label
+    for target in targets:
+        if target:
+            forms.setdefault(target.form, Counter())[target.label] += 1
+    totals = sum(forms.values(), Counter[str]())
+    quotas = [Counter({label: total * size / sum(sizes) for label, total in totals.items()}) for size in sizes]
+    ranked = sorted(forms.items(), key=lambda item: (-item[1].total(), item[0]))
+    homes: dict[str, int] = {}
+    for most in MOST_SHARES:
+        have = [Counter[str]() for _ in sizes]
+        for form, counts in ranked:
+            label, count = max(counts.items(), key=lambda item: (item[1], item[0]))
+            fits = [split for split, quota in enumerate(quotas) if split == 0 or count <= most * quota[label]]
+            homes[form] = min(fits, key=lambda split: have[split][label] / quotas[split][label])
+            have[homes[form]] += counts
+        if all(got[label] >= 0.8 * quota[label] for got, quota in zip(have, quotas, strict=True) for label in totals):
+            break
     return homes
-
-
-def _home(s: Analysis, homes: Mapping[str, Mapping[str, int]], chance: float, shares: list[float]) -> int:
-    """The split of a sentence: where its scarcest target's form lives, or by chance if it has none."""
-    for target in TARGETS:
-        if found := getattr(s, target):
-            return homes[target][found.form]
-    return next(split for split, share in enumerate(shares) if chance < share or split == len(shares) - 1)

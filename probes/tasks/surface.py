@@ -11,7 +11,7 @@ MOST_WORDS = 1000
 FIRST_RANK = 2000  # published: the first 1,000 words behind it
 SHORTEST_WORD = 4  # letters
 FEWEST_PER_WORD = 20  # training sentences; published: 100
-SPARE = (1.5, 2.0, 2.7, 3.6, 5.0)  # times as many sentences must hold a word as are wanted of it; tried in turn
+SPARE = (1.5, 2.2, 3.3, 5.0, 7.5, 11.0)  # times as many sentences must hold a word as are wanted of it; tried in turn
 
 
 def sent_len(pool: Pool, sizes: Sizes) -> Draft:

@@ -19,20 +19,22 @@ def _sentence(r: Random) -> str:
     kind = r.random()
     if kind < 0.2:
         comma = "(, ,) " if r.random() < 0.3 else ""
-        return f"(ROOT (S {_clause(r)} {comma}(CC {r.choice(['and', 'but'])}) {_clause(r)} (. .)))"
+        return f"(ROOT (S {_clause(r, 1)} {comma}(CC {r.choice(['and', 'but'])}) {_clause(r, 1)} (. .)))"
     front = r.choice(["", "", "", "(ADVP (RB Then)) ", "(CC But) ", _prepositional(r, 0) + " "])
     if kind < 0.3:
         return f"(ROOT (S (VP (VB {r.choice(VERBS)}) {_noun_phrase(r, 1)[0]} {_prepositional(r, 2)}) (. .)))"
     return f"(ROOT (S {front}{_clause(r)[3:-1]} (. .)))"
 
 
-def _clause(r: Random) -> str:
-    subject, number = _noun_phrase(r, r.choice([0, 0, 1]))
+def _clause(r: Random, most: int = 2) -> str:
+    subject, number = _noun_phrase(r, r.choice([0, 0, most - 1]))
     verb = r.choice(VERBS)
     tag = r.choice(["VBD", "VBZ" if number == "NN" else "VBP"])
     form = verb + {"VBD": "ed", "VBZ": "s", "VBP": ""}[tag]
-    places = "".join(" " + _prepositional(r, r.choice([0, 0, 1, 2])) for _ in range(r.choice([0, 1, 1, 2])))
-    return f"(S {subject} (VP ({tag} {form}) {_noun_phrase(r, r.choice([0, 0, 1, 2]))[0]}{places}))"
+    places = "".join(
+        " " + _prepositional(r, r.choice([0, 0, 1, 2][: most + 1])) for _ in range(r.choice([0, 1, 1, 2][: most + 2]))
+    )
+    return f"(S {subject} (VP ({tag} {form}) {_noun_phrase(r, r.choice([0, 0, 1, 2][: most + 1]))[0]}{places}))"
 
 
 def _noun_phrase(r: Random, depth: int) -> tuple[str, str]:
