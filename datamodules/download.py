@@ -71,6 +71,7 @@ def fetch(url: str, path: Path, sha256: str | None, homepage: str) -> str:
         raise InputError(f"{url}: {error}; deleted, so run again; if it recurs see {homepage}") from None
     if got is part:
         part.rename(path)
+        part.with_suffix(".tag").unlink(missing_ok=True)
     return found
 
 
@@ -102,9 +103,9 @@ def _append(url: str, part: Path, homepage: str) -> bool:
             headers["If-Range"] = tag.read_text(encoding="utf-8")  # another version is sent from its start
     with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as answer:
         if answer.status_code == 416:  # nothing after what is here: whole, or not this file
-            if answer.headers.get("Content-Range", "").endswith(f"/{have}"):
+            if have and answer.headers.get("Content-Range", "").endswith(f"/{have}"):
                 return True
-            part.unlink()
+            part.unlink(missing_ok=True)
             return False
         if answer.status_code in TRY_AGAIN:
             raise requests.HTTPError(f"status {answer.status_code}")

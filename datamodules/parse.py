@@ -55,8 +55,8 @@ def stanza_parser() -> Callable[[str], Any]:
     """English, raw text in. Raises InputError if the library or its model is not here."""
     try:
         from stanza import Pipeline
-    except ImportError:
-        raise InputError("the parser is not installed: pip install stanza") from None
+    except ImportError as error:
+        raise InputError(f"the parser is not installed ({error}): pip install stanza") from None
     try:
         return Pipeline("en", processors=PROCESSORS, tokenize_no_ssplit=True, download_method=None, verbose=False)
     except Exception as error:  # it has no class of its own for a model that is missing

@@ -10,6 +10,7 @@ from datamodules.corpus import Split
 from datamodules.errors import InputError
 from datamodules.penn import TREE_FILES, Tree, read_trees
 
+PUBLISHED: dict[str, Split] = {"train": "train", "dev": "dev", "test": "test"}  # by the name of a file up to its dot
 STRETCH = 50  # trees that stay together in one split, as neighbours speak of the same things
 
 
@@ -17,7 +18,8 @@ class Trees(OnDisk):
     """A file, or all `.mrg` and `.const.tsv` files below a folder, packed or not; a tree may span lines.
 
     Every stretch of 50 trees of a file goes to one split: 5% dev and 5% test (10,000 trees each at most), 10%
-    for probing. Sentences are the words of the trees.
+    for probing; files named train, dev and test keep theirs, but for the share of probing. Sentences are the
+    words of the trees.
     """
 
     name = "trees"
@@ -44,9 +46,10 @@ class Trees(OnDisk):
         count = given = 0
         for path in self.files():
             name = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
+            published = PUBLISHED.get(path.name.split(".")[0])
             for place, tree in enumerate(read_trees(path)):
                 count += 1
-                if split_of(f"{name}:{place // STRETCH}") == split:
+                if split_of(f"{name}:{place // STRETCH}", published) == split:
                     given += 1
                     yield tree
         if not given and split != "test":

@@ -1,0 +1,279 @@
+"""Every corpus reader against a small file in the published format, worked out by hand."""
+
+import bz2
+import gzip
+import shutil
+from pathlib import Path
+
+import pytest
+from hydra.utils import instantiate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+
+from datamodules.corpora.documents import JsonDocuments
+from datamodules.corpora.europarl import Europarl
+from datamodules.corpora.held_out import DocumentCorpus, split_of
+from datamodules.corpora.inference_files import AllNli, MultiNli, Snli
+from datamodules.corpora.markdown import Markdown
+from datamodules.corpora.multi30k import Multi30k
+from datamodules.corpora.plain_text import PlainText
+from datamodules.corpora.sick import Sick
+from datamodules.corpora.trees import Trees
+from datamodules.corpora.wikipedia import Wikipedia
+from datamodules.corpus import Corpus, Document, Inference, Section, Split
+from datamodules.errors import InputError
+from datamodules.tokenize import split_sentences, tokenize
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
+CONFIGS = Path(__file__).parents[2] / "configs" / "corpus"
+SPLITS: tuple[Split, ...] = ("train", "dev", "test", "probe")
+
+
+def whole(corpus: DocumentCorpus) -> list[Document]:
+    return [found.read() for found in corpus.found()]
+
+
+def many_documents(folder: Path, count: int = 200) -> PlainText:
+    """Documents of two sentences each."""
+    text = "\n\n".join(f"Story {i} begins .\nStory {i} ends ." for i in range(count))
+    (folder / "many.txt").write_text(text, encoding="utf-8")
+    return PlainText(str(folder), tokenized=True)
+
+
+def test_tokens_follow_the_moses_conventions() -> None:
+    assert tokenize('Don\'t (ever) say "it", he said.') == 'Don \'t ( ever ) say " it " , he said .'
+    assert tokenize("L'homme n'est pas là.", "fr") == "L' homme n' est pas là ."
+
+
+@given(st.text())
+@settings(max_examples=50, deadline=None)
+def test_tokens_have_single_spaces_between_them(text: str) -> None:
+    tokens = tokenize(text)
+    assert tokens == " ".join(tokens.split())
+
+
+@given(st.text())
+@settings(max_examples=50, deadline=None)
+def test_splitting_sentences_loses_no_character(text: str) -> None:
+    assert sorted("".join("".join(split_sentences(text)).split())) == sorted("".join(text.split()))
+
+
+def test_multi30k_pairs_the_same_caption_in_two_languages() -> None:
+    corpus = Multi30k(str(FIXTURES / "multi30k"))
+    pairs = list(corpus.parallel("train", "fr"))
+    assert pairs[1] == ("A man 's hat is red .", "Le chapeau de l' homme est rouge .")
+    assert [source for source, _ in corpus.parallel("train", "cs")] == list(corpus.sentences("train"))
+    assert len(list(corpus.parallel("dev", "de"))) == 2
+
+
+def test_gzipped_files_read_as_plain_ones(tmp_path: Path) -> None:
+    for path in (FIXTURES / "multi30k").iterdir():
+        (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    plain, packed = Multi30k(str(FIXTURES / "multi30k")), Multi30k(str(tmp_path))
+    assert list(plain.parallel("train", "de")) == list(packed.parallel("train", "de"))
+
+
+def test_size_cuts_only_the_training_split() -> None:
+    corpus = Multi30k(str(FIXTURES / "multi30k"), size=3)
+    assert len(list(corpus.parallel("train", "fr"))) == 3
+    assert len(list(corpus.parallel("test", "fr"))) == 2
+
+
+def test_europarl_holds_out_a_twentieth_twice_and_loses_no_line() -> None:
+    corpus = Europarl(str(FIXTURES / "europarl"))
+    parts = {split: list(corpus.parallel(split, "fr")) for split in SPLITS[:3]}
+    assert {split: len(pairs) for split, pairs in parts.items()} == {"train": 36, "dev": 2, "test": 2}
+    assert len({pair for pairs in parts.values() for pair in pairs}) == 40
+    numbers = [(source.split()[-2], target.split()[-2]) for source, target in parts["train"]]
+    assert all(source == target for source, target in numbers)
+
+
+def test_the_hold_out_of_europarl_depends_on_the_seed_alone() -> None:
+    def held_out(seed: int) -> list[str]:
+        return list(Europarl(str(FIXTURES / "europarl"), seed=seed).sentences("dev"))
+
+    assert held_out(1) == held_out(1)
+    assert held_out(1) != held_out(2)
+    assert (
+        Europarl(str(FIXTURES / "europarl"), seed=1).fingerprint()
+        != Europarl(str(FIXTURES / "europarl"), seed=2).fingerprint()
+    )
+
+
+def test_snli_reads_the_same_from_json_and_from_text_without_undecided_pairs(caplog: pytest.LogCaptureFixture) -> None:
+    pairs = list(Snli(str(FIXTURES / "snli_1.0")).inference("train"))
+    assert pairs == list(Snli(str(FIXTURES / "snli_txt")).inference("train"))
+    assert pairs[2] == Inference("A cook waits .", "Nobody waits .", "contradiction")
+    assert len(pairs) == 3
+    assert "1 pairs without a gold label" in caplog.text
+
+
+def test_multinli_is_tested_on_the_mismatched_genres() -> None:
+    corpus = MultiNli(str(FIXTURES / "multinli_1.0"))
+    assert next(corpus.inference("dev")).premise == "We took the train , didn 't we ?"
+    assert [pair.label for pair in corpus.inference("test")] == ["contradiction"]
+
+
+def test_allnli_trains_on_both_and_is_validated_on_snli(tmp_path: Path) -> None:
+    for name in ("snli_1.0", "multinli_1.0"):
+        shutil.copytree(FIXTURES / name, tmp_path / name)
+    corpus = AllNli(str(tmp_path))
+    assert len(list(corpus.inference("train"))) == 5
+    assert list(corpus.inference("dev")) == list(Snli(str(FIXTURES / "snli_1.0")).inference("dev"))
+    assert len(list(AllNli(str(tmp_path), size=4).inference("train"))) == 4
+
+
+@pytest.mark.parametrize("split", SPLITS[:3])
+def test_sick_reads_the_same_from_three_files_and_from_one(split: Split) -> None:
+    pairs = list(Sick(str(FIXTURES / "sick")).inference(split))
+    assert pairs == list(Sick(str(FIXTURES / "sick_whole")).inference(split))
+    assert {"train": 3, "dev": 1, "test": 2}[split] == len(pairs)
+
+
+def test_blank_lines_part_documents_of_running_text() -> None:
+    documents = whole(PlainText(str(FIXTURES / "text")))
+    assert [document.id for document in documents] == ["books.txt:1", "books.txt:4", "books.txt:8"]
+    assert documents[1].sections == [
+        Section(None, None, [["The ship left at noon .", "Its captain didn 't look back ."]])
+    ]
+
+
+def test_a_text_without_blank_lines_is_cut_into_documents(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("a b .\n" * 2500)
+    lengths = [len(document.sections[0].paragraphs[0]) for document in whole(PlainText(str(tmp_path)))]
+    assert lengths == [1000, 1000, 500]
+
+
+def test_trees_lose_traces_and_functions_and_give_their_words() -> None:
+    corpus = Trees(str(FIXTURES / "trees"))
+    split = split_of("wsj_like.mrg:0")
+    assert list(corpus.trees(split)) == [
+        "(ROOT (S (NP (DT The) (NN harbour)) (VP (VBD was) (VP (VBN closed) (PP (IN in) (NP (NNP March))))) (. .)))",
+        "(ROOT (S (NP (PRP It)) (VP (VBD reopened) (ADVP (RB later))) (. .)))",
+    ]
+    assert list(corpus.sentences(split)) == ["The harbour was closed in March .", "It reopened later ."]
+
+
+LIGHTHOUSE = Document(
+    "12",
+    "Lighthouse",
+    [
+        Section(
+            0,
+            None,
+            [["A lighthouse is a tower with a lamp .", "Ships see it from afar ."], ["It is built by the sea ."]],
+        ),
+        Section(1, "History", [["The first ones burned wood ."]]),
+        Section(
+            2,
+            "Keepers",
+            [["A keeper lit the lamp ."], ["A keeper cleaned it ."], ["After 1950 , few were left ."]],
+        ),
+        Section(1, "Uses", []),
+    ],
+)
+
+
+def test_a_dump_gives_the_prose_of_its_articles_in_sections() -> None:
+    lighthouse, rain = whole(Wikipedia(str(FIXTURES / "wikipedia")))
+    assert lighthouse == LIGHTHOUSE
+    assert rain == Document("15", "Rain", [Section(0, None, [["Rain falls .", "It is wet ."]])])
+
+
+def test_a_packed_dump_reads_as_the_plain_one(tmp_path: Path) -> None:
+    dump = tmp_path / "pages.xml.bz2"
+    dump.write_bytes(bz2.compress((FIXTURES / "wikipedia" / "pages.xml").read_bytes()))
+    assert whole(Wikipedia(str(dump)))[0] == LIGHTHOUSE
+
+
+def test_markdown_gives_prose_in_sections() -> None:
+    guide, notes = whole(Markdown(str(FIXTURES / "markdown")))
+    assert guide.title == "A guide"
+    assert guide.sections == [
+        Section(0, None, [["Read this first .", "It is short ."]]),
+        Section(1, "A guide", []),
+        Section(2, "Setting up", [["Install the tool .", "Then start it ."], ["One thing ."], ["Another thing ."]]),
+        Section(3, "Details", [["a cell"], ["b cell"], ["c"], ["d"]]),
+        Section(2, "Again", [["The end ."]]),
+    ]
+    assert (notes.id, notes.title, notes.sections[0].level) == ("more/notes.md", "notes", 0)
+
+
+def test_json_documents_keep_levels_titles_and_published_splits() -> None:
+    corpus = JsonDocuments(str(FIXTURES / "documents"))
+    first, second = corpus.found()
+    assert first.read() == Document(
+        "leaflet-1",
+        "Your tablets",
+        [
+            Section(0, None, [["Read this first .", "Keep it ."]]),
+            Section(1, "Before you start", []),
+            Section(2, "Allergies", [["Don 't wait ."], ["Tell your doctor ."]]),
+        ],
+    )
+    assert second.read().sections == [Section(None, None, [["It depends ."]])]
+    assert list(corpus.sentences("dev")) == ["It depends ."]
+
+
+@given(st.text(min_size=1), st.sampled_from(SPLITS[:3]))
+@settings(max_examples=50)
+def test_a_published_split_is_kept_but_for_the_share_of_probing(id: str, published: Split) -> None:
+    expected = {"probe"} if (published, split_of(id)) == ("train", "probe") else {published}
+    assert {split_of(id, published)} == expected
+
+
+def test_the_split_of_a_document_is_the_same_on_every_machine() -> None:
+    drawn = [split_of(f"document {i}") for i in range(60)]
+    assert [drawn.index(split) for split in SPLITS] == [0, 40, 44, 15]
+
+
+def test_every_document_is_in_exactly_one_split(tmp_path: Path) -> None:
+    corpus = many_documents(tmp_path)
+    ids = [document.id for split in SPLITS for document in corpus.documents(split)]
+    assert sorted(ids) == sorted(document.id for document in whole(corpus))
+    shares = [len(list(corpus.documents(split))) for split in SPLITS[1:]]
+    assert all(0 < share < 40 for share in shares)
+
+
+def test_size_counts_training_sentences_of_documents(tmp_path: Path) -> None:
+    many_documents(tmp_path)
+    corpus = PlainText(str(tmp_path), size=7, tokenized=True)
+    assert len(list(corpus.sentences("train"))) == 7
+    assert len(list(corpus.documents("train"))) == 4
+
+
+def test_a_fingerprint_changes_with_the_text_and_the_settings(tmp_path: Path) -> None:
+    corpus = many_documents(tmp_path)
+    before = corpus.fingerprint()
+    assert PlainText(str(tmp_path), tokenized=True).fingerprint() == before
+    assert PlainText(str(tmp_path), tokenized=False).fingerprint() != before
+    assert PlainText(str(tmp_path), size=3, tokenized=True).fingerprint() != before
+    (tmp_path / "more.txt").write_text("More .\n")
+    assert corpus.fingerprint() != before
+
+
+def test_text_is_streamed_not_held(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("First .\n\n" * 40 + "Second .\n")
+    with (tmp_path / "b.txt").open("wb") as file:
+        file.write(b"\xff\xfe broken \n")
+    documents = PlainText(str(tmp_path)).documents("train")
+    assert next(documents).sections[0].paragraphs == [["First ."]]  # the broken file behind it is not reached yet
+    with pytest.raises(InputError, match=r"b\.txt:1"):
+        list(documents)
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_corpus_config_says_what_it_is_and_builds(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    roots = {"snli": "snli_1.0", "multinli": "multinli_1.0", "allnli": "."}
+    config = OmegaConf.load(path)
+    if path.stem != "demo":
+        assert "root" in config
+        assert "size" in config
+        config.root = str(FIXTURES / roots.get(path.stem, path.stem))
+    corpus = instantiate(config)
+    assert isinstance(corpus, Corpus)
+    assert corpus.fingerprint()
+    assert type(corpus).tokenize("Rain, again.") in ("Rain , again .", "Rain, again.")

@@ -1,0 +1,323 @@
+"""Broken corpora end in one line that names file and line, or in a correct result; never in anything else."""
+
+import gzip
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from datamodules.corpora.documents import JsonDocuments
+from datamodules.corpora.europarl import Europarl
+from datamodules.corpora.held_out import DocumentCorpus, split_of
+from datamodules.corpora.inference_files import MultiNli, Snli
+from datamodules.corpora.markdown import Markdown, read_markdown
+from datamodules.corpora.multi30k import Multi30k
+from datamodules.corpora.plain_text import PlainText
+from datamodules.corpora.sick import Sick
+from datamodules.corpora.trees import Trees
+from datamodules.corpora.wikipedia import Wikipedia
+from datamodules.corpora.wikitext import read_wikitext, tangled
+from datamodules.corpus import Corpus, Section
+from datamodules.errors import InputError
+from datamodules.lines import read_lines
+from datamodules.parse import main, parse_file
+from datamodules.penn import read_trees
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
+
+Case = tuple[type[Corpus], str, str]
+READERS: dict[str, Case] = {
+    "multi30k": (Multi30k, "multi30k", "train.fr"),
+    "europarl": (Europarl, "europarl", "europarl-v7.fr-en.en"),
+    "snli jsonl": (Snli, "snli_1.0", "snli_1.0_train.jsonl"),
+    "snli txt": (Snli, "snli_txt", "snli_1.0_train.txt"),
+    "multinli": (MultiNli, "multinli_1.0", "multinli_1.0_dev_mismatched.txt"),
+    "sick": (Sick, "sick", "SICK_train.txt"),
+    "sick whole": (Sick, "sick_whole", "SICK.txt"),
+    "text": (PlainText, "text", "books.txt"),
+    "trees": (Trees, "trees", "wsj_like.mrg"),
+    "wikipedia": (Wikipedia, "wikipedia", "pages.xml"),
+    "markdown": (Markdown, "markdown", "guide.md"),
+    "documents": (JsonDocuments, "documents", "leaflets.jsonl"),
+}
+PAIRED = ("snli jsonl", "snli txt", "multinli", "sick", "sick whole")
+
+
+def read_all(corpus: Corpus, name: str) -> list[str]:
+    """Every text that the corpus gives; each must be clean."""
+    texts = [text for text in _texts(corpus, name) if text is not None]
+    for text in texts:
+        assert text == " ".join(text.split())
+        assert text.encode("utf-8").decode("utf-8") == text
+    return texts
+
+
+def _texts(corpus: Corpus, name: str) -> Iterator[str | None]:
+    for split in ("train", "dev", "test") if name in PAIRED else ():
+        for pair in corpus.inference(split):  # type: ignore[arg-type]
+            yield from pair
+    if isinstance(corpus, DocumentCorpus):
+        for found in corpus.found():
+            document = found.read()
+            yield document.title
+            for section in document.sections:
+                yield section.title
+                for paragraph in section.paragraphs:
+                    yield from paragraph
+    if isinstance(corpus, Trees):
+        yield from (" ".join(tree.words()) for file in corpus.files() for tree in read_trees(file))
+    if isinstance(corpus, (Multi30k, Europarl)):
+        for pair in corpus.parallel("train", "fr"):
+            yield from pair
+
+
+def with_bytes(folder: Path, case: Case, content: bytes) -> Corpus:
+    """The corpus with other bytes in the file of the case."""
+    kind, fixture, name = case
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(FIXTURES / fixture, folder)
+    (folder / name).write_bytes(content)
+    return kind(str(folder))  # type: ignore[call-arg]
+
+
+def refusal(folder: Path, case: Case, content: bytes, name: str) -> str | None:
+    """What the reader says against the content, None if it reads it."""
+    try:
+        read_all(with_bytes(folder, case, content), name)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+@st.composite
+def spoilt(draw: st.DrawFn, original: bytes) -> bytes:
+    """The original with a stretch replaced, removed or doubled, or bytes of any kind."""
+    if draw(st.integers(0, 4)) == 0:
+        return draw(st.binary(max_size=200))
+    start = draw(st.integers(0, len(original)))
+    end = draw(st.integers(start, min(len(original), start + 60)))
+    middle = draw(
+        st.one_of(st.binary(max_size=20), st.text(max_size=10).map(str.encode), st.just(original[start:end] * 2))
+    )
+    return original[:start] + middle + original[end:]
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_spoilt_files_are_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    case = READERS[name]
+    original = (FIXTURES / case[1] / case[2]).read_bytes()
+
+    @given(content=spoilt(original))
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @example(content=b"")
+    @example(content=b"\x00" * 50)
+    @example(content=original[: len(original) // 2])
+    @example(content=b"\xff\xfe" + original)
+    def check(content: bytes) -> None:
+        said = refusal(tmp_path / "corpus", case, content, name)
+        assert said is None or (str(tmp_path) in said and "\n" not in said)
+
+    check()
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_file_that_is_no_text_is_named_with_its_line(name: str, tmp_path: Path) -> None:
+    case = READERS[name]
+    lines = (FIXTURES / case[1] / case[2]).read_bytes().splitlines(keepends=True)
+    spoilt_line = b"caf\xe9 " + lines[1]
+    corpus = with_bytes(tmp_path / "corpus", case, b"".join([lines[0], spoilt_line, *lines[2:]]))
+    with pytest.raises(InputError, match=rf"{case[2].replace('.', '[.]')}:2: "):
+        read_all(corpus, name)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_missing_folder_says_how_to_get_the_corpus(name: str, tmp_path: Path) -> None:
+    kind = READERS[name][0]
+    for root in (None, str(tmp_path / "nowhere")):
+        with pytest.raises(InputError, match=r"corpus\.root="):
+            kind(root)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_an_empty_folder_says_what_is_missing(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=str(tmp_path)):
+        read_all(READERS[name][0](str(tmp_path)), name)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("size", [0, -1, "many"])
+def test_a_size_that_is_no_count_is_refused(size: object) -> None:
+    with pytest.raises(InputError, match=r"corpus\.size="):
+        Multi30k(str(FIXTURES / "multi30k"), size)  # type: ignore[arg-type]
+
+
+def test_parallel_files_of_different_length_are_both_named(tmp_path: Path) -> None:
+    for extra, message in (("Un.\nDeux.\n", "4 lines but .*train.fr has 6"), (None, "4 lines but .*train.fr has 3")):
+        text = (FIXTURES / "multi30k" / "train.fr").read_text()
+        changed = text + extra if extra else "".join(text.splitlines(keepends=True)[:3])
+        corpus = with_bytes(tmp_path / "c", READERS["multi30k"], changed.encode())
+        with pytest.raises(InputError, match=message):
+            list(corpus.parallel("train", "fr"))
+
+
+def test_an_empty_line_stays_on_both_sides_so_that_it_can_be_counted(tmp_path: Path) -> None:
+    text = (FIXTURES / "multi30k" / "train.fr").read_text().splitlines()
+    corpus = with_bytes(tmp_path / "c", READERS["multi30k"], "\n".join([text[0], "", *text[2:]]).encode())
+    assert [target for _, target in corpus.parallel("train", "fr")][1] == ""
+    assert len(list(corpus.parallel("train", "fr"))) == 4
+
+
+@pytest.mark.parametrize("corpus", [Multi30k, Europarl])
+def test_a_language_that_a_corpus_lacks_is_answered_with_those_it_has(corpus: type[Corpus]) -> None:
+    with pytest.raises(InputError, match="fr, de"):
+        next(iter(corpus(str(FIXTURES)).parallel("train", "sv")))  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(("kind", "folder"), [(Multi30k, "multi30k"), (Sick, "sick"), (Snli, "snli_1.0")])
+def test_a_corpus_that_comes_divided_has_no_probe_split(kind: type[Corpus], folder: str) -> None:
+    corpus = kind(str(FIXTURES / folder))  # type: ignore[call-arg]
+    view = corpus.sentences if kind is Multi30k else corpus.inference
+    with pytest.raises(InputError, match="no probe split"):
+        next(iter(view("probe")))
+
+
+def test_too_few_documents_to_hold_some_out_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One sentence .\n")
+    absent = "dev" if split_of("a.txt:1") != "dev" else "probe"
+    with pytest.raises(InputError, match="none of its 1 documents"):
+        list(PlainText(str(tmp_path)).documents(absent))  # type: ignore[arg-type]
+
+
+def test_an_article_left_out_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    text = (FIXTURES / "wikipedia" / "pages.xml").read_text().replace("Rain falls.", "{{a|" * 50)
+    corpus = with_bytes(tmp_path / "c", READERS["wikipedia"], text.encode())
+    assert "Rain" not in read_all(corpus, "wikipedia")
+    assert "'Rain' left out" in caplog.text
+
+
+def test_an_unknown_label_is_named_with_its_line(tmp_path: Path) -> None:
+    text = (FIXTURES / "sick" / "SICK_train.txt").read_text().replace("NEUTRAL", "PERHAPS")
+    with pytest.raises(InputError, match=r"SICK_train\.txt:4: label 'PERHAPS'"):
+        list(with_bytes(tmp_path / "c", READERS["sick"], text.encode()).inference("train"))
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    text = (FIXTURES / "sick" / "SICK_train.txt").read_text().replace("sentence_B", "sentence_C")
+    with pytest.raises(InputError, match=r"SICK_train\.txt:1: no column sentence_B"):
+        list(with_bytes(tmp_path / "c", READERS["sick"], text.encode()).inference("train"))
+
+
+BROKEN_DOCUMENTS = {
+    "no id": {"sections": []},
+    "split": {"id": "a", "split": "holdout", "sections": []},
+    "no sections": {"id": "a"},
+    "sections": {"id": "a", "sections": ["x"]},
+    "level": {"id": "a", "sections": [{"level": "1", "paragraphs": []}]},
+    "paragraphs": {"id": "a", "sections": [{"level": 1, "paragraphs": ["A sentence."]}]},
+    "title": {"id": "a", "title": 3, "sections": []},
+}
+
+
+@pytest.mark.parametrize("record", BROKEN_DOCUMENTS.values(), ids=BROKEN_DOCUMENTS.keys())
+def test_a_document_of_another_form_is_named_with_its_line(record: dict, tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_text("\n" + json.dumps(record) + "\n")
+    with pytest.raises(InputError, match=r"d\.jsonl:2: "):
+        read_all(JsonDocuments(str(tmp_path)), "documents")
+
+
+@pytest.mark.parametrize("line", ['{"id": "\\ud800", "sections": []}', "[" * 100_000, "{", "[]", '{"a": NaN'])
+def test_json_that_is_none_is_named_with_its_line(line: str, tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_text(line + "\n")
+    with pytest.raises(InputError, match=r"d\.jsonl:1: "):
+        read_all(JsonDocuments(str(tmp_path)), "documents")
+
+
+def test_a_gzip_file_that_is_cut_off_is_named(tmp_path: Path) -> None:
+    packed = gzip.compress(b"".join(b"line %d\n" % i for i in range(10_000)))
+    (tmp_path / "a.txt.gz").write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(InputError, match=r"a\.txt\.gz:\d+: .*damaged"):
+        list(read_lines(tmp_path / "a.txt.gz"))
+
+
+def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datamodules.lines.MAX_LINE", 1000)
+    (tmp_path / "a.txt").write_text("short\n" + "x" * 5000)
+    with pytest.raises(InputError, match=r"a\.txt:2: a line of more than 1000 bytes"):
+        list(read_lines(tmp_path / "a.txt"))
+
+
+def test_a_dump_whose_entities_explode_is_refused(tmp_path: Path) -> None:
+    levels = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
+    page = "<page><title>a</title><id>1</id><revision><text>&e11;</text></revision></page>"
+    (tmp_path / "a.xml").write_text(f'<!DOCTYPE m [<!ENTITY e0 "lol">{levels}]>\n<mediawiki>{page}</mediawiki>')
+    with pytest.raises(InputError, match=r"a\.xml:\d"):
+        read_all(Wikipedia(str(tmp_path)), "wikipedia")
+
+
+def test_a_page_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datamodules.corpora.wikipedia.MAX_PAGE", 1000)
+    (tmp_path / "a.xml").write_text("<mediawiki><page><title>a</title>" + "some text\n" * 500)
+    with pytest.raises(InputError, match=r"a\.xml:\d+: 1000 bytes without the end of a page"):
+        read_all(Wikipedia(str(tmp_path)), "wikipedia")
+
+
+@pytest.mark.parametrize("mark", ["{{a|", "[[a|", "<b>", "[http://a ", "<!--", "\n{|\n", "{{{a|{{"])
+def test_an_article_that_would_take_hours_is_recognised(mark: str) -> None:
+    assert tangled(mark * 5000) is not None
+    assert tangled(f"Plain text with {mark}one of them.") is None
+
+
+MARKS = (
+    r"{{ }} [[ ]] | = == * '' ''' <ref> </ref> <b > </ &nbsp; &#x110000; &#0; a File: http://x {| |} # - ` ![ ]( "
+    r"<!-- --> 1. \ __TOC__"
+)
+MARKUP = [*re.findall(r"\S+", MARKS), "\x01", " ", "\n", "\n> "]
+
+
+@pytest.mark.parametrize("read", [read_wikitext, read_markdown])
+def test_any_markup_becomes_clean_sentences(read: Callable[[str], list[Section]]) -> None:
+    @given(st.lists(st.sampled_from(MARKUP), max_size=40).map("".join))
+    @settings(max_examples=150, deadline=None)
+    def check(text: str) -> None:
+        for section in read(text):
+            assert section.level is not None
+            for paragraph in section.paragraphs:
+                assert paragraph
+                assert all(sentence and sentence == " ".join(sentence.split()) for sentence in paragraph)
+
+    check()
+
+
+class FakeSentence:
+    def __init__(self, text: str) -> None:
+        self.constituency = f"(ROOT\n  (NP {' '.join(f'(NN {word})' for word in text.split())}))"
+
+
+class FakeParser:
+    """Stands in for a parser: takes what Stanza takes and gives what it gives."""
+
+    def __call__(self, text: str) -> "FakeParser":
+        self.sentences = [FakeSentence(sentence) for sentence in text.split("\n\n")]
+        return self
+
+
+def test_parsing_writes_a_tree_per_sentence_that_is_read_back(tmp_path: Path) -> None:
+    source, target = tmp_path / "in.txt", tmp_path / "out.mrg"
+    source.write_text("".join(f"sentence {i}\n\n" for i in range(600)))
+    assert parse_file(source, target, FakeParser()) == 600
+    assert next(Trees(str(target)).sentences("train")).startswith("sentence ")
+    assert len(target.read_text().splitlines()) == 600
+
+
+def test_parsing_without_a_parser_says_how_to_get_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.txt").write_text("A dog runs.\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(__import__("sys").modules, "stanza", None)
+        with pytest.raises(SystemExit, match="2"):
+            main([str(tmp_path / "in.txt"), str(tmp_path / "out.mrg")])
+    assert "pip install stanza" in capsys.readouterr().err
+    assert not (tmp_path / "out.mrg").exists()
