@@ -1,5 +1,6 @@
-"""The picture of training: probes by epoch beside the objective's own score (Conneau et al. 2018, Figure 1)."""
+"""Training as a picture: probes by epoch, the objective's own score behind them (Conneau et al. 2018, Figure 1)."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from probes.drawing import (
     SURFACE,
     SYNTAX,
     Line,
+    Style,
     draw_lines,
     in_order,
     look,
@@ -53,12 +55,17 @@ def panel_of(
     """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
     tasks = in_order([row.task for rows in probes for row in rows])
     lines = [over_runs(task, [_by_epoch(rows, task) for rows in probes]) for task in tasks]
-    own = [{float(m["epoch"]): (float(m[score]),) * 3 for m in rows if m.get(score)} for rows in metrics]
+    own = [{epoch: (value, value, value) for epoch, value in _finite(rows, score)} for rows in metrics]
     return Panel(title, lines, NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else "", over_runs(score, own))
 
 
 def _by_epoch(rows: Sequence[ProbeRow], task: str) -> dict[float, tuple[float, float, float]]:
     return {float(row.epoch): (row.test_accuracy, row.test_low, row.test_high) for row in rows if row.task == task}
+
+
+def _finite(metrics: Sequence[Mapping[str, str]], score: str) -> list[tuple[float, float]]:
+    pairs = [(float(row["epoch"]), float(row[score])) for row in metrics if row.get(score)]
+    return [(epoch, value) for epoch, value in pairs if math.isfinite(value)]
 
 
 def over_runs(name: str, runs: Sequence[Mapping[float, tuple[float, float, float]]]) -> Line:
@@ -135,17 +142,16 @@ def _points(axes: Axes, lines: Sequence[Line]) -> None:
             fmt="o",
             color=colour,
             capsize=3,
-            gid=f"points {line.name}",
         )
         axes.annotate(
             f"{score:.1f}", (place, score), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8.5
         )
     axes.set_xlim(-0.5, len(lines) - 0.2 if lines else 1)
-    axes.set_xticks(range(len(lines)), [line.name for line in lines], fontsize=8.5)
+    axes.set_xticks(range(len(lines)), [line.name for line in lines], fontsize=8.5, rotation=30, ha="right")
 
 
 def explain_styles(figure: Figure) -> None:
     """The one legend: what the line styles mean."""
-    kinds = {"surface": SURFACE, "syntax": SYNTAX, "semantics": SEMANTICS}
+    kinds: dict[str, Style] = {"surface": SURFACE, "syntax": SYNTAX, "semantics": SEMANTICS}
     handles = [Line2D([], [], color="#444444", linestyle=style, label=kind) for kind, style in kinds.items()]
     figure.legend(handles=handles, loc="outside lower right", ncols=3, frameon=False, fontsize=8.5, handlelength=2.8)

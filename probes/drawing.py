@@ -3,9 +3,10 @@
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -15,10 +16,13 @@ from scipy.optimize import isotonic_regression
 from datamodules.errors import InputError
 from datamodules.files import atomic_write
 
-SURFACE, SYNTAX, SEMANTICS = (0, (1, 1)), "-", (0, (5, 1.6))  # line styles: dots, solid, dashes
+Style = Literal["-"] | tuple[float, tuple[float, ...]]  # a line's: whole, or offset with strokes and gaps
+SURFACE: Style = (0, (1, 1))
+SYNTAX: Style = "-"
+SEMANTICS: Style = (0, (5, 1.6))
 # The paper's three groups of tasks share a line style. Okabe and Ito's colours with four dark ones beside them,
 # so that colour-blind readers and a black-and-white print tell the lines of one group apart.
-LOOKS: dict[str, tuple[str, object]] = {
+LOOKS: dict[str, tuple[str, Style]] = {
     "SentLen": ("#000000", SURFACE),
     "WC": ("#9A6A00", SURFACE),
     "TreeDepth": ("#0072B2", SYNTAX),
@@ -52,7 +56,7 @@ def in_order(names: Sequence[str]) -> list[str]:
     return known + [name for name in dict.fromkeys(names) if name not in LOOKS]
 
 
-def look(name: str, place: int = 0) -> tuple[str, object]:
+def look(name: str, place: int = 0) -> tuple[str, Style]:
     """Colour and line style of a task; any other name takes those of its `place`."""
     return LOOKS.get(name) or LOOKS[TASKS[(place + 2) % len(TASKS)]]
 
@@ -130,7 +134,8 @@ def as_png(figure: Figure) -> bytes:
 
 
 def as_svg(figure: Figure) -> str:
-    """Text stays outlines, so that the picture looks alike everywhere; no date, so that it repeats."""
+    """Letters are outlines, so that the picture looks alike everywhere; the same figure gives the same text."""
     buffer = io.StringIO()
-    FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
+    with rc_context({"svg.hashsalt": "names of shapes"}):  # there is no other way to fix them
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
     return buffer.getvalue()

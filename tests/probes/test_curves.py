@@ -1,15 +1,18 @@
+"""The picture of a run, and its TensorBoard page, read back."""
+
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from datamodules.files import upsert_csv
-from probes import curves
-from probes.results import ProbeRow, write_rows
-from probes.tensorboard import add_picture, custom_layout, open_page
-
-TASKS = ("SentLen", "WC", "TreeDepth", "TopConst", "BShift", "Tense", "SubjNum", "ObjNum", "SOMO", "CoordInv")
+from datamodules.errors import InputError
+from datamodules.files import read_csv, upsert_csv
+from probes.curves import draw_curves, draw_panels, over_runs, panel_of
+from probes.drawing import TASKS, as_svg, new_figure, save_figure, spread
+from probes.results import ProbeRow, read_rows, write_rows
 
 
 def run_of(folder: Path, epochs: int, tasks: tuple[str, ...] = TASKS) -> Path:
@@ -24,21 +27,75 @@ def run_of(folder: Path, epochs: int, tasks: tuple[str, ...] = TASKS) -> Path:
     return folder
 
 
+def figure_of(run: Path):
+    metrics = [read_csv(run / "metrics.csv")] if (run / "metrics.csv").exists() else []
+    return draw_panels([panel_of("a run", [read_rows(run / "probes.csv")], "val/bleu", metrics)])
+
+
 @pytest.mark.parametrize("epochs", [1, 2, 9])
-def test_a_picture_is_drawn_for_any_number_of_epochs(tmp_path: Path, epochs: int) -> None:
-    picture = curves.draw_curves(run_of(tmp_path, epochs), "val/bleu")
-    assert Image.open(picture).size[0] > 1000
+def test_a_picture_is_wide_enough_for_any_number_of_epochs(tmp_path: Path, epochs: int) -> None:
+    assert Image.open(draw_curves(run_of(tmp_path, epochs), "val/bleu")).size == (1800, 1040)
 
 
-def test_one_chart_holds_all_tasks_and_another_the_score() -> None:
-    charts = custom_layout(["SentLen", "WC"], ["val/bleu"])["what the encoder learns"]
-    assert [tags for _, tags in charts.values()] == [["probe/SentLen$", "probe/WC$"], ["val/bleu$"]]
+@pytest.mark.parametrize("tasks", [TASKS, ("WC", "BShift"), ("SentLen", "MyOwnTask")])
+def test_every_task_has_a_line_and_a_name_at_its_end(tmp_path: Path, tasks: tuple[str, ...]) -> None:
+    probes, own = figure_of(run_of(tmp_path, 3, tasks)).axes
+    assert [line.get_gid() for line in probes.lines if "points" in (line.get_gid() or "")] == [
+        f"points {task}" for task in tasks
+    ]
+    assert [text.get_text() for text in probes.texts] == [*tasks, "BLEU"]
+    assert "BLEU" in own.get_ylabel()
 
 
-def test_the_page_holds_settings_and_picture(tmp_path: Path) -> None:
-    picture = curves.draw_curves(run_of(tmp_path, 2), "val/bleu")
-    open_page(tmp_path / "tensorboard", ["SentLen"], "val/bleu", "seed: 1")
-    add_picture(tmp_path / "tensorboard", picture, 1)
-    events = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
-    assert events.Images("curves")[0].step == 1
-    assert "settings/text_summary" in events.Tags()["tensors"]
+def test_a_line_holds_the_scores_of_its_task(tmp_path: Path) -> None:
+    probes, own = figure_of(run_of(tmp_path, 3)).axes
+    by_gid = {line.get_gid(): line.get_xydata().tolist() for line in [*probes.lines, *own.lines]}
+    assert by_gid["points WC"] == [[0, 45], [1, 45], [2, 45]]
+    assert by_gid["points BLEU"] == [[1, 3], [2, 6]]
+
+
+def test_an_untrained_run_shows_one_point_for_each_task(tmp_path: Path) -> None:
+    (axes,) = figure_of(run_of(tmp_path, 1)).axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == list(TASKS)
+    assert [text.get_text() for text in axes.texts] == [f"{40 + 5 * place:.1f}" for place in range(10)]
+
+
+def test_a_run_without_metrics_has_no_second_axis(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 3)
+    (run / "metrics.csv").unlink()
+    assert len(figure_of(run).axes) == 1
+
+
+def test_a_run_without_probes_still_shows_its_own_score(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 3)
+    (run / "probes.csv").unlink()
+    assert draw_curves(run, "val/bleu").exists()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=11))
+def test_names_never_overlap_nor_leave_the_axis_nor_change_their_order(heights: list[float]) -> None:
+    placed = spread(heights, 5.0, 2.0, 98.0)
+    ordered = [place for _, place in sorted(zip(heights, placed, strict=True))]
+    assert all(b - a > 5.0 - 1e-6 for a, b in pairwise(ordered))
+    assert min(placed) >= 2.0 - 1e-6
+    assert max(placed) <= 98.0 + 1e-6
+
+
+def test_names_that_have_room_stay_where_their_lines_end() -> None:
+    assert spread([10.0, 90.0, 50.0], 5.0, 0.0, 100.0) == pytest.approx([10.0, 90.0, 50.0])
+
+
+def test_two_seeds_become_their_mean_within_their_range() -> None:
+    line = over_runs("WC", [{0.0: (10.0, 8.0, 12.0), 1.0: (20.0, 18.0, 22.0)}, {0.0: (14.0, 11.0, 17.0)}])
+    assert (line.y, line.low, line.high) == ([12.0, 20.0], [10.0, 18.0], [14.0, 22.0])
+
+
+def test_the_same_figure_gives_the_same_svg(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 3)
+    assert as_svg(figure_of(run)) == as_svg(figure_of(run))
+
+
+def test_another_ending_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"\.png or \.svg"):
+        save_figure(new_figure(1, 1), tmp_path / "figure.gif")

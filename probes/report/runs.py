@@ -1,0 +1,157 @@
+"""What a report reads of a run folder, and which runs are seeds of one model."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+from yaml import YAMLError
+
+from datamodules.errors import InputError
+from datamodules.files import numbered_csv
+from probes.results import ProbeRow, read_rows
+
+ENCODERS = {
+    "bilstm_max": "BiLSTM-max",
+    "bilstm_last": "BiLSTM-last",
+    "bilstm_att": "BiLSTM-Att",
+    "gated_convnet": "Gated ConvNet",
+    "bigru_mean": "BiGRU",
+    "bov": "BoV",
+}
+OBJECTIVES = {
+    "nmt_enfr": "NMT En-Fr",
+    "nmt_ende": "NMT En-De",
+    "nmt_enfi": "NMT En-Fi",
+    "autoencoder": "AutoEncoder",
+    "untrained": "Untrained",
+    "seq2tree": "Seq2Tree",
+    "skipthought": "SkipThought",
+    "nli": "NLI",
+}
+# the score that names an objective in the tables, the first that it reports; True where more is better
+OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
+# settings in which the runs of one model may differ
+INCIDENTAL = ("seed", "resume", "cache", "checkpoint_every_n_steps", "trainer")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run folder, or the scores of an evaluated model."""
+
+    folder: Path
+    encoder: str
+    objective: str
+    settings: Mapping[str, Any]  # config.yaml, keys joined by dots
+    rows: Sequence[ProbeRow]
+    metrics: Sequence[Mapping[str, str]]
+
+    @property
+    def score(self) -> str:
+        """The column of metrics.csv with the objective's own score, e.g. val/bleu; empty if there is none."""
+        columns = [name for name in (self.metrics[0] if self.metrics else {}) if name.startswith("val/")]
+        ranked = [name for kind in OWN_SCORES for name in columns if name.rsplit("/", 1)[-1] == kind]
+        return ranked[0] if ranked else ""
+
+    def own_scores(self) -> dict[int, float]:
+        """The objective's score by epoch."""
+        return {int(m["epoch"]): float(m[self.score]) for m in self.metrics if m.get(self.score)}
+
+    def epoch(self, which: str, suite: str) -> int:
+        """The last epoch probed until `which`: last, a number, or best by the objective's score, never by a probe."""
+        probed = sorted({row.epoch for row in self.rows if row.suite == suite})
+        wanted = self.best_epoch() if which == "best" else None if which == "last" else int(which)
+        return max((e for e in probed if wanted is None or e <= wanted), default=probed[0])
+
+    def best_epoch(self) -> int | None:
+        """The epoch of the best own score, the first of equals; none without scores."""
+        scores = {epoch: score for epoch, score in self.own_scores().items() if math.isfinite(score)}
+        choose = max if OWN_SCORES.get(self.score.rsplit("/", 1)[-1], True) else min
+        return choose(sorted(scores), key=scores.__getitem__) if scores else None
+
+
+@dataclass(frozen=True)
+class Model:
+    """The runs that differ in nothing but their seed."""
+
+    encoder: str
+    objective: str
+    variant: str  # the settings that tell it from others of the same two, in parentheses; most often empty
+    runs: Sequence[Run]
+
+    @property
+    def name(self) -> str:
+        return f"{self.objective} {self.variant}".rstrip()
+
+    @property
+    def title(self) -> str:
+        return f"{self.encoder}, {self.name}"
+
+
+def read_run(folder: Path) -> Run:
+    """Read a run folder. Raises InputError naming what is missing or broken."""
+    config = folder / "config.yaml"
+    if not config.exists():
+        raise InputError(f"{folder}: no config.yaml there; give a run's folder, runs/<objective>/<encoder>/<time>")
+    try:
+        settings = _flat(OmegaConf.to_container(OmegaConf.load(config)))
+    except (YAMLError, UnicodeDecodeError, ValueError) as error:
+        raise InputError(f"{config}: not a run's settings ({' '.join(str(error).split())})") from None
+    *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
+    objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
+    return Run(folder, str(encoder), str(objective), settings, read_rows(folder / "probes.csv"), _metrics(folder))
+
+
+def _metrics(folder: Path) -> list[dict[str, str]]:
+    path = folder / "metrics.csv"
+    if not path.exists():
+        return []
+    rows = numbered_csv(path)
+    for line, row in rows:
+        for name, text in row.items():
+            try:
+                float(text or 0)
+            except ValueError:
+                raise InputError(f"{path}:{line}: {name} is {text!r}; mend or remove the line") from None
+        if not row.get("epoch"):
+            raise InputError(f"{path}:{line}: no epoch; is it a run's metrics?")
+    return [row for _, row in rows]
+
+
+def _flat(settings: Any, prefix: str = "") -> dict[str, Any]:
+    if not isinstance(settings, dict):
+        return {prefix: settings}
+    flat = (_flat(value, f"{prefix}.{key}" if prefix else str(key)) for key, value in settings.items())
+    return {key: value for part in flat for key, value in part.items()}
+
+
+def models_of(runs: Iterable[Run]) -> list[Model]:
+    """Runs grouped into models, in the order given, those of one encoder together."""
+    groups: dict[tuple, list[Run]] = {}
+    for run in runs:
+        groups.setdefault((run.encoder, run.objective, *_essence(run).items()), []).append(run)
+    named: dict[tuple[str, str], list[list[Run]]] = {}
+    for group in groups.values():
+        named.setdefault((group[0].encoder, group[0].objective), []).append(group)
+    models = [
+        Model(ENCODERS.get(encoder, encoder), OBJECTIVES.get(objective, objective), _difference(group, alike), group)
+        for (encoder, objective), alike in named.items()
+        for group in alike
+    ]
+    first = {encoder: place for place, encoder in reversed(list(enumerate(model.encoder for model in models)))}
+    return sorted(models, key=lambda model: first[model.encoder])
+
+
+def _essence(run: Run) -> dict[str, str]:
+    kept = {key: str(value) for key, value in run.settings.items() if key.split(".")[0] not in INCIDENTAL}
+    return dict(sorted(kept.items()))
+
+
+def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
+    """The settings of `group` that others of its name have otherwise, at most three."""
+    mine, all_of = _essence(group[0]), [_essence(other[0]) for other in alike]
+    keys = [key for key in mine if len({other.get(key) for other in all_of}) > 1]
+    names = [key for key in keys if not key.endswith("_target_")][:3]
+    return f"({', '.join(f'{name}={mine[name]}' for name in names)})" if names else ""

@@ -1,0 +1,165 @@
+"""Tables and figures from run folders, beside the published numbers.
+
+python report.py table runs/*/*/* --published conneau2018_table2
+python report.py html runs/*/*/* --out report.html
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from datamodules.errors import InputError
+from datamodules.files import atomic_write
+from probes.curves import Panel, draw_panels, panel_of
+from probes.drawing import save_figure
+from probes.report.correlation import correlate, draw_correlations, scores_of
+from probes.report.formats import FORMATS
+from probes.report.overlay import draw_overlay
+from probes.report.page import page
+from probes.report.published import published_tables
+from probes.report.runs import Model, models_of, read_run
+from probes.report.sizes import draw_sizes
+from probes.report.table import Table, probing_table, training_table
+
+RUNS = "run folders: runs/<objective>/<encoder>/<time>; runs that differ in their seed alone are one model"
+
+
+def table(arguments: argparse.Namespace) -> None:
+    models = models_of(map(read_run, arguments.runs))
+    made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, arguments.published)
+    write_table(made, arguments)
+
+
+def training(arguments: argparse.Namespace) -> None:
+    write_table(training_table(models_of(map(read_run, arguments.runs)), arguments.published), arguments)
+
+
+def curves(arguments: argparse.Namespace) -> None:
+    panels = [panel(model, arguments) for model in models_of(map(read_run, arguments.runs))]
+    say_written(save_figure((draw_overlay if arguments.overlay else draw_panels)(panels), arguments.out))
+
+
+def correlation(arguments: argparse.Namespace) -> None:
+    probing, downstream = (both(arguments, suite) for suite in ("probing", "downstream"))
+    found = correlate(probing, downstream)
+    say_written(save_figure(draw_correlations(found), arguments.out))
+
+
+def size(arguments: argparse.Namespace) -> None:
+    runs = list(map(read_run, arguments.runs))
+    figure = draw_sizes(runs, arguments.suite, arguments.epoch, arguments.classifier)
+    say_written(save_figure(figure, arguments.out))
+
+
+def html(arguments: argparse.Namespace) -> None:
+    models = models_of(map(read_run, arguments.runs))
+    suites = dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows)
+    rest = (arguments.epoch, arguments.classifier, arguments.published)
+    tables = [probing_table(models, suite, *rest) for suite in suites]
+    if any(model.runs[0].score for model in models):
+        quoted = [name for name in arguments.published if name == "conneau2018_table3"]
+        tables.append(training_table(models, quoted))
+    panels = [panel(model, arguments) for model in models]
+    figures = [(f"by epoch: {one.title}", draw_panels([one])) for one in panels]
+    if len(panels) > 1:
+        figures.insert(0, ("by epoch: all models", draw_overlay(panels)))
+    with atomic_write(arguments.out) as file:
+        file.write(page("Sentence encoders: what they learned", tables, figures))
+    say_written(arguments.out)
+
+
+def panel(model: Model, arguments: argparse.Namespace) -> Panel:
+    """The curves of a model on one suite, by the classifier asked for where a task has several."""
+    rows = [
+        sorted(
+            (row for row in run.rows if row.suite == arguments.suite),
+            key=lambda row: row.classifier == arguments.classifier,
+        )
+        for run in model.runs
+    ]
+    return panel_of(model.title, rows, model.runs[0].score, [run.metrics for run in model.runs])
+
+
+def both(arguments: argparse.Namespace, suite: str) -> dict[str, dict[str, float]]:
+    """Scores on a suite of the runs and of the published models."""
+    models = models_of(map(read_run, arguments.runs))
+    ours = scores_of(probing_table(models, suite, arguments.epoch, arguments.classifier)) if models else {}
+    table = {"probing": "conneau2018_table2", "downstream": "conneau2018_table5"}[suite]
+    quoted = scores_of(probing_table([], suite, beside=[table])) if arguments.published else {}
+    return ours | {f"{name} (published)": scores for name, scores in quoted.items()}
+
+
+def write_table(made: Table, arguments: argparse.Namespace) -> None:
+    text = page(made.title, [made], []) if arguments.format == "html" else FORMATS[arguments.format](made)
+    if arguments.out is None:
+        print(text, end="")
+        return
+    with atomic_write(arguments.out) as file:
+        file.write(text)
+    say_written(arguments.out)
+
+
+def say_written(path: Path) -> None:
+    print(path)
+
+
+def epoch(text: str) -> str:
+    if text in ("best", "last") or text.isdigit():
+        return text
+    raise argparse.ArgumentTypeError(f"{text!r} is none of best, last or a number")
+
+
+def command_line() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "report.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(title="reports", required=True, metavar="REPORT")
+
+    def add(action: Callable[[argparse.Namespace], None], meaning: str, out: str | None) -> argparse.ArgumentParser:
+        command = commands.add_parser(action.__name__, help=meaning.replace("%", "%%"), description=meaning)
+        command.set_defaults(action=action, suite="probing", epoch="best", classifier="mlp", published=[])
+        command.add_argument("runs", nargs="*", type=Path, metavar="RUN", help=RUNS)
+        where = f"file to write (default: {out or 'standard output'})"
+        command.add_argument("--out", type=Path, default=out and Path(out), metavar="FILE", help=where)
+        return command
+
+    tables = [
+        add(table, "models by tasks, best in bold, 95% intervals below (Conneau et al. 2018, Table 2)", None),
+        add(training, "the objectives' own scores (Table 3)", None),
+    ]
+    for command in tables:
+        command.add_argument("--format", choices=FORMATS, default="markdown", help="default: %(default)s")
+    drawn = add(curves, "scores by epoch beside the objective's own, models side by side (Figure 1)", "curves.png")
+    drawn.add_argument("--overlay", action="store_true", help="models over each other, one panel for each task")
+    related = add(correlation, "Spearman, probing against downstream scores over models (Figure 2)", "correlation.png")
+    related.add_argument("--published", action="store_true", help="with the models of the paper's Tables 2 and 5")
+    sized = add(size, "scores by size of the sentence vector (Figure 3)", "size.png")
+    paged = add(html, "all tables and curves on one page that opens offline", "report.html")
+
+    for command in (*tables, paged):
+        names = f"published table to put beside, may be given again: {', '.join(published_tables())}"
+        command.add_argument("--published", action="append", metavar="TABLE", help=names)
+    for command in (tables[0], drawn, sized):
+        command.add_argument("--suite", default="probing", help="which tasks (default: %(default)s)")
+    for command in (tables[0], drawn, related, sized, paged):
+        command.add_argument("--classifier", choices=("mlp", "logreg"), default="mlp", help="where a task has both")
+    for command in (tables[0], related, sized, paged):
+        said = "best by the objective's own score (default), last, or a number"
+        command.add_argument("--epoch", type=epoch, default="best", help=said)
+    return parser
+
+
+def main(arguments: list[str]) -> int:
+    """Run one report; what the user can mend is said in one line."""
+    parsed = command_line().parse_args(arguments)
+    try:
+        parsed.action(parsed)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,244 @@
+"""report.py on small run folders: every number that was written is read back."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from scipy.stats import spearmanr
+
+from datamodules.errors import InputError
+from datamodules.files import upsert_csv
+from probes.report.correlation import correlate, draw_correlations, holm, scores_of
+from probes.report.formats import as_csv, as_html, latex, markdown
+from probes.report.published import published
+from probes.report.runs import models_of, read_run
+from probes.report.table import Cell, Row, Table, probing_table, training_table
+from probes.results import ProbeRow, write_rows
+from report import main
+
+SCORES = {"SentLen": 70.0, "WC": 50.0, "BShift": 60.0}
+
+
+def run_of(
+    folder: Path,
+    encoder: str = "bilstm_max",
+    seed: int = 1,
+    more: float = 0.0,
+    own: tuple[float, ...] = (5.0, 9.0, 7.0),
+    score: str = "val/bleu",
+    dim: int = 512,
+) -> Path:
+    """A run of three epochs; at epoch e every probe is e points above SCORES."""
+    folder.mkdir(parents=True)
+    config = f"seed: {seed}\nencoder_name: {encoder}\nobjective_name: nmt_enfr\nencoder:\n  dim: {dim}\n"
+    (folder / "config.yaml").write_text(config)
+    rows = [
+        ProbeRow(epoch, epoch, "probing", task, "mlp", 1.0, value, value - 2, value + 2, {"width": 50}, seed, 0.1)
+        for epoch in range(4)
+        for task, value in ((task, base + epoch + more) for task, base in SCORES.items())
+    ]
+    write_rows(folder / "probes.csv", rows)
+    upsert_csv(folder / "metrics.csv", [{"epoch": e, score: own[e - 1]} for e in range(1, len(own) + 1)], ("epoch",))
+    return folder
+
+
+def models(*folders: Path):
+    return models_of(map(read_run, folders))
+
+
+def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path: Path) -> None:
+    table = probing_table(models(run_of(tmp_path / "a")), "probing")
+    assert table.rows[0].cells["SentLen"][:3] == (72.0, 70.0, 74.0)
+
+
+def test_perplexity_is_best_where_it_is_lowest(tmp_path: Path) -> None:
+    run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0), score="val/perplexity"))
+    assert run.best_epoch() == 2
+
+
+@pytest.mark.parametrize(("epoch", "expected"), [("last", 73.0), ("1", 71.0), ("0", 70.0)])
+def test_another_epoch_can_be_asked_for(tmp_path: Path, epoch: str, expected: float) -> None:
+    table = probing_table(models(run_of(tmp_path / "a")), "probing", epoch)
+    assert table.rows[0].cells["SentLen"].score == expected
+
+
+def test_runs_that_differ_in_their_seed_are_one_model(tmp_path: Path) -> None:
+    found = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", seed=2, more=1.0))
+    assert [len(model.runs) for model in found] == [2]
+    assert probing_table(found, "probing").rows[0].cells["WC"][:3] == (52.5, 52.0, 53.0)
+
+
+def test_models_of_one_name_say_in_what_they_differ(tmp_path: Path) -> None:
+    found = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", dim=1024))
+    assert [model.name for model in found] == ["NMT En-Fr (encoder.dim=512)", "NMT En-Fr (encoder.dim=1024)"]
+
+
+def test_a_run_without_names_takes_them_from_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "nli" / "mine" / "now"
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text("seed: 1\n")
+    run = read_run(folder)
+    assert (run.objective, run.encoder) == ("nli", "mine")
+
+
+def small_table() -> Table:
+    ours = [
+        Row("", "A_b", "one", {"WC": Cell(50.04, 48.0, 52.0, "epoch 2")}),
+        Row("", "A_b", "two", {"WC": Cell(50.0)}),
+    ]
+    quoted = [Row("paper", "", "Hum. Eval.", {"WC": Cell(100.0)}, competes=False)]
+    return Table("a title", ["WC", "SOMO"], [*ours, *quoted], ["A note."])
+
+
+def test_equal_as_printed_is_equally_best_and_people_do_not_compete() -> None:
+    table = small_table()
+    assert [table.best(row, "WC") for row in table.rows] == [True, True, False]
+
+
+def test_markdown_holds_scores_intervals_and_bold() -> None:
+    assert markdown(small_table()).splitlines()[2:6] == [
+        "| *A_b* | | |",
+        "| one | **50.0**<br><sub>48.0–52.0</sub> |  |",
+        "| two | **50.0** |  |",
+        "| *paper* | | |",
+    ]
+
+
+def test_latex_escapes_names_and_ends_every_row() -> None:
+    lines = latex(small_table()).splitlines()
+    assert r"\multicolumn{3}{l}{\textit{A\_b}} \\" in lines
+    assert r"one & \textbf{50.0} {\tiny 48.0--52.0} &  \\" in lines
+
+
+def test_csv_keeps_the_full_precision() -> None:
+    rows = list(csv.DictReader(io.StringIO(as_csv(small_table()))))
+    assert (rows[0]["source"], rows[0]["WC"], rows[0]["WC high"], rows[0]["SOMO"]) == ("ours", "50.04", "52", "")
+
+
+def test_html_tells_under_the_pointer_what_was_chosen() -> None:
+    assert 'title="48.0–52.0; epoch 2"><b>50.0</b>' in as_html(small_table())
+
+
+def test_published_rows_stand_beside_ours_in_our_columns(tmp_path: Path) -> None:
+    table = probing_table(models(run_of(tmp_path / "a")), "probing", beside=["conneau2018_table2"])
+    assert table.columns == list(SCORES)
+    cells = {(row.encoder, row.name): row.cells for row in table.rows if row.source}
+    assert cells["BiLSTM-max", "Seq2Tree"]["BShift"].score == 82.1
+
+
+@pytest.mark.parametrize(
+    ("table", "size"), [("conneau2018_table2", 300), ("conneau2018_table3", 19), ("conneau2018_table5", 317)]
+)
+def test_published_tables_are_whole(table: str, size: int) -> None:
+    scores = published(table)
+    assert len({(s.encoder, s.model, s.task) for s in scores}) == size
+    assert len(scores) == size
+
+
+def test_training_scores_stand_under_their_objective(tmp_path: Path) -> None:
+    table = training_table(models(run_of(tmp_path / "a")), ["conneau2018_table3"])
+    assert table.rows[0].cells["NMT En-Fr BLEU"].score == 9.0
+    assert table.rows[-1].cells["NMT En-Fr BLEU"].score == 39.1
+
+
+def test_the_papers_own_numbers_show_its_findings() -> None:
+    tables = (("probing", "conneau2018_table2"), ("downstream", "conneau2018_table5"))
+    found = correlate(*(scores_of(probing_table([], suite, beside=[table])) for suite, table in tables))
+    assert found.models == 24
+    assert (found.rho[found.probing.index("WC")] > 0).all()
+    assert (found.rho[found.probing.index("SentLen")] < 0).all()
+    signs = {found.probing[i]: np.sign(found.rho[i, j]) for i, j in np.argwhere(found.significant)}
+    assert signs == {"WC": 1, "SentLen": -1}
+
+
+def test_insignificant_cells_are_grey() -> None:
+    rng = np.random.default_rng(0)
+    first = {f"m{i}": {"WC": float(i), "SOMO": float(rng.random())} for i in range(20)}
+    second = {f"m{i}": {"MR": float(i) ** 2} for i in range(20)}
+    found = correlate(first, second)
+    pixels = draw_correlations(found).axes[0].images[0].get_array()
+    assert found.significant.tolist() == [[True], [False]]
+    assert np.ptp(pixels[1, 0, :3]) == 0
+    assert np.ptp(pixels[0, 0, :3]) > 0
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.permutations(range(9)))
+def test_a_correlation_is_scipys(order: list[int]) -> None:
+    found = correlate({f"m{i}": {"WC": float(i)} for i in range(9)}, {f"m{i}": {"MR": order[i]} for i in range(9)})
+    assert found.rho[0, 0] == pytest.approx(spearmanr(range(9), order).statistic)
+
+
+def test_with_five_models_a_perfect_order_is_two_in_120() -> None:
+    same = {f"m{i}": {"WC": float(i), "MR": float(i)} for i in range(5)}
+    assert correlate(same, same).p_value[0, 0] == pytest.approx(2 / 120)
+
+
+def test_holm_rejects_step_by_step() -> None:
+    held = holm(np.array([[0.010, 0.04], [0.030, 0.005]]), 0.05)  # limits .0125 .0167 .025 .05
+    assert held.tolist() == [[True, False], [False, True]]
+
+
+def test_a_test_that_could_not_be_made_does_not_count() -> None:
+    assert holm(np.array([np.nan, 0.04]), 0.05).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("report", ["curves", "curves --overlay", "size"])
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_figures_are_written(tmp_path: Path, report: str, ending: str) -> None:
+    runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
+    out = tmp_path / f"figure.{ending}"
+    assert main([*report.split(), *runs, "--out", str(out)]) == 0
+    assert Image.open(out).width > 1000 if ending == "png" else out.read_text().startswith("<?xml")
+
+
+def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    assert main(["html", str(run_of(tmp_path / "a")), "--published", "conneau2018_table2", "--out", str(out)]) == 0
+    text = out.read_text()
+    assert not re.search(r'(src|href)="(?!#)', text)
+    assert text.count(">WC, 3: 53.00</title>") == 1
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["table", "{none}"], "no config.yaml there"),
+        (["table", "{run}", "--suite", "nonsense"], "no scores of the suite 'nonsense'; there are probing"),
+        (["table", "{run}", "--published", "nonsense"], "no published table 'nonsense'"),
+        (["curves", "{run}", "--out", "a.gif"], "ends in .png or .svg"),
+        (["correlation", "{run}"], "no scores of the suite 'downstream'"),
+        (["size", "{run}"], "same encoder.dim"),
+        (["training"], "no run has a score"),
+        (["table", "{broken}"], "probes.csv:2: epoch is 'x'"),
+        (["table", "{metrics}"], "metrics.csv:2: val/bleu is 'high'"),
+        (["table", "{config}"], "config.yaml: not a run's settings"),
+    ],
+)
+def test_what_the_user_can_mend_is_said_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    runs = {name: run_of(tmp_path / name) for name in ("run", "broken", "metrics", "config")} | {"none": tmp_path}
+    header = (
+        "epoch,step,suite,task,classifier,dev_accuracy,test_accuracy,test_low,test_high,hyperparameters,seed,seconds"
+    )
+    (runs["broken"] / "probes.csv").write_text(f"{header}\nx,0,probing,WC,mlp,1,1,1,1,{{}},1,1\n")
+    (runs["metrics"] / "metrics.csv").write_text("epoch,val/bleu\n1,high\n")
+    (runs["config"] / "config.yaml").write_text("a: [1\n")
+    assert main([text.format(**runs) for text in arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_too_few_models_are_no_correlation() -> None:
+    with pytest.raises(InputError, match="needs four"):
+        correlate({"m": {"WC": 1.0}}, {"m": {"MR": 1.0}})
