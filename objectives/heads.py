@@ -48,10 +48,10 @@ class Term(NamedTuple):
 def bag_loss(logits: Tensor, bag: Bag) -> Term:
     """Mean -log p(w) over the words w of each bag, summed over bags; logits (B, V). Empty bags count nothing."""
     inside = torch.arange(bag.ids.shape[1], device=bag.ids.device) < bag.sizes[:, None]
-    picked = (logits.gather(1, bag.ids) * inside).sum(1)  # of V logits, only the few words that are there
+    picked = functional.log_softmax(logits, 1).gather(1, bag.ids) * inside  # (B, W), never counts of (B, V)
     there = bag.sizes > 0
-    nats = logits.logsumexp(1) - picked / bag.sizes.clamp(min=1)
-    return Term((nats * there).sum(), there.sum(), torch.zeros_like(bag.sizes[0]))
+    nats = -picked.sum(1) / bag.sizes.clamp(min=1)
+    return Term(nats.sum(), there.sum(), torch.zeros_like(bag.sizes[0]))
 
 
 def class_loss(logits: Tensor, gold: Tensor) -> Term:

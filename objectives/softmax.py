@@ -19,10 +19,9 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         rows = max(1, CHUNK_LOGITS // weight.shape[0])
         for first in range(0, len(hidden), rows):
             h, g = hidden[first : first + rows], gold[first : first + rows]
-            logits = torch.addmm(bias, h, weight.t())  # (rows, V)
-            log_normaliser = logits.logsumexp(1, keepdim=True)
-            total += (log_normaliser.squeeze(1) - logits.gather(1, g[:, None]).squeeze(1)).sum()
-            slope = logits.sub_(log_normaliser).exp_()  # softmax
+            log_probabilities = torch.addmm(bias, h, weight.t()).log_softmax(1)  # (rows, V)
+            total -= log_probabilities.gather(1, g[:, None]).sum()
+            slope = log_probabilities.exp_()
             slope.scatter_add_(1, g[:, None], slope.new_full((len(g), 1), -1.0))
             torch.mm(slope, weight, out=grads[0][first : first + rows])
             grads[1].addmm_(slope.t(), h)

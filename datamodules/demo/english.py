@@ -69,10 +69,15 @@ def _core(t: Thing) -> Node:
 
 def _article(t: Thing, following: str) -> list[Node]:
     if t.article == "a":
-        return [] if t.plural else [("DT", "an" if following[0] in "aeio" else "a")]
+        return [] if t.plural else [("DT", "an" if vowel_sound(following) else "a")]
     if t.article == "several":
         return [("JJ", "several")]
     return [("DT", "the" if t.article == "the" else "these" if t.plural else "this")]
+
+
+def vowel_sound(word: str) -> bool:
+    """Whether `an` stands before the word."""
+    return word[0] in "aeio" or (word[0] == "u" and not word.startswith(("uni", "use")))
 
 
 def place(p: Place) -> Node:

@@ -72,8 +72,7 @@ def _compose(teller: Teller, pattern: str, size: float) -> Saying:
         effect = teller.follow(cause, size * 0.7)
         return Saying(pattern, (effect, cause), link=chance.zipf(FURTHER), opener=opener)
     if pattern in ("coordination", "coordination comma", "semicolon"):
-        start = teller.event(size * 0.7) if chance.often(0.75) else teller.idle(size * 0.7)
-        then = teller.follow(start, size * 0.7)
+        start, then = _two_clauses(teller, size * 0.7)
         return Saying(pattern, (start, then), link=chance.zipf(["and", "but", "yet"]))
     if pattern in ("said behind", "quotation"):
         speaker = Event(teller.who(size=size * 0.5), chance.zipf(ALOUD), teller.tense())
@@ -82,6 +81,19 @@ def _compose(teller: Teller, pattern: str, size: float) -> Saying:
     if pattern in ("yes-no", "who", "why", "where"):
         return _question(teller, pattern, size)
     return Saying("plain", (first,), opener=opener)
+
+
+def _two_clauses(teller: Teller, size: float) -> tuple[Event, Event]:
+    """A clause and what follows it. Either may open with a pronoun or a name, so words alone do not tell the order."""
+    chance = teller.chance
+    start = teller.event(size) if chance.often(0.75) else teller.idle(size)
+    then = teller.follow(start, size)
+    mentioned = chance.often(0.45)
+    if mentioned:
+        start = replace(start, subject=replace(start.subject, pronoun=True, relative=None, place=None))
+    if then.verb and chance.often(0.4 if mentioned else 0.6):
+        then = replace(then, subject=teller.who(then.verb, size))
+    return start, then
 
 
 def _first(teller: Teller, size: float) -> Event:

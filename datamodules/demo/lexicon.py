@@ -87,8 +87,10 @@ def past_tense(base: str) -> str:
 
 def doubled(base: str) -> str:
     """The repeated last letter of stop -> stopped."""
-    short = len(base) >= 3 and base[-1] in "bdgmnpt" and base[-2] in "aeiou" and base[-3] not in "aeiou"
-    return base[-1] if short and len(base) <= 4 and base not in ("open", "load") else ""
+    if base in ("forget", "admit", "travel"):  # stressed at the end, and a British spelling
+        return base[-1]
+    short = 3 <= len(base) <= 4 and base[-1] in "bdgmnpt" and base[-2] in "aeiou" and base[-3] not in "aeiou"
+    return base[-1] if short and base not in ("open", "load", "iron") else ""
 
 
 def progressive(base: str) -> str:

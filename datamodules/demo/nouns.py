@@ -74,7 +74,7 @@ hen|poule f|Henne f Hennen|kana
 duck|canard m|Ente f Enten|ankka anka
 goose geese|oie f|Gans f Gänse|hanhi hanhe
 bird|oiseau m oiseaux|Vogel m Vögel|lintu linnu
-fox|renard m|Fuchs m Füchse|kettu ketu
+fox foxes|renard m|Fuchs m Füchse|kettu ketu
 wolf wolves|loup m|Wolf m Wölfe|susi sude
 bear|ours m|Bär m Bären w|karhu
 rabbit|lapin m|Kaninchen n Kaninchen|kani
@@ -333,7 +333,7 @@ harbour|port m|Hafen m Häfen|satama
 room|chambre f|Zimmer n Zimmer|huone huonee
 cabin|cabane f|Hütte f Hütten|mökki möki
 field|champ m|Feld n Felder|pelto pello
-market|marché m|Markt m Märkte|tori
+market|marché m|Markthalle f Markthallen|kauppahalli
 bakery bakeries|boulangerie f|Bäckerei f Bäckereien|leipomo
 bank|banque f|Bank f Banken|pankki panki
 prison|prison f|Gefängnis n Gefängnisse|vankila

@@ -30,7 +30,7 @@ burn|text furniture plant|brûler|verbrennen verbrennt verbrannte|poltta poltti
 hide hid hidden|text food clothes tool|cacher|verstecken|piilotta piilotti
 steal stole stolen|vehicle clothes art animal food tool|voler|stehlen stiehlt stahl|varasta varasti
 sew sewed sewn|clothes|coud cousent cousu|nähen|ompele ompeli
-wear wore worn|clothes|porter|tragen trägt trug|käyttä käytti
+wear wore worn|clothes|porter|tragen trägt trug|puke puki
 choose chose chosen|clothes food text art vehicle|choisit choisissent choisi|wählen|valitse valitsi
 iron|clothes|repasser|bügeln bügelt bügelte|silittä silitti
 paint|furniture art vehicle|peint peignent peint|bemalen|maalaa maalasi
@@ -53,7 +53,7 @@ free|animal person|libère libèrent libéré|befreien|vapautta vapautti
 call|person animal|appelle appellent appelé|rufen ruft rief|kutsu kutsui
 meet met|person|rencontrer|treffen trifft traf|tapaa tapasi
 accompany|person|accompagner|begleiten|saatta saattoi
-greet|person|saluer|grüßen|tervehti tervehti
+welcome|person|accueille accueillent accueilli|begrüßen|vastaanotta vastaanotti
 reward|person|récompenser|belohnen|palkitse palkitsi
 recognise|person animal art|reconnaît reconnaissent reconnu|erkennen erkennt erkannte|tunnista tunnisti
 save|person animal|sauver|retten rettet rettete|pelasta pelasti
@@ -144,7 +144,7 @@ plant water pick decorate
 learn play record
 rent load drive park
 build paint show
-meet greet accompany serve
+meet welcome accompany serve
 push stop inspect repair
 lift carry move clean polish
 draw paint decorate sell
