@@ -84,7 +84,7 @@ def run_vectors(config: DictConfig, run: Path, data: pl.LightningDataModule, sui
         vocabulary = data.vocabulary.extend(word for s in suite.sentences for word in s.split())
         looked_up = store.lookup(vocabulary.words)
         say(looked_up.coverage)
-        save_run_vectors(run, vocabulary, looked_up.matrix, store.subwords_bin)
+        save_run_vectors(run, vocabulary, looked_up.matrix, store.subwords_bin, store.scale)
     return load_run_vectors(run)
 
 

@@ -9,6 +9,7 @@ GROUPS = {
     "embeddings": "the word vectors below it",
     "probes": "what is read out of its vectors after every epoch",
     "trainer": "how long and on what",
+    "experiment": "a published result: all of its settings at once",
 }
 
 INTRODUCTION = """\
@@ -18,6 +19,22 @@ Pretrain a sentence encoder and watch, epoch by epoch, what it learns.
   python train.py objective=nmt_ende corpus=multi30k corpus.root=DIR probes=senteval probes.root=DIR
   python train.py resume=RUN                                   continue a run that was stopped
   python train.py -m encoder=bilstm_last,bilstm_max objective=nmt_enfr,autoencoder    a grid of runs
+"""
+
+EVALUATION = """\
+Score frozen encoders on the probing tasks, beside baselines and published numbers.
+
+  python evaluate.py model=runs/nmt_enfr/bilstm_max/2026-11-21_10-00-00
+  python evaluate.py model=[bov,untrained/bilstm_max,majority,length,nb-uni-tfidf,nb-bi-tfidf,RUN]
+  python evaluate.py model=hf:bert-base-uncased layers=all pooling=mean probes=senteval probes.root=DIR
+  python evaluate.py write_sentences=all.txt                        then encode them elsewhere, and
+  python evaluate.py model=vectors:all.npy sentences=all.txt
+  python evaluate.py model=call:my_package.my_module:encode control=true mdl=true
+
+model= is a run folder or checkpoint; bov; untrained/ENCODER; hf:NAME_OR_PATH; vectors:FILE.npy; call:MODULE:FUNCTION, a
+function sentences -> (N, D); or a baseline: majority, length, nb-uni-tfidf, nb-bi-tfidf. Scores are remembered.
+
+Settings (key=value) and their defaults:
 """
 
 KNOBS = """\
@@ -35,9 +52,19 @@ def help_text(configs: Path) -> str:
     return "\n".join([INTRODUCTION, *groups, KNOBS])
 
 
+def evaluate_help(configs: Path) -> str:
+    """The text of `python evaluate.py --help`: its settings, with the comments of configs/evaluate.yaml."""
+    settings = (configs / "evaluate.yaml").read_text(encoding="utf-8").split("\nmodel:")[1].split("\nhydra:")[0]
+    groups = [_group(configs / name, GROUPS[name]) for name in ("probes", "corpus", "embeddings")]
+    lines = [f"  {line}" for line in f"model:{settings}".replace(": ", "=", 0).splitlines() if line]
+    return "\n".join([EVALUATION, *lines, "", *groups])
+
+
 def _group(folder: Path, meaning: str) -> str:
-    choices = [(path.stem, description(path)) for path in sorted(folder.glob("*.yaml"))]
-    lines = [f"  {name:<16} {text}" for name, text in choices if "not a choice" not in text]
+    paths = sorted(folder.rglob("*.yaml"))
+    choices = [(path.relative_to(folder).with_suffix("").as_posix(), description(path)) for path in paths]
+    wide = max(16, max(len(name) for name, _ in choices))
+    lines = [f"  {name:<{wide}} {text}" for name, text in choices if "not a choice" not in text]
     return "\n".join([f"{folder.name}=  {meaning}", *lines, ""])
 
 

@@ -36,13 +36,13 @@ class CachedData(ResumableData):
 
     sources: tuple[str, ...] = ("source",)  # the sides that an encoder reads
 
-    def __init__(self, folder: Path, key: str, batch_size: int, seed: int) -> None:
-        super().__init__(batch_size, seed)
+    def __init__(self, folder: Path, key: str, batch_size: int | None, seed: int) -> None:
         self.folder, self.fingerprint = folder, key
+        self._ids: dict[tuple[str, str], Ragged] = {}
+        super().__init__(batch_size or fitting_batch(len(self.lengths("train", self.sources[0]))), seed)
         self.vocabulary = Vocabulary.load(folder / "words.txt")
         counts = json.loads((folder / "skipped.json").read_text())
         self.skipped = {split: Skipped(*skipped) for split, skipped in counts.items()}
-        self._ids: dict[tuple[str, str], Ragged] = {}
         self._new_rows: np.ndarray | None = None
 
     def source_sentences(self) -> Iterator[str]:
@@ -72,13 +72,18 @@ class CachedData(ResumableData):
 
     def by_length(self, lengths: np.ndarray, collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
         """The validation batches of this process, the longest first."""
-        self._dev_batches = list(SortedBatches(lengths, 4 * self.batch_size))
+        self._dev_batches = list(SortedBatches(lengths, 4 * max(64, self.batch_size)))
         mine = self._dev_batches[self.rank :: self.world]
         return loader(collate, mine)  # type: ignore[arg-type]
 
     def dev_rows(self, batch_idx: int) -> np.ndarray:
         """Which dev examples the validation batch `batch_idx` of this process holds."""
         return self._dev_batches[batch_idx * self.world + self.rank]
+
+
+def fitting_batch(examples: int) -> int:
+    """Examples per step: 64, but 32 for a small corpus, which has too few steps to learn in else."""
+    return 64 if examples >= 300 * 64 else 32
 
 
 def key_of(*made_of: str | int | None) -> str:

@@ -56,7 +56,7 @@ class SentencesInDocuments(CachedData):
         corpus: Corpus,
         cache: Path,
         seed: int,
-        batch_size: int = 64,
+        batch_size: int | None = None,
         max_words: int = 200,
         bag_words: int = 50_000,
         levels: int = 7,

@@ -21,7 +21,9 @@ class InferencePairs(CachedData):
 
     sources = ("premise", "hypothesis")
 
-    def __init__(self, corpus: Corpus, cache: Path, seed: int, batch_size: int = 64, max_words: int = 100) -> None:
+    def __init__(
+        self, corpus: Corpus, cache: Path, seed: int, batch_size: int | None = None, max_words: int = 100
+    ) -> None:
         key = key_of(FORMAT, corpus.fingerprint(), max_words)
         folder = cache / f"inference-{corpus.name}-{key}"
         build_once(folder, lambda work: _build(work, corpus, max_words))

@@ -2,7 +2,7 @@
 
 fastText 0.9.3 initialises only a tenth of its input matrix per thread: with fewer than ten the rest is
 whatever the memory held. Words therefore get their first vectors here, from a file, and the n-gram rows
-start at zero because the training process of its own gets fresh pages for every large block.
+start at zero because the training has a process of its own, whose memory comes zeroed.
 """
 
 import json
@@ -10,30 +10,26 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from datamodules.errors import InputError
 
-FRESH_PAGES = {"MALLOC_MMAP_THRESHOLD_": "65536"}  # bytes; larger blocks come zeroed from the kernel
+ZEROED = {
+    "MALLOC_MMAP_THRESHOLD_": "65536",  # bytes; larger blocks come zeroed from the kernel
+    "MALLOC_PERTURB_": "255",  # and smaller ones are filled with its complement
+}
 
 
-def train_bin(text: Path, out: Path, settings: dict[str, int]) -> None:
+def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
     """Train skip-gram vectors with subwords (Bojanowski et al. 2017) on a file of sentences."""
     first = text.with_suffix(".first.vec")
-    _write_first_vectors(text, first, settings["dim"])
-    command = [
-        sys.executable,
-        "-m",
-        "datamodules.skipgram",
-        str(text),
-        str(first),
-        str(out),
-        json.dumps(settings),
-    ]
+    _write_first_vectors(text, first, int(settings["dim"]))
     root = Path(__file__).parents[1]
-    environment = {**os.environ, **FRESH_PAGES, "PYTHONPATH": str(root)}
+    environment = {**os.environ, **ZEROED, "PYTHONPATH": str(root)}
+    command = [sys.executable, "-m", "datamodules.skipgram", str(text), str(first), str(out), json.dumps(settings)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr.strip() or "stopped").splitlines()[-1]

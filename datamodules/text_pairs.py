@@ -31,6 +31,10 @@ class SourceTarget(CachedData):
 
     target_size: int  # target symbols, the marks included
 
+    def target_counts(self) -> np.ndarray:
+        """How often each symbol occurs in the training targets, (target_size,)."""
+        return np.bincount(self.ids("train", "target").ids, minlength=self.target_size)
+
     def train_dataloader(self) -> DataLoader:
         lengths = [self.lengths("train", side) for side in ("source", "target")]
         return self.shuffled(lengths, self._collate("train"))
@@ -58,7 +62,7 @@ class TextPairs(SourceTarget):
         cache: Path,
         seed: int,
         codes: int = 40_000,
-        batch_size: int = 64,
+        batch_size: int | None = None,
         max_words: int = 100,
     ) -> None:
         key = key_of(FORMAT, corpus.fingerprint(), target, codes, max_words)

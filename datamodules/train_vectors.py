@@ -25,7 +25,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--bucket", type=int, default=50_000, help="rows for character n-grams (default 50000)")
     parser.add_argument("--threads", type=int, default=1, help="one gives the same vectors every time (default)")
     options = parser.parse_args(arguments)
-    settings = {"dim": options.dim, "epoch": options.epochs, "bucket": options.bucket, "thread": options.threads}
+    settings = {
+        "dim": options.dim,
+        "epoch": options.epochs,
+        "lr": 0.1,  # as in configs/embeddings/train.yaml, and so the sampling:
+        "t": 0.001,  # fastText's own are for billions of words
+        "bucket": options.bucket,
+        "thread": options.threads,
+    }
     try:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=options.out.parent) as work:

@@ -6,9 +6,11 @@ A store is a folder made once from a vector file: `matrix.npy` (V, E) float32 an
 
 import hashlib
 import json
+import math
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +24,7 @@ from datamodules.vocabulary import SPECIALS, Vocabulary
 
 RUN_SUBWORDS_LIMIT = 100 * 2**20  # bytes of a fastText .bin that a run folder still takes along
 Text = Callable[[], Iterable[str]]  # reads the run's source sentences when called
+SCALED_BY = 50_000  # rows of a store that its scale is taken from
 INDEX = np.dtype([("hash", "<u8"), ("row", "<i8")])
 
 
@@ -49,6 +52,17 @@ class WordVectors:
         self.matrix = np.load(folder / "matrix.npy", mmap_mode="r")
         self._index = np.load(folder / "hashes.npy", mmap_mode="r")
         self.subwords_bin = subwords_bin
+
+    @cached_property
+    def scale(self) -> float:
+        """What makes the mean square of the entries 1, over the first vectors, the most frequent words.
+
+        An encoder's first weights expect such entries. On smaller ones all sentences begin nearly alike, and a
+        decoder learns to do without them.
+        """
+        some = self.matrix[:SCALED_BY]
+        known = some[np.any(some, axis=1)]
+        return float(1 / np.sqrt(np.square(known, dtype=np.float64).mean())) if len(known) else 1.0
 
     def lookup(self, words: Sequence[str]) -> Looked:
         """The vectors of `words`; the special rows of a vocabulary are zero and count as found."""
@@ -119,6 +133,8 @@ class RunVectors:
             raise InputError(
                 f"{folder}: {len(self.vocabulary)} words but {len(self.matrix)} vectors; copy the whole run folder"
             )
+        scale = folder / "scale.npy"
+        self._scale = float(np.load(scale)) if scale.exists() else 1.0
         self._bin = folder / "subwords.bin"
         self._model = None
 
@@ -127,19 +143,23 @@ class RunVectors:
         if not self._bin.exists():
             return None
         self._model = self._model or open_bin(self._bin)
-        vector = np.asarray(self._model.get_word_vector(word), dtype=np.float32)
+        vector = np.asarray(self._model.get_word_vector(word), dtype=np.float32) * np.float32(self._scale)
         return vector if vector.any() else None
 
 
-def save_run_vectors(run: Path, vocabulary: Vocabulary, matrix: np.ndarray, subwords_bin: Path | None) -> None:
-    """Write `vectors/` of a run folder: words, their vectors, and a small enough subword model."""
+def save_run_vectors(
+    run: Path, vocabulary: Vocabulary, matrix: np.ndarray, subwords_bin: Path | None = None, scale: float = 1.0
+) -> None:
+    """Write `vectors/` of a run folder: words, their vectors times `scale`, and a small enough subword model."""
     folder = run / "vectors"
     vocabulary.save(folder / "words.txt")
     if subwords_bin and subwords_bin.stat().st_size <= RUN_SUBWORDS_LIMIT:
         with atomic_write(folder / "subwords.bin", binary=True) as file, subwords_bin.open("rb") as source:
             shutil.copyfileobj(source, file)
+    with atomic_write(folder / "scale.npy", binary=True) as file:
+        np.save(file, scale)
     with atomic_write(folder / "matrix.npy", binary=True) as file:  # last: its presence says that all is there
-        np.save(file, matrix)
+        np.save(file, matrix * np.float32(scale))
 
 
 def load_run_vectors(run: Path) -> RunVectors:
@@ -166,13 +186,27 @@ class FromFile:
 class Trained:
     """`embeddings=train`: fastText skip-gram vectors of the run's own source sentences.
 
-    One thread makes the same vectors every time; more threads are faster and differ a little.
+    One thread makes the same vectors every time; more threads are faster and differ a little. Short text is passed
+    over more than `epochs` times, until `words` words were read: fewer leave all vectors alike.
     """
 
-    def __init__(self, dim: int, epochs: int, bucket: int, minn: int, maxn: int, threads: int) -> None:
+    def __init__(
+        self,
+        dim: int,
+        epochs: int,
+        words: int,
+        lr: float,
+        sampling: float,
+        bucket: int,
+        minn: int,
+        maxn: int,
+        threads: int,
+    ) -> None:
+        self.epochs, self.words = epochs, words
         self.settings = {
             "dim": dim,
-            "epoch": epochs,
+            "lr": lr,
+            "t": sampling,
             "bucket": bucket,
             "minn": minn,
             "maxn": maxn,
@@ -181,7 +215,7 @@ class Trained:
 
     def vectors(self, sentences: Text, fingerprint: str, cache: Path) -> WordVectors:
         """Train once per text and settings; ever after the cached store."""
-        key = json.dumps([fingerprint, self.settings], sort_keys=True)
+        key = json.dumps([fingerprint, self.epochs, self.words, self.settings], sort_keys=True)
         path = cache / f"fasttext-{hashlib.sha256(key.encode()).hexdigest()[:16]}.bin"
         if not path.exists():
             self._train(sentences(), path)
@@ -190,8 +224,11 @@ class Trained:
     def _train(self, sentences: Iterable[str], path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as work:
-            text = Path(work) / "text"
+            text, there = Path(work) / "text", 0
             with text.open("w", encoding="utf-8") as file:
-                file.writelines(f"{sentence}\n" for sentence in sentences)
-            train_bin(text, Path(work) / "model.bin", self.settings)
+                for sentence in sentences:
+                    there += len(sentence.split())
+                    file.write(f"{sentence}\n")
+            passes = max(self.epochs, math.ceil(self.words / max(1, there)))
+            train_bin(text, Path(work) / "model.bin", {**self.settings, "epoch": passes})
             (Path(work) / "model.bin").replace(path)

@@ -20,6 +20,7 @@ class Encoder(nn.Module):
 
     dim: int  # D
     state_dim: int  # H
+    attention: bool = False  # whether decoders attend over the states, beside reading the vector
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
         """Encode word vectors `(B, T, E)` of sentences with `lengths (B,)`, each at least 1."""

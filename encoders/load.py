@@ -25,7 +25,7 @@ def load_encoder(path: str | Path, device: str | None = None) -> FrozenEncoder:
     objective. Raises InputError when something is missing, damaged, from another project, or names a
     class that is no encoder of ours.
     """
-    checkpoint = _find_checkpoint(Path(path))
+    checkpoint = find_checkpoint(Path(path))
     run = checkpoint.parents[1]
     config = read_config(run)
     vectors = load_run_vectors(run)
@@ -72,7 +72,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     return checkpoint
 
 
-def _find_checkpoint(path: Path) -> Path:
+def find_checkpoint(path: Path) -> Path:
     """The best checkpoint of a run folder, of the only run inside a folder, or the file itself."""
     if not path.exists():
         raise InputError(f"{path}: no such run folder or checkpoint")

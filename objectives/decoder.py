@@ -9,6 +9,9 @@ predicts             t1       t2       t3
 With attention, what the LSTM says at each step first attends over the word states of the source.
 """
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -21,12 +24,14 @@ State = tuple[Tensor, Tensor]  # hidden and cell, each (layers, B, H)
 class Decoder(nn.Module):
     """LSTM decoder conditioned on the sentence vector (Conneau et al. 2018, appendix).
 
+    `counts (V,)` is how often each target symbol occurs in training. The softmax bias starts at their log shares: else
+    the first steps, which teach nothing but these, also teach the encoder one vector for all sentences.
     `attends_over`: the width of the word states that it attends over; None for a decoder without attention.
     """
 
     def __init__(
         self,
-        size: int,
+        counts: Sequence[int] | np.ndarray,
         sentence_dim: int,
         embedding_dim: int = 256,
         hidden: int = 512,
@@ -35,6 +40,7 @@ class Decoder(nn.Module):
         attends_over: int | None = None,
     ) -> None:
         super().__init__()
+        size = len(counts)
         self.embedding = nn.Embedding(size, embedding_dim, padding_idx=0)
         self.lstm = nn.LSTM(
             embedding_dim + sentence_dim,
@@ -46,6 +52,8 @@ class Decoder(nn.Module):
         self.attention = Attention(hidden, attends_over) if attends_over else None
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(hidden, size)
+        shares = torch.as_tensor(np.asarray(counts) + 1.0, dtype=torch.float32)
+        self.output.bias.data = (shares / shares.sum()).log()
 
     def forward(
         self, sentence: Tensor, inputs: Tensor, state: State | None = None, memory: Memory | None = None

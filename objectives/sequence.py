@@ -36,9 +36,9 @@ class SequenceObjective(Objective):
     ) -> None:
         super().__init__(encoder, embedding, optimizer, seed)
         self.data = data
-        self.attends = attention or getattr(encoder, "attention", False)
+        self.attends = attention or encoder.attention
         self.decoder = Decoder(
-            data.target_size,
+            data.target_counts(),
             encoder.dim,
             decoder_embedding,
             decoder_hidden,

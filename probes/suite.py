@@ -1,10 +1,11 @@
 """A suite of probing tasks: encode each distinct sentence once, then train every task's classifier."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from tqdm import tqdm
 
+from datamodules.errors import InputError
 from probes.classifier import Grid, Labelled, Score, probe
 from probes.intervals import wilson
 from probes.results import ProbeRow
@@ -26,20 +27,49 @@ class Suite:
         """Score a model on every task; one row each, with the 95% interval of the test accuracy."""
         if not self.tasks:
             return []
-        vectors = model.encode(self.sentences)
+        vectors = self.vectors_of(model.encode)
         progress = tqdm(self.tasks, f"probing epoch {epoch}", disable=None, leave=False, unit=" tasks")
-        return [self._row_of(task, vectors, epoch, step) for task in progress]
+        return [self.row(task, self.score(task, vectors, self.grid_of(task)), epoch, step) for task in progress]
 
-    def _row_of(self, task: Task, vectors: np.ndarray, epoch: int, step: int) -> ProbeRow:
-        logistic = task.name in LOGISTIC_ONLY
-        score = self._probe(task, vectors, self.grid.logistic() if logistic else self.grid)
+    def vectors_of(self, encode: Callable[[list[str]], np.ndarray]) -> np.ndarray:
+        """Vectors (N, D) of the distinct sentences. Raises InputError where a model gives anything else."""
+        vectors = np.asarray(encode(self.sentences))
+        if vectors.ndim != 2 or len(vectors) != len(self.sentences):
+            wanted = f"({len(self.sentences)}, D)"
+            raise InputError(
+                f"the model gave an array {vectors.shape} for {len(self.sentences)} sentences, not {wanted}"
+            )
+        if not np.isfinite(vectors).all():
+            bad = int((~np.isfinite(vectors).all(1)).argmax())
+            raise InputError(f"the model's vector of {self.sentences[bad]!r} is not finite; it cannot be probed")
+        return vectors
+
+    def grid_of(self, task: Task) -> Grid:
+        """The classifiers that compete on a task."""
+        return self.grid.logistic() if task.name.split()[0] in LOGISTIC_ONLY else self.grid
+
+    def classifier_of(self, task: Task) -> str:
+        """Their name in tables."""
+        return "logreg" if self.grid_of(task).is_logistic else "mlp"
+
+    def score(self, task: Task, vectors: np.ndarray, grid: Grid) -> Score:
+        """Read a task out of the vectors of the suite's distinct sentences."""
+
+        def labelled(split: Split) -> Labelled:
+            return Labelled(vectors[self.rows(split.sentences)], split.labels)
+
+        splits = labelled(task.train), labelled(task.dev), labelled(task.test)
+        return probe(*splits, classes=len(task.classes), grid=grid, seed=self.seed)
+
+    def row(self, task: Task, score: Score, epoch: int, step: int) -> ProbeRow:
+        """The score as a row of probes.csv."""
         low, high = wilson(int(score.test_correct.sum()), len(score.test_correct))
         return ProbeRow(
             epoch=epoch,
             step=step,
             suite=self.name,
             task=task.name,
-            classifier="logreg" if logistic or self.grid.is_logistic else "mlp",
+            classifier=self.classifier_of(task),
             dev_accuracy=score.dev_accuracy,
             test_accuracy=score.test_accuracy,
             test_low=low,
@@ -49,12 +79,6 @@ class Suite:
             seconds=score.seconds,
         )
 
-    def _probe(self, task: Task, vectors: np.ndarray, grid: Grid) -> Score:
-        def labelled(split: Split) -> Labelled:
-            return Labelled(vectors[self._rows(split.sentences)], split.labels)
-
-        splits = labelled(task.train), labelled(task.dev), labelled(task.test)
-        return probe(*splits, classes=len(task.classes), grid=grid, seed=self.seed)
-
-    def _rows(self, sentences: Iterable[str]) -> np.ndarray:
+    def rows(self, sentences: Iterable[str]) -> np.ndarray:
+        """Where sentences stand among the distinct ones."""
         return np.fromiter((self._row[s] for s in sentences), dtype=np.int64)

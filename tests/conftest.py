@@ -13,6 +13,7 @@ TINY = [
     "encoder.projection=12",
     "embeddings.dim=10",
     "embeddings.bucket=100",
+    "embeddings.words=5000",
     "corpus.size=400",
     "objective.decoder_embedding=8",
     "objective.decoder_hidden=12",

@@ -20,6 +20,7 @@ ENCODERS = {
     "gated_convnet": "Gated ConvNet",
     "bigru_mean": "BiGRU",
     "bov": "BoV",
+    "baseline": "Baselines",
 }
 OBJECTIVES = {
     "nmt_enfr": "NMT En-Fr",
@@ -30,6 +31,11 @@ OBJECTIVES = {
     "seq2tree": "Seq2Tree",
     "skipthought": "SkipThought",
     "nli": "NLI",
+    "majority": "Majority vote",
+    "length": "Length",
+    "nb-uni-tfidf": "NB-uni-tfidf",
+    "nb-bi-tfidf": "NB-bi-tfidf",
+    "bov": "BoV",
 }
 # the score that names an objective in the tables, the first that it reports; True where more is better
 OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}

@@ -3,16 +3,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
 
+from datamodules.demo import Demo
 from datamodules.errors import InputError
 from datamodules.vocabulary import Vocabulary
 from datamodules.word_vectors import Trained, load_run_vectors, open_store, save_run_vectors
+from tests.conftest import ROOT
 
 SENTENCES = ["the dog sees a cat .", "a house is there .", "the cats sleep ."] * 40
 
 
 def trained(cache: Path):
-    return Trained(dim=8, epochs=1, bucket=200, minn=3, maxn=4, threads=1).vectors(lambda: SENTENCES, "text", cache)
+    how = {"dim": 8, "epochs": 1, "words": 100, "lr": 0.1, "sampling": 0.001, "bucket": 200, "minn": 3, "maxn": 4}
+    return Trained(**how, threads=1).vectors(lambda: SENTENCES, "text", cache)
 
 
 @pytest.mark.parametrize("header", ["3 2\n", ""], ids=["vec", "glove"])
@@ -86,3 +92,29 @@ def test_a_run_keeps_its_vectors_and_composes_new_words(tmp_path: Path) -> None:
 def test_a_run_without_vectors_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="vectors"):
         load_run_vectors(tmp_path)
+
+
+def test_vectors_of_a_short_text_tell_words_apart(tmp_path: Path) -> None:
+    config = OmegaConf.load(ROOT / "configs" / "embeddings" / "train.yaml")
+    how = {key: value for key, value in config.items() if key not in ("source", "freeze")}
+    text = list(Demo(size=1500).sentences("train"))
+    store = Trained(**{**how, "dim": 50}).vectors(lambda: text, "text", tmp_path)
+    words = store.lookup(Vocabulary.count(text).words[2:500]).matrix
+    words = words / np.linalg.norm(words, axis=1, keepdims=True)
+    assert (words @ words.T).mean() < 0.6
+    one, many, other = store.lookup(["teacher", "teachers", "bread"]).matrix
+    assert one @ many > one @ other
+
+
+@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(size=st.floats(1e-3, 1e3))
+def test_a_run_takes_vectors_of_any_source_at_a_mean_square_of_one(tmp_path: Path, size: float) -> None:
+    rows = np.random.default_rng(0).normal(size=(7, 5)) * size
+    path = tmp_path / f"{size}.vec"
+    path.write_text("7 5\n" + "".join(f"w{i} {' '.join(map(str, row))}\n" for i, row in enumerate(rows)))
+    store = open_store(path, tmp_path / "cache")
+    words = Vocabulary([f"w{i}" for i in range(7)])
+    save_run_vectors(tmp_path, words, store.lookup(words.words).matrix, scale=store.scale)
+    kept = load_run_vectors(tmp_path).matrix[2:]
+    np.testing.assert_allclose(np.square(kept).mean(), 1, rtol=1e-4)
+    np.testing.assert_allclose(kept / kept[0, 0], rows / rows[0, 0], rtol=1e-4)

@@ -14,7 +14,7 @@ def memory(padding: float = 0.0) -> Memory:
 
 def attending() -> Decoder:
     torch.manual_seed(1)
-    return Decoder(9, sentence_dim=5, embedding_dim=4, hidden=6, layers=2, dropout=0.0, attends_over=3).eval()
+    return Decoder([1] * 9, sentence_dim=5, embedding_dim=4, hidden=6, layers=2, dropout=0.0, attends_over=3).eval()
 
 
 def test_attention_is_the_sum_of_states_weighted_by_their_score() -> None:

@@ -9,7 +9,7 @@ BEGIN, END = 2, 3
 
 def decoder(size: int = 9) -> Decoder:
     torch.manual_seed(1)
-    return Decoder(size, sentence_dim=5, embedding_dim=4, hidden=6, layers=2, dropout=0.0).eval()
+    return Decoder([1] * size, sentence_dim=5, embedding_dim=4, hidden=6, layers=2, dropout=0.0).eval()
 
 
 def test_the_fused_pass_equals_one_step_at_a_time() -> None:
@@ -59,3 +59,12 @@ def test_greedy_decoding_takes_the_likeliest_token_and_stops_at_the_end() -> Non
         assert best[: len(tokens)] == tokens
         assert END not in tokens
         assert len(tokens) == 12 or best[len(tokens)] == END
+
+
+def test_before_training_the_prediction_follows_the_frequencies_of_the_targets() -> None:
+    torch.manual_seed(0)
+    decoder = Decoder([0, 0, 0, 900, 90, 9], sentence_dim=5, embedding_dim=4, hidden=6, dropout=0.0).eval()
+    hidden, _ = decoder(torch.zeros(1, 5), torch.tensor([[1]]))
+    likely = decoder.output(hidden)[0, 0].softmax(0)
+    assert likely.argsort(descending=True).tolist()[:3] == [3, 4, 5]
+    assert likely[3] > 0.6

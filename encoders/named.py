@@ -1,0 +1,106 @@
+"""Frozen models by name: whatever `python evaluate.py model=` can score."""
+
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from datamodules.errors import InputError
+from datamodules.lines import read_lines
+from datamodules.vocabulary import Vocabulary
+from datamodules.word_vectors import WordVectors
+from encoders.embedding import WordEmbedding
+from encoders.encoder import Encoder
+from encoders.frozen import FrozenEncoder
+from encoders.load import find_checkpoint, load_encoder, read_checkpoint, read_config
+
+Encode = Callable[[list[str]], np.ndarray]
+FORMS = (
+    "a run folder or checkpoint, bov, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy, call:MODULE:FUNCTION, "
+    "or a baseline: majority, length, nb-uni-tfidf, nb-bi-tfidf"
+)
+
+
+class Named(NamedTuple):
+    """A model with what tables and caches must know of it."""
+
+    encoder: str
+    objective: str
+    encode: Encode
+    fingerprint: str | None = None  # the same text means the same vectors; None where nothing can tell
+    epoch: int = 0
+    step: int = 0
+
+
+def trained(path: Path, device: str | None) -> Named:
+    """A run folder (its best checkpoint) or a checkpoint in it."""
+    checkpoint = find_checkpoint(path)
+    run = checkpoint.parents[1]
+    config = read_config(run)
+    state = read_checkpoint(checkpoint)
+    parts = [checkpoint, run / "config.yaml", *(p for p in sorted((run / "vectors").glob("*")) if p.is_file())]
+    encoder, objective = (str(config.get(f"{kind}_name", "?")) for kind in ("encoder", "objective"))
+    epoch = int(state["epoch"]) + (int(state["global_step"]) > 0)
+    encode = load_encoder(checkpoint, device).encode
+    return Named(encoder, objective, encode, of_files(parts), epoch, int(state["global_step"]))
+
+
+def precomputed(path: Path, sentences: Path | None) -> Named:
+    """A matrix (N, D) in a .npy file, row by row the vectors of the N lines of a text file."""
+    if sentences is None:
+        raise InputError(f"{path}: needs sentences=FILE, the text file whose lines its rows are")
+    for file in (path, sentences):
+        if not file.is_file():
+            raise InputError(f"{file}: no such file")
+    try:
+        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not a .npy file of numbers ({error})") from None
+    lines = [line for _, line in read_lines(sentences)]
+    if matrix.ndim != 2 or len(matrix) != len(lines):
+        raise InputError(f"{path}: {matrix.shape} is not one vector for each of the {len(lines)} lines of {sentences}")
+    row = {line: at for at, line in enumerate(lines)}
+
+    def encode(wanted: list[str]) -> np.ndarray:
+        if missing := [s for s in wanted if s not in row]:
+            said = "write the suite's sentences with write_sentences=FILE and encode those"
+            raise InputError(f"{sentences}: {len(missing)} sentences are not in it, as {missing[0]!r}; {said}")
+        return np.asarray(matrix[[row[s] for s in wanted]], dtype=np.float32)
+
+    return Named(path.stem, "precomputed", encode, of_files([path, sentences]))
+
+
+def called(name: str) -> Named:
+    """Any Python callable, sentences -> (N, D), as package.module:function."""
+    module, colon, function = name.partition(":")
+    try:
+        found = getattr(import_module(module), function) if colon else None
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"call:{name}: {error}") from None
+    if not callable(found):
+        raise InputError(f"call:{name}: not a function; write call:package.module:function")
+    return Named(name, "callable", found)
+
+
+def of_files(paths: Iterable[Path]) -> str:
+    """The content of files, as a short text."""
+    made = sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                made.update(block)
+    return made.hexdigest()
+
+
+def random(name: str, objective: str, encoder: Encoder, sentences: Iterable[str], store: WordVectors) -> Named:
+    """An encoder as it was initialised, on the word vectors of a store: bov, and untrained/ENCODER."""
+    vocabulary = Vocabulary.count(sentences)
+    embedding = WordEmbedding(store.lookup(vocabulary.words).matrix * np.float32(store.scale))
+    made = sha256(np.ascontiguousarray(embedding.table.numpy()).tobytes())
+    for key, value in encoder.state_dict().items():
+        made.update(key.encode() + value.numpy().tobytes())
+    frozen = FrozenEncoder(encoder.eval().requires_grad_(False), embedding, vocabulary)
+    return Named(name, objective, frozen.encode, made.hexdigest())

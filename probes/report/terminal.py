@@ -1,0 +1,77 @@
+"""Tables as plain text, for a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from probes.controls import selectivity
+from probes.evaluation import Evaluated
+from probes.intervals import compare
+from probes.report.correlation import holm
+from probes.report.table import Table
+
+BEST = "*"
+LEVEL = 0.05  # of the tests of one pair of models together
+
+
+def plain(table: Table) -> str:
+    """Models by tasks; the best of a column has a star, half the width of its interval stands behind a score."""
+    wide = max([len("model"), *(len(row.name) for row in table.rows)]) + 2
+    lines = [f"{'model':<{wide}}" + "".join(f"{column:>14}" for column in table.columns)]
+    before = None
+    for row in table.rows:
+        heading = ", ".join(filter(None, [row.encoder, row.source]))
+        if heading != before:
+            lines += ["", heading or "ours"]
+            before = heading
+        cells = []
+        for column in table.columns:
+            found = row.cells.get(column)
+            half = f" ±{(found.high - found.low) / 2:.1f}" if found and found.low is not None and found.high else ""
+            star = BEST if found and table.best(row, column) else ""
+            cells.append(f"{star}{found.score:.1f}{half}" if found else "")
+        lines.append(f"  {row.name:<{wide - 2}}" + "".join(f"{cell:>14}" for cell in cells))
+    return "\n".join([*lines, "", *table.notes]) + "\n"
+
+
+def selectivities(title: str, probing: Sequence[Evaluated], control: Sequence[Evaluated]) -> str:
+    """Task accuracy minus control accuracy, for labels per word and per sentence."""
+    found = {e.row.task: e.row.test_accuracy for e in control}
+    rows = []
+    for e in probing:
+        task, accuracy = e.row.task, e.row.test_accuracy
+        controls = [found[f"{task} control per {per}"] for per in ("word", "sentence")]
+        rows.append([task, accuracy, *(n for c in controls for n in (c, selectivity(accuracy, c)))])
+    heads = ["task", "accuracy", "per word", "selectivity", "per sentence", "selectivity"]
+    return "\n".join([f"{title}: control tasks (Hewitt and Liang 2019)", *_columns(heads, rows)]) + "\n"
+
+
+def descriptions(title: str, mdl: Sequence[Mapping[str, str | float]]) -> str:
+    """Description length of each task's labels given the vectors."""
+    rows = [[m["task"], *(float(m[key]) for key in ("bits", "uniform_bits", "compression"))] for m in mdl]
+    heads = ["task", "bits", "uniform bits", "compression"]
+    return "\n".join([f"{title}: online code length (Voita and Titov 2020)", *_columns(heads, rows)]) + "\n"
+
+
+def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
+    """Each model against the first on the same test sentences."""
+    (first, reference), *others = models
+    lines = []
+    for title, scores in others:
+        theirs = {e.row.task: e.correct for e in scores}
+        shared = [e for e in reference if e.row.task in theirs]
+        found = [compare(theirs[e.row.task], e.correct) for e in shared]
+        certain = holm(np.array([c.p_value for c in found]), LEVEL)
+        rows = [
+            [e.row.task, c.difference, c.low, c.high, "differs" if sure else "cannot tell"]
+            for e, c, sure in zip(shared, found, certain, strict=True)
+        ]
+        heads = ["task", "difference", "low", "high", "McNemar, Holm"]
+        lines += [f"{title} minus {first}, percentage points with 95% interval", *_columns(heads, rows), ""]
+    return "\n".join(lines)
+
+
+def _columns(heads: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:
+    yield "  " + f"{heads[0]:<12}" + "".join(f"{head:>15}" for head in heads[1:])
+    for task, *values in rows:
+        yield "  " + f"{task:<12}" + "".join(f"{v:>15.1f}" if isinstance(v, float) else f"{v:>15}" for v in values)

@@ -1,0 +1,208 @@
+"""evaluate.py: any frozen model gets the scores that the callback would give it, once."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hydra import compose, initialize_config_dir
+
+from datamodules.errors import InputError
+from encoders import load_encoder
+from encoders.pretrained import Pooling, pretrained
+from evaluate import CONFIGS, Done, evaluate, show
+from probes.classifier import Grid
+from probes.evaluation import Evaluation, Model
+from probes.results import read_rows
+from probes.suite import Suite
+from probes.task import Split, Task
+from tests.conftest import ROOT, TINY, Lab
+
+SAME_SUITE = [text for text in TINY if text.startswith(("corpus.", "probes.", "embeddings."))]
+
+
+def scored(lab: Lab, out: Path, *more: str) -> list[Done]:
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        config = compose("evaluate", [*SAME_SUITE, f"cache={lab.cache}", f"out={out}", "published=null", *more])
+    return evaluate(config)
+
+
+def accuracies(done: Done) -> dict[str, tuple[float, float]]:
+    return {e.row.task: (e.row.dev_accuracy, e.row.test_accuracy) for e in done.probing}
+
+
+def test_a_run_gets_the_scores_that_it_got_while_training(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    (done,) = scored(lab, tmp_path, f"model={finished_run}")
+    then = {r.task: r for r in read_rows(finished_run / "probes.csv") if r.epoch == done.probing[0].row.epoch}
+    for task, found in accuracies(done).items():
+        assert found == pytest.approx((then[task].dev_accuracy, then[task].test_accuracy), abs=0.01)
+    assert {r.step for r in then.values()} == {done.probing[0].row.step}
+
+
+def test_its_folder_reads_back_as_what_was_scored(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    (done,) = scored(lab, tmp_path, f"model={finished_run}")
+    rows = [e.row for e in done.probing]
+    assert [r.task for r in read_rows(done.folder / "probes.csv")] == [r.task for r in rows]
+
+
+def test_vectors_made_elsewhere_score_as_the_model_that_made_them(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    text, vectors = tmp_path / "all.txt", tmp_path / "all.npy"
+    assert scored(lab, tmp_path, f"write_sentences={text}") == []
+    np.save(vectors, load_encoder(finished_run).encode(text.read_text().splitlines()))
+    elsewhere, here = scored(lab, tmp_path, f"model=[vectors:{vectors},{finished_run}]", f"sentences={text}")
+    assert accuracies(elsewhere) == accuracies(here)
+
+
+def lengths(sentences: list[str]) -> np.ndarray:
+    """A callable to be scored: says nothing but the length."""
+    return np.array([[len(s.split()), 1.0] for s in sentences], dtype=np.float32)
+
+
+def test_a_callable_that_knows_the_length_alone_reads_the_length(lab: Lab, tmp_path: Path) -> None:
+    more = ["probes.tasks=[SentLen,BShift]", "control=true", "mdl=true"]
+    (done,) = scored(lab, tmp_path, "model=call:tests.test_evaluate:lengths", *more)
+    found = accuracies(done)
+    assert found["SentLen"][1] > 60 > found["BShift"][1]
+    control = {e.row.task: e.row.test_accuracy for e in done.control}
+    assert control["SentLen control per sentence"] < 40
+    compression = {row["task"]: row["compression"] for row in done.mdl}
+    assert compression["SentLen"] > 1.1 > compression["BShift"]
+
+
+def test_baselines_and_untrained_models_are_rows_like_any(lab: Lab, tmp_path: Path, capsys) -> None:
+    more = ["probes.tasks=[BShift]", "model=[bov,untrained/bilstm_last,majority,nb-uni-tfidf]"]
+    done = scored(lab, tmp_path, *more)
+    assert accuracies(done[2])["BShift"][1] == pytest.approx(50, abs=2)
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        show(done, compose("evaluate", ["model=bov"]))
+    printed = capsys.readouterr().out
+    for name in (
+        "BoV",
+        "Majority vote",
+        "NB-uni-tfidf",
+        "Untrained",
+        "Hum. Eval.",
+        "conneau2018_table2",
+        "cannot tell",
+    ):
+        assert name in printed
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("no/such/run", "no such run folder"),
+        ("untrained/perceptron", "there are bigru_mean"),
+        ("call:tests.test_evaluate:nothing", "nothing"),
+        ("vectors:/no/such.npy", "sentences="),
+    ],
+)
+def test_an_unknown_model_is_answered_with_what_there_is(lab: Lab, tmp_path: Path, model: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        scored(lab, tmp_path, f"model={model}")
+
+
+def test_a_wrong_setting_ends_the_command_in_one_line() -> None:
+    command = [sys.executable, "evaluate.py", "model=bov", "suite=nonsense"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.strip().count("\n") == 0
+    assert "suite=nonsense" in done.stderr
+
+
+@pytest.fixture
+def suite() -> Suite:
+    rng = np.random.default_rng(0)
+
+    def split(size: int) -> Split:
+        labels = rng.integers(0, 2, size)
+        return Split([f"word{y} {rng.integers(1 << 40)}" for y in labels], labels)
+
+    return Suite("probing", [Task("Which", ["0", "1"], split(80), split(40), split(40))], Grid(widths=(0,)), seed=1)
+
+
+class Counting:
+    """An encoder that counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def encode(self, sentences: list[str]) -> np.ndarray:
+        self.calls += 1
+        return np.array([[float(s.startswith("word1")), 1.0] for s in sentences], dtype=np.float32)
+
+
+def test_a_score_is_computed_once_and_with_cache_off_every_time(suite: Suite, tmp_path: Path) -> None:
+    counting = Counting()
+    model = Model("e", "o", counting.encode, fingerprint="e 1")
+    first, again, forced = (
+        Evaluation(model, suite, cache).run(suite.tasks, "probing") for cache in (tmp_path, tmp_path, None)
+    )
+    assert counting.calls == 2
+    assert first[0].row == again[0].row
+    assert first[0].row.test_accuracy == forced[0].row.test_accuracy == 100
+    np.testing.assert_array_equal(first[0].correct, again[0].correct)
+
+
+def test_another_model_or_another_task_is_another_score(suite: Suite, tmp_path: Path) -> None:
+    counting = Counting()
+    for fingerprint in ("e 1", "e 2"):
+        Evaluation(Model("e", "o", counting.encode, fingerprint), suite, tmp_path).run(suite.tasks, "probing")
+    task = suite.tasks[0]
+    flipped = task._replace(test=Split(task.test.sentences, 1 - task.test.labels))
+    (found,) = Evaluation(Model("e", "o", counting.encode, "e 1"), suite, tmp_path).run([flipped], "probing")
+    assert counting.calls == 3
+    assert found.row.test_accuracy == 0
+
+
+@pytest.fixture(scope="module")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A transformer of two layers with random weights, as the hub would give it."""
+    import transformers
+
+    folder = tmp_path_factory.mktemp("bert")
+    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "d"]))
+    transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 20}
+    transformers.BertModel(transformers.BertConfig(vocab_size=9, **sizes)).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", "max", "last"])
+def test_padding_never_changes_a_layer_of_a_transformer(tiny_bert: Path, tmp_path: Path, pooling: Pooling) -> None:
+    layers = pretrained(str(tiny_bert), "all", pooling, "cpu", tmp_path)
+    texts = ["a b c d a b", "a", "b c"]
+    assert [layer.objective for layer in layers] == [f"layer {i}, {pooling}" for i in range(3)]
+    for layer in layers:
+        together = layer.encode(texts)
+        alone = np.concatenate([layer.encode([text]) for text in texts])
+        np.testing.assert_allclose(together, alone, atol=1e-5)
+
+
+def test_the_mean_of_the_top_layer_is_what_the_library_says(tiny_bert: Path, tmp_path: Path) -> None:
+    import transformers
+
+    (top,) = pretrained(str(tiny_bert), -1, "mean", "cpu", tmp_path)
+    model = transformers.BertModel.from_pretrained(tiny_bert).eval()
+    tokens = transformers.BertTokenizer.from_pretrained(tiny_bert)("a b c", return_tensors="pt")
+    with torch.inference_mode():
+        wanted = model(**tokens).last_hidden_state.mean(1)
+    np.testing.assert_allclose(top.encode(["a b c"]), wanted, atol=1e-5)
+
+
+def test_a_layer_that_is_not_there_and_a_model_that_is_none_are_said(tiny_bert: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="from -3 to 2"):
+        pretrained(str(tiny_bert), 3, "mean", "cpu", tmp_path)
+    with pytest.raises(InputError, match="hf:"):
+        pretrained(str(tmp_path), -1, "mean", "cpu", tmp_path)
+
+
+def test_vectors_that_are_not_finite_are_refused_with_their_sentence(suite: Suite) -> None:
+    def broken(sentences: list[str]) -> np.ndarray:
+        return np.full((len(sentences), 3), np.nan)
+
+    with pytest.raises(InputError, match="not finite"):
+        Evaluation(Model("e", "o", broken), suite, None).run(suite.tasks, "probing")
