@@ -23,6 +23,7 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from configs.help import evaluate_help
+from datamodules.corpus import Corpus
 from datamodules.errors import InputError
 from datamodules.files import atomic_write, upsert_csv
 from encoders.named import FORMS, Named, called, precomputed, random, trained
@@ -68,7 +69,7 @@ def evaluate(config: DictConfig) -> list[Done]:
         return [score(model, suite, config, cache) for model in models]
 
 
-def build_suite(config: DictConfig, corpus: object, cache: Path) -> Suite:
+def build_suite(config: DictConfig, corpus: Corpus, cache: Path) -> Suite:
     """The tasks and the classifiers that read them."""
     probes = config.probes
     sizes = (probes.train_size, probes.dev_size, probes.test_size)
@@ -77,7 +78,7 @@ def build_suite(config: DictConfig, corpus: object, cache: Path) -> Suite:
     return Suite("probing", tasks, replace(grid, protocol=config.protocol) if config.protocol else grid, config.seed)
 
 
-def models_named(name: str, config: DictConfig, corpus: object, suite: Suite, work: Path) -> list[Model]:
+def models_named(name: str, config: DictConfig, corpus: Corpus, suite: Suite, work: Path) -> list[Model]:
     """What a name of `model=` stands for; all layers of a transformer are a model each."""
     kind, colon, rest = name.partition(":")
     if name in BASELINES:
@@ -98,7 +99,7 @@ def models_named(name: str, config: DictConfig, corpus: object, suite: Suite, wo
     return [Model(n.encoder, n.objective, n.encode, n.fingerprint, n.epoch, n.step) for n in found]
 
 
-def untrained(encoder: str, config: DictConfig, corpus, suite: Suite, work: Path) -> Named:
+def untrained(encoder: str, config: DictConfig, corpus: Corpus, suite: Suite, work: Path) -> Named:
     """bov, or an encoder with the weights that its seed gives it."""
     path = CONFIGS / "encoder" / f"{encoder}.yaml"
     if not path.exists():

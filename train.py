@@ -26,7 +26,8 @@ from pytorch_lightning.loggers import TensorBoardLogger
 from configs.help import help_text
 from datamodules.errors import InputError
 from datamodules.files import atomic_write
-from datamodules.word_vectors import load_run_vectors, save_run_vectors
+from datamodules.resumable import ResumableData
+from datamodules.word_vectors import RunVectors, load_run_vectors, save_run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.frozen import FrozenEncoder
 from encoders.load import read_checkpoint
@@ -76,7 +77,7 @@ def build_suite(config: DictConfig, corpus: object, cache: Path) -> Suite:
     return Suite("probing", tasks, instantiate(probes.classifier), config.seed)
 
 
-def run_vectors(config: DictConfig, run: Path, data: pl.LightningDataModule, suite: Suite, cache: Path):
+def run_vectors(config: DictConfig, run: Path, data: ResumableData, suite: Suite, cache: Path) -> RunVectors:
     """The rows of word vectors that this run uses: written to its folder once, read from there ever after."""
     if not (run / "vectors" / "matrix.npy").exists() and not (run / "checkpoints").exists():
         source = instantiate(config.embeddings.source)
@@ -113,9 +114,7 @@ def build_trainer(config: DictConfig, run: Path, module: Objective, probing: Pro
     )
 
 
-def fit(
-    trainer: pl.Trainer, module: Objective, data: pl.LightningDataModule, probing: ProbingCallback, run: Path
-) -> None:
+def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: ProbingCallback, run: Path) -> None:
     """Train from the start or from the last checkpoint; an objective that trains nothing is probed once."""
     last = run / "checkpoints" / "last.ckpt"
     if module.trains:
@@ -154,7 +153,7 @@ def report(config: DictConfig, run: Path, module: Objective) -> None:
     say(f"encoder: from encoders import load_encoder; load_encoder({str(run)!r}).encode(['A sentence .'])")
 
 
-def describe(module: Objective, data: pl.LightningDataModule, suite: Suite) -> str:
+def describe(module: Objective, data: ResumableData, suite: Suite) -> str:
     weights = sum(p.numel() for p in module.encoder.parameters())
     said = [f"encoder of {weights:,} weights"]
     said += [f"{len(suite.tasks)} probing tasks over {len(suite.sentences):,} sentences"]
@@ -191,8 +190,9 @@ def resume(run: Path, overrides: list[str]) -> None:
     if foreign:
         raise InputError(f"resume= keeps the run's settings; only trainer.* may change, not {' '.join(foreign)}")
     config = OmegaConf.load(run / "config.yaml")
-    assert isinstance(config, DictConfig)
-    run_or_explain(OmegaConf.merge(config, OmegaConf.from_dotlist(overrides)), run)
+    merged = OmegaConf.merge(config, OmegaConf.from_dotlist(overrides))
+    assert isinstance(merged, DictConfig)
+    run_or_explain(merged, run)
 
 
 def run_or_explain(config: DictConfig, run: Path) -> None:

@@ -1,6 +1,6 @@
 """What every datamodule shares: its place among processes, and where in the epoch a killed run stopped."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +8,7 @@ import pytorch_lightning as pl
 from torch.utils.data import DataLoader
 
 from datamodules.loading import LengthBatches, loader
+from datamodules.vocabulary import Vocabulary
 
 
 class ResumableData(pl.LightningDataModule):
@@ -16,10 +17,18 @@ class ResumableData(pl.LightningDataModule):
     The count of finished batches travels in the checkpoint; the order itself is a function of (seed, epoch).
     """
 
+    vocabulary: Vocabulary  # of what encoders read
+    fingerprint: str  # changes whenever the text may
+    skipped: Mapping[str, Any]  # by split: counts of the examples that training does not see
+
     def __init__(self, batch_size: int, seed: int) -> None:
         super().__init__()
         self.batch_size, self.seed = batch_size, seed
         self._done = 0
+
+    def source_sentences(self) -> Iterator[str]:
+        """The tokenised training sentences that an encoder reads."""
+        raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
         assert self.trainer is not None

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class WordVectors:
         composed = np.zeros(len(words), dtype=bool)
         if self.subwords_bin:
             model = open_bin(self.subwords_bin)
-            for i in np.flatnonzero(~found & ~special):
+            for i in np.flatnonzero(~found & ~special).tolist():
                 matrix[i] = model.get_word_vector(words[i])
                 composed[i] = matrix[i].any()
         return Looked(matrix, found | special, composed)
@@ -136,7 +136,7 @@ class RunVectors:
         scale = folder / "scale.npy"
         self._scale = float(np.load(scale)) if scale.exists() else 1.0
         self._bin = folder / "subwords.bin"
-        self._model = None
+        self._model: Any = None
 
     def lookup_oov(self, word: str) -> np.ndarray | None:
         """A vector (E,) composed of the word's character n-grams, or None where the run has no subwords."""

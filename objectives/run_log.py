@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytorch_lightning as pl
 
@@ -19,7 +20,7 @@ class RunLog(pl.Callback):
         self._started = time.monotonic()
 
     def on_train_batch_end(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: dict, batch: object, batch_idx: int
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: object, batch_idx: int
     ) -> None:
         if trainer.global_step % trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
             for logger in trainer.loggers:

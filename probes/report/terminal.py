@@ -37,7 +37,7 @@ def plain(table: Table) -> str:
 def selectivities(title: str, probing: Sequence[Evaluated], control: Sequence[Evaluated]) -> str:
     """Task accuracy minus control accuracy, for labels per word and per sentence."""
     found = {e.row.task: e.row.test_accuracy for e in control}
-    rows = []
+    rows: list[list[str | float]] = []
     for e in probing:
         task, accuracy = e.row.task, e.row.test_accuracy
         controls = [found[f"{task} control per {per}"] for per in ("word", "sentence")]
@@ -48,7 +48,9 @@ def selectivities(title: str, probing: Sequence[Evaluated], control: Sequence[Ev
 
 def descriptions(title: str, mdl: Sequence[Mapping[str, str | float]]) -> str:
     """Description length of each task's labels given the vectors."""
-    rows = [[m["task"], *(float(m[key]) for key in ("bits", "uniform_bits", "compression"))] for m in mdl]
+    rows: list[list[str | float]] = [
+        [m["task"], *(float(m[key]) for key in ("bits", "uniform_bits", "compression"))] for m in mdl
+    ]
     heads = ["task", "bits", "uniform bits", "compression"]
     return "\n".join([f"{title}: online code length (Voita and Titov 2020)", *_columns(heads, rows)]) + "\n"
 
