@@ -37,7 +37,9 @@ def load_encoder(path: str | Path, device: str | None = None) -> FrozenEncoder:
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     tokenize = _tokenizer(run / "config.yaml", str(config.corpus.get("_target_")))
     frozen = encoder.eval().requires_grad_(False).to(where)
-    return FrozenEncoder(frozen, embedding.to(where), vectors.vocabulary, vectors.lookup_oov, tokenize)
+    return FrozenEncoder(
+        frozen, embedding.requires_grad_(False).to(where), vectors.vocabulary, vectors.lookup_oov, tokenize
+    )
 
 
 def read_config(run: Path) -> DictConfig:

@@ -81,3 +81,13 @@ def test_help_names_every_group_and_what_each_choice_means(lab: Lab, argument: s
         "NMT English-French",
     ):
         assert line in text
+
+
+def test_word_vectors_that_learn_travel_in_the_checkpoint(lab: Lab, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    more = ["embeddings.freeze=false", "probes=none", "trainer.max_epochs=1"]
+    done = lab.finish(*lab.settings(run), *more)
+    assert done.returncode == 0, done.stderr
+    learned = weights(run, "best")["embedding.table"].numpy()
+    assert not np.array_equal(learned, np.load(run / "vectors" / "matrix.npy"))
+    np.testing.assert_array_equal(load_encoder(run).embedding.table.numpy(), learned)
