@@ -146,23 +146,20 @@ def sequential(shape: Shape, passes: list[tuple[int, float, int]], sample: int) 
     data, grid = [as_tensors(part, "cpu") for part in vectors(shape)], grid_for(shape, "senteval")
     gflop = sum(operations(shape, width, count * shape.train) for width, _, count in passes) / 1e9
     train_alone(tuple(t[:64] for t in data[0]), data[1], shape.classes, (1, 0.0, 1e-5), replace(grid, max_passes=0), 1)
-    started = time.perf_counter()
+    found: dict[str, Any] = {}
     with grown_memory() as memory:
+        started = time.perf_counter()
         if sample == 0:
-            dev, test, _ = search(*data, shape.classes, grid, SEED)
-            return {
-                "seconds": time.perf_counter() - started,
-                "dev": dev,
-                "test": test,
-                "gflop": gflop,
-                **memory,
-            }
-        short, seconds = replace(grid, block=sample, max_passes=0), 0.0
-        for width, dropout, count in passes:
-            started = time.perf_counter()
-            train_alone(data[0], data[1], shape.classes, (width, dropout, 1e-4), short, SEED)
-            seconds += (time.perf_counter() - started) * count / sample
-    return {"seconds": seconds, "calculated_from_passes": sample, "gflop": gflop, **memory}
+            found["dev"], found["test"], _ = search(*data, shape.classes, grid, SEED)
+            seconds = time.perf_counter() - started
+        else:
+            found["calculated_from_passes"] = sample
+            short, seconds = replace(grid, block=sample, max_passes=0), 0.0
+            for width, dropout, count in passes:
+                started = time.perf_counter()
+                train_alone(data[0], data[1], shape.classes, (width, dropout, 1e-4), short, SEED)
+                seconds += (time.perf_counter() - started) * count / sample
+    return {"seconds": seconds, "gflop": gflop, **found, **memory}
 
 
 @contextmanager
