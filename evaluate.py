@@ -65,8 +65,8 @@ def evaluate(config: DictConfig) -> list[Done]:
             print(f"{config.write_sentences}: {len(suite.sentences):,} sentences, one per line")
             return []
         names = list(config.model) if isinstance(config.model, ListConfig) else [config.model]
-        models = [model for name in names for model in models_named(str(name), config, corpus, suite, work)]
-        return [score(model, suite, config, cache) for model in models]
+        models = [(str(name), m) for name in names for m in models_named(str(name), config, corpus, suite, work)]
+        return [score(name, model, suite, config, cache) for name, model in models]
 
 
 def build_suite(config: DictConfig, corpus: Corpus, cache: Path) -> Suite:
@@ -96,7 +96,7 @@ def models_named(name: str, config: DictConfig, corpus: Corpus, suite: Suite, wo
         found = [trained(Path(name), config.device)]
     else:
         raise InputError(f"model={name}: no such run folder; give {FORMS}")
-    return [Model(n.encoder, n.objective, n.encode, n.fingerprint, n.epoch, n.step) for n in found]
+    return [Model(*one) for one in found]
 
 
 def untrained(encoder: str, config: DictConfig, corpus: Corpus, suite: Suite, work: Path) -> Named:
@@ -112,16 +112,16 @@ def untrained(encoder: str, config: DictConfig, corpus: Corpus, suite: Suite, wo
     return random(encoder, "bov" if encoder == "bov" else "untrained", made, suite.sentences, store)
 
 
-def score(model: Model, suite: Suite, config: DictConfig, cache: Path | None) -> Done:
-    """One model on the suite, in a folder of its own that report.py reads."""
+def score(name: str, model: Model, suite: Suite, config: DictConfig, cache: Path | None) -> Done:
+    """One model on the suite, in a folder that report.py reads: one for each model and set of tasks."""
     run = Evaluation(model, suite, cache)
     probing = run.run(suite.tasks, "probing")
     extra = model.encode is not None
     control = run.controls() if config.control and extra else []
     mdl = run.descriptions() if config.mdl and extra else []
     title = ", ".join(filter(None, [model.encoder, model.objective]))
-    folder = Path(config.out) / config.suite / re.sub(r"[^\w.-]+", "-", title)
-    names = {"encoder_name": model.encoder, "objective_name": model.objective, "corpus_name": None}
+    folder = Path(config.out) / config.suite / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', title)}-{run.key}"
+    names = {"encoder_name": model.encoder, "objective_name": model.objective, "corpus_name": None, "model": name}
     kept = {key: config[key] for key in ("suite", "seed", "probes", "protocol")}
     with atomic_write(folder / "config.yaml") as file:
         file.write(OmegaConf.to_yaml({**names, **kept}, resolve=False))
@@ -153,6 +153,9 @@ def start(config: DictConfig) -> None:
             show(done, config)
     except (InputError, InstantiationException, OmegaConfBaseException) as error:
         raise SystemExit(fail(error)) from None
+    except KeyboardInterrupt:
+        print("\nstopped; the same command goes on from the scores that are there", file=sys.stderr)
+        raise SystemExit(130) from None
 
 
 def command(arguments: list[str]) -> None:

@@ -86,6 +86,13 @@ class Evaluation:
         return made
 
     @property
+    def key(self) -> str:
+        """A short name for this model on these tasks with these classifiers."""
+        suite = self.suite
+        made_of = [self.fingerprint, [digest(task) for task in suite.tasks], asdict(suite.grid), suite.seed]
+        return sha256(json.dumps(made_of).encode()).hexdigest()[:8]
+
+    @property
     def fingerprint(self) -> str:
         """A short text that stands for the model's vectors."""
         return self.model.fingerprint or sha256(np.ascontiguousarray(self.vectors).tobytes()).hexdigest()

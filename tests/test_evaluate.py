@@ -1,5 +1,6 @@
 """evaluate.py: any frozen model gets the scores that the callback would give it, once."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,20 @@ def test_vectors_made_elsewhere_score_as_the_model_that_made_them(lab: Lab, fini
     np.save(vectors, load_encoder(finished_run).encode(text.read_text().splitlines()))
     elsewhere, here = scored(lab, tmp_path, f"model=[vectors:{vectors},{finished_run}]", f"sentences={text}")
     assert accuracies(elsewhere) == accuracies(here)
+
+
+def test_checkpoints_of_one_name_are_told_apart(lab: Lab, finished_run: Path, tmp_path: Path, capsys) -> None:
+    other = shutil.copytree(finished_run, tmp_path / "other")
+    state = torch.load(other / "checkpoints" / "last.ckpt", weights_only=True)
+    changed = {k: v * 0.5 if k.startswith("encoder.") else v for k, v in state["state_dict"].items()}
+    torch.save(state | {"state_dict": changed}, other / "checkpoints" / "best.ckpt")
+    done = scored(lab, tmp_path / "out", f"model=[{finished_run},{other}]")
+    assert done[0].folder != done[1].folder
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        show(done, compose("evaluate", ["model=bov", "published=null"]))
+    printed = capsys.readouterr().out
+    assert f"model={finished_run}" in printed
+    assert f"model={other}" in printed
 
 
 def lengths(sentences: list[str]) -> np.ndarray:
