@@ -64,6 +64,8 @@ def evaluate(config: DictConfig) -> list[Done]:
                 file.writelines(f"{sentence}\n" for sentence in suite.sentences)
             print(f"{config.write_sentences}: {len(suite.sentences):,} sentences, one per line")
             return []
+        if OmegaConf.is_missing(config, "model"):
+            raise InputError(f"model= is missing; give {FORMS}")
         names = list(config.model) if isinstance(config.model, ListConfig) else [config.model]
         models = [(str(name), m) for name in names for m in models_named(str(name), config, corpus, suite, work)]
         return [score(name, model, suite, config, cache) for name, model in models]

@@ -119,12 +119,15 @@ def test_an_unknown_model_is_answered_with_what_there_is(lab: Lab, tmp_path: Pat
         scored(lab, tmp_path, f"model={model}")
 
 
-def test_a_wrong_setting_ends_the_command_in_one_line() -> None:
-    command = [sys.executable, "evaluate.py", "model=bov", "suite=nonsense"]
+@pytest.mark.parametrize("said", ["suite=nonsense", "protocol=nonsense", "model= is missing"])
+def test_a_wrong_setting_ends_the_command_in_one_line(said: str) -> None:
+    setting = [] if "missing" in said else ["model=bov", said]
+    command = [sys.executable, "evaluate.py", *setting, "probes.tasks=[SentLen]"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.strip().count("\n") == 0
-    assert "suite=nonsense" in done.stderr
+    assert done.stderr.strip().splitlines()[-1].startswith("error: ")
+    assert "Traceback" not in done.stderr
+    assert said in done.stderr
 
 
 @pytest.fixture

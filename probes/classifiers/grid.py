@@ -6,6 +6,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from torch import Tensor
 
+from datamodules.errors import InputError
+
 
 class Labelled(NamedTuple):
     """N sentence vectors and their classes."""
@@ -38,6 +40,10 @@ class Grid:
     tenacity: int = 5  # evaluations without improvement that are forgiven, in total
     batch: int = 64  # sentences
     reduction: Literal["mean", "sum"] = "mean"  # of the loss in a batch; sum: as on torch before 0.4.1
+
+    def __post_init__(self) -> None:
+        if self.protocol not in ("modern", "senteval"):
+            raise InputError(f"protocol={self.protocol}: give modern or senteval")
 
     @property
     def is_logistic(self) -> bool:
