@@ -3,10 +3,13 @@
 python benchmarks/probing.py                      a small shape, both to their end
 python benchmarks/probing.py --full               100k/10k/10k, D = 512 and 2048; 2, 20 and 1000 classes
 python benchmarks/probing.py --full --sequential-passes 1
+python benchmarks/probing.py --full --sequential-passes 1 --fused-passes 4
 
 With --sequential-passes N each width and dropout of the sequential side is trained for N passes only, and its seconds
 are those per pass times the passes that its cells take to their end; these are known from the fused run, whose cells
-are the same (tests/probes/test_classifier_senteval.py). Each side runs in a process of its own.
+are the same (tests/probes/test_classifier_senteval.py). With --fused-passes N the fused run, too, stops after N passes
+of every cell: then both sides' seconds are for N passes, their ratio holds for any number, and they have no accuracy.
+Each side runs in a process of its own.
 """
 
 import argparse
@@ -116,8 +119,10 @@ def modern(shape: Shape) -> dict[str, Any]:
     }
 
 
-def fused(shape: Shape) -> dict[str, Any]:
+def fused(shape: Shape, sample: int) -> dict[str, Any]:
     data, seen, grid = vectors(shape), Seen(), grid_for(shape, "senteval")
+    if sample:
+        grid = replace(grid, block=sample, max_passes=0)
     train, dev, test = (as_tensors(part, "cpu") for part in data)
     started = time.perf_counter()
     with counted(seen), grown_memory() as memory:
@@ -131,10 +136,10 @@ def fused(shape: Shape) -> dict[str, Any]:
         again = max(tried, key=lambda cell: round(cell.dev_accuracy, 2))
         sentences = sum(seen[cell.width, cell.dropout, cell.l2] for cell in [*tried, again])
         passes.append((width, dropout, sentences // shape.train))
+    scores = {"for_passes": sample} if sample else {"dev": best.dev_accuracy, "test": 100 * float(right)}
     return {
         "seconds": seconds,
-        "dev": best.dev_accuracy,
-        "test": 100 * float(right),
+        **scores,
         "gflop": sum(operations(shape, width, count) for (width, _, _), count in seen.items()) / 1e9,
         "toolkit_passes": passes,
         **memory,
@@ -191,11 +196,11 @@ def alone(function: Any, *arguments: Any) -> Any:
         return pool.submit(function, *arguments).result()
 
 
-def measure(shape: Shape, sample: int, peak: float) -> dict[str, Any]:
+def measure(shape: Shape, sample: int, fused_sample: int, peak: float) -> dict[str, Any]:
     """All three sides on one shape, printed as they come."""
     print(f"\n{shape}   {'logistic regression' if shape.classes >= MANY else 'MLP, 36 cells'}")
     print(f"  {'':<20}{'s':>9}{'ratio':>8}{'dev':>8}{'test':>8}{'MB':>7}{'GFLOP/s':>9}{'of peak':>9}")
-    ours = {"modern": alone(modern, shape), "senteval, fused": alone(fused, shape)}
+    ours = {"modern": alone(modern, shape), "senteval, fused": alone(fused, shape, fused_sample)}
     passes = ours["senteval, fused"].pop("toolkit_passes")
     theirs = alone(sequential, shape, passes, sample)
     result = {"sequential": theirs, **ours}
@@ -208,6 +213,7 @@ def measure(shape: Shape, sample: int, peak: float) -> dict[str, Any]:
             f"  {name:<20}{side['seconds']:9.1f}{side['ratio']:8.1f}{scores}{side['memory_mb']:7.0f}"
             + (f"{rate:9.0f}{rate / peak:9.0%}" if rate else "")
             + (f"   calculated from {sample} passes" if "calculated_from_passes" in side else "")
+            + (f"   for {fused_sample} passes" if "for_passes" in side else "")
         )
     return {"shape": shape._asdict(), **result}
 
@@ -216,22 +222,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="the published sizes (hours, but for --sequential-passes)")
     parser.add_argument("--train", type=int, default=2000, help="sentences; dev and test are a fifth of it each")
-    parser.add_argument("--dims", type=int, nargs="+", default=[512], help="vector widths")
-    parser.add_argument("--classes", type=int, nargs="+", default=[2])
+    parser.add_argument("--dims", type=int, nargs="+", help="vector widths")
+    parser.add_argument("--classes", type=int, nargs="+")
     parser.add_argument("--sequential-passes", type=int, default=0, help="0 is to the end")
+    parser.add_argument("--fused-passes", type=int, default=0, help="0 is to the end")
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "probing.json")
     options = parser.parse_args()
-    sizes, dims, classes = (
-        (options.train, options.train // 5, options.train // 5),
-        options.dims,
-        options.classes,
-    )
-    if options.full:
-        sizes, dims, classes = (100_000, 10_000, 10_000), [512, 2048], [2, 20, 1000]
+    sizes = (100_000, 10_000, 10_000) if options.full else (options.train, options.train // 5, options.train // 5)
+    dims = options.dims or ([512, 2048] if options.full else [512])
+    classes = options.classes or ([2, 20, 1000] if options.full else [2])
     peak = matrix_rate()
     cores = torch.get_num_threads()
     print(f"{processor()}, {cores} threads, matrix product {peak:.0f} GFLOP/s")
-    cases = [measure(Shape(*sizes, d, c), options.sequential_passes, peak) for d in dims for c in classes]
+    samples = options.sequential_passes, options.fused_passes
+    cases = [measure(Shape(*sizes, d, c), *samples, peak) for d in dims for c in classes]
     hardware = {
         "machine": processor(),
         "cores": os.cpu_count(),

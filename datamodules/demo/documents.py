@@ -65,7 +65,7 @@ def _hero(scene: Scene) -> str:
 
 
 def _section_title(scene: Scene, level: int, chance: Chance) -> str:
-    thing, place = chance.one(scene.objects), chance.one(scene.places)
+    thing, place = chance.one(scene.objects), chance.one(scene.topic.places)
     if level == 1:
         return f"In the {place.singular}"
     return f"The {thing.plural}" if level == 2 else f"More {thing.plural} in the {place.singular}"

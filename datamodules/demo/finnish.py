@@ -13,6 +13,7 @@ CONJUNCTIONS = {
     "since": "koska",
     "after": "sen jälkeen kun",
 }
+OUTSIDE = ("station", "field", "square", "courtyard")  # one is on them, not in them
 ENDINGS = {"nom": "", "acc": "n", "gen": "n", "ine": "ssA", "ade": "llA"}
 
 
@@ -71,7 +72,8 @@ def _noun(t: Thing, case: str) -> list[str]:
 
 def place(p: Place) -> list[str]:
     if p.relation in ("in", "on"):
-        return thing(p.thing, "ine" if p.relation == "in" else "ade")
+        outside = p.thing.noun and p.thing.noun.lemma in OUTSIDE
+        return thing(p.thing, "ine" if p.relation == "in" and not outside else "ade")
     behind = {"with": "kanssa", "behind": "takana", "near": "lähellä"}
     return [*thing(p.thing, "gen"), behind[p.relation]]
 

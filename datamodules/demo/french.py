@@ -1,6 +1,6 @@
 """French: agreement, elision, contraction, ne ... pas, passé composé and imparfait."""
 
-from datamodules.demo.lexicon import Adjective
+from datamodules.demo.lexicon import Adjective, Verb
 from datamodules.demo.meaning import Event, Place, Saying, Thing
 
 LINKS = {"and": "et", "but": "mais", "yet": "pourtant"}
@@ -14,6 +14,7 @@ CONJUNCTIONS = {
     "after": "après que",
 }
 BEFORE_VOWEL = {"vieux": "vieil", "beau": "bel", "nouveau": "nouvel", "ce": "cet"}
+NOUS = {"retienn": "reten", "apprenn": "appren", "reçoiv": "recev"}  # stems of the third person plural and of nous
 ELIDED = {"le", "la", "de", "que", "ne", "je", "se"}
 CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 
@@ -36,6 +37,8 @@ def spell(words: list[str]) -> list[str]:
             continue
         if word in ELIDED and following and starts_with_vowel(following):
             word = word[:-1] + "'"
+        elif word == "puisque" and following in ("il", "ils", "elle", "elles", "un", "une"):
+            word = "puisqu'"
         elif word == "si" and following in ("il", "ils"):
             word = "s'"
         done.append(word)
@@ -135,12 +138,19 @@ def _verb(e: Event) -> tuple[str, str | None]:
         return (("étaient" if many else "était") if past else ("sont" if many else "est")), None
     singular, plural, participle = e.verb.french
     if past and e.aspect == "progressive":
-        stem = plural.removesuffix("ent")
-        stem += "e" if stem.endswith("g") else ""
-        return stem + ("aient" if many else "ait"), None
+        return imparfait(e.verb, many), None
     if past or e.aspect == "perfect":
         return ("ont" if many else "a"), participle
     return (plural if many else singular), None
+
+
+def imparfait(verb: Verb, many: bool) -> str:
+    """On the stem of nous, which the participle shows for verbs in -er; g and c stay soft before a."""
+    _, plural, participle = verb.french
+    stem = participle[:-1] if participle.endswith("é") else plural.removesuffix("ent")
+    stem = NOUS.get(stem, stem[:-1] + "y" if stem.endswith("oi") else stem)
+    stem = stem + "e" if stem.endswith("g") else stem[:-1] + "ç" if stem.endswith("c") else stem
+    return stem + ("aient" if many else "ait")
 
 
 def clause(e: Event) -> list[str]:

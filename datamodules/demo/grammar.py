@@ -91,7 +91,7 @@ def _two_clauses(teller: Teller, size: float) -> tuple[Event, Event]:
     mentioned = chance.often(0.45)
     if mentioned:
         start = replace(start, subject=replace(start.subject, pronoun=True, relative=None, place=None))
-    if then.verb and chance.often(0.4 if mentioned else 0.6):
+    if then.verb and chance.often(0.55 if mentioned else 0.7):
         then = replace(then, subject=teller.who(then.verb, size))
     return start, then
 

@@ -43,7 +43,7 @@ def _premise(teller: Teller) -> Event:
     subject = event.subject
     if subject.noun and not subject.adjective and not subject.many:
         subject = replace(subject, adjective=teller.adjective(subject.noun))
-    place = Place("in", Thing(noun=teller.chance.one(teller.scene.places)))
+    place = Place("in", Thing(noun=teller.chance.one(teller.scene.topic.places)))
     manner = teller.chance.zipf(WORDS.manner)
     return replace(event, subject=subject, object=dressed, place=place, manner=manner)
 

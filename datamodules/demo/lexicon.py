@@ -124,7 +124,8 @@ def _verb(english: str, objects: str, french: str, german: str, finnish: str) ->
     in_german = german.split()
     if len(in_german) == 1:
         stem = german[:-2]
-        in_german = [german, stem + "t", stem + "te"]
+        linking = "e" if stem[-1] in "dt" else ""
+        in_german = [german, stem + linking + "t", stem + linking + "te"]
     return Verb(
         forms[0],
         past,

@@ -7,86 +7,86 @@ Intransitive verbs add to the Finnish ones the stem after the negative verb and 
 """
 
 TRANSITIVE = """
-buy bought|food clothes text vehicle tool furniture art plant animal|achète achètent acheté|kaufen|osta osti
-sell sold|food clothes text vehicle tool furniture art plant animal|vend vendent vendu|verkaufen|myy myi
-find found|text tool clothes animal vehicle|trouver|finden findet fand|löytä löysi
+buy bought|food clothes furniture vehicle|achète achètent acheté|kaufen|osta osti
+sell sold|food animal vehicle art|vend vendent vendu|verkaufen|myy myi
+find found|text tool clothes|trouver|finden findet fand|löytä löysi
 lose lost|text tool clothes|perd perdent perdu|verlieren verliert verlor|kadotta kadotti
-repair|vehicle tool furniture art|réparer|reparieren|korjaa korjasi
-break broke broken|tool furniture art|casser|zerbrechen zerbricht zerbrach|rikko rikkoi
-wash|clothes vehicle food|laver|waschen wäscht wusch|pese pesi
-clean|furniture vehicle tool|nettoie nettoient nettoyé|putzen|siivoa siivosi
+repair|vehicle tool|réparer|reparieren|korjaa korjasi
+break broke broken|tool furniture|casser|zerbrechen zerbricht zerbrach|rikko rikkoi
+wash|clothes food|laver|waschen wäscht wusch|pese pesi
+clean|furniture|nettoie nettoient nettoyé|putzen|siivoa siivosi
 eat ate eaten|food|manger|essen isst aß|syö söi
 cut cut|food plant|couper|schneiden schneidet schnitt|leikkaa leikkasi
 taste|food|goûter|kosten|maista maistoi
 peel|food|éplucher|schälen|kuori kuori
-bring brought|food clothes text tool animal plant|apporter|bringen bringt brachte|tuo toi
-carry|food clothes text tool furniture|porter|tragen trägt trug|kanta kantoi
+bring brought|food clothes|apporter|bringen bringt brachte|tuo toi
+carry|tool furniture|porter|tragen trägt trug|kanta kantoi
 read read|text|lit lisent lu|lesen liest las|luke luki
 write wrote written|text|écrit écrivent écrit|schreiben schreibt schrieb|kirjoitta kirjoitti
 translate|text|traduit traduisent traduit|übersetzen|kääntä käänsi
 sign|text|signer|unterschreiben unterschreibt unterschrieb|allekirjoitta allekirjoitti
-copy|text art|copier|kopieren|kopioi kopioi
-burn|text furniture plant|brûler|verbrennen verbrennt verbrannte|poltta poltti
-hide hid hidden|text food clothes tool|cacher|verstecken|piilotta piilotti
-steal stole stolen|vehicle clothes art animal food tool|voler|stehlen stiehlt stahl|varasta varasti
+copy|text|copier|kopieren|kopioi kopioi
+burn|text|brûler|verbrennen verbrennt verbrannte|poltta poltti
+hide hid hidden|text tool|cacher|verstecken|piilotta piilotti
+steal stole stolen|art vehicle|voler|stehlen stiehlt stahl|varasta varasti
 sew sewed sewn|clothes|coud cousent cousu|nähen|ompele ompeli
 wear wore worn|clothes|porter|tragen trägt trug|puke puki
-choose chose chosen|clothes food text art vehicle|choisit choisissent choisi|wählen|valitse valitsi
+choose chose chosen|clothes art|choisit choisissent choisi|wählen|valitse valitsi
 iron|clothes|repasser|bügeln bügelt bügelte|silittä silitti
-paint|furniture art vehicle|peint peignent peint|bemalen|maalaa maalasi
-build built|furniture vehicle tool|construit construisent construit|bauen|rakenta rakensi
-move|furniture tool|déplacer|verschieben verschiebt verschob|siirtä siirsi
+paint|furniture art|peint peignent peint|bemalen|maalaa maalasi
+build built|furniture vehicle|construit construisent construit|bauen|rakenta rakensi
+move|furniture|déplacer|verschieben verschiebt verschob|siirtä siirsi
 open|furniture text|ouvre ouvrent ouvert|öffnen öffnet öffnete|avaa avasi
-close|furniture text|ferme ferment fermé|schließen schließt schloss|sulke sulki
+close|furniture|ferme ferment fermé|schließen schließt schloss|sulke sulki
 drive drove driven|vehicle|conduit conduisent conduit|fahren fährt fuhr|aja ajoi
-stop|vehicle animal|arrêter|stoppen|pysäyttä pysäytti
+stop|vehicle|arrêter|stoppen|pysäyttä pysäytti
 park|vehicle|garer|parken|pysäköi pysäköi
 load|vehicle|charger|beladen belädt belud|lastaa lastasi
-rent|vehicle art|louer|mieten mietet mietete|vuokraa vuokrasi
-see saw seen|animal person vehicle art plant|voit voient vu|sehen sieht sah|näke näki
-hear heard|animal person art|entend entendent entendu|hören|kuule kuuli
+rent|vehicle|louer|mieten mietet mietete|vuokraa vuokrasi
+see saw seen|animal plant|voit voient vu|sehen sieht sah|näke näki
+hear heard|animal art|entend entendent entendu|hören|kuule kuuli
 feed fed|animal|nourrit nourrissent nourri|füttern füttert fütterte|ruokki ruokki
 catch caught|animal|attraper|fangen fängt fing|nappaa nappasi
 hunt|animal|chasser|jagen|metsästä metsästi
 train|animal|dresser|dressieren|koulutta koulutti
-free|animal person|libère libèrent libéré|befreien|vapautta vapautti
+free|animal|libère libèrent libéré|befreien|vapautta vapautti
 call|person animal|appelle appellent appelé|rufen ruft rief|kutsu kutsui
 meet met|person|rencontrer|treffen trifft traf|tapaa tapasi
 accompany|person|accompagner|begleiten|saatta saattoi
 welcome|person|accueille accueillent accueilli|begrüßen|vastaanotta vastaanotti
 reward|person|récompenser|belohnen|palkitse palkitsi
-recognise|person animal art|reconnaît reconnaissent reconnu|erkennen erkennt erkannte|tunnista tunnisti
+recognise|person|reconnaît reconnaissent reconnu|erkennen erkennt erkannte|tunnista tunnisti
 save|person animal|sauver|retten rettet rettete|pelasta pelasti
-wake woke woken|person animal|réveiller|wecken|herättä herätti
-forget forgot forgotten|text clothes tool food|oublie oublient oublié|vergessen vergisst vergaß|unohta unohti
-remember|text art person|retient retiennent retenu|behalten behält behielt|muista muisti
+wake woke woken|person|réveiller|wecken|herättä herätti
+forget forgot forgotten|text clothes|oublie oublient oublié|vergessen vergisst vergaß|unohta unohti
+remember|text art|retient retiennent retenu|behalten behält behielt|muista muisti
 play|art|joue jouent joué|spielen|soitta soitti
 record|art|enregistrer|speichern speichert speicherte|nauhoitta nauhoitti
-learn|art text|apprend apprennent appris|lernen|oppi oppi
+learn|text art|apprend apprennent appris|lernen|oppi oppi
 plant|plant|planter|pflanzen|istutta istutti
 water|plant|arroser|gießen gießt goss|kastele kasteli
-pick|plant food|cueille cueillent cueilli|pflücken|poimi poimi
-photograph|animal plant art person|photographier|fotografieren|kuvaa kuvasi
+pick|plant|cueille cueillent cueilli|pflücken|poimi poimi
+photograph|animal plant|photographier|fotografieren|kuvaa kuvasi
 use|tool vehicle|utiliser|benutzen|käyttä käytti
-borrow|tool text vehicle clothes|emprunter|leihen leiht lieh|lainaa lainasi
-replace|tool furniture vehicle|remplace remplacent remplacé|ersetzen|korvaa korvasi
-collect|art text plant tool|collectionner|sammeln sammelt sammelte|kerää keräsi
-describe|art animal person plant|décrit décrivent décrit|beschreiben beschreibt beschrieb|kuvaile kuvaili
-draw drew drawn|animal plant furniture|dessiner|zeichnen zeichnet zeichnete|piirtä piirsi
-show showed shown|art text animal|montrer|zeigen|esittele esitteli
-inspect|vehicle tool art text|inspecter|prüfen|tarkasta tarkasti
+borrow|tool text|emprunter|leihen leiht lieh|lainaa lainasi
+replace|tool furniture|remplace remplacent remplacé|ersetzen|korvaa korvasi
+collect|art plant|collectionner|sammeln sammelt sammelte|kerää keräsi
+describe|art plant|décrit décrivent décrit|beschreiben beschreibt beschrieb|kuvaile kuvaili
+draw drew drawn|animal plant|dessiner|zeichnen zeichnet zeichnete|piirtä piirsi
+show showed shown|art text|montrer|zeigen|esittele esitteli
+inspect|vehicle tool|inspecter|prüfen|tarkasta tarkasti
 lift|furniture tool|soulève soulèvent soulevé|heben hebt hob|nosta nosti
 push|vehicle furniture|pousser|schieben schiebt schob|työntä työnsi
 cook|food|cuisiner|kochen|keittä keitti
 serve|food|sert servent servi|servieren|tarjoile tarjoili
 sharpen|tool|aiguiser|schärfen|teroitta teroitti
-polish|tool furniture vehicle|lustrer|polieren|kiillotta kiillotti
+polish|furniture tool|lustrer|polieren|kiillotta kiillotti
 weigh|food animal|pèse pèsent pesé|wiegen wiegt wog|punnitse punnitsi
-pack|clothes food tool|emballer|packen|pakkaa pakkasi
-send sent|text clothes art|envoie envoient envoyé|schicken|lähettä lähetti
-receive|text clothes art|reçoit reçoivent reçu|erhalten erhält erhielt|saa sai
+pack|clothes food|emballer|packen|pakkaa pakkasi
+send sent|text clothes|envoie envoient envoyé|schicken|lähettä lähetti
+receive|text clothes|reçoit reçoivent reçu|erhalten erhält erhielt|saa sai
 lock|furniture vehicle|verrouiller|verriegeln verriegelt verriegelte|lukitse lukitsi
-decorate|furniture food clothes|décorer|schmücken|koristele koristeli
+decorate|furniture food|décorer|schmücken|koristele koristeli
 """
 INTRANSITIVE = """
 sleep slept|dort dorment dormi|schlafen schläft schlief|nukku nukkui nuku nukkunut
@@ -131,25 +131,25 @@ fear|craint craignent craint|fürchten fürchtet fürchtete|pelkää pelkäsi
 EVENTS = """
 buy wash peel cut cook taste eat
 find bring sew iron wear
-lose find clean
+lose find use
 break repair use
-steal hide sell
+steal drive sell
 choose buy pack send
 write sign send
 receive open read copy
 borrow use replace
 see catch feed train free
 hunt catch weigh sell
-plant water pick decorate
+plant water pick describe
 learn play record
 rent load drive park
-build paint show
-meet welcome accompany serve
+build paint polish decorate
+meet welcome accompany reward
 push stop inspect repair
 lift carry move clean polish
-draw paint decorate sell
-hear see photograph describe
-collect inspect show
+draw collect describe
+hear see photograph
+collect describe show
 sharpen use lose
 """
 # which subjects the events go with; other verbs take any person

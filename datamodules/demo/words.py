@@ -133,7 +133,13 @@ Dominika Eleonora Elvira Emilia Estella Eugenia Fabiana Felicia Fiona Gabriela G
 Heidi Henrietta Hermina Ilona Isabella Jana Jelena Jolanta Josefina Juliana Justina Klaudia Kristina Lavinia Leona
 Livia Loretta Luisa Malin Marcela Margarita Marina Marlena Matilda Milena Miranda Nadia Ottilia Palmira Raisa
 Rebekka Renata Roberta Rosalia Sabina Selma Sigrid Simona Susanna Sylvia Tatjana Valeria Veronika Victoria Viktoria
-Xenia Abel Achim Aldo Alexander Alvin Ambros Anselm Arnold August Basil Bastian Benedikt Bernd Björn Bogdan Burkhard
+Xenia
+"""
+MEN = """Peter Robert Martin Thomas Oscar Hugo Bruno Otto Leo Paul Victor Albert Simon Daniel Adam Felix Max Erik
+Karl Henrik Anton Arthur Benjamin Conrad David Edgar Fabian Georg Harald Ivan Jakob Kasper Lorenz Marco Nils Olaf Pablo
+Ralf Stefan Theodor Urban Valentin Walter Xaver Yorick Armin Boris Carlo Dario Emil Frank Gustav Hector Igor Joel Konrad
+Ludwig Milan Norbert Orlando Patrik Rolf Sven Tim Ulrich Vincent Werner Alfred Bernard Claudio Diego Erwin Franco
+Abel Achim Aldo Alexander Alvin Ambros Anselm Arnold August Basil Bastian Benedikt Bernd Björn Bogdan Burkhard
 Cesar Christian Clemens Cyril Detlef Dietmar Dominik Eberhard Eduard Elias Enrico Ernst Eugen Fabio Ferdinand
 Florian Frederik Gabriel Gerhard Gerald Giovanni Gregor Guido Günter Hannes Heinrich Helmut Herbert Hermann Holger
 Ignaz Ingo Ismael Jaromir Joachim Johan Jonas Julian Jürgen Kai Kevin Klaus Klemens Kuno Lars Leander Leonard Lothar
@@ -141,10 +147,6 @@ Lukas Magnus Manuel Marcel Marek Matthias Moritz Nikolai Oliver Ottokar Pascal P
 Reinhard Richard Roland Roman Rudolf Samuel Sebastian Siegfried Stanislav Theo Tobias Tristan Uwe Viktor Vladimir
 Waldemar Wilhelm Wolfgang
 """
-MEN = """Peter Robert Martin Thomas Oscar Hugo Bruno Otto Leo Paul Victor Albert Simon Daniel Adam Felix Max Erik
-Karl Henrik Anton Arthur Benjamin Conrad David Edgar Fabian Georg Harald Ivan Jakob Kasper Lorenz Marco Nils Olaf Pablo
-Ralf Stefan Theodor Urban Valentin Walter Xaver Yorick Armin Boris Carlo Dario Emil Frank Gustav Hector Igor Joel Konrad
-Ludwig Milan Norbert Orlando Patrik Rolf Sven Tim Ulrich Vincent Werner Alfred Bernard Claudio Diego Erwin Franco"""
 SURNAMES = """
 Keller Brandt Fischer Lang Moser Novak Kovac Horvat Bauer Hartmann Schuster Wagner Vogel Becker Lehmann Roth Marin
 Costa Silva Rossi Romano Ferrara Moretti Conti Bruni Serra Ramos Torres Vega Medina Castro Molina Ortega Delgado
@@ -201,15 +203,16 @@ Seville|Séville|Sevilla|Sevilla|
 Athens|Athènes|Athen|Ateena|
 Moscow|Moscou|Moskau|Moskova|
 """
-TOPICS = {
-    "cooking": ("food", "tool", "kitchen restaurant market cellar"),
-    "farm": ("animal", "plant", "barn field village valley"),
-    "reading": ("text", "furniture", "library school office room"),
-    "travel": ("vehicle", "clothes", "station harbour hotel town"),
-    "music": ("art", "text", "theatre room museum church"),
-    "workshop": ("tool", "furniture", "workshop factory cellar shop"),
-    "clothes": ("clothes", "furniture", "shop market hotel room"),
-    "garden": ("plant", "animal", "garden park forest field"),
-    "home": ("furniture", "food", "house kitchen room garden"),
-    "people": ("person", "text", "village office hospital castle"),
-}
+# What documents are about: topic | classes of its things | places | people | what they do there
+TOPICS = """
+cooking|food tool|kitchen restaurant bakery market|cook baker waiter butcher guest|laugh whisper
+farm|animal plant|barn field stable village|farmer shepherd hunter butcher soldier|shout cough
+reading|text furniture|library school office university|librarian student teacher writer poet|study whisper
+travel|vehicle clothes|station harbour hotel town|pilot driver tourist sailor passenger|travel wait
+music|art text|theatre museum church palace|musician singer dancer actor poet|sing dance
+workshop|tool vehicle|workshop factory courtyard corridor|mechanic carpenter engineer director merchant|work hesitate
+clothes|clothes art|shop square bank pharmacy|merchant secretary queen barber aunt|smile speak
+garden|plant animal|garden park forest valley|gardener child girl boy woman|run walk
+home|furniture food|house room cabin cellar|mother father sister uncle neighbour|sleep dream
+people|person text|hospital prison castle tower|judge lawyer doctor nurse patient thief|cry tremble
+"""

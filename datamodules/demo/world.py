@@ -8,44 +8,74 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from datamodules.demo.chance import Chance
-from datamodules.demo.lexicon import Adjective, Name, Noun, Phrase, Verb, lexicon
+from datamodules.demo.lexicon import Adjective, Name, Noun, Phrase, Verb, lexicon, rows
 from datamodules.demo.meaning import Event, Place, Tense, Thing
 from datamodules.demo.verbs import AGENTS
-from datamodules.demo.words import TOPICS
+from datamodules.demo.words import TOPICS as TOPIC_ROWS
 
 WORDS = lexicon()
 AGENT_NOUNS = {verb: [WORDS.noun(lemma) for lemma in lemmas.split()] for verb, lemmas in AGENTS.items()}
 LAST_YEAR = 2020
+TYPICAL = 0.95  # how often the topic decides who does what where
 NAMES = 0.5  # exponent of the frequencies of names, which are flatter than those of words
 FURTHER = ("because", "although", "while", "if", "since", "after", "when")
 ON_TOP = ("table", "chair", "bed", "shelf", "bench", "carpet", "roof")
 SURFACES = [noun for noun in WORDS.nouns["furniture"] if noun.lemma in ON_TOP]
 
 
+class Topic(NamedTuple):
+    """What a document is about."""
+
+    kinds: tuple[str, ...]  # classes of its things, the more frequent first
+    places: list[Noun]
+    people: list[Noun]
+    idle: list[Verb]  # what they do there without an object
+    verbs: list[Verb]  # and with one
+
+    def things(self, kind: str) -> list[Noun]:
+        return self.people if kind == "person" else WORDS.nouns[kind]
+
+
+def _topic(kinds: str, places: str, people: str, idle: str) -> Topic:
+    return Topic(
+        tuple(kinds.split()),
+        [WORDS.noun(lemma) for lemma in places.split()],
+        [WORDS.noun(lemma) for lemma in people.split()],
+        [verb for verb in WORDS.intransitive if verb.base in idle.split()],
+        [verb for verb in WORDS.transitive.values() if set(verb.objects) & set(kinds.split())],
+    )
+
+
+TOPICS = [_topic(*cells[1:]) for cells in rows(TOPIC_ROWS)]
+
+
 class Scene(NamedTuple):
     """What a document is about."""
 
-    topic: str
+    topic: Topic
     protagonists: list[Thing]
     objects: list[Noun]
-    places: list[Noun]
     tense: Tense  # of most of its clauses
 
 
 def new_scene(chance: Chance) -> Scene:
     """A topic, two to four protagonists, and things that come up again."""
-    topic = chance.one(list(TOPICS))
-    first, second, places = TOPICS[topic]
-    objects = [chance.zipf(WORDS.nouns[kind]) for kind in (first, first, first, first, second, second, second)]
-    protagonists = [_protagonist(chance) for _ in range(chance.between(2, 4))]
+    topic = chance.one(TOPICS)
+    first, second = topic.kinds
+    objects = [chance.zipf(topic.things(kind)) for kind in (first, first, first, first, second, second)]
+    protagonists = [_protagonist(chance, topic) for _ in range(chance.between(2, 4))]
     tense: Tense = "past" if chance.often(0.5) else "present"
-    return Scene(topic, protagonists, objects, [WORDS.noun(lemma) for lemma in places.split()], tense)
+    return Scene(topic, protagonists, objects, tense)
 
 
-def _protagonist(chance: Chance) -> Thing:
+def _protagonist(chance: Chance, topic: Topic) -> Thing:
     if chance.often(0.5):
         return Thing(name=_name(chance))
-    return Thing(noun=chance.zipf(WORDS.nouns["person"]))
+    return Thing(noun=_person(chance, topic))
+
+
+def _person(chance: Chance, topic: Topic) -> Noun:
+    return chance.zipf(topic.people if chance.often(TYPICAL) else WORDS.nouns["person"])
 
 
 def _name(chance: Chance) -> Name:
@@ -68,12 +98,12 @@ class Teller:
     def who(self, verb: Verb | None = None, size: float = 1.0) -> Thing:
         """A subject: a protagonist, somebody fit for the verb, at times an animal, at times several."""
         chance = self.chance
-        if verb and verb.base in AGENT_NOUNS and chance.often(0.6):
+        if verb and verb.base in AGENT_NOUNS and chance.often(0.75):
             found = Thing(noun=chance.zipf(AGENT_NOUNS[verb.base]))
         elif chance.often(0.6):
             found = chance.one(self.scene.protagonists)
         else:
-            found = Thing(noun=chance.zipf(WORDS.nouns["person"])) if chance.often(0.7) else Thing(name=_name(chance))
+            found = Thing(noun=_person(chance, self.scene.topic)) if chance.often(0.7) else Thing(name=_name(chance))
         if found.name:
             if chance.often(0.12 * size):
                 return replace(found, other=Thing(name=_name(chance)))
@@ -106,23 +136,18 @@ class Teller:
     def what(self, verb: Verb, size: float) -> Thing:
         """An object of a class that the verb takes, preferably one that the document knows."""
         chance = self.chance
-        if "person" in verb.objects and chance.often(0.5):
-            return self.dressed(Thing(noun=chance.zipf(WORDS.nouns["person"])), size)
         known = [noun for noun in self.scene.objects if noun.kind in verb.objects]
-        if known and chance.often(0.75):
-            noun = chance.one(known)
-        else:
-            noun = chance.zipf(
-                WORDS.nouns[chance.zipf([kind for kind in verb.objects if kind != "person"] or ["person"])]
-            )
+        kinds = [kind for kind in verb.objects if kind in self.scene.topic.kinds] or verb.objects
+        kind = chance.zipf(kinds)
+        noun = chance.one(known) if known and chance.often(0.7) else chance.zipf(self.scene.topic.things(kind))
         return self.dressed(Thing(noun=noun), size)
 
     def where(self) -> Thing:
         """A place for `in`."""
         if self.chance.often(0.2):
             return Thing(noun=self.chance.zipf(WORDS.cities))
-        known = self.chance.often(0.75)
-        noun = self.chance.one(self.scene.places) if known else self.chance.zipf(WORDS.nouns["place"])
+        typical = self.chance.often(TYPICAL)
+        noun = self.chance.one(self.scene.topic.places) if typical else self.chance.zipf(WORDS.nouns["place"])
         adjective = self.adjective(noun) if self.chance.often(0.15) else None
         return Thing(noun=noun, adjective=adjective)
 
@@ -133,16 +158,14 @@ class Teller:
             return Place("in", self.where())
         if relation == "on":
             return Place("on", Thing(noun=chance.zipf(SURFACES)))
-        return Place(relation, Thing(noun=chance.one(self.scene.places)))  # type: ignore[arg-type]
+        return Place(relation, Thing(noun=chance.one(self.scene.topic.places)))  # type: ignore[arg-type]
 
     def verb(self) -> Verb:
         """A transitive verb that the topic's things take."""
-        kinds = TOPICS[self.scene.topic][:2]
-        for _ in range(6):
-            verb = self.chance.zipf(list(WORDS.transitive.values()))
-            if set(verb.objects) & set(kinds):
-                return verb
-        return verb
+        return self.chance.zipf(self.scene.topic.verbs)
+
+    def intransitive(self) -> Verb:
+        return self.chance.zipf(self.scene.topic.idle if self.chance.often(TYPICAL) else WORDS.intransitive)
 
     def event(self, size: float = 1.0, verb: Verb | None = None, tense: Tense | None = None) -> Event:
         """Somebody does something to something."""
@@ -154,8 +177,7 @@ class Teller:
         """Somebody does something, or is somehow."""
         chance, tense = self.chance, tense or self.tense()
         if chance.often(0.65):
-            verb = chance.zipf(WORDS.intransitive)
-            event = Event(self.who(None, size), verb, tense, negated=chance.often(0.12))
+            event = Event(self.who(None, size), self.intransitive(), tense, negated=chance.often(0.12))
             return self.adorned(event, size)
         if chance.often(0.6):
             subject = self.who(None, size)
@@ -218,7 +240,7 @@ class Teller:
                 return self.adorned(event, size * 0.7)
         event = self.event(size, tense=first.tense) if self.chance.often(0.5) else self.idle(size, first.tense)
         if event.verb is None and first.subject.many:
-            event = Event(subject, self.chance.zipf(WORDS.intransitive), first.tense)
+            event = Event(subject, self.intransitive(), first.tense)
         kind = first.subject.noun.kind if first.subject.noun else "person"
         if kind != "person":
             return Event(subject, None, first.tense, adjective=self.chance.zipf(WORDS.adjectives[kind]))

@@ -12,7 +12,7 @@ from datamodules.demo.meaning import Event, Place, Saying, Thing
 from datamodules.penn import Tree, parse
 
 WORDS = lexicon()
-PINNED = "a5f2304df6ee8aed"
+PINNED = "97fc2b5134f271e9"
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +175,31 @@ FRENCH = [
 ]
 
 
+IMPARFAIT = {
+    "buy": "achetait",
+    "free": "libérait",
+    "call": "appelait",
+    "clean": "nettoyait",
+    "see": "voyait",
+    "eat": "mangeait",
+    "replace": "remplaçait",
+    "remember": "retenait",
+    "receive": "recevait",
+    "learn": "apprenait",
+    "read": "lisait",
+}
+
+
+@pytest.mark.parametrize(("verb", "right"), IMPARFAIT.items())
+def test_the_french_imparfait_stands_on_the_stem_of_nous(verb: str, right: str) -> None:
+    assert french.imparfait(WORDS.transitive[verb], many=False) == right
+
+
+def test_french_conjunctions_elide_before_pronouns() -> None:
+    assert french.spell(["puisque", "elle", "dort"])[0] == "puisqu'"
+    assert french.spell(["même", "si", "il", "rit"])[1] == "s'"
+
+
 @pytest.mark.parametrize(("thing", "right"), FRENCH)
 def test_french_noun_phrases_agree_elide_and_contract(thing: Thing, right: str) -> None:
     assert " ".join(french.spell(french.thing(thing))) == right
@@ -229,6 +254,15 @@ def test_a_german_subordinate_clause_ends_in_its_verb() -> None:
 def test_a_finnish_question_takes_its_particle_in_harmony() -> None:
     slept = Event(noun("dog"), WORDS.intransitive[0], "past")
     assert " ".join(finnish.sentence(Saying("yes-no", (slept,)))) == "nukkuiko koira ?"
+
+
+def test_finns_are_on_a_field_and_in_a_forest() -> None:
+    assert finnish.place(Place("in", noun("field"))) == ["pellolla"]
+    assert finnish.place(Place("in", noun("forest"))) == ["metsässä"]
+
+
+def test_german_stems_in_t_take_an_e() -> None:
+    assert WORDS.transitive["taste"].german == ("kosten", "kostet", "kostete")
 
 
 def test_the_french_negation_surrounds_the_verb() -> None:

@@ -1,0 +1,47 @@
+"""The embedded corpus's world is strict enough for a replaced word to be noticed."""
+
+from collections import Counter
+from itertools import combinations, islice
+from math import log
+
+import numpy as np
+
+from datamodules.demo import Demo
+from datamodules.demo.lexicon import lexicon, progressive, third_person
+from datamodules.penn import parse_all
+from probes.tasks import build_tasks
+from probes.tasks.pool import Sizes
+
+WORDS = lexicon()
+NOUNS = {form: noun.lemma for kind in WORDS.nouns.values() for noun in kind for form in (noun.singular, noun.plural)}
+VERBS = {
+    form: f"to {verb.base}"
+    for verb in (*WORDS.transitive.values(), *WORDS.intransitive)
+    for form in (verb.base, verb.past, verb.participle, third_person(verb.base), progressive(verb.base))
+}
+LEMMAS = NOUNS | VERBS
+
+
+def _lemmas(sentence: str) -> list[str]:
+    return sorted({LEMMAS[word] for word in sentence.lower().split() if word in LEMMAS})
+
+
+def test_a_replaced_word_does_not_go_with_the_others() -> None:
+    """Whoever has counted which words share a sentence tells changed ones from others, as SOMO asks."""
+    alone, pairs, read = Counter[str](), Counter[tuple[str, str]](), 20_000
+    for sentence in islice(Demo(size=read).sentences("train"), read):
+        lemmas = _lemmas(sentence)
+        alone.update(lemmas)
+        pairs.update(combinations(lemmas, 2))
+
+    def least_expected(sentence: str) -> float:
+        """The smallest pointwise mutual information of two words in it."""
+        found = combinations(_lemmas(sentence), 2)
+        return min((log((pairs[p] + 0.5) * read / ((alone[p[0]] + 1) * (alone[p[1]] + 1))) for p in found), default=0)
+
+    sizes = Sizes(300, 20, 300)
+    [task] = build_tasks(parse_all(islice(Demo().trees("probe"), 12 * sum(sizes))), sizes, ["SOMO"]).tasks
+    surprise = [np.array([least_expected(s) for s in split.sentences]) for split in (task.train, task.test)]
+    changed = [split.labels == task.classes.index("C") for split in (task.train, task.test)]
+    limit = max(surprise[0], key=lambda at: np.mean((surprise[0] < at) == changed[0]))
+    assert np.mean((surprise[1] < limit) == changed[1]) > 0.65
