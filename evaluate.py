@@ -2,13 +2,14 @@
 
 python evaluate.py model=runs/nmt_enfr/bilstm_max/2026-11-21_10-00-00 suite=probing
 python evaluate.py model=[bov,majority,nb-uni-tfidf,RUN] probes=senteval probes.root=DIR protocol=senteval
+python evaluate.py model=[bov,RUN] suite=downstream downstream.root=DIR
 """
 
 import os
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +30,10 @@ from datamodules.files import atomic_write, upsert_csv
 from encoders.named import FORMS, Named, called, precomputed, random, trained
 from encoders.pretrained import pretrained
 from probes.baselines import BASELINES
+from probes.classifier import Grid
+from probes.downstream.evaluation import DownstreamEvaluation
+from probes.downstream.files import SOURCE, read_downstream
+from probes.downstream.suite import sentences_of
 from probes.evaluation import Evaluated, Evaluation, Model
 from probes.report.runs import models_of, read_run
 from probes.report.table import probing_table
@@ -40,35 +45,84 @@ ROOT = Path(__file__).parent
 CONFIGS = ROOT / "configs"
 
 
+PUBLISHED = {"probing": "conneau2018_table2", "downstream": "conneau2018_table5"}
+
+
+class Scores(NamedTuple):
+    """What was found out about one model; `key` is short for the model, the tasks and the settings."""
+
+    key: str
+    main: list[Evaluated]
+    control: Sequence[Evaluated] = ()
+    mdl: Sequence[dict[str, str | float]] = ()
+
+
 class Done(NamedTuple):
-    """What was found out about one model."""
+    """The scores of one model and the folder that holds them."""
 
     title: str
     folder: Path
-    probing: list[Evaluated]
-    control: list[Evaluated]
-    mdl: list[dict[str, str | float]]
+    scores: Scores
+
+
+ScoredSuite = tuple[list[str], Callable[[Model], Scores]]
 
 
 def evaluate(config: DictConfig) -> list[Done]:
     """Score every model of the configuration; files as they come, tables at the end."""
-    if config.suite != "probing":
-        raise InputError(f"suite={config.suite}: there is suite=probing")
+    if config.suite not in PUBLISHED:
+        raise InputError(f"suite={config.suite}: there are {', '.join(PUBLISHED)}")
     cache = None if str(config.cache) in ("off", "False", "None") else Path(config.cache)
     with tempfile.TemporaryDirectory() as nowhere:
         work = cache or Path(nowhere)
         corpus = instantiate(config.corpus)
-        suite = build_suite(config, corpus, work)
+        probed = config.suite == "probing"
+        sentences, score = probing(config, corpus, work, cache) if probed else downstream(config, cache)
         if config.write_sentences:
             with atomic_write(Path(config.write_sentences)) as file:
-                file.writelines(f"{sentence}\n" for sentence in suite.sentences)
-            print(f"{config.write_sentences}: {len(suite.sentences):,} sentences, one per line")
+                file.writelines(f"{sentence}\n" for sentence in sentences)
+            print(f"{config.write_sentences}: {len(sentences):,} sentences, one per line")
             return []
         if OmegaConf.is_missing(config, "model"):
             raise InputError(f"model= is missing; give {FORMS}")
         names = list(config.model) if isinstance(config.model, ListConfig) else [config.model]
-        models = [(str(name), m) for name in names for m in models_named(str(name), config, corpus, suite, work)]
-        return [score(name, model, suite, config, cache) for name, model in models]
+        models = [(str(name), m) for name in names for m in models_named(str(name), config, corpus, sentences, work)]
+        return [write(name, model, score(model), config) for name, model in models]
+
+
+def probing(config: DictConfig, corpus: Corpus, work: Path, cache: Path | None) -> ScoredSuite:
+    """The sentences of the probing tasks, and what scores a model on them."""
+    suite = build_suite(config, corpus, work)
+
+    def score(model: Model) -> Scores:
+        run = Evaluation(model, suite, cache)
+        main = run.run(suite.tasks, "probing")
+        extra = model.encode is not None
+        control = run.controls() if config.control and extra else []
+        return Scores(run.key, main, control, run.descriptions() if config.mdl and extra else [])
+
+    return suite.sentences, score
+
+
+def downstream(config: DictConfig, cache: Path | None) -> ScoredSuite:
+    """The sentences of the downstream tasks on this machine, and what scores a model on them."""
+    if config.control or config.mdl:
+        raise InputError("control= and mdl= are about probing tasks; leave them out with suite=downstream")
+    if config.downstream.root is None:
+        raise InputError(f"downstream.root= is missing: the folder of the tasks; get them with {SOURCE}")
+    wanted = config.downstream.tasks and list(config.downstream.tasks)
+    tasks, missing = read_downstream(Path(config.downstream.root), wanted)
+    for name, path in missing.items():
+        print(f"{name}: skipped, no {path}; get it with {SOURCE}", file=sys.stderr)
+    if not tasks:
+        raise InputError(f"{config.downstream.root}: none of the tasks is there")
+    grid = Grid(protocol=config.protocol or "modern")
+
+    def score(model: Model) -> Scores:
+        run = DownstreamEvaluation(model, tasks, grid, config.downstream.kfold, config.seed, cache)
+        return Scores(run.key, run.run())
+
+    return sentences_of(tasks), score
 
 
 def build_suite(config: DictConfig, corpus: Corpus, cache: Path) -> Suite:
@@ -80,14 +134,14 @@ def build_suite(config: DictConfig, corpus: Corpus, cache: Path) -> Suite:
     return Suite("probing", tasks, replace(grid, protocol=config.protocol) if config.protocol else grid, config.seed)
 
 
-def models_named(name: str, config: DictConfig, corpus: Corpus, suite: Suite, work: Path) -> list[Model]:
+def models_named(name: str, config: DictConfig, corpus: Corpus, sentences: list[str], work: Path) -> list[Model]:
     """What a name of `model=` stands for; all layers of a transformer are a model each."""
     kind, colon, rest = name.partition(":")
     if name in BASELINES:
         return [Model("baseline", name, None, "baseline")]
     found: list[Named]
     if name == "bov" or name.startswith("untrained/"):
-        found = [untrained(name.removeprefix("untrained/"), config, corpus, suite, work)]
+        found = [untrained(name.removeprefix("untrained/"), config, corpus, sentences, work)]
     elif colon and kind == "hf":
         found = pretrained(rest, config.layers, config.pooling, config.device, work)
     elif colon and kind == "vectors":
@@ -101,7 +155,7 @@ def models_named(name: str, config: DictConfig, corpus: Corpus, suite: Suite, wo
     return [Model(*one) for one in found]
 
 
-def untrained(encoder: str, config: DictConfig, corpus: Corpus, suite: Suite, work: Path) -> Named:
+def untrained(encoder: str, config: DictConfig, corpus: Corpus, sentences: list[str], work: Path) -> Named:
     """bov, or an encoder with the weights that its seed gives it."""
     path = CONFIGS / "encoder" / f"{encoder}.yaml"
     if not path.exists():
@@ -111,40 +165,39 @@ def untrained(encoder: str, config: DictConfig, corpus: Corpus, suite: Suite, wo
     store = source.vectors(lambda: corpus.sentences("train"), corpus.fingerprint(), work)
     torch.manual_seed(config.seed)
     made = instantiate(OmegaConf.load(path), input_dim=store.matrix.shape[1])
-    return random(encoder, "bov" if encoder == "bov" else "untrained", made, suite.sentences, store)
+    return random(encoder, "bov" if encoder == "bov" else "untrained", made, sentences, store)
 
 
-def score(name: str, model: Model, suite: Suite, config: DictConfig, cache: Path | None) -> Done:
-    """One model on the suite, in a folder that report.py reads: one for each model and set of tasks."""
-    run = Evaluation(model, suite, cache)
-    probing = run.run(suite.tasks, "probing")
-    extra = model.encode is not None
-    control = run.controls() if config.control and extra else []
-    mdl = run.descriptions() if config.mdl and extra else []
+def write(name: str, model: Model, scores: Scores, config: DictConfig) -> Done:
+    """Put the scores of one model into a folder that report.py reads: one for each model and set of tasks."""
     title = ", ".join(filter(None, [model.encoder, model.objective]))
-    folder = Path(config.out) / config.suite / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', title)}-{run.key}"
+    folder = Path(config.out) / config.suite / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', title)}-{scores.key}"
     names = {"encoder_name": model.encoder, "objective_name": model.objective, "corpus_name": None, "model": name}
-    kept = {key: config[key] for key in ("suite", "seed", "probes", "protocol")}
+    settings = "probes" if config.suite == "probing" else "downstream"
+    kept = {key: config[key] for key in ("suite", "seed", settings, "protocol")}
     with atomic_write(folder / "config.yaml") as file:
         file.write(OmegaConf.to_yaml({**names, **kept}, resolve=False))
-    write_rows(folder / "probes.csv", [e.row for e in (*probing, *control)])
-    if mdl:
-        upsert_csv(folder / "mdl.csv", mdl, ("task",))
-    return Done(title, folder, probing, control, mdl)
+    write_rows(folder / "probes.csv", [e.row for e in (*scores.main, *scores.control)])
+    if scores.mdl:
+        upsert_csv(folder / "mdl.csv", scores.mdl, ("task",))
+    details = [{"task": e.row.task, "measure": m, "score": v} for e in scores.main for m, v in e.details.items()]
+    if details:
+        upsert_csv(folder / "details.csv", details, ("task", "measure"))
+    return Done(title, folder, scores)
 
 
 def show(done: Sequence[Done], config: DictConfig) -> None:
     """Print the scores beside the published ones, and what was asked for besides."""
     models = models_of(read_run(d.folder) for d in done)
-    beside = [config.published] if config.published else []
-    print(plain(probing_table(models, config.suite, epoch="last", beside=beside)))
+    published = PUBLISHED[config.suite] if config.published == "paper" else config.published
+    print(plain(probing_table(models, config.suite, epoch="last", beside=[published] if published else [])))
     for d in done:
-        if d.control:
-            print(selectivities(d.title, d.probing, d.control))
-        if d.mdl:
-            print(descriptions(d.title, d.mdl))
+        if d.scores.control:
+            print(selectivities(d.title, d.scores.main, d.scores.control))
+        if d.scores.mdl:
+            print(descriptions(d.title, d.scores.mdl))
     if len(done) > 1:
-        print(comparisons([(d.title, d.probing) for d in done]))
+        print(comparisons([(d.title, d.scores.main) for d in done]))
     print("\n".join(f"{d.folder}/probes.csv" for d in done))
 
 

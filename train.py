@@ -32,6 +32,7 @@ from encoders.embedding import WordEmbedding
 from encoders.frozen import FrozenEncoder
 from encoders.load import read_checkpoint
 from objectives.checkpoints import AtomicCheckpoints, CheckpointEvery
+from objectives.interrupt import StopsOnInterrupt
 from objectives.objective import Objective
 from objectives.run_log import RunLog
 from probes.callback import ProbingCallback
@@ -108,7 +109,7 @@ def build_trainer(config: DictConfig, run: Path, module: Objective, probing: Pro
         config.trainer,
         default_root_dir=run,
         logger=TensorBoardLogger(run, name="tensorboard", version=""),
-        callbacks=[record, probing, within, best, last],
+        callbacks=[StopsOnInterrupt(), record, probing, within, best, last],
         plugins=[AtomicCheckpoints()],
         _convert_="all",
     )

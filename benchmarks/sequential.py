@@ -1,7 +1,7 @@
 """The published protocol as the published toolkit runs it: one classifier after another, in plain torch.
 
-The yardstick of benchmarks/probing.py and the independent reference of the tests. Rules: SentEval @5d6dc11,
-senteval/tools/classifier.py and validation.py.
+The yardstick of benchmarks/probing.py and downstream.py, and the independent reference of the tests. Rules: SentEval
+@5d6dc11, senteval/tools/classifier.py and validation.py.
 """
 
 import copy
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from sklearn.model_selection import StratifiedKFold
 from torch import Tensor, nn
 
 from probes.classifier import Grid
@@ -45,10 +46,11 @@ def train_alone(
     cell: tuple[int, float, float],
     grid: Grid,
     seed: int,
+    order: np.random.RandomState | None = None,
 ) -> Alone:
     """One cell (width, dropout, L2). Seeds and uses torch's global generator, as the toolkit does."""
     (x, y), (width, dropout, l2) = train, cell
-    order = np.random.RandomState(seed)
+    order = order or np.random.RandomState(seed)
     torch.manual_seed(seed)
     model = network(x.shape[1], classes, width, dropout)
     optimizer = torch.optim.Adam(model.parameters(), weight_decay=l2)
@@ -96,3 +98,38 @@ def search(
         if dev_accuracy > best[0]:
             best = dev_accuracy, round(accuracy(again.model, *test), 2)
     return *best, passes
+
+
+def nested_folds(items: tuple[Tensor, Tensor], classes: int, folds: int, grid: Grid, seed: int) -> tuple[float, float]:
+    """Dev and test accuracy of a task without official parts: k * (k * L2 values) + k fits (InnerKFoldClassifier)."""
+    x, y = items
+    splits = StratifiedKFold(folds, shuffle=True, random_state=1111)
+    devs, tests = [], []
+    for outer, test in splits.split(x, y):
+        inner = list(splits.split(x[outer], y[outer]))
+        scores = []
+        for l2 in grid.l2:
+            fits = [_fit(x[outer], y[outer], train, dev, classes, l2, grid, seed) for train, dev in inner]
+            scores.append(round(float(np.mean([fit.dev_accuracy for fit in fits])), 2))
+        best = grid.l2[int(np.argmax(scores))]
+        order = np.random.RandomState(seed)
+        shuffled = order.permutation(len(outer))
+        held = int(0.05 * len(outer))
+        final = _fit(x[outer], y[outer], shuffled[held:], shuffled[:held], classes, best, grid, seed, order)
+        devs.append(max(scores))
+        tests.append(round(accuracy(final.model, x[test], y[test]), 2))
+    return round(float(np.mean(devs)), 2), round(float(np.mean(tests)), 2)
+
+
+def _fit(
+    x: Tensor,
+    y: Tensor,
+    train: np.ndarray,
+    dev: np.ndarray,
+    classes: int,
+    l2: float,
+    grid: Grid,
+    seed: int,
+    order: np.random.RandomState | None = None,
+) -> Alone:
+    return train_alone((x[train], y[train]), (x[dev], y[dev]), classes, (0, 0.0, l2), grid, seed, order)

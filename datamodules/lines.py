@@ -22,7 +22,7 @@ def open_binary(path: Path) -> IO[bytes]:
     return bz2.open(path, "rb") if path.suffix == ".bz2" else path.open("rb")
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Line numbers from 1 and lines without their ends. Only a newline ends a line."""
     if not path.is_file():
         raise InputError(f"{path}: no such file")
@@ -33,7 +33,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 number += 1
                 if len(raw) > MAX_LINE:
                     raise InputError(f"{path}:{number}: a line of more than {MAX_LINE} bytes; is this a text file?")
-                yield number, raw.decode("utf-8").removeprefix("\ufeff" if number == 1 else "").rstrip("\r\n")
+                yield number, raw.decode(encoding).removeprefix("\ufeff" if number == 1 else "").rstrip("\r\n")
     except UnicodeDecodeError:
         raise InputError(f"{path}:{number}: not valid UTF-8; convert the file") from None
     except (EOFError, OSError, zlib.error) as error:

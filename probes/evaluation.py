@@ -1,7 +1,7 @@
 """Scores of a frozen model on a suite, remembered by what made them."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -16,11 +16,11 @@ from probes.classifier import Grid, Labelled, Score
 from probes.controls import control_task
 from probes.mdl import description_length
 from probes.results import ProbeRow
-from probes.suite import Suite
+from probes.suite import Suite, vectors_of
 from probes.task import Task
 
 PER: tuple[Literal["word", "sentence"], ...] = ("word", "sentence")
-FORMAT = 1  # raised when a change of the classifiers makes remembered scores stale
+FORMAT = 2  # raised when a change of the classifiers makes remembered scores stale
 
 
 class Model(NamedTuple):
@@ -35,18 +35,53 @@ class Model(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """One score, and which test sentences were right, for paired tests."""
+    """One score, and which test items were right, for paired tests."""
 
     row: ProbeRow
-    correct: np.ndarray  # (N_test,) bool
+    correct: np.ndarray  # (N_test,) bool; empty where the score is a correlation
+    details: Mapping[str, float] = {}  # other measures of the same predictions
+
+
+class Encoded:
+    """A model's vectors of a suite's sentences, made when first needed, and what was computed from them, remembered."""
+
+    def __init__(self, model: Model, sentences: list[str], cache: Path | None) -> None:
+        self.model, self.sentences, self.cache = model, sentences, cache
+        self._vectors: np.ndarray | None = None
+
+    def remembered(self, made_of: Sequence[Any], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What `make` gives, from the cache where it was made before from the same model and `made_of`."""
+        key = sha256(json.dumps([FORMAT, self.fingerprint, *made_of]).encode()).hexdigest()[:24]
+        path = self.cache / f"score-{key}.json" if self.cache else None
+        if path and path.exists():
+            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            return found
+        made = make()
+        if path:
+            with atomic_write(path) as file:
+                json.dump(made, file)
+        return made
+
+    @property
+    def fingerprint(self) -> str:
+        """A short text that stands for the model's vectors."""
+        return self.model.fingerprint or sha256(np.ascontiguousarray(self.vectors).tobytes()).hexdigest()
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """Vectors (N, D) of the distinct sentences."""
+        if self._vectors is None:
+            assert self.model.encode is not None
+            self._vectors = vectors_of(self.model.encode, self.sentences)
+        return self._vectors
 
 
 class Evaluation:
     """Scores one model task by task; encodes only when a score is not remembered, and then each sentence once."""
 
     def __init__(self, model: Model, suite: Suite, cache: Path | None) -> None:
-        self.model, self.suite, self.cache = model, suite, cache
-        self._vectors: np.ndarray | None = None
+        self.model, self.suite = model, suite
+        self.encoded = Encoded(model, suite.sentences, cache)
 
     def run(self, tasks: Sequence[Task], suite: str) -> list[Evaluated]:
         """One score for each task, whose sentences are all the suite's, as rows of the suite so named."""
@@ -66,58 +101,34 @@ class Evaluation:
         suite, grid = self.suite, self.suite.grid
 
         def made() -> dict[str, float]:
-            train, dev = (Labelled(self.vectors[suite.rows(s.sentences)], s.labels) for s in (task.train, task.dev))
+            train, dev = (
+                Labelled(self.encoded.vectors[suite.rows(s.sentences)], s.labels) for s in (task.train, task.dev)
+            )
             found = description_length(train, dev, len(task.classes), grid, suite.seed)
             return {"bits": found.bits, "uniform_bits": found.uniform_bits, "compression": found.compression}
 
-        return self.remembered(["mdl", digest(task), grid.l2, suite.seed], made)
-
-    def remembered(self, made_of: Sequence[Any], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What `make` gives, from the cache where it was made before from the same model and `made_of`."""
-        key = sha256(json.dumps([FORMAT, self.fingerprint, *made_of]).encode()).hexdigest()[:24]
-        path = self.cache / f"score-{key}.json" if self.cache else None
-        if path and path.exists():
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            return found
-        made = make()
-        if path:
-            with atomic_write(path) as file:
-                json.dump(made, file)
-        return made
+        return self.encoded.remembered(["mdl", digest(task), grid.l2, suite.seed], made)
 
     @property
     def key(self) -> str:
         """A short name for this model on these tasks with these classifiers."""
         suite = self.suite
-        made_of = [self.fingerprint, [digest(task) for task in suite.tasks], asdict(suite.grid), suite.seed]
+        made_of = [self.encoded.fingerprint, [digest(task) for task in suite.tasks], asdict(suite.grid), suite.seed]
         return sha256(json.dumps(made_of).encode()).hexdigest()[:8]
-
-    @property
-    def fingerprint(self) -> str:
-        """A short text that stands for the model's vectors."""
-        return self.model.fingerprint or sha256(np.ascontiguousarray(self.vectors).tobytes()).hexdigest()
-
-    @property
-    def vectors(self) -> np.ndarray:
-        """Vectors (N, D) of the suite's distinct sentences."""
-        if self._vectors is None:
-            assert self.model.encode is not None
-            self._vectors = self.suite.vectors_of(self.model.encode)
-        return self._vectors
 
     def _evaluated(self, task: Task, name: str) -> Evaluated:
         suite, model = self.suite, self.model
         grid = suite.grid_of(task)
         kind = suite.classifier_of(task) if model.encode else model.objective
         made_of = [digest(task), asdict(grid) if model.encode else kind, suite.seed]
-        score = _score_from(self.remembered(made_of, lambda: _score_as_json(self._score(task, grid))))
+        score = _score_from(self.encoded.remembered(made_of, lambda: _score_as_json(self._score(task, grid))))
         row = suite.row(task, score, model.epoch, model.step)
         return Evaluated(ProbeRow(**(vars(row) | {"suite": name, "classifier": kind})), score.test_correct)
 
     def _score(self, task: Task, grid: Grid) -> Score:
         if self.model.encode is None:
             return score_baseline(self.model.objective, task)
-        return self.suite.score(task, self.vectors, grid)
+        return self.suite.score(task, self.encoded.vectors, grid)
 
 
 def digest(task: Task) -> str:
@@ -129,12 +140,19 @@ def digest(task: Task) -> str:
 
 
 def _score_as_json(score: Score) -> dict[str, Any]:
-    packed = np.packbits(score.test_correct).tobytes().hex()
-    return score._asdict() | {"test_correct": packed, "test_size": len(score.test_correct)}
+    return score._asdict() | {"test_correct": packed(score.test_correct)}
 
 
 def _score_from(found: dict[str, Any]) -> Score:
-    kept = dict(found)
-    size = kept.pop("test_size")
-    bits = np.unpackbits(np.frombuffer(bytes.fromhex(kept["test_correct"]), np.uint8), count=size)
-    return Score(**(kept | {"test_correct": bits.astype(bool)}))
+    return Score(**(found | {"test_correct": unpacked(found["test_correct"])}))
+
+
+def packed(correct: np.ndarray) -> str:
+    """Which items (N,) were right, as a text for JSON."""
+    return f"{len(correct)}:{np.packbits(correct).tobytes().hex()}"
+
+
+def unpacked(text: str) -> np.ndarray:
+    """The items back."""
+    size, _, bits = text.partition(":")
+    return np.unpackbits(np.frombuffer(bytes.fromhex(bits), np.uint8), count=int(size)).astype(bool)

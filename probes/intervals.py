@@ -31,6 +31,16 @@ def wilson(correct: int, total: int) -> tuple[float, float]:
     return max(0.0, scale * (middle - half)), min(100.0, scale * (middle + half))
 
 
+def fisher(r: float, pairs: int) -> tuple[float, float]:
+    """The 95% interval of a Pearson correlation over `pairs` pairs (Fisher 1915)."""
+    if pairs < 4:
+        return -1.0, 1.0
+    if abs(r) >= 1:
+        return r, r
+    half = Z95 / math.sqrt(pairs - 3)
+    return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
+
+
 def over_seeds(accuracies: Sequence[float], seed: int = 0) -> tuple[float, float]:
     """The 95% interval of the mean over runs that differ in their seed: percentiles of the bootstrap.
 

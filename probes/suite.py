@@ -27,22 +27,9 @@ class Suite:
         """Score a model on every task; one row each, with the 95% interval of the test accuracy."""
         if not self.tasks:
             return []
-        vectors = self.vectors_of(model.encode)
+        vectors = vectors_of(model.encode, self.sentences)
         progress = tqdm(self.tasks, f"probing epoch {epoch}", disable=None, leave=False, unit=" tasks")
         return [self.row(task, self.score(task, vectors, self.grid_of(task)), epoch, step) for task in progress]
-
-    def vectors_of(self, encode: Callable[[list[str]], np.ndarray]) -> np.ndarray:
-        """Vectors (N, D) of the distinct sentences. Raises InputError where a model gives anything else."""
-        vectors = np.asarray(encode(self.sentences))
-        if vectors.ndim != 2 or len(vectors) != len(self.sentences):
-            wanted = f"({len(self.sentences)}, D)"
-            raise InputError(
-                f"the model gave an array {vectors.shape} for {len(self.sentences)} sentences, not {wanted}"
-            )
-        if not np.isfinite(vectors).all():
-            bad = int((~np.isfinite(vectors).all(1)).argmax())
-            raise InputError(f"the model's vector of {self.sentences[bad]!r} is not finite; it cannot be probed")
-        return vectors
 
     def grid_of(self, task: Task) -> Grid:
         """The classifiers that compete on a task."""
@@ -82,3 +69,15 @@ class Suite:
     def rows(self, sentences: Iterable[str]) -> np.ndarray:
         """Where sentences stand among the distinct ones."""
         return np.fromiter((self._row[s] for s in sentences), dtype=np.int64)
+
+
+def vectors_of(encode: Callable[[list[str]], np.ndarray], sentences: list[str]) -> np.ndarray:
+    """Vectors (N, D) of sentences. Raises InputError where a model gives anything else."""
+    vectors = np.asarray(encode(sentences))
+    if vectors.ndim != 2 or len(vectors) != len(sentences):
+        wanted = f"({len(sentences)}, D)"
+        raise InputError(f"the model gave an array {vectors.shape} for {len(sentences)} sentences, not {wanted}")
+    if not np.isfinite(vectors).all():
+        bad = int((~np.isfinite(vectors).all(1)).argmax())
+        raise InputError(f"the model's vector of {sentences[bad]!r} is not finite; it cannot be probed")
+    return vectors

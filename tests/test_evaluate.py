@@ -31,20 +31,20 @@ def scored(lab: Lab, out: Path, *more: str) -> list[Done]:
 
 
 def accuracies(done: Done) -> dict[str, tuple[float, float]]:
-    return {e.row.task: (e.row.dev_accuracy, e.row.test_accuracy) for e in done.probing}
+    return {e.row.task: (e.row.dev_accuracy, e.row.test_accuracy) for e in done.scores.main}
 
 
 def test_a_run_gets_the_scores_that_it_got_while_training(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     (done,) = scored(lab, tmp_path, f"model={finished_run}")
-    then = {r.task: r for r in read_rows(finished_run / "probes.csv") if r.epoch == done.probing[0].row.epoch}
+    then = {r.task: r for r in read_rows(finished_run / "probes.csv") if r.epoch == done.scores.main[0].row.epoch}
     for task, found in accuracies(done).items():
         assert found == pytest.approx((then[task].dev_accuracy, then[task].test_accuracy), abs=0.01)
-    assert {r.step for r in then.values()} == {done.probing[0].row.step}
+    assert {r.step for r in then.values()} == {done.scores.main[0].row.step}
 
 
 def test_its_folder_reads_back_as_what_was_scored(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     (done,) = scored(lab, tmp_path, f"model={finished_run}")
-    rows = [e.row for e in done.probing]
+    rows = [e.row for e in done.scores.main]
     assert [r.task for r in read_rows(done.folder / "probes.csv")] == [r.task for r in rows]
 
 
@@ -80,9 +80,9 @@ def test_a_callable_that_knows_the_length_alone_reads_the_length(lab: Lab, tmp_p
     (done,) = scored(lab, tmp_path, "model=call:tests.test_evaluate:lengths", *more)
     found = accuracies(done)
     assert found["SentLen"][1] > 60 > found["BShift"][1]
-    control = {e.row.task: e.row.test_accuracy for e in done.control}
+    control = {e.row.task: e.row.test_accuracy for e in done.scores.control}
     assert control["SentLen control per sentence"] < 40
-    compression = {row["task"]: row["compression"] for row in done.mdl}
+    compression = {row["task"]: row["compression"] for row in done.scores.mdl}
     assert compression["SentLen"] > 1.1 > compression["BShift"]
 
 

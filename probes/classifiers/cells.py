@@ -34,7 +34,7 @@ class Cells:
         self.width, self.dropout, self.l2 = width, dropout, list(l2)
         self.generator = torch.Generator().manual_seed(seed)
         shapes = [(width, inputs), (classes, width)] if width else [(classes, inputs)]
-        start = [tensor for shape in shapes for tensor in _linear(shape, self.generator)]
+        start = [tensor for shape in shapes for tensor in initial(shape, self.generator)]
         self.masks = self.generator if device == "cpu" else torch.Generator(device).manual_seed(seed)
         self.parameters = [tensor.to(device).repeat(len(l2), 1, 1) for tensor in start]  # weight, bias, weight, bias
         self.means = [torch.zeros_like(tensor) for tensor in self.parameters]
@@ -125,7 +125,8 @@ def predict(parameters: list[Tensor], x: Tensor) -> Tensor:
     return torch.cat(classes, 1)
 
 
-def _linear(shape: tuple[int, int], generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def initial(shape: tuple[int, int], generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """The weight and bias (a column) that torch's `Linear` starts with."""
     bound = 1 / sqrt(shape[1])
     weight = torch.empty(shape).uniform_(-bound, bound, generator=generator)
     return weight, torch.empty(shape[0], 1).uniform_(-bound, bound, generator=generator)

@@ -17,10 +17,10 @@ COVARIANCE_ROWS = 8  # sentences per input that the covariance is taken from; it
 
 def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str) -> Fitted:
     """The L2 value with the best dev accuracy; the smallest wins a tie."""
-    spread = _spread(train.x)
+    found = spread(train.x)
 
     def work(l2: float) -> Fitted:
-        weight, bias = optimum(train, classes, l2, spread)
+        weight, bias = optimum(train, classes, l2, found)
         parameters = [weight.t()[None], bias[:, None][None]]
         right = int((predict(parameters, dev.x)[0] == dev.y).sum())
         return Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
@@ -32,17 +32,19 @@ def optimum(
     train: Tensors,
     classes: int,
     l2: float,
-    spread: tuple[Tensor, Tensor] | None = None,
+    within: tuple[Tensor, Tensor] | None = None,
     tolerance: float = 1e-4,
 ) -> tuple[Tensor, Tensor]:
     """The weight (D, C) and bias (C,) that minimise mean cross-entropy + l2 / 2 * |weight|^2.
 
     scikit-learn's C is 1 / (l2 * N). L-BFGS in coordinates where the loss is nearly round at the start: for equally
-    likely classes its curvature there is Cov(x) * p(1 - p) + l2. `tolerance` is on the gradient in these coordinates.
+    likely classes its curvature there is Cov(x) * p(1 - p) + l2. `tolerance` is on the gradient in these coordinates,
+    which `within` gives where it is known (`spread` of these vectors or of some like them). The labels may be
+    distributions over the classes, (N, C).
     """
     inputs = train.x.shape[1]
-    variances, axes = _spread(train.x) if spread is None else spread
-    share = torch.bincount(train.y, minlength=classes).float() / len(train.y)
+    variances, axes = spread(train.x) if within is None else within
+    share = train.y.mean(0) if train.y.ndim == 2 else torch.bincount(train.y, minlength=classes).float() / len(train.y)
     chance = max(float((share * (1 - share)).mean()), 1e-6)
     to_weight = axes / (chance * variances + l2).sqrt()  # (D, D)
 
@@ -66,15 +68,19 @@ def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, 
     loss, slope, slope_bias = 0.0, torch.zeros_like(weight), torch.zeros_like(bias)
     for x, y in zip(train.x.split(ROWS), train.y.split(ROWS), strict=True):
         scores = torch.addmm(bias, x, weight).log_softmax(1)
-        loss -= float(scores.gather(1, y[:, None]).sum(dtype=torch.float64))
-        error = scores.exp_()
-        error[torch.arange(len(y), device=y.device), y] -= 1
+        if y.ndim == 2:
+            loss -= float((scores * y).sum(dtype=torch.float64))
+            error = scores.exp_().sub_(y)
+        else:
+            loss -= float(scores.gather(1, y[:, None]).sum(dtype=torch.float64))
+            error = scores.exp_()
+            error[torch.arange(len(y), device=y.device), y] -= 1
         slope.addmm_(x.t(), error)
         slope_bias += error.sum(0)
     return loss / len(train.y), slope.div_(len(train.y)), slope_bias.div_(len(train.y))
 
 
-def _spread(x: Tensor) -> tuple[Tensor, Tensor]:
+def spread(x: Tensor) -> tuple[Tensor, Tensor]:
     """Variances (D,) and axes (D, D) of the vectors."""
     some = x[: COVARIANCE_ROWS * x.shape[1]]
     variances, axes = torch.linalg.eigh((some.t() @ some / len(some)).double())

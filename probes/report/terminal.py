@@ -61,7 +61,7 @@ def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
     lines = []
     for title, scores in others:
         theirs = {e.row.task: e.correct for e in scores}
-        shared = [e for e in reference if e.row.task in theirs]
+        shared = [e for e in reference if e.row.task in theirs and len(e.correct)]
         found = [compare(theirs[e.row.task], e.correct) for e in shared]
         certain = holm(np.array([c.p_value for c in found]), LEVEL)
         rows = [

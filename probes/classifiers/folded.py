@@ -1,0 +1,122 @@
+"""The published logistic regression on many folds at once: all folds and all L2 values are one model.
+
+Letters: F folds, K values of L2, C classes, D inputs (the last is the constant 1 of the bias), B sentences.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from probes.classifiers.cells import initial
+from probes.classifiers.grid import Grid, Tensors
+
+RATE, BETAS, EPSILON = 1e-3, (0.9, 0.999), 1e-8  # of Adam
+
+
+class Fold(NamedTuple):
+    """Rows to train on, rows that stop the training, and the generator that orders the former."""
+
+    train: np.ndarray
+    dev: np.ndarray
+    order: np.random.RandomState
+
+
+class FoldCells:
+    """F x K logistic regressions from one start, as torch's `Linear` with Adam and its L2 would train each alone."""
+
+    def __init__(self, inputs: int, classes: int, l2: Tensor, seed: int) -> None:
+        """`inputs` without the constant; `l2 (F, K)`."""
+        start = torch.cat(initial((classes, inputs), torch.Generator().manual_seed(seed)), 1).to(l2.device)
+        self.weights = start.repeat(*l2.shape, 1, 1)  # (F, K, C, D)
+        self.l2 = l2[:, :, None, None]
+        self.means, self.squares = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
+        self.steps = torch.zeros(len(l2), 1, 1, 1, device=l2.device)
+
+    def step(self, x: Tensor, y: Tensor, share: Tensor) -> None:
+        """A step of the first f folds on a batch each, `x (f, B, D)` and `y (f, B)`; `share (f, B)` of the loss."""
+        folds, (_, cells, classes, inputs) = len(x), self.weights.shape
+        weights = self.weights[:folds]
+        error = torch.bmm(weights.view(folds, -1, inputs), x.transpose(1, 2)).view(folds, cells, classes, -1)
+        error = torch.softmax(error, 2)
+        error.scatter_add_(2, y[:, None, None].expand(-1, cells, 1, -1), torch.full_like(error[:, :, :1], -1))
+        error *= share[:, None, None]
+        slope = torch.bmm(error.view(folds, -1, x.shape[1]), x).view_as(weights)
+        slope.addcmul_(weights, self.l2[:folds])
+        steps, means, squares = (state[:folds] for state in (self.steps, self.means, self.squares))
+        steps += 1
+        means.lerp_(slope, 1 - BETAS[0])
+        squares.mul_(BETAS[1]).addcmul_(slope, slope, value=1 - BETAS[1])
+        spread = squares.div(1 - BETAS[1] ** steps).sqrt_().add_(EPSILON)
+        weights.sub_(means.div(spread).mul_(RATE / (1 - BETAS[0] ** steps)))
+
+    def keep(self, folds: list[int]) -> None:
+        """Drop all but these folds (positions among those still here) from the computation."""
+        for name in ("weights", "l2", "means", "squares", "steps"):
+            setattr(self, name, getattr(self, name)[folds])
+
+
+class Stopped(NamedTuple):
+    """The cells of all folds at their best on dev."""
+
+    accuracies: np.ndarray  # (F, K) of the dev rows, in [0, 1]
+    weights: Tensor  # (F, K, C, D)
+
+
+def train_folds(data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarray, grid: Grid, seed: int) -> Stopped:
+    """Each fold with each of its L2 values `l2 (F, K)`, trained and stopped as the toolkit does it alone.
+
+    The stop rule is that of `train_until_they_stop`. Folds of one data set differ little in size and are stepped
+    together, the longest first; a fold leaves when its last cell has stopped.
+    """
+    x = torch.cat([data.x, torch.ones_like(data.x[:, :1])], 1)
+    place = sorted(range(len(folds)), key=lambda fold: -len(folds[fold].train))
+    cells = FoldCells(data.x.shape[1], classes, torch.as_tensor(l2[place], dtype=x.dtype, device=x.device), seed)
+    best, kept = torch.full(l2.shape, -1.0, dtype=torch.double, device=x.device), torch.empty_like(cells.weights)
+    failures = torch.zeros(l2.shape, dtype=torch.long, device=x.device)
+    passes = 0
+    while place and passes <= grid.max_passes:
+        for _ in range(grid.block):
+            _one_pass(cells, x, data.y, [folds[fold] for fold in place], grid)
+        passes += grid.block
+        found = torch.stack(
+            [_accuracies(w, x, data.y, folds[f].dev) for w, f in zip(cells.weights, place, strict=True)]
+        )
+        going = failures[place] <= grid.tenacity
+        better = going & (found > best[place])
+        failures[place] += (going & ~better).long()
+        best[place] = torch.where(better, found, best[place])
+        kept[place] = torch.where(better[:, :, None, None], cells.weights, kept[place])
+        alive = (failures[place] <= grid.tenacity).any(1).nonzero().flatten().tolist()
+        if len(alive) < len(place):
+            cells.keep(alive)
+            place = [place[fold] for fold in alive]
+    return Stopped(best.cpu().numpy(), kept)
+
+
+def _one_pass(cells: FoldCells, x: Tensor, y: Tensor, folds: Sequence[Fold], grid: Grid) -> None:
+    """Every fold's rows in its own order; the last batch of a fold may be smaller."""
+    batch = grid.batch
+    orders = [fold.train[fold.order.permutation(len(fold.train))] for fold in folds]
+    steps = -(-len(orders[0]) // batch)
+    rows = np.zeros((len(orders), steps * batch), dtype=np.int64)
+    share = np.zeros(rows.shape, dtype=np.float32)
+    for place, order in enumerate(orders):
+        rows[place, : len(order)] = order
+        share[place, : len(order)] = 1 / batch if grid.reduction == "mean" else 1
+        last = (len(order) - 1) % batch + 1
+        if grid.reduction == "mean":
+            share[place, len(order) - last : len(order)] = 1 / last
+    all_rows, all_shares = (torch.from_numpy(part).to(y.device).split(batch, 1) for part in (rows, share))
+    for step, (some, shares) in enumerate(zip(all_rows, all_shares, strict=True)):
+        going = sum(len(order) > step * batch for order in orders)
+        cells.step(x[some[:going]], y[some[:going]], shares[:going])
+
+
+def _accuracies(weights: Tensor, x: Tensor, y: Tensor, rows: np.ndarray) -> Tensor:
+    """The share (K,) of some rows that each cell `weights (K, C, D)` puts into its class."""
+    where = torch.from_numpy(rows).to(y.device)
+    scores = (weights.flatten(0, 1) @ x[where].t()).unflatten(0, weights.shape[:2])
+    return (scores.argmax(1) == y[where]).double().mean(1)

@@ -1,0 +1,85 @@
+"""Downstream scores of a frozen model, remembered by what made them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+
+from tqdm import tqdm
+
+from datamodules.errors import InputError
+from probes.classifier import Grid
+from probes.downstream.suite import CLASSIFIERS, Outcome, Vectors, score_downstream, sentences_of
+from probes.downstream.task import Downstream
+from probes.evaluation import Encoded, Evaluated, Model, packed, unpacked
+from probes.results import ProbeRow
+
+
+class DownstreamEvaluation:
+    """Scores one model task by task; encodes only when a score is not remembered, and then each sentence once."""
+
+    def __init__(
+        self,
+        model: Model,
+        tasks: Sequence[Downstream],
+        grid: Grid,
+        folds: int,
+        seed: int,
+        cache: Path | None,
+        device: str = "cpu",
+    ) -> None:
+        if model.encode is None:
+            raise InputError(f"model={model.objective}: suite=downstream scores encoders, this is a probing baseline")
+        self.model, self.tasks, self.grid, self.folds, self.seed = model, tasks, grid.logistic(), folds, seed
+        self.device = device
+        self.encoded = Encoded(model, sentences_of(tasks), cache)
+
+    def run(self) -> list[Evaluated]:
+        """One score for each task."""
+        shown = tqdm(self.tasks, f"downstream: {self.model.encoder}", disable=None, leave=False, unit=" tasks")
+        return [self._evaluated(task) for task in shown]
+
+    @property
+    def key(self) -> str:
+        """A short name for this model on these tasks with these settings."""
+        return sha256(json.dumps([self.encoded.fingerprint, *map(self._made_of, self.tasks)]).encode()).hexdigest()[:8]
+
+    def _made_of(self, task: Downstream) -> list[object]:
+        return [digest(task), asdict(self.grid), self.folds, self.seed]
+
+    def _evaluated(self, task: Downstream) -> Evaluated:
+        def made() -> dict[str, object]:
+            found = score_downstream(task, self.vectors, self.grid, self.folds, self.seed, self.device)
+            return found._asdict() | {"correct": packed(found.correct)}
+
+        kept = self.encoded.remembered(self._made_of(task), made)
+        found = Outcome(**(kept | {"correct": unpacked(kept["correct"])}))
+        row = ProbeRow(
+            epoch=self.model.epoch,
+            step=self.model.step,
+            suite="downstream",
+            task=task.name,
+            classifier=CLASSIFIERS.get(task.kind, "logreg"),
+            dev_accuracy=found.dev,
+            test_accuracy=found.test,
+            test_low=found.low,
+            test_high=found.high,
+            hyperparameters=found.hyperparameters,
+            seed=self.seed,
+            seconds=found.seconds,
+        )
+        return Evaluated(row, found.correct, found.details)
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors of all sentences of the tasks."""
+        return Vectors(self.encoded.vectors, {sentence: row for row, sentence in enumerate(self.encoded.sentences)})
+
+
+def digest(task: Downstream) -> str:
+    """What a task is made of, as a short text."""
+    made = sha256(json.dumps([task.name, task.kind, task.rated, task.classes, list(task.parts)]).encode())
+    for part in task.parts.values():
+        made.update("\n".join(part.sentences).encode() + part.gold.tobytes())
+    return made.hexdigest()

@@ -1,0 +1,77 @@
+"""How related two sentences are, as a distribution over ratings (Tai et al. 2015, section 4.2).
+
+`senteval` is the toolkit's regression (senteval/tools/relatedness.py), quirks included: ratings are always 1 to 5, so
+scores below 1 have no proper target, and the loss is the squared error of the softmax. `modern` takes the ratings that
+the task has and the cross-entropy with the target, which is convex: solved to its optimum, L2 chosen on dev.
+"""
+
+import numpy as np
+import torch
+from scipy.stats import pearsonr
+from torch import Tensor, nn
+
+from probes.classifier import standardised
+from probes.classifiers.blocks import on_all_cores
+from probes.classifiers.grid import Grid, Tensors
+from probes.classifiers.optimum import optimum, spread
+
+PUBLISHED_RATINGS = (1.0, 5.0)
+BLOCK, MOST_PASSES, TENACITY, BATCH = 50, 1000, 3, 64  # passes between looks at dev; looks forgiven; pairs
+
+
+def regression(
+    train: Tensors, dev: Tensors, test: Tensors, rated: tuple[float, float], grid: Grid, seed: int
+) -> tuple[float, np.ndarray, dict[str, float]]:
+    """The Pearson correlation on dev, the scores (N_test,) predicted, and what was chosen. `y` are the gold scores."""
+    if grid.protocol == "senteval":
+        return _published(train, dev, test, seed)
+    train, dev, test = standardised(train, dev, test)
+    ratings = torch.arange(rated[0], rated[1] + 1.0, device=train.x.device)
+    soft = Tensors(train.x, targets(train.y, ratings))
+    within = spread(train.x)
+
+    def work(l2: float) -> tuple[float, Tensor]:
+        weight, bias = optimum(soft, len(ratings), l2, within)
+        found, wanted = (torch.softmax(part.x @ weight + bias, 1) @ ratings for part in (dev, test))
+        return correlation(found.cpu().numpy(), dev.y.cpu().numpy()), wanted
+
+    fitted = on_all_cores(work, sorted(grid.l2), train.x.device.type)
+    best = max(range(len(fitted)), key=lambda place: fitted[place][0])
+    return fitted[best][0], fitted[best][1].cpu().numpy(), {"l2": sorted(grid.l2)[best]}
+
+
+def targets(scores: Tensor, ratings: Tensor) -> Tensor:
+    """Distributions (N, R) over neighbouring ratings whose means are the scores (N,)."""
+    return (1 - (scores[:, None] - ratings).abs()).clamp_min(0).float()
+
+
+def correlation(found: np.ndarray, gold: np.ndarray) -> float:
+    """Pearson's r; 0 where one side is constant."""
+    return float(pearsonr(found, gold)[0]) if np.ptp(found) > 0 and np.ptp(gold) > 0 else 0.0
+
+
+def _published(train: Tensors, dev: Tensors, test: Tensors, seed: int) -> tuple[float, np.ndarray, dict[str, float]]:
+    ratings = torch.arange(PUBLISHED_RATINGS[0], PUBLISHED_RATINGS[1] + 1, device=train.x.device)
+    wanted = targets(train.y, ratings)  # zero for a score of 0, as the toolkit's
+    order = np.random.RandomState(seed)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        layer = nn.Linear(train.x.shape[1], len(ratings)).to(train.x.device)
+    optimiser = torch.optim.Adam(layer.parameters(), fused=True)
+    best, kept, failures, passes = -1.0, np.zeros(len(test.y)), 0, 0
+    while failures <= TENACITY and passes <= MOST_PASSES:
+        for _ in range(BLOCK):
+            for rows in torch.from_numpy(order.permutation(len(train.y))).to(train.x.device).split(BATCH):
+                loss = (torch.softmax(layer(train.x[rows]), 1) - wanted[rows]).square().mean()
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+        passes += BLOCK
+        with torch.no_grad():
+            found, predicted = ((torch.softmax(layer(x), 1) @ ratings).cpu().numpy() for x in (dev.x, test.x))
+        score = correlation(found, dev.y.cpu().numpy())
+        if score > best:
+            best, kept = score, predicted
+        else:
+            failures += 1
+    return best, kept, {}

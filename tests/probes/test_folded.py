@@ -1,0 +1,65 @@
+"""All folds as one model: each is what it would be alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probes.classifiers.cells import Cells
+from probes.classifiers.folded import Fold, train_folds
+from probes.classifiers.grid import Fitted, Grid, Tensors
+from probes.classifiers.senteval import train_until_they_stop
+
+GRID = Grid(l2=(1e-5, 1e-3, 1e-1), protocol="senteval", max_passes=24).logistic()
+
+
+def data(size: int, classes: int, seed: int) -> Tensors:
+    random = torch.Generator().manual_seed(seed)
+    x = torch.randn(size, 6, generator=random)
+    noise = torch.randn(size, classes, generator=random)
+    return Tensors(x, (x[:, :classes] + noise).argmax(1))
+
+
+def alone(items: Tensors, fold: Fold, classes: int, grid: Grid, seed: int) -> list[Fitted]:
+    train, dev = (Tensors(items.x[rows], items.y[rows]) for rows in (fold.train, fold.dev))
+    cells = Cells(items.x.shape[1], classes, 0, 0.0, grid.l2, seed)
+    return sorted(train_until_they_stop(cells, train, dev, grid, seed), key=lambda cell: cell.l2)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    sizes=st.lists(st.integers(20, 140), min_size=1, max_size=4),
+    classes=st.integers(2, 4),
+    seed=st.integers(0, 99),
+    reduction=st.sampled_from(["mean", "sum"]),
+)
+def test_each_fold_is_what_it_is_alone_whatever_the_sizes(
+    sizes: list[int], classes: int, seed: int, reduction: str
+) -> None:
+    items, grid = data(200, classes, seed), replace(GRID, reduction=reduction)
+    rows = np.random.default_rng(seed)
+    drawn = [rows.permutation(200) for _ in sizes]
+    folds = [Fold(d[:n], d[150:], np.random.RandomState(seed)) for n, d in zip(sizes, drawn, strict=True)]
+    found = train_folds(items, classes, folds, np.tile(grid.l2, (len(folds), 1)), grid, seed)
+    for place, fold in enumerate(folds):
+        for cell, expected in enumerate(alone(items, fold, classes, grid, seed)):
+            assert 100 * found.accuracies[place, cell] == pytest.approx(expected.dev_accuracy)
+            weight, bias = (part[0] for part in expected.parameters)
+            torch.testing.assert_close(found.weights[place, cell, :, :-1], weight, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(found.weights[place, cell, :, -1:], bias, rtol=1e-4, atol=1e-5)
+
+
+def test_each_fold_may_have_an_l2_of_its_own() -> None:
+    items, rows = data(120, 2, 0), np.arange(120)
+
+    def fold() -> Fold:
+        return Fold(rows[:100], rows[100:], np.random.RandomState(3))
+
+    both = train_folds(items, 2, [fold(), fold()], np.array([[1e-5], [5.0]]), GRID, seed=3).weights
+    for place, l2 in enumerate((1e-5, 5.0)):
+        single = train_folds(items, 2, [fold()], np.array([[l2]]), GRID, seed=3).weights
+        torch.testing.assert_close(both[place], single[0])
+    assert not torch.allclose(both[0], both[1])
