@@ -13,7 +13,10 @@ from datamodules.errors import InputError
 from datamodules.files import atomic_write
 from probes.curves import Panel, draw_panels, panel_of
 from probes.drawing import save_figure
+from probes.report.claims import CLAIMS
 from probes.report.correlation import correlate, draw_correlations, scores_of
+from probes.report.evidence import evidence_of, published_evidence
+from probes.report.findings import as_markdown, check
 from probes.report.formats import FORMATS
 from probes.report.overlay import draw_overlay
 from probes.report.page import page
@@ -50,6 +53,22 @@ def size(arguments: argparse.Namespace) -> None:
     runs = list(map(read_run, arguments.runs))
     figure = draw_sizes(runs, arguments.suite, arguments.epoch, arguments.classifier)
     say_written(save_figure(figure, arguments.out))
+
+
+def findings(arguments: argparse.Namespace) -> None:
+    if arguments.published:
+        evidence = published_evidence()
+    elif arguments.runs:
+        evidence = evidence_of(models_of(map(read_run, arguments.runs)))
+    else:
+        raise InputError("give run folders, or --published to see the rules applied to the papers' own numbers")
+    text = as_markdown(check(CLAIMS, evidence))
+    if arguments.out is None:
+        print(text, end="")
+        return
+    with atomic_write(arguments.out) as file:
+        file.write(text)
+    say_written(arguments.out)
 
 
 def html(arguments: argparse.Namespace) -> None:
@@ -135,6 +154,8 @@ def command_line() -> argparse.ArgumentParser:
     related = add(correlation, "Spearman, probing against downstream scores over models (Figure 2)", "correlation.png")
     related.add_argument("--published", action="store_true", help="with the models of the paper's Tables 2 and 5")
     sized = add(size, "scores by size of the sentence vector (Figure 3)", "size.png")
+    checked = add(findings, "which published findings hold for these runs: rules, numbers, verdicts", None)
+    checked.add_argument("--published", action="store_true", help="check the papers' own tables instead of runs")
     paged = add(html, "all tables and curves on one page that opens offline", "report.html")
 
     for command in (*tables, paged):

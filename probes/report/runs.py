@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,21 @@ class Run:
         columns = [name for name in (self.metrics[0] if self.metrics else {}) if name.startswith("val/")]
         ranked = [name for kind in OWN_SCORES for name in columns if name.rsplit("/", 1)[-1] == kind]
         return ranked[0] if ranked else ""
+
+    @property
+    def evaluated(self) -> str:
+        """What an evaluation scored: the folder of a run, or another name of `model=`; empty for a run."""
+        name = str(self.settings.get("model", ""))
+        path = Path(name)
+        if not name or not path.exists():
+            return name
+        return str((path.parents[1] if path.is_file() else path).resolve())
+
+    def is_of(self, evaluation: "Run") -> bool:
+        """Whether this is the run, or another evaluation of the model, that an evaluation scored."""
+        if "model" not in evaluation.settings:
+            return False
+        return evaluation.evaluated == (self.evaluated or str(self.folder.resolve()))
 
     def own_scores(self) -> dict[int, float]:
         """The objective's score by epoch."""
@@ -136,7 +151,7 @@ def _flat(settings: Any, prefix: str = "") -> dict[str, Any]:
 def models_of(runs: Iterable[Run]) -> list[Model]:
     """Runs grouped into models, in the order given, those of one encoder together."""
     groups: dict[tuple, list[Run]] = {}
-    for run in runs:
+    for run in with_evaluations(runs):
         groups.setdefault((run.encoder, run.objective, *_essence(run).items()), []).append(run)
     named: dict[tuple[str, str], list[list[Run]]] = {}
     for group in groups.values():
@@ -148,6 +163,19 @@ def models_of(runs: Iterable[Run]) -> list[Model]:
     ]
     first = {encoder: place for place, encoder in reversed(list(enumerate(model.encoder for model in models)))}
     return sorted(models, key=lambda model: first[model.encoder])
+
+
+def with_evaluations(runs: Iterable[Run]) -> list[Run]:
+    """Each run, or evaluated model, with the scores that evaluations of the same one have on other suites."""
+    joined: list[Run] = []
+    for run in sorted(runs, key=lambda run: "model" in run.settings):  # evaluations last, in the order given
+        mine = {row.suite for row in run.rows}
+        home = next((r for r in joined if r.is_of(run) and not mine & {row.suite for row in r.rows}), None)
+        if home is None:
+            joined.append(run)
+        else:
+            joined[joined.index(home)] = replace(home, rows=[*home.rows, *run.rows])
+    return joined
 
 
 def _essence(run: Run) -> dict[str, str]:

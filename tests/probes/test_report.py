@@ -74,6 +74,37 @@ def test_runs_that_differ_in_their_seed_are_one_model(tmp_path: Path) -> None:
     assert probing_table(found, "probing").rows[0].cells["WC"][:3] == (52.5, 52.0, 53.0)
 
 
+def evaluation_of(
+    folder: Path, model: Path | str, suite: str = "downstream", kfold: int = 10, score: float = 80
+) -> Path:
+    """An evaluated model, as evaluate.py leaves it."""
+    folder.mkdir(parents=True)
+    names = "encoder_name: bilstm_max\nobjective_name: nmt_enfr"
+    (folder / "config.yaml").write_text(f"{names}\nmodel: {model}\nseed: 1\ndownstream:\n  kfold: {kfold}\n")
+    write_rows(folder / "probes.csv", [ProbeRow(2, 2, suite, "MR", "logreg", 1.0, score, 75, 85, {}, 1, 0.1)])
+    return folder
+
+
+def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "a")
+    for name, model in (("x", run), ("y", run / "checkpoints" / "best.ckpt")):
+        (run / "checkpoints").mkdir(exist_ok=True)
+        (run / "checkpoints" / "best.ckpt").touch()
+        (found,) = models(evaluation_of(tmp_path / name, model), run)
+        assert probing_table([found], "downstream").rows[0].cells["MR"].score == 80
+        assert probing_table([found], "probing").rows[0].cells["WC"].score == 52
+
+
+def test_evaluations_of_one_model_on_two_suites_are_one_model(tmp_path: Path) -> None:
+    one, other = (evaluation_of(tmp_path / suite, "hf:name", suite) for suite in ("probing", "downstream"))
+    assert len(models(one, other)) == 1
+
+
+def test_two_evaluations_on_one_suite_stay_apart(tmp_path: Path) -> None:
+    one, other = (evaluation_of(tmp_path / str(k), "hf:name", kfold=k) for k in (5, 10))
+    assert [m.name for m in models(one, other)] == [f"NMT En-Fr (downstream.kfold={k})" for k in (5, 10)]
+
+
 def test_models_of_one_name_say_in_what_they_differ(tmp_path: Path) -> None:
     found = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", dim=1024))
     assert [model.name for model in found] == ["NMT En-Fr (encoder.dim=512)", "NMT En-Fr (encoder.dim=1024)"]
