@@ -27,6 +27,7 @@ from configs.help import evaluate_help
 from datamodules.corpus import Corpus
 from datamodules.errors import InputError
 from datamodules.files import atomic_write, upsert_csv
+from datamodules.word_vectors import FromFile
 from encoders.named import FORMS, Named, called, precomputed, random, trained
 from encoders.pretrained import pretrained
 from probes.baselines import BASELINES
@@ -149,7 +150,9 @@ def models_named(name: str, config: DictConfig, corpus: Corpus, sentences: list[
     elif colon and kind == "call":
         found = [called(rest)]
     elif Path(name).exists():
-        found = [trained(Path(name), config.device)]
+        source = instantiate(config.embeddings.source)
+        more = source.vectors(list, "", work) if isinstance(source, FromFile) else None
+        found = [trained(Path(name), config.device, more)]
     else:
         raise InputError(f"model={name}: no such run folder; give {FORMS}")
     return [Model(*one) for one in found]

@@ -24,6 +24,7 @@ from datamodules.vocabulary import SPECIALS, Vocabulary
 
 RUN_SUBWORDS_LIMIT = 100 * 2**20  # bytes of a fastText .bin that a run folder still takes along
 Text = Callable[[], Iterable[str]]  # reads the run's source sentences when called
+COMPARED = 200  # words of a run that tell whether a store is the one it was made from
 SCALED_BY = 50_000  # rows of a store that its scale is taken from
 INDEX = np.dtype([("hash", "<u8"), ("row", "<i8")])
 
@@ -49,6 +50,7 @@ class WordVectors:
     """A store, opened: word to vector."""
 
     def __init__(self, folder: Path, subwords_bin: Path | None = None) -> None:
+        self.folder = folder
         self.matrix = np.load(folder / "matrix.npy", mmap_mode="r")
         self._index = np.load(folder / "hashes.npy", mmap_mode="r")
         self.subwords_bin = subwords_bin
@@ -76,12 +78,16 @@ class WordVectors:
         special = np.array([word in SPECIALS for word in words])
         matrix[special] = 0
         composed = np.zeros(len(words), dtype=bool)
-        if self.subwords_bin:
-            model = open_bin(self.subwords_bin)
-            for i in np.flatnonzero(~found & ~special).tolist():
-                matrix[i] = model.get_word_vector(words[i])
-                composed[i] = matrix[i].any()
+        unknown = np.flatnonzero(~found & ~special).tolist() if self.subwords_bin else []
+        for i in unknown:
+            matrix[i] = self._subwords.get_word_vector(words[i])
+            composed[i] = matrix[i].any()
         return Looked(matrix, found | special, composed)
+
+    @cached_property
+    def _subwords(self) -> Any:
+        assert self.subwords_bin
+        return open_bin(self.subwords_bin)
 
 
 def open_store(path: Path, cache: Path) -> WordVectors:
@@ -145,6 +151,25 @@ class RunVectors:
         self._model = self._model or open_bin(self._bin)
         vector = np.asarray(self._model.get_word_vector(word), dtype=np.float32) * np.float32(self._scale)
         return vector if vector.any() else None
+
+    def extended(self, store: WordVectors) -> Callable[[str], np.ndarray | None]:
+        """The look-up of words that the run did not keep, in the store it was made from.
+
+        Raises InputError where the store has other vectors.
+        """
+        shared = store.lookup(self.vocabulary.words[:COMPARED])
+        mine = np.asarray(self.matrix[: len(shared.matrix)])
+        there = shared.found | shared.composed
+        if mine.shape != shared.matrix.shape or not np.allclose(
+            mine[there], shared.matrix[there] * np.float32(self._scale), rtol=1e-3, atol=1e-4
+        ):
+            raise InputError(f"{store.folder}: other word vectors than those that the run was trained on")
+
+        def lookup(word: str) -> np.ndarray | None:
+            vector = store.lookup([word]).matrix[0] * np.float32(self._scale)
+            return vector if vector.any() else None
+
+        return lookup
 
 
 def save_run_vectors(

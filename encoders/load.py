@@ -12,18 +12,18 @@ from torch import Tensor, nn
 
 from datamodules.corpus import Corpus
 from datamodules.errors import InputError
-from datamodules.word_vectors import load_run_vectors
+from datamodules.word_vectors import WordVectors, load_run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder
 
 
-def load_encoder(path: str | Path, device: str | None = None) -> FrozenEncoder:
+def load_encoder(path: str | Path, device: str | None = None, more: WordVectors | None = None) -> FrozenEncoder:
     """The frozen encoder of a run: its folder (the best checkpoint) or one of its `.ckpt` files.
 
     It runs on `device`, by default the GPU if there is one. Needs neither the training corpus nor the
-    objective. Raises InputError when something is missing, damaged, from another project, or names a
-    class that is no encoder of ours.
+    objective. `more`: the vectors that the run was trained on, for words that it did not keep. Raises InputError
+    when something is missing, damaged, from another project, or names a class that is no encoder of ours.
     """
     checkpoint = find_checkpoint(Path(path))
     run = checkpoint.parents[1]
@@ -37,9 +37,8 @@ def load_encoder(path: str | Path, device: str | None = None) -> FrozenEncoder:
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     tokenize = _tokenizer(run / "config.yaml", str(config.corpus.get("_target_")))
     frozen = encoder.eval().requires_grad_(False).to(where)
-    return FrozenEncoder(
-        frozen, embedding.requires_grad_(False).to(where), vectors.vocabulary, vectors.lookup_oov, tokenize
-    )
+    oov = vectors.extended(more) if more else vectors.lookup_oov
+    return FrozenEncoder(frozen, embedding.requires_grad_(False).to(where), vectors.vocabulary, oov, tokenize)
 
 
 def read_config(run: Path) -> DictConfig:

@@ -1,5 +1,6 @@
 """Frozen models by name: whatever `python evaluate.py model=` can score."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from importlib import import_module
@@ -17,6 +18,7 @@ from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder
 from encoders.load import find_checkpoint, load_encoder, read_checkpoint, read_config
 
+MANY = 0.02  # of the words without a vector is worth a warning
 Encode = Callable[[list[str]], np.ndarray]
 FORMS = (
     "a run folder or checkpoint, bov, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy, call:MODULE:FUNCTION, "
@@ -35,8 +37,8 @@ class Named(NamedTuple):
     step: int = 0
 
 
-def trained(path: Path, device: str | None) -> Named:
-    """A run folder (its best checkpoint) or a checkpoint in it."""
+def trained(path: Path, device: str | None, more: WordVectors | None = None) -> Named:
+    """A run folder (its best checkpoint) or a checkpoint in it; `more` vectors for words that the run did not keep."""
     checkpoint = find_checkpoint(path)
     run = checkpoint.parents[1]
     config = read_config(run)
@@ -44,8 +46,18 @@ def trained(path: Path, device: str | None) -> Named:
     parts = [checkpoint, run / "config.yaml", *(p for p in sorted((run / "vectors").glob("*")) if p.is_file())]
     encoder, objective = (str(config.get(f"{kind}_name", "?")) for kind in ("encoder", "objective"))
     epoch = int(state["epoch"]) + (int(state["global_step"]) > 0)
-    encode = load_encoder(checkpoint, device).encode
-    return Named(encoder, objective, encode, of_files(parts), epoch, int(state["global_step"]))
+    frozen = load_encoder(checkpoint, device, more)
+
+    def encode(sentences: list[str]) -> np.ndarray:
+        vectors = frozen.encode(sentences)
+        met = frozen.coverage
+        if met.unknown > MANY * met.words:
+            share = f"{100 * met.unknown / met.words:.0f}% of the words have no vector in this run"
+            warnings.warn(f"{path}: {share}; give embeddings=file embeddings.path= with those it had", stacklevel=2)
+        return vectors
+
+    made_of = of_files(parts) + (more.folder.name if more else "")
+    return Named(encoder, objective, encode, made_of, epoch, int(state["global_step"]))
 
 
 def precomputed(path: Path, sentences: Path | None) -> Named:

@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from datamodules.demo import Demo
 from datamodules.errors import InputError
 from datamodules.vocabulary import Vocabulary
-from datamodules.word_vectors import Trained, load_run_vectors, open_store, save_run_vectors
+from datamodules.word_vectors import RunVectors, Trained, WordVectors, load_run_vectors, open_store, save_run_vectors
 from tests.conftest import ROOT
 
 SENTENCES = ["the dog sees a cat .", "a house is there .", "the cats sleep ."] * 40
@@ -87,6 +87,29 @@ def test_a_run_keeps_its_vectors_and_composes_new_words(tmp_path: Path) -> None:
     assert kept.vocabulary.words == vocabulary.words
     np.testing.assert_array_equal(kept.matrix, looked_up.matrix)
     np.testing.assert_array_equal(kept.lookup_oov("house"), store.lookup(["house"]).matrix[0])
+
+
+def two_of_three(folder: Path) -> tuple[WordVectors, RunVectors]:
+    """A store of three words, and a run that kept two of them, at twice their size."""
+    (folder / "v.vec").write_text("3 2\nred 1 2\nblue 3 -1\ngreen 5 6\n")
+    store, vocabulary = open_store(folder / "v.vec", folder / "cache"), Vocabulary(["red", "blue"])
+    save_run_vectors(folder / "run", vocabulary, store.lookup(vocabulary.words).matrix, scale=2.0)
+    return store, load_run_vectors(folder / "run")
+
+
+def test_words_that_a_run_did_not_keep_are_found_in_the_store_that_it_came_from(tmp_path: Path) -> None:
+    store, kept = two_of_three(tmp_path)
+    assert kept.lookup_oov("green") is None
+    lookup = kept.extended(store)
+    np.testing.assert_array_equal(lookup("green"), [10, 12])
+    assert lookup("grey") is None
+
+
+def test_another_store_is_refused(tmp_path: Path) -> None:
+    _, kept = two_of_three(tmp_path)
+    (tmp_path / "w.vec").write_text("2 2\nred 1 2\nblue 3 1\n")
+    with pytest.raises(InputError, match="other word vectors"):
+        kept.extended(open_store(tmp_path / "w.vec", tmp_path / "cache"))
 
 
 def test_a_run_without_vectors_is_refused(tmp_path: Path) -> None:
