@@ -40,6 +40,8 @@ from probes.curves import draw_curves
 from probes.results import read_rows
 from probes.suite import Suite
 from probes.tensorboard import add_picture, open_page
+from studies.plan import is_study
+from studies.run import run_study
 
 CONFIGS = Path(__file__).parent / "configs"
 
@@ -213,6 +215,8 @@ def command(arguments: list[str]) -> None:
     try:
         if {"-h", "--help"} & set(arguments):
             say(help_text(CONFIGS))
+        elif study := next(iter(studies_in(arguments)), None):
+            sys.exit(run_study(CONFIGS, study, arguments))
         elif resumed := [text for text in arguments if text.startswith("resume=") and text != "resume=null"]:
             resume(Path(resumed[0].removeprefix("resume=")), [text for text in arguments if text not in resumed])
         else:
@@ -221,6 +225,12 @@ def command(arguments: list[str]) -> None:
         sys.exit(fail(str(error)))
     except (HydraException, OmegaConfBaseException) as error:
         sys.exit(fail(reason(error)))
+
+
+def studies_in(arguments: list[str]) -> list[str]:
+    """The studies that the command line names: files of configs/experiment/ that stand for many runs."""
+    names = [text.removeprefix("experiment=") for text in arguments if text.startswith("experiment=")]
+    return [name for name in names if is_study(CONFIGS / "experiment" / f"{name}.yaml")]
 
 
 def reason(error: Exception) -> str:

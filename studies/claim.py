@@ -1,0 +1,94 @@
+"""A folder that one process has to itself, among all that share the disk."""
+
+import os
+import socket
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+NAME = ".claim"
+BEAT = 20.0  # seconds between signs of life
+STALE = 300.0  # seconds without one: whoever held the folder is gone
+
+
+@contextmanager
+def claimed(folder: Path, beat: float = BEAT, stale: float = STALE) -> Iterator[bool]:
+    """Whether the folder is ours while the block runs; False if a living process has it.
+
+    The claim is a file that only one process can create; its holder touches it, and one that was not touched for
+    long is taken over. Times are the file system's own, so the clocks of the machines need not agree.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / NAME
+    if not _create(path) and not (_abandoned(path, stale) and _take_over(path)):
+        yield False
+        return
+    done = threading.Event()
+    keeper = threading.Thread(target=_keep_alive, args=(path, done, beat), daemon=True)
+    keeper.start()
+    try:
+        yield True
+    finally:
+        done.set()
+        keeper.join()
+        path.unlink(missing_ok=True)
+
+
+def _create(path: Path) -> bool:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(f"{socket.gethostname()} {os.getpid()}\n")
+    except FileExistsError:
+        return False
+    return True
+
+
+def _abandoned(path: Path, stale: float) -> bool:
+    """Whether the holder is a dead process of this machine, or was silent for long."""
+    try:
+        host, _, process = path.read_text(encoding="utf-8").strip().rpartition(" ")
+        age = _now(path.parent) - path.stat().st_mtime
+    except FileNotFoundError:  # just given back
+        return False
+    if host == socket.gethostname() and process.isdigit():
+        return not _alive(int(process))
+    return age > stale
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _now(folder: Path) -> float:
+    """The file system's time."""
+    probe = folder / f"{NAME}.{uuid.uuid4().hex}"
+    probe.touch()
+    try:
+        return probe.stat().st_mtime
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def _take_over(path: Path) -> bool:
+    """Of several that try, one can move the old claim away; any may then create the new one, but only one does."""
+    aside = path.with_name(f"{NAME}.{uuid.uuid4().hex}")
+    try:
+        path.rename(aside)
+    except FileNotFoundError:
+        return False
+    aside.unlink()
+    return _create(path)
+
+
+def _keep_alive(path: Path, done: threading.Event, beat: float) -> None:
+    while not done.wait(beat):
+        with suppress(OSError):
+            os.utime(path)

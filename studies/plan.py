@@ -1,0 +1,58 @@
+"""What a study consists of: one run for each cell of its axes, and the reports made of them."""
+
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from omegaconf import OmegaConf
+
+from datamodules.errors import InputError
+
+SCALES = ("demo", "small", "paper")
+
+
+class Cell(NamedTuple):
+    """One run: its place in the study's folder and the settings that make it."""
+
+    name: str  # e.g. nmt_enfr/bilstm_max
+    overrides: list[str]
+
+
+class Study(NamedTuple):
+    """A study at one scale."""
+
+    name: str
+    scale: str
+    cells: list[Cell]
+    left_out: dict[str, str]  # cells that this scale cannot have, and why
+    reports: list[list[str]]  # arguments of report.py; {runs} and {study} stand for the folders
+
+
+def is_study(path: Path) -> bool:
+    """Whether a file of configs/experiment/ describes a study, not one run."""
+    return path.is_file() and "axes" in OmegaConf.load(path)
+
+
+def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) -> Study:
+    """The cells of a study at one scale; `data` is the folder of the corpora, `more` goes to every run.
+
+    An axis maps labels to settings; a scale has settings for `every` cell and for those with some label. null
+    instead of settings leaves the cells of that label out.
+    """
+    settings: Any = OmegaConf.to_container(OmegaConf.load(path))
+    if scale not in settings["scales"]:
+        raise InputError(f"scale={scale}: {name} has {', '.join(settings['scales'])}")
+    wanted = settings["scales"][scale] or {}
+    cells, left_out = [], {}
+    for labels in product(*({k: v or "" for k, v in axis.items()} for axis in settings["axes"].values())):
+        place = "/".join(labels)
+        own = [axis[label] for axis, label in zip(settings["axes"].values(), labels, strict=True)]
+        scaled = [wanted[key] for key in ("every", *labels) if key in wanted]
+        if None in scaled:
+            left_out[place] = f"nothing to train on at scale={scale}"
+            continue
+        names = dict(zip(settings["axes"], labels, strict=True)) | {"data": data}
+        overrides = [text.format(**names) for text in " ".join([*own, *scaled]).split()]
+        cells.append(Cell(place, [*overrides, *more]))
+    reports = [report.split() for report in settings.get("reports", [])]
+    return Study(name, scale, cells, left_out, reports)

@@ -1,0 +1,102 @@
+"""A study does each cell once, goes on where it stopped, and ends with its reports."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from datamodules.errors import InputError
+from studies.plan import SCALES, is_study, read_study
+from studies.run import DONE, run_study
+from tests.conftest import ROOT, TINY, Lab
+from train import CONFIGS
+
+STUDIES = [
+    path.relative_to(CONFIGS / "experiment").with_suffix("").as_posix()
+    for path in sorted((CONFIGS / "experiment").rglob("*.yaml"))
+    if is_study(path)
+]
+TEXT = """\
+axes:
+  objective: {untrained: objective=untrained}
+  encoder: {bov: encoder=bov, bilstm_last: encoder=bilstm_last, gated_convnet: null}
+scales:
+  demo: {gated_convnet: null}
+reports:
+  - table {runs} --epoch last --out {study}/table.md
+"""
+
+
+def tiny(folder: Path, lab: Lab) -> list[str]:
+    """The arguments of a study of two cells, whose file is written into `folder`."""
+    (folder / "experiment").mkdir(exist_ok=True)
+    (folder / "experiment" / "tiny.yaml").write_text(TEXT)
+    settings = [text for text in TINY if not text.startswith(("encoder.", "objective."))]
+    return [f"study.dir={folder / 'study'}", f"cache={lab.cache}", *settings]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_cell_of_every_study_is_a_command_that_works(name: str, scale: str) -> None:
+    study = read_study(CONFIGS / "experiment" / f"{name}.yaml", name, scale, "data", [])
+    assert study.cells
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        for cell in study.cells[:: max(1, len(study.cells) // 3)]:
+            config = compose("train", cell.overrides, return_hydra_config=True)
+            assert config.hydra.runtime.choices.encoder in cell.name or "chen2019" in name
+
+
+def test_the_grid_of_table_2_has_its_24_cells() -> None:
+    study = read_study(CONFIGS / "experiment" / "conneau2018" / "table2.yaml", "", "paper", "data", [])
+    assert len({cell.name for cell in study.cells}) == 24
+
+
+def test_a_study_does_its_cells_once_and_reports(lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    arguments = tiny(tmp_path, lab)
+    assert run_study(tmp_path, "tiny", arguments) == 0
+    table = (tmp_path / "study" / "table.md").read_text()
+    assert "BoV" in table
+    assert "BiLSTM-last" in table
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "study").rglob("probes.csv")}
+    assert len(before) == 2
+    assert run_study(tmp_path, "tiny", arguments) == 0
+    assert before == {path: path.stat().st_mtime_ns for path in before}
+    assert "left out" in capsys.readouterr().out
+
+
+def test_two_processes_share_a_study(lab: Lab, tmp_path: Path) -> None:
+    arguments = tiny(tmp_path, lab)
+    code = f"""
+from pathlib import Path
+from studies.run import run_study
+run_study(Path({str(tmp_path)!r}), "tiny", {arguments!r})
+"""
+    both = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in "ab"]
+    said = "".join(process.communicate(timeout=300)[0] for process in both)
+    assert said.count("untrained/bov: begun") == said.count("untrained/bilstm_last: begun") == 1
+    assert "resumed" not in said
+    assert len(list((tmp_path / "study").rglob(DONE))) == 2
+
+
+def test_a_cell_that_fails_is_named_and_the_others_run(lab: Lab, tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+    arguments = tiny(tmp_path, lab)
+    text = TEXT.replace("encoder=bov", "encoder=nonsense")
+    (tmp_path / "experiment" / "tiny.yaml").write_text(text)
+    assert run_study(tmp_path, "tiny", arguments) == 1
+    assert "failed: untrained/bov" in capfd.readouterr().err
+    assert (tmp_path / "study" / "untrained" / "bilstm_last" / DONE).exists()
+
+
+def test_a_dry_run_says_what_is_missing_and_does_nothing(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    arguments = [f"study.dir={tmp_path / 'study'}", "scale=paper", f"data={tmp_path}", "dry_run=true"]
+    assert run_study(CONFIGS, "conneau2018/figure1", arguments) == 0
+    printed = capsys.readouterr().out
+    assert "missing: corpus.root=" in printed
+    assert not (tmp_path / "study").exists()
+
+
+def test_an_unknown_scale_is_answered_with_the_choices() -> None:
+    with pytest.raises(InputError, match="has demo, small, paper"):
+        run_study(CONFIGS, "conneau2018/figure1", ["scale=huge"])
