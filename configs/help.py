@@ -9,7 +9,7 @@ GROUPS = {
     "embeddings": "the word vectors below it",
     "probes": "what is read out of its vectors after every epoch",
     "trainer": "how long and on what",
-    "experiment": "a published result: all of its settings at once",
+    "experiment": "a published result: all of its settings at once, or a study of many runs",
 }
 
 INTRODUCTION = """\
@@ -19,14 +19,16 @@ Pretrain a sentence encoder and watch, epoch by epoch, what it learns.
   python train.py objective=nmt_ende corpus=multi30k corpus.root=DIR probes=senteval probes.root=DIR
   python train.py resume=RUN                                   continue a run that was stopped
   python train.py -m encoder=bilstm_last,bilstm_max objective=nmt_enfr,autoencoder    a grid of runs
+  python train.py experiment=conneau2018/table2 scale=demo     a study: many runs, then its tables
 """
 
 EVALUATION = """\
-Score frozen encoders on the probing tasks, beside baselines and published numbers.
+Score frozen encoders on probing and downstream tasks, beside baselines and published numbers.
 
   python evaluate.py model=runs/nmt_enfr/bilstm_max/2026-11-21_10-00-00
   python evaluate.py model=[bov,untrained/bilstm_max,majority,length,nb-uni-tfidf,nb-bi-tfidf,RUN]
   python evaluate.py model=hf:bert-base-uncased layers=all pooling=mean probes=senteval probes.root=DIR
+  python evaluate.py model=[bov,RUN] suite=downstream downstream.root=DIR protocol=senteval
   python evaluate.py write_sentences=all.txt                        then encode them elsewhere, and
   python evaluate.py model=vectors:all.npy sentences=all.txt
   python evaluate.py model=call:my_package.my_module:encode control=true mdl=true

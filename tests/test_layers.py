@@ -11,6 +11,7 @@ ALLOWED = {
     "encoders": {"encoders", "datamodules"},
     "objectives": {"objectives", "encoders", "datamodules"},
     "probes": {"probes", "datamodules"},
+    "studies": {"studies", "datamodules"},
 }
 OURS = {*ALLOWED, "train", "evaluate", "report", "configs", "tests", "benchmarks"}
 
