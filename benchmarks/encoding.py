@@ -5,10 +5,6 @@ python benchmarks/encoding.py --sentences 1000000 --encoder bov
 """
 
 import argparse
-import json
-import os
-import platform
-import resource
 import sys
 import tempfile
 import time
@@ -24,7 +20,7 @@ from tqdm import tqdm
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file runs as it is
 
-from datamodules.files import atomic_write  # noqa: E402
+from benchmarks.machine import hardware, peak_megabytes, write_json  # noqa: E402
 from datamodules.vocabulary import Vocabulary  # noqa: E402
 from encoders import FrozenEncoder  # noqa: E402
 from encoders.embedding import WordEmbedding  # noqa: E402
@@ -71,10 +67,6 @@ def plain(frozen: FrozenEncoder, sentences: list[str]) -> np.ndarray:
     return torch.cat(vectors).numpy()
 
 
-def peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-
-
 def measure(name: str, count: int, device: str) -> dict[str, object]:
     """Time both ways on the same sentences, and compare their vectors."""
     sentences, frozen = generate(count), build(name, device)
@@ -105,24 +97,17 @@ def measure(name: str, count: int, device: str) -> dict[str, object]:
     }
 
 
-def hardware(device: str) -> dict[str, object]:
-    name = torch.cuda.get_device_name() if device == "cuda" else platform.processor() or platform.machine()
-    return {"device": name, "cores": os.cpu_count(), "threads": torch.get_num_threads(), "torch": torch.__version__}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sentences", type=int, default=20_000, help="how many sentences to generate")
     parser.add_argument("--encoder", default="bilstm_max", help="a name from configs/encoder")
-    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
+    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "encoding.json")
     options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     result = {**measure(options.encoder, options.sentences, device), **hardware(device)}
     for key, value in result.items():
         print(f"{key:<28} {value}")
-    if options.json:
-        with atomic_write(options.json) as file:
-            json.dump({**result, "date": time.strftime("%Y-%m-%d")}, file, indent=2)
+    write_json(options.json, result)
 
 
 if __name__ == "__main__":

@@ -13,17 +13,11 @@ Each side runs in a process of its own.
 """
 
 import argparse
-import json
-import os
-import platform
-import resource
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,8 +27,8 @@ import torch
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file runs as it is
 
+from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
 from benchmarks.sequential import search, train_alone  # noqa: E402
-from datamodules.files import atomic_write  # noqa: E402
 from probes.classifier import Grid, Labelled, as_tensors, probe  # noqa: E402
 from probes.classifiers import senteval  # noqa: E402
 from probes.classifiers.cells import Cells, predict  # noqa: E402
@@ -167,35 +161,6 @@ def sequential(shape: Shape, passes: list[tuple[int, float, int]], sample: int) 
     return {"seconds": seconds, "gflop": gflop, **found, **memory}
 
 
-@contextmanager
-def grown_memory() -> Iterator[dict[str, float]]:
-    """Peak memory of this process above what it held at the start (the vectors), in MB."""
-    found: dict[str, float] = {}
-    before = _peak()
-    yield found
-    found["memory_mb"] = _peak() - before
-
-
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-
-
-def matrix_rate(size: int = 2048) -> float:
-    """GFLOP/s of a large product on all cores."""
-    a, b = torch.randn(2, size, size)
-    a @ b
-    started = time.perf_counter()
-    for _ in range(5):
-        a @ b
-    return 5 * 2 * size**3 / (time.perf_counter() - started) / 1e9
-
-
-def alone(function: Any, *arguments: Any) -> Any:
-    """In a fresh process, so that each measurement has its own memory."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(function, *arguments).result()
-
-
 def measure(shape: Shape, sample: int, fused_sample: int, peak: float) -> dict[str, Any]:
     """All three sides on one shape, printed as they come."""
     print(f"\n{shape}   {'logistic regression' if shape.classes >= MANY else 'MLP, 36 cells'}")
@@ -231,28 +196,12 @@ def main() -> None:
     sizes = (100_000, 10_000, 10_000) if options.full else (options.train, options.train // 5, options.train // 5)
     dims = options.dims or ([512, 2048] if options.full else [512])
     classes = options.classes or ([2, 20, 1000] if options.full else [2])
-    peak = matrix_rate()
-    cores = torch.get_num_threads()
-    print(f"{processor()}, {cores} threads, matrix product {peak:.0f} GFLOP/s")
+    found = hardware()
+    peak = found["matrix_gflop_per_second"]
+    print(f"{found['machine']}, {found['threads']} threads, matrix product {peak:.0f} GFLOP/s")
     samples = options.sequential_passes, options.fused_passes
     cases = [measure(Shape(*sizes, d, c), *samples, peak) for d in dims for c in classes]
-    hardware = {
-        "machine": processor(),
-        "cores": os.cpu_count(),
-        "threads": cores,
-        "matrix_gflop_per_second": peak,
-        "load": os.getloadavg()[0],  # of everything on the machine: above its cores, seconds mean little
-    }
-    with atomic_write(options.json) as file:
-        record = {**hardware, "torch": torch.__version__, "date": time.strftime("%Y-%m-%d"), "cases": cases}
-        json.dump(record, file, indent=1)
-
-
-def processor() -> str:
-    """The processor's name where the system tells it."""
-    info = Path("/proc/cpuinfo")
-    names = [line for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
-    return names[0].split(":")[1].strip() if names else platform.machine()
+    write_json(options.json, {**found, "cases": cases})
 
 
 if __name__ == "__main__":

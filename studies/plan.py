@@ -16,6 +16,7 @@ class Cell(NamedTuple):
 
     name: str  # e.g. nmt_enfr/bilstm_max
     overrides: list[str]
+    examples: int = 0  # of an epoch, where the study states it
 
 
 class Study(NamedTuple):
@@ -53,6 +54,7 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
             continue
         names = dict(zip(settings["axes"], labels, strict=True)) | {"data": data}
         overrides = [text.format(**names) for text in " ".join([*own, *scaled]).split()]
-        cells.append(Cell(place, [*overrides, *more]))
+        stated = [n for label, n in settings.get("examples", {}).items() if label in labels and scale == "paper"]
+        cells.append(Cell(place, [*overrides, *more], *stated))
     reports = [report.split() for report in settings.get("reports", [])]
     return Study(name, scale, cells, left_out, reports)

@@ -11,10 +11,12 @@ from pathlib import Path
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException, InstantiationException
 from hydra.utils import instantiate
+from omegaconf import DictConfig
 
 from datamodules.errors import InputError
 from datamodules.files import atomic_write
 from studies.claim import claimed
+from studies.estimate import hours
 from studies.plan import SCALES, Cell, Study, read_study
 
 ROOT = Path(__file__).parents[1]
@@ -83,19 +85,34 @@ def report(study: Study, folder: Path) -> int:
 def plan(study: Study, folder: Path, configs: Path) -> str:
     """What would run, what is done, and what is missing on this machine."""
     lines = [f"{study.name} at scale={study.scale}: {len(study.cells)} runs in {folder}"]
+    total: dict[str, float] = {}
     for cell in study.cells:
         done = (folder / cell.name / DONE).exists()
         lines.append(f"  {cell.name:<40} {'done' if done else missing(cell, configs) or 'ready'}")
         lines.append(f"      python train.py {' '.join(cell.overrides)}")
+        if cell.examples:
+            config = composed(cell, configs)
+            choices, epochs = config.hydra.runtime.choices, config.trainer.max_epochs
+            spent = hours(choices.encoder, choices.objective, cell.examples, epochs, ROOT / "benchmarks" / "results")
+            for machine, number in spent.items():
+                total[machine] = total.get(machine, 0.0) + number
+                said = f"{cell.examples:,} examples, {epochs} epochs: {number:,.0f} hours on {machine}"
+                lines.append(f"      {said}")
+    lines += [f"  together {number:,.0f} hours on {machine}, as measured there" for machine, number in total.items()]
     lines += [f"  {place:<40} left out: {why}" for place, why in study.left_out.items()]
     return "\n".join(lines)
+
+
+def composed(cell: Cell, configs: Path) -> DictConfig:
+    """The whole configuration of a cell."""
+    with initialize_config_dir(str(configs), version_base="1.3"):
+        return compose("train", cell.overrides, return_hydra_config=True)
 
 
 def missing(cell: Cell, configs: Path) -> str:
     """Why a cell cannot run on this machine; empty if it can."""
     try:
-        with initialize_config_dir(str(configs), version_base="1.3"):
-            config = compose("train", cell.overrides, return_hydra_config=True)
+        config = composed(cell, configs)
         instantiate(config.corpus)
         instantiate(config.probes.source, _recursive_=False)
         if config.embeddings.source.get("path", "") is None:

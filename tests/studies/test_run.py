@@ -1,5 +1,6 @@
 """A study does each cell once, goes on where it stopped, and ends with its reports."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from datamodules.errors import InputError
+from studies.estimate import hours
 from studies.plan import SCALES, is_study, read_study
 from studies.run import DONE, run_study
 from tests.conftest import ROOT, TINY, Lab
@@ -95,6 +97,13 @@ def test_a_dry_run_says_what_is_missing_and_does_nothing(tmp_path: Path, capsys:
     printed = capsys.readouterr().out
     assert "missing: corpus.root=" in printed
     assert not (tmp_path / "study").exists()
+
+
+def test_hours_are_examples_by_the_rate_that_was_measured(tmp_path: Path) -> None:
+    case = {"encoder": "bilstm_max", "objective": "nmt", "ours": {"sentences_per_second": 500.0}}
+    (tmp_path / "training-x.json").write_text(json.dumps({"machine": "X", "cases": [case]}))
+    assert hours("bilstm_max", "autoencoder", 1_800_000, 5, tmp_path) == {"X": 5.0}
+    assert hours("bilstm_max", "nli", 1_800_000, 5, tmp_path) == {}
 
 
 def test_an_unknown_scale_is_answered_with_the_choices() -> None:

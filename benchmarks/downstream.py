@@ -1,0 +1,71 @@
+"""How fast a downstream task without official parts is, next to the published k-fold protocol, one fit after another.
+
+python benchmarks/downstream.py                      3,775 sentences (CR), 5 folds: 105 fits
+python benchmarks/downstream.py --sentences 10662 --folds 10 --outer 1      MR: 410 fits; those of one fold are timed
+
+The published side may be timed on some of the outer folds; its seconds are then those times folds / timed.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # so that the file runs as it is
+
+from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
+from benchmarks.probing import Shape, vectors  # noqa: E402
+from benchmarks.sequential import nested_folds  # noqa: E402
+from probes.classifier import Grid, as_tensors  # noqa: E402
+from probes.downstream.folds import nested  # noqa: E402
+
+SEED = 1111  # the toolkit's
+
+
+def ours(shape: Shape, folds: int, protocol: str) -> dict[str, Any]:
+    items = as_tensors(vectors(shape)[0], "cpu")
+    started = time.perf_counter()
+    with grown_memory() as memory:
+        found = nested(items, shape.classes, folds, Grid(protocol=protocol).logistic(), SEED)  # type: ignore[arg-type]
+    seconds = time.perf_counter() - started
+    return {"seconds": seconds, "dev": found.dev_accuracy, "test": found.test_accuracy, **memory}
+
+
+def published(shape: Shape, folds: int, outer: int) -> dict[str, Any]:
+    items = as_tensors(vectors(shape)[0], "cpu")
+    started = time.perf_counter()
+    with grown_memory() as memory:
+        dev, test = nested_folds(items, shape.classes, folds, Grid(protocol="senteval").logistic(), SEED, outer)
+    seconds = (time.perf_counter() - started) * folds / outer
+    whole = {"dev": dev, "test": test} if outer == folds else {"timed_outer_folds": outer}
+    return {"seconds": seconds, **whole, **memory}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sentences", type=int, default=3775)
+    parser.add_argument("--dim", type=int, default=512)
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--outer", type=int, help="outer folds of the published side that are timed; default: all")
+    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "downstream.json")
+    options = parser.parse_args()
+    shape = Shape(options.sentences, 2, 2, options.dim, 2)
+    sides = {
+        "modern": alone(ours, shape, options.folds, "modern"),
+        "senteval, fused": alone(ours, shape, options.folds, "senteval"),
+        "one after another": alone(published, shape, options.folds, options.outer or options.folds),
+    }
+    found = hardware()
+    print(f"{found['machine']}, {found['threads']} threads; {options.sentences:,} sentences, {options.folds} folds")
+    print(f"  {'':<20}{'s':>9}{'ratio':>8}{'dev':>8}{'test':>8}{'MB':>7}")
+    for name, side in sides.items():
+        side["ratio"] = sides["one after another"]["seconds"] / side["seconds"]
+        scores = "".join(f"{side[part]:8.2f}" if part in side else f"{'-':>8}" for part in ("dev", "test"))
+        print(f"  {name:<20}{side['seconds']:9.1f}{side['ratio']:8.1f}{scores}{side['memory_mb']:7.0f}")
+    write_json(options.json, {**found, "shape": shape._asdict(), "folds": options.folds, **sides})
+
+
+if __name__ == "__main__":
+    main()
