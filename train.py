@@ -4,9 +4,11 @@ python train.py encoder=bilstm_max objective=nmt_enfr
 python train.py resume=runs/nmt_enfr/bilstm_max/2026-11-20_12-00-00
 """
 
+import errno
 import logging
 import os
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -31,7 +33,8 @@ from datamodules.word_vectors import RunVectors, load_run_vectors, save_run_vect
 from encoders.embedding import WordEmbedding
 from encoders.frozen import FrozenEncoder
 from encoders.load import read_checkpoint
-from objectives.checkpoints import AtomicCheckpoints, CheckpointEvery
+from objectives.checkpoints import AtomicCheckpoints, CheckpointEvery, newest_whole
+from objectives.finite import StopsWhereNotFinite
 from objectives.interrupt import StopsOnInterrupt
 from objectives.objective import Objective
 from objectives.run_log import RunLog
@@ -44,10 +47,13 @@ from studies.plan import is_study
 from studies.run import run_study
 
 CONFIGS = Path(__file__).parent / "configs"
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG}
 
 
 def train(config: DictConfig, run: Path) -> None:
     """Fit what `config` describes in the folder `run`, or continue what is there."""
+    with tempfile.TemporaryFile(dir=run):  # a folder that takes no files is told here, not by some thread later
+        pass
     pl.seed_everything(config.seed, workers=True, verbose=False)
     corpus = instantiate(config.corpus)
     cache = Path(config.cache)
@@ -63,7 +69,7 @@ def train(config: DictConfig, run: Path) -> None:
     frozen = FrozenEncoder(encoder, embedding, vectors.vocabulary, oov=vectors.lookup_oov, tokenize=corpus.tokenize)
 
     probing = ProbingCallback(suite, frozen, run / "probes.csv", config.probes.every_n_epochs)
-    trainer = build_trainer(config, run, module, probing)
+    trainer = build_trainer(config, run, module, probing, data)
     say(f"{run}: {describe(module, data, suite)}")
     if trainer.is_global_zero and not (run / "tensorboard").exists():
         open_page(run / "tensorboard", [task.name for task in suite.tasks], module.score, OmegaConf.to_yaml(config))
@@ -92,7 +98,9 @@ def run_vectors(config: DictConfig, run: Path, data: ResumableData, suite: Suite
     return load_run_vectors(run)
 
 
-def build_trainer(config: DictConfig, run: Path, module: Objective, probing: ProbingCallback) -> pl.Trainer:
+def build_trainer(
+    config: DictConfig, run: Path, module: Objective, probing: ProbingCallback, data: ResumableData
+) -> pl.Trainer:
     """Lightning's trainer with probing, the run's record, and checkpoints after every epoch."""
     checkpoints = run / "checkpoints"
     # both after probing, so that a checkpointed epoch is a probed one; last after best, whose state it holds
@@ -107,11 +115,12 @@ def build_trainer(config: DictConfig, run: Path, module: Objective, probing: Pro
     last = ModelCheckpoint(checkpoints, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     within = CheckpointEvery(config.checkpoint_every_n_steps, checkpoints / "last.ckpt")
     record = RunLog(run / "metrics.csv")
+    finite = StopsWhereNotFinite(data.vocabulary, run / "not_finite")
     return instantiate(
         config.trainer,
         default_root_dir=run,
         logger=TensorBoardLogger(run, name="tensorboard", version=""),
-        callbacks=[StopsOnInterrupt(), record, probing, within, best, last],
+        callbacks=[StopsOnInterrupt(), finite, record, probing, within, best, last],
         plugins=[AtomicCheckpoints()],
         _convert_="all",
     )
@@ -119,12 +128,10 @@ def build_trainer(config: DictConfig, run: Path, module: Objective, probing: Pro
 
 def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: ProbingCallback, run: Path) -> None:
     """Train from the start or from the last checkpoint; an objective that trains nothing is probed once."""
-    last = run / "checkpoints" / "last.ckpt"
     if module.trains:
-        if last.exists():
-            refuse_foreign(last, module)
+        last = newest_whole(run / "checkpoints", lambda path: refuse_foreign(path, module))
         try:
-            trainer.fit(module, data, ckpt_path=last if last.exists() else None, weights_only=True)
+            trainer.fit(module, data, ckpt_path=last, weights_only=True)
         except SystemExit:  # how Lightning ends on Ctrl-C
             raise KeyboardInterrupt from None
     else:
@@ -203,6 +210,11 @@ def run_or_explain(config: DictConfig, run: Path) -> None:
         train(config, run)
     except (InputError, InstantiationException) as error:  # here, because Hydra would print a line of its own
         raise SystemExit(fail(reason(error))) from None
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        said = f"{os.fsdecode(error.filename or run)}: {error.strerror}; nothing written before is lost"
+        raise SystemExit(fail(f"{said}. Make room there, then: python train.py resume={run}")) from None
     except KeyboardInterrupt:
         say(f"\nstopped; nothing is lost. Continue with: python train.py resume={run}")
         raise SystemExit(130) from None

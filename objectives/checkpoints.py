@@ -1,6 +1,10 @@
 """Checkpoints that a kill at any moment cannot damage."""
 
+import errno
 import os
+import shutil
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,19 +12,60 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
+from datamodules.errors import InputError
+from datamodules.files import atomic_write
+
+LAST, PREVIOUS = "last.ckpt", "previous.ckpt"
+
 
 class AtomicCheckpoints(TorchCheckpointIO):
-    """Writes a checkpoint beside its place, makes it durable, then moves it there in one step."""
+    """Writes a checkpoint beside its place, makes it durable, then moves it there in one step.
+
+    What was the last checkpoint until then stays as `previous.ckpt`, for a disk that damages the newer one.
+    """
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
         path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(f".{path.name}.tmp")
-        with beside.open("wb") as file:
-            torch.save(checkpoint, file)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        try:
+            with atomic_write(path.with_name(f"{path.name}.new"), binary=True) as file:
+                torch.save(checkpoint, file)
+        except RuntimeError as error:  # torch's name for a write that failed
+            raise OSError(errno.ENOSPC, f"the checkpoint could not be written ({error})", str(path)) from None
+        if path.name == LAST and path.exists():
+            keep(path, path.with_name(PREVIOUS))
+        path.with_name(f"{path.name}.new").replace(path)
+
+
+def keep(path: Path, other: Path) -> None:
+    """Give a file a second name; whatever had it before loses it in the same moment."""
+    beside = other.with_name(f".{other.name}.tmp")
+    beside.unlink(missing_ok=True)
+    try:
+        os.link(path, beside)
+    except OSError:  # a file system without links
+        shutil.copyfile(path, beside)
+    beside.replace(other)
+
+
+def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
+    """The last checkpoint that `read` accepts, of last and previous; None before the first.
+
+    Warns where it is not the last. Raises what `read` raised where there is none.
+    """
+    there = [folder / name for name in (LAST, PREVIOUS) if (folder / name).exists()]
+    refused: InputError | None = None
+    for path in there:
+        try:
+            read(path)
+        except InputError as error:
+            refused = refused or error
+            continue
+        if refused:
+            warnings.warn(f"{refused}; going on from {path}", stacklevel=2)
+        return path
+    if refused:
+        raise refused
+    return None
 
 
 class CheckpointEvery(pl.Callback):

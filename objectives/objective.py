@@ -1,7 +1,7 @@
 """What every objective shares: an encoder over frozen word vectors, an optimiser, one score that selects."""
 
 from collections.abc import Callable, Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import pytorch_lightning as pl
 import torch
@@ -29,6 +29,7 @@ class Objective(pl.LightningModule):
         super().__init__()
         self.encoder, self.embedding = encoder, embedding
         self.make_optimizer, self.seed = optimizer, seed
+        self._train_sums: dict[str, tuple[Tensor | float, int]] = {}  # of training scores in this epoch, and examples
 
     def encode(self, sentences: Sentences) -> Encoded:
         """Sentence vectors (B, D) and word states (B, T, H)."""
@@ -43,4 +44,25 @@ class Objective(pl.LightningModule):
 
     def log_score(self, name: str, value: Tensor | float, batch_size: int = 1, prog_bar: bool = False) -> None:
         """Keep a score of this epoch; the run log writes it to metrics.csv and TensorBoard by epoch."""
+        if name.startswith("train/"):
+            total, examples = self._train_sums.get(name, (0.0, 0))
+            this = value.double() if isinstance(value, Tensor) else value
+            self._train_sums[name] = (total + batch_size * this, examples + batch_size)
         self.log(name, value, batch_size=batch_size, prog_bar=prog_bar, on_step=False, on_epoch=True, logger=False)
+
+    def train_means(self) -> dict[str, float]:
+        """The mean of each training score over the epoch that ends here.
+
+        Lightning's own means forget what came before a resume within the epoch.
+        """
+        sums, self._train_sums = self._train_sums, {}
+        return {name: float(total) / examples for name, (total, examples) in sums.items()}
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["train_sums"] = {
+            name: [float(total), examples] for name, (total, examples) in self._train_sums.items()
+        }
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        kept = checkpoint.get("train_sums", {})
+        self._train_sums = {name: (total, examples) for name, (total, examples) in kept.items()}

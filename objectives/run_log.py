@@ -7,6 +7,7 @@ from typing import Any
 import pytorch_lightning as pl
 
 from datamodules.files import upsert_csv
+from objectives.objective import Objective
 
 
 class RunLog(pl.Callback):
@@ -28,7 +29,9 @@ class RunLog(pl.Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch = trainer.current_epoch + 1
-        scores = {name: float(value) for name, value in sorted(trainer.callback_metrics.items())}
+        found = {name: float(value) for name, value in trainer.callback_metrics.items()}
+        means = pl_module.train_means() if isinstance(pl_module, Objective) else {}
+        scores = dict(sorted({**found, **means}.items()))
         seconds = time.monotonic() - self._started
         for logger in trainer.loggers:
             logger.log_metrics(scores | {"time/epoch": seconds}, step=epoch)

@@ -1,0 +1,65 @@
+"""Checkpoints: whole or not there, and one before the last for a disk that damages it."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from datamodules.errors import InputError
+from objectives.checkpoints import LAST, PREVIOUS, AtomicCheckpoints, newest_whole
+
+
+def read(path: Path) -> int:
+    try:
+        return int(torch.load(path, weights_only=True)["epoch"])
+    except Exception:
+        raise InputError(f"{path}: damaged") from None
+
+
+def save(folder: Path, *epochs: int) -> None:
+    for epoch in epochs:
+        AtomicCheckpoints().save_checkpoint({"epoch": epoch}, folder / LAST)
+
+
+def test_the_one_before_the_last_is_kept(tmp_path: Path) -> None:
+    save(tmp_path, 1)
+    assert [path.name for path in tmp_path.iterdir()] == [LAST]
+    save(tmp_path, 2, 3)
+    assert (read(tmp_path / LAST), read(tmp_path / PREVIOUS)) == (3, 2)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_the_best_has_none_before_it(tmp_path: Path) -> None:
+    for epoch in (1, 2):
+        AtomicCheckpoints().save_checkpoint({"epoch": epoch}, tmp_path / "best.ckpt")
+    assert [path.name for path in tmp_path.iterdir()] == ["best.ckpt"]
+
+
+def test_a_damaged_last_one_falls_back_to_the_one_before_with_a_warning(tmp_path: Path) -> None:
+    save(tmp_path, 1, 2)
+    whole = (tmp_path / LAST).read_bytes()
+    (tmp_path / LAST).write_bytes(whole[: len(whole) // 2])
+    with pytest.warns(UserWarning, match=r"last\.ckpt: damaged; going on from .*previous\.ckpt"):
+        assert newest_whole(tmp_path, read) == tmp_path / PREVIOUS
+
+
+def test_two_damaged_ones_are_an_error_and_none_is_a_start(tmp_path: Path) -> None:
+    assert newest_whole(tmp_path, read) is None
+    save(tmp_path, 1, 2)
+    for name in (LAST, PREVIOUS):
+        (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(InputError, match=r"last\.ckpt: damaged"):
+        newest_whole(tmp_path, read)
+
+
+def test_a_write_that_fails_leaves_the_last_one_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path, 1)
+
+    def full(*_: object) -> None:
+        raise RuntimeError("PytorchStreamWriter failed writing file")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(OSError, match="could not be written"):
+        save(tmp_path, 2)
+    assert read(tmp_path / LAST) == 1
+    assert [path.name for path in tmp_path.iterdir()] == [LAST]
