@@ -28,7 +28,7 @@ from benchmarks.machine import alone, hardware, now, write_json  # noqa: E402
 from benchmarks.plain import PlainNLI, PlainSeq2Seq  # noqa: E402
 from datamodules.batches import LabelledPair, SentencePair  # noqa: E402
 from datamodules.loading import LengthBatches, pad  # noqa: E402
-from datamodules.vocabulary import Ragged, ragged  # noqa: E402
+from datamodules.ragged import Ragged, ragged  # noqa: E402
 from encoders.embedding import WordEmbedding  # noqa: E402
 from objectives.heads import classifier  # noqa: E402
 from objectives.nli import features  # noqa: E402

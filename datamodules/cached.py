@@ -18,8 +18,9 @@ from datamodules.batches import Sentences
 from datamodules.corpus import Split
 from datamodules.errors import InputError
 from datamodules.loading import SortedBatches, loader, pad
+from datamodules.ragged import Ragged, load_ragged, save_ragged
 from datamodules.resumable import ResumableData
-from datamodules.vocabulary import Ragged, Vocabulary
+from datamodules.vocabulary import Vocabulary
 
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 
@@ -153,12 +154,3 @@ def lines(path: Path) -> Iterator[str]:
     with path.open(encoding="utf-8", newline="\n") as file:
         for line in file:
             yield line.rstrip("\n")
-
-
-def save_ragged(stem: Path, texts: Ragged) -> None:
-    np.save(f"{stem}.ids.npy", texts.ids)
-    np.save(f"{stem}.offsets.npy", texts.offsets)
-
-
-def load_ragged(stem: Path) -> Ragged:
-    return Ragged(*(np.load(f"{stem}.{part}.npy", mmap_mode="r") for part in ("ids", "offsets")))

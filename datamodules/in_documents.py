@@ -12,11 +12,12 @@ from torch.utils.data import DataLoader
 from tqdm import tqdm
 
 from datamodules.batches import Bag, InDocument, Position
-from datamodules.cached import SPLITS, CachedData, Skipped, build_once, key_of, lines, save_ragged, write_words
+from datamodules.cached import SPLITS, CachedData, Skipped, build_once, key_of, lines, write_words
 from datamodules.corpus import Corpus, Document, Split
 from datamodules.errors import InputError
 from datamodules.loading import pad
-from datamodules.vocabulary import Ragged, Vocabulary
+from datamodules.ragged import Ragged, save_ragged
+from datamodules.vocabulary import Vocabulary
 
 FORMAT = 1  # raised when the cached form changes
 TARGETS = ("source", "section", "document")  # texts that are predicted as bags of words

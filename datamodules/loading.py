@@ -8,7 +8,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from datamodules.batches import PADDING, Sentences
-from datamodules.vocabulary import Ragged
+from datamodules.ragged import Ragged
 
 POOL_BATCHES = 64  # sentences are sorted by length inside pools of this many batches
 

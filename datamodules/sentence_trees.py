@@ -9,16 +9,16 @@ from datamodules.cached import (
     build_once,
     key_of,
     lines,
-    save_ragged,
     write_sides,
     write_words,
 )
 from datamodules.corpus import Corpus, Split
 from datamodules.linear_trees import linearize
 from datamodules.penn import parse_all
+from datamodules.ragged import save_ragged
 from datamodules.subwords import BEGIN, END
 from datamodules.text_pairs import SourceTarget
-from datamodules.vocabulary import Vocabulary, ragged
+from datamodules.vocabulary import Vocabulary
 
 FORMAT = 1  # raised when the cached form changes
 MARKS = ("<s>", "</s>")  # rows BEGIN and END
@@ -55,7 +55,7 @@ def _build(work: Path, corpus: Corpus, max_words: int) -> None:
     symbols.save(work / "symbols.txt")
     for split in SPLITS:
         rows = ([BEGIN, *symbols.rows(line), END] for line in lines(work / f"{split}.target.txt"))
-        save_ragged(work / f"{split}.target", ragged(rows))
+        save_ragged(work / f"{split}.target", rows)
     (work / "skipped.json").write_text(json.dumps(skipped))
 
 

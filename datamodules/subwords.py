@@ -1,7 +1,7 @@
 """Target subwords: byte-pair codes learnt and applied by SentencePiece."""
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import sentencepiece
@@ -9,7 +9,7 @@ import sentencepiece
 from datamodules.batches import PADDING, UNKNOWN
 from datamodules.errors import InputError
 from datamodules.files import atomic_write
-from datamodules.vocabulary import Ragged, ragged
+from datamodules.ragged import chunks
 
 BEGIN, END = 2, 3  # rows of the sentence marks
 SAMPLE = 2_000_000  # sentences that the codes are learnt from, at most
@@ -60,10 +60,10 @@ class Subwords:
                 f"{path}: not a SentencePiece model ({error}); delete its folder to make it anew"
             ) from None
 
-    def encode_all(self, sentences: Iterable[str]) -> Ragged:
-        """Ids of many sentences, packed, each [begin, codes..., end]."""
-        rows = self._model.encode(list(sentences), out_type=int, add_bos=True, add_eos=True)
-        return ragged(rows)
+    def encode_all(self, sentences: Iterable[str]) -> Iterator[list[int]]:
+        """Ids of many sentences, each [begin, codes..., end]; all cores work on some thousand at a time."""
+        for some in chunks(sentences):
+            yield from self._model.encode(some, out_type=int, add_bos=True, add_eos=True, num_threads=-1)
 
     def decode(self, rows: list[list[int]]) -> list[str]:
         """Sentences from their codes."""

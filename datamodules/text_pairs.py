@@ -15,12 +15,12 @@ from datamodules.cached import (
     build_once,
     key_of,
     lines,
-    save_ragged,
     write_sides,
     write_words,
 )
 from datamodules.corpus import Corpus, Document, Split
 from datamodules.loading import pad
+from datamodules.ragged import save_ragged
 from datamodules.subwords import Subwords
 
 FORMAT = 1  # raised when the cached form changes

@@ -1,11 +1,9 @@
 """Words and their rows. The only module that touches torchtext."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 from torchtext.vocab import Vocab
 
 from datamodules.batches import UNKNOWN
@@ -13,20 +11,6 @@ from datamodules.errors import InputError
 from datamodules.files import atomic_write
 
 SPECIALS = ("<pad>", "<unk>")  # rows 0 and 1
-
-
-class Ragged(NamedTuple):
-    """Many id sequences in one array: sequence i is `ids[offsets[i]:offsets[i + 1]]`."""
-
-    ids: np.ndarray  # (total,) int32
-    offsets: np.ndarray  # (N + 1,) int64
-
-
-def ragged(rows: Iterable[list[int]]) -> Ragged:
-    """Id sequences, packed."""
-    arrays = [np.array(row, dtype=np.int32) for row in rows]
-    offsets = np.concatenate([[0], np.cumsum([len(a) for a in arrays], dtype=np.int64)]).astype(np.int64)
-    return Ragged(np.concatenate(arrays) if arrays else np.empty(0, np.int32), offsets)
 
 
 class Vocabulary:
@@ -60,9 +44,9 @@ class Vocabulary:
     def __contains__(self, word: str) -> bool:
         return word in self._row
 
-    def encode_all(self, sentences: Iterable[str]) -> Ragged:
-        """The rows of many sentences, packed."""
-        return ragged(self.rows(sentence) for sentence in sentences)
+    def encode_all(self, sentences: Iterable[str]) -> Iterator[list[int]]:
+        """The rows of many sentences, one after another."""
+        return map(self.rows, sentences)
 
     def save(self, path: Path) -> None:
         """One word per line, in the order of the rows, without the two special rows."""

@@ -14,7 +14,8 @@ from tqdm import tqdm
 from datamodules.batches import UNKNOWN, Sentences
 from datamodules.errors import InputError
 from datamodules.loading import pad
-from datamodules.vocabulary import Vocabulary, ragged
+from datamodules.ragged import ragged
+from datamodules.vocabulary import Vocabulary
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 

@@ -9,7 +9,8 @@ from datamodules.batches import InDocument
 from datamodules.corpus import Document, Section, Split
 from datamodules.errors import InputError
 from datamodules.in_documents import SentencesInDocuments, Sizes, pad_bags
-from datamodules.vocabulary import Vocabulary, ragged
+from datamodules.ragged import ragged
+from datamodules.vocabulary import Vocabulary
 from tests.tiny_corpus import TinyCorpus
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from datamodules.batches import PADDING
 from datamodules.loading import LengthBatches, SortedBatches, pad
-from datamodules.vocabulary import Ragged
+from datamodules.ragged import Ragged
 
 lengths = st.lists(st.integers(1, 30), min_size=1, max_size=300).map(np.array)
 small = settings(max_examples=30, deadline=None)

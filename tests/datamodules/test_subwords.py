@@ -19,14 +19,14 @@ def subwords(tmp_path_factory: pytest.TempPathFactory) -> Subwords:
 @settings(max_examples=40, deadline=None)
 @given(st.lists(known, min_size=1, max_size=6).map(" ".join))
 def test_decoding_gives_back_what_was_encoded(subwords: Subwords, sentence: str) -> None:
-    codes = subwords.encode_all([sentence]).ids.tolist()
+    codes = next(subwords.encode_all([sentence]))
     assert (codes[0], codes[-1]) == (BEGIN, END)
     assert subwords.decode([codes[1:-1]]) == [sentence]
 
 
 def test_the_same_text_gives_the_same_codes(subwords: Subwords, tmp_path: Path) -> None:
     again = Subwords.train(TEXT, tmp_path / "m.model", 60)
-    assert again.encode_all(TEXT[:2]).ids.tolist() == subwords.encode_all(TEXT[:2]).ids.tolist()
+    assert list(again.encode_all(TEXT[:2])) == list(subwords.encode_all(TEXT[:2]))
 
 
 def test_a_small_text_gets_fewer_codes_than_asked_for(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from datamodules.batches import UNKNOWN
 from datamodules.errors import InputError
+from datamodules.ragged import ragged
 from datamodules.vocabulary import Vocabulary
 
 words = st.text(st.characters(blacklist_categories=("Z", "C")), min_size=1, max_size=6).filter(
@@ -42,7 +43,7 @@ def test_extending_moves_no_row(texts: list[str], more: list[str]) -> None:
 @given(sentences)
 def test_packing_keeps_every_sentence_apart(texts: list[str]) -> None:
     vocabulary = Vocabulary.count(texts)
-    packed = vocabulary.encode_all(texts)
+    packed = ragged(vocabulary.encode_all(texts))
     parts = np.split(packed.ids, packed.offsets[1:-1]) if texts else []
     assert [part.tolist() for part in parts] == [vocabulary.rows(text) for text in texts]
 
