@@ -12,6 +12,10 @@ test: .venv/installed        ## every test
 tensorboard: .venv/installed ## the curves of all runs, live, on http://localhost:6006
 	$(BIN)/tensorboard --logdir runs
 
+bench: .venv/installed       ## every CPU benchmark, and the table in docs/performance.md
+	for name in training encoding probing downstream data; do $(BIN)/python benchmarks/$$name.py || exit 1; done
+	$(BIN)/python -m benchmarks.table
+
 .venv/installed: requirements.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=24" wheel
