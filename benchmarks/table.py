@@ -16,7 +16,7 @@ HEAD = """\
 # Performance
 
 Made by `make bench`; `python -m benchmarks.table` writes this page from `benchmarks/results/*.json`. Ratios first: how
-many times faster than the reference in the same benchmark, on the same machine with the same data. Seconds depend on the
+many times faster than the reference in the same benchmark, on the same machine and data. Seconds depend on the
 machine and on what else it does; `load` is the number of busy processes when the benchmark ended."""
 
 
