@@ -8,8 +8,8 @@ import errno
 import logging
 import os
 import sys
-import tempfile
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach command(), which says them in one line
@@ -24,8 +24,10 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers import TensorBoardLogger
+from pytorch_lightning.utilities import rank_zero_only
 
 from configs.help import help_text
+from datamodules.claim import claimed
 from datamodules.errors import InputError
 from datamodules.files import atomic_write
 from datamodules.resumable import ResumableData
@@ -47,13 +49,12 @@ from studies.plan import is_study
 from studies.run import run_study
 
 CONFIGS = Path(__file__).parent / "configs"
+RUNNING = ".running"  # in a run's folder while a process works on it
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG}
 
 
 def train(config: DictConfig, run: Path) -> None:
     """Fit what `config` describes in the folder `run`, or continue what is there."""
-    with tempfile.TemporaryFile(dir=run):  # a folder that takes no files is told here, not by some thread later
-        pass
     pl.seed_everything(config.seed, workers=True, verbose=False)
     corpus = instantiate(config.corpus)
     cache = Path(config.cache)
@@ -174,8 +175,13 @@ def describe(module: Objective, data: ResumableData, suite: Suite) -> str:
 
 
 def say(text: str) -> None:
-    if int(os.environ.get("LOCAL_RANK", "0")) == 0:
+    if is_first():
         print(text, flush=True)
+
+
+def is_first() -> bool:
+    """Whether this is the first of the processes that train together, on whatever machines."""
+    return not getattr(rank_zero_only, "rank", None)
 
 
 @hydra.main(config_path=str(CONFIGS), config_name="train", version_base="1.3")
@@ -183,12 +189,13 @@ def start(config: DictConfig) -> None:
     """Begin a new run in the folder that Hydra named."""
     run = Path(HydraConfig.get().runtime.output_dir)
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
-    if (run / "config.yaml").exists():
+    if is_first() and (run / "config.yaml").exists():
         there = f"{run}: a run is already there; continue it with resume={run} or choose another hydra.run.dir="
         raise SystemExit(fail(there))
     OmegaConf.resolve(config)
-    with atomic_write(run / "config.yaml") as file:
-        file.write(OmegaConf.to_yaml(config))
+    if is_first():
+        with atomic_write(run / "config.yaml") as file:
+            file.write(OmegaConf.to_yaml(config))
     run_or_explain(config, run)
 
 
@@ -207,7 +214,10 @@ def resume(run: Path, overrides: list[str]) -> None:
 
 def run_or_explain(config: DictConfig, run: Path) -> None:
     try:
-        train(config, run)
+        with claimed(run, RUNNING) if is_first() else nullcontext(True) as mine:
+            if not mine:
+                raise InputError(f"{run}: another process works on this run; if none does, delete {run / RUNNING}")
+            train(config, run)
     except (InputError, InstantiationException) as error:  # here, because Hydra would print a line of its own
         raise SystemExit(fail(reason(error))) from None
     except OSError as error:

@@ -17,7 +17,8 @@ class LengthBatches(Sampler[np.ndarray]):
     """Index batches of one epoch: sentences of like length together, batches in random order.
 
     The order is a function of (seed, epoch) alone, so a run that was killed continues where it stopped:
-    `start` skips the batches that are done. Under several processes each takes every `world`-th batch.
+    `start` skips the batches that are done. Several processes share the batches that one process would have at
+    `world` times the size: each takes every `world`-th sentence of each batch, so that their lengths are alike.
     """
 
     def __init__(
@@ -29,29 +30,32 @@ class LengthBatches(Sampler[np.ndarray]):
         self.start = 0
 
     def __len__(self) -> int:
-        batches = -(-len(self.lengths[0]) // self.batch_size)
-        return -(-batches // self.world)
+        return -(-len(self.lengths[0]) // self._size)
+
+    @property
+    def _size(self) -> int:
+        return self.batch_size * self.world
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch
 
     def __iter__(self) -> Iterator[np.ndarray]:
         start, self.start = self.start, 0
-        batches = self._batches()
-        rounds = len(self) * self.world  # the last round borrows from the first, so that ranks stay in step
-        order = [batches[i % len(batches)] for i in range(rounds)]
-        yield from order[self.rank :: self.world][start:]
+        for batch in self._batches()[start:]:
+            # a batch of too few sentences repeats them, so that no process is left without
+            enough = np.resize(batch, max(len(batch), self.world))
+            yield enough[self.rank :: self.world]
 
     def _batches(self) -> list[np.ndarray]:
         random = np.random.default_rng([self.seed, self.epoch])
         shuffled = random.permutation(len(self.lengths[0]))
-        pool_size = self.batch_size * POOL_BATCHES
+        pool_size = self._size * POOL_BATCHES
         batches = []
         for first in range(0, len(shuffled), pool_size):
             pool = shuffled[first : first + pool_size]
             by_length = np.lexsort([key[pool] for key in reversed(self.lengths)])
             pool = pool[by_length]
-            batches += [pool[i : i + self.batch_size] for i in range(0, len(pool), self.batch_size)]
+            batches += [pool[i : i + self._size] for i in range(0, len(pool), self._size)]
         random.shuffle(batches)  # type: ignore[arg-type]
         return batches
 

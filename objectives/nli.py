@@ -54,7 +54,8 @@ class NLI(Objective):
         return self.head(features(self.encode(batch.premise).vector, self.encode(batch.hypothesis).vector))
 
     def training_step(self, batch: LabelledPair, batch_idx: int) -> Tensor:
-        loss = functional.cross_entropy(self(batch), batch.label)
+        nats = functional.cross_entropy(self(batch), batch.label, reduction="sum")
+        loss = self.mean_over(nats, len(batch.label))
         self.log_score("train/loss", loss.detach(), batch_size=len(batch.label), prog_bar=True)
         return loss
 

@@ -50,13 +50,23 @@ class Objective(pl.LightningModule):
             self._train_sums[name] = (total + batch_size * this, examples + batch_size)
         self.log(name, value, batch_size=batch_size, prog_bar=prog_bar, on_step=False, on_epoch=True, logger=False)
 
+    def mean_over(self, total: Tensor, count: Tensor | int) -> Tensor:
+        """`total / count` of the global batch: the processes' average is what one process would have."""
+        counted = torch.as_tensor(count, dtype=total.dtype, device=total.device)
+        if self._trainer is not None and self.trainer.world_size > 1:
+            counted = self.trainer.strategy.reduce(counted, reduce_op="mean")
+        return total / counted
+
     def train_means(self) -> dict[str, float]:
         """The mean of each training score over the epoch that ends here.
 
         Lightning's own means forget what came before a resume within the epoch.
         """
         sums, self._train_sums = self._train_sums, {}
-        return {name: float(total) / examples for name, (total, examples) in sums.items()}
+        pairs = torch.tensor([[float(total), examples] for total, examples in sums.values()], dtype=torch.float64)
+        if self.trainer.world_size > 1:
+            pairs = self.trainer.strategy.reduce(pairs.to(self.device), reduce_op="sum")
+        return dict(zip(sums, (pairs[:, 0] / pairs[:, 1]).tolist(), strict=True)) if sums else {}
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["train_sums"] = {

@@ -55,7 +55,7 @@ class SequenceObjective(Objective):
     def training_step(self, batch: SentencePair, batch_idx: int) -> Tensor:
         vector, memory = self.read(batch.source)
         nats, tokens = self.decoder.loss(vector, batch.target.ids, memory)
-        loss = nats / tokens
+        loss = self.mean_over(nats, tokens)
         self.log_score("train/loss", loss.detach(), batch_size=len(batch.source.lengths), prog_bar=True)
         return loss
 

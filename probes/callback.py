@@ -2,12 +2,14 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytorch_lightning as pl
+import torch
 from pytorch_lightning.utilities.seed import isolate_rng
 
 from probes.results import ProbeRow, write_rows
-from probes.suite import Suite
+from probes.suite import Share, Suite
 from probes.task import EncodesSentences
 
 
@@ -36,15 +38,19 @@ class ProbingCallback(pl.Callback):
         if not self.suite.tasks:
             return []
         started = time.monotonic()
+        with isolate_rng():
+            share = Share(trainer.global_rank, trainer.world_size, _gather) if trainer.world_size > 1 else None
+            rows = self.suite.run(self.model, epoch, trainer.global_step, share)
         if trainer.is_global_zero:
-            with isolate_rng():
-                rows = self.suite.run(self.model, epoch, trainer.global_step)
             write_rows(self.results, rows)
-            self.seconds = time.monotonic() - started
-            scores = {f"probe/{row.task}": row.test_accuracy for row in rows}
-            for logger in trainer.loggers:
-                logger.log_metrics(scores | {"time/probing": self.seconds}, step=epoch)
-        else:
-            rows = []
-        trainer.strategy.barrier("probing")
+        self.seconds = time.monotonic() - started
+        scores = {f"probe/{row.task}": row.test_accuracy for row in rows}
+        for logger in trainer.loggers:
+            logger.log_metrics(scores | {"time/probing": self.seconds}, step=epoch)
         return rows
+
+
+def _gather(part: Any) -> list[Any]:
+    parts: list[Any] = [None] * torch.distributed.get_world_size()
+    torch.distributed.all_gather_object(parts, part)
+    return parts

@@ -1,6 +1,8 @@
 """A suite of probing tasks: encode each distinct sentence once, then train every task's classifier."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
@@ -14,6 +16,22 @@ from probes.task import EncodesSentences, Split, Task
 LOGISTIC_ONLY = frozenset({"WC"})  # Conneau et al. 2018, appendix: too many classes for the MLP
 
 
+class Share(NamedTuple):
+    """The place of a process among those that probe together."""
+
+    rank: int
+    world: int
+    gather: Callable[[Any], list[Any]]  # what every process has, in the order of their ranks
+
+    def together(self, vectors: np.ndarray) -> np.ndarray:
+        """All vectors (N, D), from every process's every `world`-th."""
+        parts = self.gather(vectors)
+        whole = np.empty((sum(map(len, parts)), vectors.shape[1]), vectors.dtype) if self.world > 1 else vectors
+        for rank, part in enumerate(parts if self.world > 1 else []):
+            whole[rank :: self.world] = part
+        return whole
+
+
 class Suite:
     """Probing tasks and the classifier grid that reads them out of a model's vectors."""
 
@@ -23,13 +41,17 @@ class Suite:
         self.sentences = list(dict.fromkeys(every))  # distinct, in a fixed order
         self._row = {sentence: row for row, sentence in enumerate(self.sentences)}
 
-    def run(self, model: EncodesSentences, epoch: int, step: int) -> list[ProbeRow]:
-        """Score a model on every task; one row each, with the 95% interval of the test accuracy."""
-        if not self.tasks:
-            return []
-        vectors = vectors_of(model.encode, self.sentences)
-        progress = tqdm(self.tasks, f"probing epoch {epoch}", disable=None, leave=False, unit=" tasks")
-        return [self.row(task, self.score(task, vectors, self.grid_of(task)), epoch, step) for task in progress]
+    def run(self, model: EncodesSentences, epoch: int, step: int, share: "Share | None" = None) -> list[ProbeRow]:
+        """Score a model on every task; one row each, with the 95% interval of the test accuracy.
+
+        Several processes each encode their share of the sentences and score their share of the tasks; all get all rows.
+        """
+        mine = share or Share(0, 1, lambda part: [part])
+        vectors = mine.together(vectors_of(model.encode, self.sentences[mine.rank :: mine.world]))
+        tasks = self.tasks[mine.rank :: mine.world]
+        progress = tqdm(tasks, f"probing epoch {epoch}", disable=None, leave=False, unit=" tasks")
+        rows = [self.row(task, self.score(task, vectors, self.grid_of(task)), epoch, step) for task in progress]
+        return [row for same in zip_longest(*mine.gather(rows)) for row in same if row is not None]
 
     def grid_of(self, task: Task) -> Grid:
         """The classifiers that compete on a task."""

@@ -13,14 +13,15 @@ from hydra.errors import HydraException, InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
+from datamodules.claim import claimed
 from datamodules.errors import InputError
 from datamodules.files import atomic_write
-from studies.claim import claimed
 from studies.estimate import hours
 from studies.plan import SCALES, Cell, Study, read_study
 
 ROOT = Path(__file__).parents[1]
 DONE = "done"  # a file in the folder of a finished cell
+CLAIM = ".claim"  # and in that of one that a process works on
 OWN = ("experiment", "scale", "data", "study.dir", "dry_run")
 
 
@@ -52,7 +53,7 @@ def run_cell(cell: Cell, folder: Path) -> bool:
     """Run or resume one cell unless it is done or another process has it; False if it failed."""
     if (folder / DONE).exists():
         return True
-    with claimed(folder) as mine:
+    with claimed(folder, CLAIM) as mine:
         if not mine or (folder / DONE).exists():
             return True
         begun = (folder / "config.yaml").exists()

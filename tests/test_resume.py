@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from datamodules.claim import claimed
 from probes.results import ProbeRow, read_rows
 from tests.conftest import Lab
 from tests.test_train import assert_same_weights
@@ -75,6 +76,14 @@ def test_a_checkpoint_in_the_middle_of_an_epoch_resumes_exactly(lab: Lab, finish
     done = lab.finish(f"resume={run}")
     assert done.returncode == 0, done.stderr
     assert_same_weights(run, finished_run)
+
+
+def test_two_processes_never_share_a_run(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(finished_run, tmp_path / "run")
+    with claimed(run, ".running"):
+        done = lab.finish(f"resume={run}")
+    assert done.returncode == 2
+    assert "another process works on this run" in done.stderr
 
 
 def test_a_finished_run_resumed_stays_as_it_is(lab: Lab, finished_run: Path, tmp_path: Path) -> None:

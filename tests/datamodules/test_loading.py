@@ -10,8 +10,8 @@ lengths = st.lists(st.integers(1, 30), min_size=1, max_size=300).map(np.array)
 small = settings(max_examples=30, deadline=None)
 
 
-def batches_of(lengths: np.ndarray, epoch: int = 0, start: int = 0, **how: int) -> list[list[int]]:
-    sampler = LengthBatches([lengths], batch_size=7, seed=3, **how)
+def batches_of(lengths: np.ndarray, epoch: int = 0, start: int = 0, batch_size: int = 7, **how: int) -> list[list[int]]:
+    sampler = LengthBatches([lengths], batch_size, seed=3, **how)
     sampler.set_epoch(epoch)
     sampler.start = start
     return [batch.tolist() for batch in sampler]
@@ -33,10 +33,12 @@ def test_an_epoch_resumed_in_the_middle_yields_what_was_left(lengths: np.ndarray
 
 @small
 @given(lengths, st.integers(1, 4))
-def test_ranks_share_an_epoch_and_stay_in_step(lengths: np.ndarray, world: int) -> None:
+def test_processes_together_have_the_batches_of_one(lengths: np.ndarray, world: int) -> None:
     parts = [batches_of(lengths, rank=rank, world=world) for rank in range(world)]
-    assert len({len(part) for part in parts}) == 1
-    assert {i for part in parts for batch in part for i in batch} == set(range(len(lengths)))
+    whole = batches_of(lengths, batch_size=7 * world)
+    shared = [sorted({i for batch in step for i in batch}) for step in zip(*parts, strict=True)]
+    assert shared == [sorted(batch) for batch in whole]
+    assert all(batch for part in parts for batch in part)
 
 
 def test_epochs_differ() -> None:

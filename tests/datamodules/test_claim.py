@@ -9,22 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from studies.claim import NAME, claimed
+from datamodules.claim import claimed
 from tests.conftest import ROOT
+
+NAME = ".claim"
 
 
 def test_a_claimed_folder_is_refused_until_it_is_given_back(tmp_path: Path) -> None:
-    with claimed(tmp_path) as first, claimed(tmp_path) as second:
+    with claimed(tmp_path, NAME) as first, claimed(tmp_path, NAME) as second:
         assert (first, second) == (True, False)
-    with claimed(tmp_path) as again:
+    with claimed(tmp_path, NAME) as again:
         assert again
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_claim_is_given_back_when_its_work_fails(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="work"), claimed(tmp_path):
+    with pytest.raises(ValueError, match="work"), claimed(tmp_path, NAME):
         raise ValueError("work")
-    with claimed(tmp_path) as again:
+    with claimed(tmp_path, NAME) as again:
         assert again
 
 
@@ -32,13 +34,13 @@ def test_the_claim_of_a_dead_process_is_taken_over_at_once(tmp_path: Path) -> No
     code = f"""
 import os
 from pathlib import Path
-from studies.claim import claimed
-with claimed(Path({str(tmp_path)!r})):
+from datamodules.claim import claimed
+with claimed(Path({str(tmp_path)!r}), {NAME!r}):
     os._exit(9)
 """
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
     assert (tmp_path / NAME).exists()
-    with claimed(tmp_path) as mine:
+    with claimed(tmp_path, NAME) as mine:
         assert mine
 
 
@@ -48,12 +50,12 @@ def test_the_claim_of_another_machine_is_taken_over_only_after_long_silence(
 ) -> None:
     (tmp_path / NAME).write_text("elsewhere 1\n")
     os.utime(tmp_path / NAME, (time.time() - age,) * 2)
-    with claimed(tmp_path) as got:
+    with claimed(tmp_path, NAME) as got:
         assert got == mine
 
 
 def test_a_holder_gives_signs_of_life(tmp_path: Path) -> None:
-    with claimed(tmp_path, beat=0.01):
+    with claimed(tmp_path, NAME, beat=0.01):
         os.utime(tmp_path / NAME, (1, 1))
         end = time.monotonic() + 10
         while (tmp_path / NAME).stat().st_mtime < 2 and time.monotonic() < end:
@@ -66,7 +68,7 @@ def test_of_many_that_come_at_once_one_gets_an_abandoned_folder(tmp_path: Path) 
     os.utime(tmp_path / NAME, (1, 1))
 
     def try_it(_: int) -> bool:
-        with claimed(tmp_path) as mine:
+        with claimed(tmp_path, NAME) as mine:
             time.sleep(0.2)
             return mine
 

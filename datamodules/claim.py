@@ -8,20 +8,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-NAME = ".claim"
 BEAT = 20.0  # seconds between signs of life
 STALE = 300.0  # seconds without one: whoever held the folder is gone
 
 
 @contextmanager
-def claimed(folder: Path, beat: float = BEAT, stale: float = STALE) -> Iterator[bool]:
+def claimed(folder: Path, name: str, beat: float = BEAT, stale: float = STALE) -> Iterator[bool]:
     """Whether the folder is ours while the block runs; False if a living process has it.
 
-    The claim is a file that only one process can create; its holder touches it, and one that was not touched for
-    long is taken over. Times are the file system's own, so the clocks of the machines need not agree.
+    The claim is the file `name`, which only one process can create; its holder touches it, and one that was not
+    touched for long is taken over. Times are the file system's own, so the clocks of the machines need not agree.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / NAME
+    path = folder / name
     if not _create(path) and not (_abandoned(path, stale) and _take_over(path)):
         yield False
         return
@@ -69,7 +68,7 @@ def _alive(process: int) -> bool:
 
 def _now(folder: Path) -> float:
     """The file system's time."""
-    probe = folder / f"{NAME}.{uuid.uuid4().hex}"
+    probe = folder / f".{uuid.uuid4().hex}"
     probe.touch()
     try:
         return probe.stat().st_mtime
@@ -79,7 +78,7 @@ def _now(folder: Path) -> float:
 
 def _take_over(path: Path) -> bool:
     """Of several that try, one can move the old claim away; any may then create the new one, but only one does."""
-    aside = path.with_name(f"{NAME}.{uuid.uuid4().hex}")
+    aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         path.rename(aside)
     except FileNotFoundError:

@@ -1,0 +1,57 @@
+"""Processes that probe together get what one would get alone, each doing its share."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import numpy as np
+import pytest
+
+from probes.classifier import Grid
+from probes.suite import Share, Suite
+from probes.task import Split, Task
+
+
+class Counts:
+    """A model that counts the sentences it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+
+    def encode(self, sentences: list[str]) -> np.ndarray:
+        self.given += sentences
+        return np.array([[len(s), s.count("a"), s.count("b")] for s in sentences], dtype=np.float32)
+
+
+def suite(tasks: int) -> Suite:
+    random = np.random.default_rng(1)
+    texts = ["".join(random.choice(list("abc"), random.integers(1, 9))) for _ in range(90)]
+    parts = [texts[:50], texts[50:70], texts[70:]]
+
+    def task(number: int) -> Task:
+        splits = (Split(p, np.array([("ab"[number % 2] in s) + 0 for s in p])) for p in parts)
+        return Task(f"T{number}", ["no", "yes"], *splits)
+
+    return Suite("probing", [task(i) for i in range(tasks)], Grid(l2=(1e-3,)).logistic(), seed=1)
+
+
+@pytest.mark.parametrize("world", [2, 3])
+def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world: int) -> None:
+    made, alone = suite(5), Counts()
+    expected = made.run(alone, 1, 2)
+    barrier, board, models = Barrier(world), [None] * world, [Counts() for _ in range(world)]
+
+    def gather(rank: int, part: Any) -> list[Any]:
+        board[rank] = part
+        barrier.wait()
+        found = list(board)
+        barrier.wait()
+        return found
+
+    def process(rank: int) -> list:
+        return made.run(models[rank], 1, 2, Share(rank, world, lambda part: gather(rank, part)))
+
+    with ThreadPoolExecutor(world) as pool:
+        for rows in pool.map(process, range(world)):
+            assert [(r.task, r.test_accuracy) for r in rows] == [(r.task, r.test_accuracy) for r in expected]
+    assert sorted(s for model in models for s in model.given) == sorted(alone.given)

@@ -1,0 +1,28 @@
+"""Two processes train as one process with the same global batch, and share the probing."""
+
+from pathlib import Path
+
+import pytest
+
+from datamodules.files import read_csv
+from probes.results import read_rows
+from tests.conftest import Lab
+
+NO_DROPOUT = ["encoder.dropout=0", "objective.dropout=0"]  # each process would drop out other units
+
+
+def test_two_processes_have_the_loss_curve_and_the_scores_of_one(lab: Lab, tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    done = lab.finish(*lab.settings(one, *NO_DROPOUT, "datamodule.batch_size=32"))
+    assert done.returncode == 0, done.stderr
+    both = ["trainer=ddp", "trainer.devices=2", "trainer.accelerator=cpu", "datamodule.batch_size=16"]
+    done = lab.finish(*lab.settings(two, *NO_DROPOUT, *both))
+    assert done.returncode == 0, done.stderr
+    for mine, theirs in zip(read_csv(one / "metrics.csv"), read_csv(two / "metrics.csv"), strict=True):
+        assert mine["step"] == theirs["step"]
+        for score in ("train/loss", "val/loss", "val/bleu"):
+            assert float(mine[score]) == pytest.approx(float(theirs[score]), abs=2e-4)
+    mine, theirs = (read_rows(run / "probes.csv") for run in (one, two))
+    assert [(row.epoch, row.task) for row in mine] == [(row.epoch, row.task) for row in theirs]
+    # before training nothing was summed in another order
+    assert [row.test_accuracy for row in mine if not row.epoch] == [r.test_accuracy for r in theirs if not r.epoch]
