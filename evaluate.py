@@ -120,7 +120,7 @@ def downstream(config: DictConfig, cache: Path | None) -> ScoredSuite:
     grid = Grid(protocol=config.protocol or "modern")
 
     def score(model: Model) -> Scores:
-        run = DownstreamEvaluation(model, tasks, grid, config.downstream.kfold, config.seed, cache)
+        run = DownstreamEvaluation(model, tasks, grid, config.downstream.kfold, config.seed, cache, config.device)
         return Scores(run.key, run.run())
 
     return sentences_of(tasks), score
@@ -132,7 +132,8 @@ def build_suite(config: DictConfig, corpus: Corpus, cache: Path) -> Suite:
     sizes = (probes.train_size, probes.dev_size, probes.test_size)
     tasks = instantiate(probes.source).tasks(corpus, list(probes.tasks), sizes, config.seed, cache)
     grid = instantiate(probes.classifier, _convert_="all")
-    return Suite("probing", tasks, replace(grid, protocol=config.protocol) if config.protocol else grid, config.seed)
+    grid = replace(grid, protocol=config.protocol) if config.protocol else grid
+    return Suite("probing", tasks, grid, config.seed, config.device)
 
 
 def models_named(name: str, config: DictConfig, corpus: Corpus, sentences: list[str], work: Path) -> list[Model]:

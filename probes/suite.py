@@ -5,6 +5,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from tqdm import tqdm
 
 from datamodules.errors import InputError
@@ -35,8 +36,10 @@ class Share(NamedTuple):
 class Suite:
     """Probing tasks and the classifier grid that reads them out of a model's vectors."""
 
-    def __init__(self, name: str, tasks: Sequence[Task], grid: Grid, seed: int) -> None:
+    def __init__(self, name: str, tasks: Sequence[Task], grid: Grid, seed: int, device: str | None = None) -> None:
+        """The classifiers run on `device`, by default the GPU if there is one."""
         self.name, self.tasks, self.grid, self.seed = name, list(tasks), grid, seed
+        self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         every = (s for task in tasks for split in (task.train, task.dev, task.test) for s in split.sentences)
         self.sentences = list(dict.fromkeys(every))  # distinct, in a fixed order
         self._row = {sentence: row for row, sentence in enumerate(self.sentences)}
@@ -68,7 +71,7 @@ class Suite:
             return Labelled(vectors[self.rows(split.sentences)], split.labels)
 
         splits = labelled(task.train), labelled(task.dev), labelled(task.test)
-        return probe(*splits, classes=len(task.classes), grid=grid, seed=self.seed)
+        return probe(*splits, classes=len(task.classes), grid=grid, seed=self.seed, device=self.device)
 
     def row(self, task: Task, score: Score, epoch: int, step: int) -> ProbeRow:
         """The score as a row of probes.csv."""

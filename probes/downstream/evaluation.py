@@ -6,6 +6,7 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
+import torch
 from tqdm import tqdm
 
 from datamodules.errors import InputError
@@ -27,12 +28,13 @@ class DownstreamEvaluation:
         folds: int,
         seed: int,
         cache: Path | None,
-        device: str = "cpu",
+        device: str | None = None,
     ) -> None:
+        """The classifiers run on `device`, by default the GPU if there is one."""
         if model.encode is None:
             raise InputError(f"model={model.objective}: suite=downstream scores encoders, this is a probing baseline")
         self.model, self.tasks, self.grid, self.folds, self.seed = model, tasks, grid.logistic(), folds, seed
-        self.device = device
+        self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.encoded = Encoded(model, sentences_of(tasks), cache)
 
     def run(self) -> list[Evaluated]:
