@@ -62,13 +62,7 @@ def findings(arguments: argparse.Namespace) -> None:
         evidence = evidence_of(models_of(map(read_run, arguments.runs)))
     else:
         raise InputError("give run folders, or --published to see the rules applied to the papers' own numbers")
-    text = as_markdown(check(CLAIMS, evidence))
-    if arguments.out is None:
-        print(text, end="")
-        return
-    with atomic_write(arguments.out) as file:
-        file.write(text)
-    say_written(arguments.out)
+    write_text(as_markdown(check(CLAIMS, evidence)), arguments.out)
 
 
 def html(arguments: argparse.Namespace) -> None:
@@ -111,12 +105,17 @@ def both(arguments: argparse.Namespace, suite: str) -> dict[str, dict[str, float
 
 def write_table(made: Table, arguments: argparse.Namespace) -> None:
     text = page(made.title, [made], []) if arguments.format == "html" else FORMATS[arguments.format](made)
-    if arguments.out is None:
+    write_text(text, arguments.out)
+
+
+def write_text(text: str, out: Path | None) -> None:
+    """To the file, or to standard output."""
+    if out is None:
         print(text, end="")
         return
-    with atomic_write(arguments.out) as file:
+    with atomic_write(out) as file:
         file.write(text)
-    say_written(arguments.out)
+    say_written(out)
 
 
 def say_written(path: Path) -> None:
