@@ -59,7 +59,7 @@ def findings(arguments: argparse.Namespace) -> None:
     if arguments.published:
         evidence = published_evidence()
     elif arguments.runs:
-        evidence = evidence_of(models_of(map(read_run, arguments.runs)))
+        evidence = evidence_of(models_of(map(read_run, arguments.runs)), arguments.epoch)
     else:
         raise InputError("give run folders, or --published to see the rules applied to the papers' own numbers")
     write_text(as_markdown(check(CLAIMS, evidence)), arguments.out)
@@ -164,7 +164,7 @@ def command_line() -> argparse.ArgumentParser:
         command.add_argument("--suite", default="probing", help="which tasks (default: %(default)s)")
     for command in (tables[0], drawn, related, sized, paged):
         command.add_argument("--classifier", choices=("mlp", "logreg"), default="mlp", help="where a task has both")
-    for command in (tables[0], related, sized, paged):
+    for command in (tables[0], related, sized, checked, paged):
         said = "best by the objective's own score (default), last, or a number"
         command.add_argument("--epoch", type=epoch, default="best", help=said)
     return parser

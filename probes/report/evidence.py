@@ -50,14 +50,14 @@ class Evidence:
         return [encoder for encoder in names if all((encoder, objective) in suite for objective in objectives)]
 
 
-def evidence_of(models: Sequence[Model]) -> Evidence:
-    """Ours, at the epoch that the objective's own score chose; of models of one name the first counts."""
+def evidence_of(models: Sequence[Model], epoch: str = "best") -> Evidence:
+    """Ours, at the best epoch by the objective's own score, the last, or a number; of models of one name the first."""
     first: dict[Name, Model] = {}
     for model in models:
         first.setdefault((model.encoder, model.objective), model)
 
     def suite(name: str, classifier: str = "") -> dict[Name, dict[str, Point]]:
-        found = {key: _points(model.runs, name, classifier) for key, model in first.items()}
+        found = {key: _points(model.runs, name, classifier, epoch) for key, model in first.items()}
         return {key: points for key, points in found.items() if points}
 
     curves = {key: _moments(model.runs[0]) for key, model in first.items() if model.runs[0].score}
@@ -72,10 +72,10 @@ def published_evidence() -> Evidence:
     return Evidence(two, four, five, _quoted("chen2019_table2"))
 
 
-def _points(runs: Sequence[Run], suite: str, classifier: str) -> dict[str, Point]:
+def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dict[str, Point]:
     found: dict[str, list[ProbeRow]] = {}
     for run in runs:
-        for task, row in final_rows(run, suite, "best", classifier).items():
+        for task, row in final_rows(run, suite, epoch, classifier).items():
             if not classifier or row.classifier == classifier or (task == "WC" and classifier == "mlp"):
                 found.setdefault(task, []).append(row)
     return {task: _point(rows) for task, rows in found.items()}
