@@ -130,7 +130,9 @@ def build_trainer(
 def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: ProbingCallback, run: Path) -> None:
     """Train from the start or from the last checkpoint; an objective that trains nothing is probed once."""
     if module.trains:
-        last = newest_whole(run / "checkpoints", lambda path: refuse_foreign(path, module))
+        last = newest_whole(run / "checkpoints", read_checkpoint)
+        if last:
+            refuse_foreign(last, module)
         try:
             trainer.fit(module, data, ckpt_path=last, weights_only=True)
         except SystemExit:  # how Lightning ends on Ctrl-C

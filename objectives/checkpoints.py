@@ -48,7 +48,7 @@ def keep(path: Path, other: Path) -> None:
 
 
 def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
-    """The last checkpoint that `read` accepts, of last and previous; None before the first.
+    """The last checkpoint that `read` can read, of last and previous; None before the first.
 
     Warns where it is not the last. Raises what `read` raised where there is none.
     """

@@ -13,6 +13,7 @@ from benchmarks.sequential import nested_folds
 from datamodules.errors import InputError
 from probes.classifier import Grid
 from probes.classifiers.grid import Tensors
+from probes.downstream import relatedness
 from probes.downstream.evaluation import DownstreamEvaluation
 from probes.downstream.files import STS, TASKS, read_downstream
 from probes.downstream.folds import by_folds, nested
@@ -96,18 +97,27 @@ def test_a_score_of_zero_has_no_target_in_the_published_regression_and_one_in_th
     assert targets(zero, torch.arange(0.0, 6.0))[0].tolist() == [1, 0, 0, 0, 0, 0]
 
 
+@pytest.fixture
+def few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most two blocks of the published regression."""
+    monkeypatch.setattr(relatedness, "MOST_PASSES", 50)
+
+
+@pytest.mark.usefixtures("few_passes")
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
 def test_relatedness_is_learnt_where_the_vectors_have_it(grid: Grid) -> None:
     _, found, _ = regression(related(300, 1, 1), related(60, 2, 1), related(80, 3, 1), (1, 5), grid, seed=1)
     assert pearsonr(found, related(80, 3, 1).y.numpy())[0] > 0.9
 
 
+@pytest.mark.usefixtures("few_passes")
 def test_only_the_modern_regression_predicts_below_one() -> None:
     parts = related(300, 1), related(60, 2), related(80, 3)
     assert regression(*parts, (0, 5), PUBLISHED, seed=1)[1].min() >= 1
     assert regression(*parts, (0, 5), MODERN, seed=1)[1].min() < 1
 
 
+@pytest.mark.usefixtures("few_passes")
 def test_the_regression_leaves_the_random_state_alone() -> None:
     before = torch.random.get_rng_state()
     regression(related(80, 1), related(60, 2), related(80, 3), (0, 5), PUBLISHED, seed=1)
