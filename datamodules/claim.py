@@ -21,7 +21,7 @@ def claimed(folder: Path, name: str, beat: float = BEAT, stale: float = STALE) -
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
-    if not _create(path) and not (_abandoned(path, stale) and _take_over(path)):
+    if not _create(path) and not ((old := _abandoned(path, stale)) and _take_over(path, old)):
         yield False
         return
     done = threading.Event()
@@ -44,16 +44,16 @@ def _create(path: Path) -> bool:
     return True
 
 
-def _abandoned(path: Path, stale: float) -> bool:
-    """Whether the holder is a dead process of this machine, or was silent for long."""
+def _abandoned(path: Path, stale: float) -> os.stat_result | None:
+    """The claim's file, if its holder is a dead process of this machine or was silent for long."""
     try:
+        found = path.stat()
         host, _, process = path.read_text(encoding="utf-8").strip().rpartition(" ")
-        age = _now(path.parent) - path.stat().st_mtime
     except FileNotFoundError:  # just given back
-        return False
+        return None
     if host == socket.gethostname() and process.isdigit():
-        return not _alive(int(process))
-    return age > stale
+        return None if _alive(int(process)) else found
+    return found if _now(path.parent) - found.st_mtime > stale else None
 
 
 def _alive(process: int) -> bool:
@@ -76,12 +76,18 @@ def _now(folder: Path) -> float:
         probe.unlink(missing_ok=True)
 
 
-def _take_over(path: Path) -> bool:
+def _take_over(path: Path, old: os.stat_result) -> bool:
     """Of several that try, one can move the old claim away; any may then create the new one, but only one does."""
     aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         path.rename(aside)
     except FileNotFoundError:
+        return False
+    moved = aside.stat()
+    if (moved.st_ino, moved.st_mtime_ns) != (old.st_ino, old.st_mtime_ns):  # another was faster: its claim goes back
+        with suppress(FileExistsError):
+            os.link(aside, path)
+        aside.unlink()
         return False
     aside.unlink()
     return _create(path)

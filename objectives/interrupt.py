@@ -17,9 +17,11 @@ class StopsOnInterrupt(pl.Callback):
 
     def __init__(self) -> None:
         self.seen = False
+        self._before: Any = signal.default_int_handler
 
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
-        if threading.current_thread() is threading.main_thread():
+        self._before = signal.getsignal(signal.SIGINT)
+        if _may_set() and self._before is not signal.SIG_IGN:  # whoever started us in the background wants none
             signal.signal(signal.SIGINT, self._interrupted)
 
     def on_train_batch_start(self, *_: Any) -> None:
@@ -32,8 +34,8 @@ class StopsOnInterrupt(pl.Callback):
         self._raise_if_seen()
 
     def teardown(self, *_: Any, **__: Any) -> None:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if _may_set():
+            signal.signal(signal.SIGINT, self._before)
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         self.seen = True
@@ -42,3 +44,8 @@ class StopsOnInterrupt(pl.Callback):
     def _raise_if_seen(self) -> None:
         if self.seen:
             raise KeyboardInterrupt
+
+
+def _may_set() -> bool:
+    """Python lets only the main thread set handlers."""
+    return threading.current_thread() is threading.main_thread()

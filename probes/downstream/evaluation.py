@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
@@ -73,7 +74,7 @@ class DownstreamEvaluation:
         )
         return Evaluated(row, found.correct, found.details)
 
-    @property
+    @cached_property
     def vectors(self) -> Vectors:
         """The vectors of all sentences of the tasks."""
         return Vectors(self.encoded.vectors, {sentence: row for row, sentence in enumerate(self.encoded.sentences)})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from datamodules.claim import claimed
+from datamodules.claim import _take_over, claimed
 from tests.conftest import ROOT
 
 NAME = ".claim"
@@ -34,7 +34,7 @@ def test_the_claim_of_a_dead_process_is_taken_over_at_once(tmp_path: Path) -> No
     code = f"""
 import os
 from pathlib import Path
-from datamodules.claim import claimed
+from datamodules.claim import _take_over, claimed
 with claimed(Path({str(tmp_path)!r}), {NAME!r}):
     os._exit(9)
 """
@@ -61,6 +61,15 @@ def test_a_holder_gives_signs_of_life(tmp_path: Path) -> None:
         while (tmp_path / NAME).stat().st_mtime < 2 and time.monotonic() < end:
             time.sleep(0.01)
         assert (tmp_path / NAME).stat().st_mtime > 2
+
+
+def test_a_claim_that_another_just_took_over_is_left_to_it(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text("elsewhere 1\n")
+    old = (tmp_path / NAME).stat()
+    (tmp_path / NAME).unlink()
+    (tmp_path / NAME).write_text("faster 2\n")
+    assert not _take_over(tmp_path / NAME, old)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["faster 2\n"]
 
 
 def test_of_many_that_come_at_once_one_gets_an_abandoned_folder(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import pytest
 
 from objectives.interrupt import StopsOnInterrupt
 
+BEFORE = signal.getsignal(signal.SIGINT)
+
 
 @pytest.fixture
 def guard() -> Iterator[StopsOnInterrupt]:
@@ -39,4 +41,4 @@ def test_one_that_nobody_swallows_is_raised_at_once() -> None:
 
 def test_after_training_it_means_what_it_meant(guard: StopsOnInterrupt) -> None:
     guard.teardown()
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is BEFORE
