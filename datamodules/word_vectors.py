@@ -155,7 +155,7 @@ class RunVectors:
     def extended(self, store: WordVectors) -> Callable[[str], np.ndarray | None]:
         """The look-up of words that the run did not keep, in the store it was made from.
 
-        Raises InputError where the store has other vectors.
+        A store of other vectors is not looked into.
         """
         shared = store.lookup(self.vocabulary.words[:COMPARED])
         mine = np.asarray(self.matrix[: len(shared.matrix)])
@@ -163,7 +163,7 @@ class RunVectors:
         if mine.shape != shared.matrix.shape or not np.allclose(
             mine[there], shared.matrix[there] * np.float32(self._scale), rtol=1e-3, atol=1e-4
         ):
-            raise InputError(f"{store.folder}: other word vectors than those that the run was trained on")
+            return self.lookup_oov
 
         def lookup(word: str) -> np.ndarray | None:
             vector = store.lookup([word]).matrix[0] * np.float32(self._scale)

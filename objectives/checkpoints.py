@@ -1,9 +1,9 @@
 """Checkpoints that a kill at any moment cannot damage."""
 
 import errno
+import logging
 import os
 import shutil
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,7 @@ def keep(path: Path, other: Path) -> None:
 def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
     """The last checkpoint that `read` can read, of last and previous; None before the first.
 
-    Warns where it is not the last. Raises what `read` raised where there is none.
+    Says so where it is not the last. Raises what `read` raised where there is none.
     """
     there = [folder / name for name in (LAST, PREVIOUS) if (folder / name).exists()]
     refused: InputError | None = None
@@ -61,7 +61,7 @@ def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
             refused = refused or error
             continue
         if refused:
-            warnings.warn(f"{refused}; going on from {path}", stacklevel=2)
+            logging.getLogger(__name__).warning("%s; going on from %s", refused, path)
         return path
     if refused:
         raise refused
