@@ -1,5 +1,6 @@
 """A folder that one process has to itself, among all that share the disk."""
 
+import fcntl
 import os
 import socket
 import threading
@@ -21,7 +22,7 @@ def claimed(folder: Path, name: str, beat: float = BEAT, stale: float = STALE) -
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
-    if not _create(path) and not ((old := _abandoned(path, stale)) and _take_over(path, old)):
+    if not (_create(path) or _take_over(path, stale)):
         yield False
         return
     done = threading.Event()
@@ -38,22 +39,39 @@ def claimed(folder: Path, name: str, beat: float = BEAT, stale: float = STALE) -
 def _create(path: Path) -> bool:
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(f"{socket.gethostname()} {os.getpid()}\n")
+            file.write(_ourselves())
     except FileExistsError:
         return False
     return True
 
 
-def _abandoned(path: Path, stale: float) -> os.stat_result | None:
-    """The claim's file, if its holder is a dead process of this machine or was silent for long."""
+def _take_over(path: Path, stale: float) -> bool:
+    """Put our name in an abandoned claim; it stays where it is, and its lock lets one at a time look and write."""
     try:
-        found = path.stat()
-        host, _, process = path.read_text(encoding="utf-8").strip().rpartition(" ")
-    except FileNotFoundError:  # just given back
-        return None
+        with path.open("r+", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            found = os.fstat(file.fileno())
+            silence = _now(path.parent) - found.st_mtime
+            if not _abandoned(file.read(), silence, stale) or path.stat().st_ino != found.st_ino:
+                return False
+            file.seek(0)
+            file.truncate()
+            file.write(_ourselves())
+    except OSError:  # just given back, or another is at it
+        return False
+    return True
+
+
+def _ourselves() -> str:
+    return f"{socket.gethostname()} {os.getpid()}\n"
+
+
+def _abandoned(holder: str, silence: float, stale: float) -> bool:
+    """Whether the holder is a dead process of this machine, or one elsewhere that was silent for long (seconds)."""
+    host, _, process = holder.strip().rpartition(" ")
     if host == socket.gethostname() and process.isdigit():
-        return None if _alive(int(process)) else found
-    return found if _now(path.parent) - found.st_mtime > stale else None
+        return not _alive(int(process))
+    return silence > stale
 
 
 def _alive(process: int) -> bool:
@@ -74,23 +92,6 @@ def _now(folder: Path) -> float:
         return probe.stat().st_mtime
     finally:
         probe.unlink(missing_ok=True)
-
-
-def _take_over(path: Path, old: os.stat_result) -> bool:
-    """Of several that try, one can move the old claim away; any may then create the new one, but only one does."""
-    aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    try:
-        path.rename(aside)
-    except FileNotFoundError:
-        return False
-    moved = aside.stat()
-    if (moved.st_ino, moved.st_mtime_ns) != (old.st_ino, old.st_mtime_ns):  # another was faster: its claim goes back
-        with suppress(FileExistsError):
-            os.link(aside, path)
-        aside.unlink()
-        return False
-    aside.unlink()
-    return _create(path)
 
 
 def _keep_alive(path: Path, done: threading.Event, beat: float) -> None:

@@ -1,15 +1,17 @@
 """A folder belongs to one process at a time, and never to a dead one."""
 
+import fcntl
 import os
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
-from datamodules.claim import _take_over, claimed
+from datamodules.claim import claimed
 from tests.conftest import ROOT
 
 NAME = ".claim"
@@ -34,7 +36,7 @@ def test_the_claim_of_a_dead_process_is_taken_over_at_once(tmp_path: Path) -> No
     code = f"""
 import os
 from pathlib import Path
-from datamodules.claim import _take_over, claimed
+from datamodules.claim import claimed
 with claimed(Path({str(tmp_path)!r}), {NAME!r}):
     os._exit(9)
 """
@@ -63,22 +65,26 @@ def test_a_holder_gives_signs_of_life(tmp_path: Path) -> None:
         assert (tmp_path / NAME).stat().st_mtime > 2
 
 
-def test_a_claim_that_another_just_took_over_is_left_to_it(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_text("elsewhere 1\n")
-    old = (tmp_path / NAME).stat()
-    (tmp_path / NAME).unlink()
-    (tmp_path / NAME).write_text("faster 2\n")
-    assert not _take_over(tmp_path / NAME, old)
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["faster 2\n"]
-
-
-def test_of_many_that_come_at_once_one_gets_an_abandoned_folder(tmp_path: Path) -> None:
+def test_one_who_comes_while_another_takes_over_is_refused(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text("elsewhere 1\n")
     os.utime(tmp_path / NAME, (1, 1))
+    with (tmp_path / NAME).open() as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with claimed(tmp_path, NAME) as mine:
+            assert not mine
+    assert (tmp_path / NAME).read_text() == "elsewhere 1\n"
+
+
+@pytest.mark.parametrize("_", range(20))
+def test_of_many_that_come_at_once_one_gets_an_abandoned_folder(tmp_path: Path, _: int) -> None:
+    (tmp_path / NAME).write_text("elsewhere 1\n")
+    os.utime(tmp_path / NAME, (1, 1))
+    together = Barrier(8)
 
     def try_it(_: int) -> bool:
+        together.wait(60)
         with claimed(tmp_path, NAME) as mine:
-            time.sleep(0.2)
+            together.wait(60)  # nobody gives back before all have asked
             return mine
 
     with ThreadPoolExecutor(8) as pool:
