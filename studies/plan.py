@@ -1,4 +1,4 @@
-"""What a study consists of: one run for each cell of its axes, and the reports made of them."""
+"""What a study consists of: one run for each cell of its axes, what scores them, and the reports made of both."""
 
 from itertools import product
 from pathlib import Path
@@ -9,14 +9,17 @@ from omegaconf import OmegaConf
 from datamodules.errors import InputError
 
 SCALES = ("demo", "small", "paper")
+SHARED = ("corpus", "embeddings", "probes", "seed", "cache")  # settings that evaluate.py has as train.py has them
 
 
 class Cell(NamedTuple):
-    """One run: its place in the study's folder and the settings that make it."""
+    """One run or one evaluation: its place in the study's folder and the settings that make it."""
 
-    name: str  # e.g. nmt_enfr/bilstm_max
+    name: str  # e.g. nmt_enfr/bilstm_max, evaluations/downstream/nmt_enfr/bilstm_max
     overrides: list[str]
     examples: int = 0  # of an epoch, where the study states it
+    program: str = "train"  # or evaluate
+    scored: str = ""  # the run that an evaluation is about, if it is about one
 
 
 class Study(NamedTuple):
@@ -25,6 +28,7 @@ class Study(NamedTuple):
     name: str
     scale: str
     cells: list[Cell]
+    evaluations: list[Cell]
     left_out: dict[str, str]  # cells that this scale cannot have, and why
     reports: list[list[str]]  # arguments of report.py; {runs} and {study} stand for the folders
 
@@ -56,5 +60,26 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
         overrides = [text.format(**names) for text in " ".join([*own, *scaled]).split()]
         stated = [n for label, n in settings.get("examples", {}).items() if label in labels and scale == "paper"]
         cells.append(Cell(place, [*overrides, *more], *stated))
-    reports = [report.split() for report in settings.get("reports", [])]
-    return Study(name, scale, cells, left_out, reports)
+    evaluations = [
+        evaluation
+        for label, text in settings.get("evaluations", {}).get(scale, {}).items()
+        for evaluation in _evaluations(label, text.replace("{data}", data).split(), cells, more)
+    ]
+    reports = settings.get("reports", {})
+    return Study(
+        name,
+        scale,
+        cells,
+        evaluations,
+        left_out,
+        [report.split() for key in ("every", scale) for report in reports.get(key, [])],
+    )
+
+
+def _evaluations(label: str, overrides: list[str], cells: list[Cell], more: list[str]) -> list[Cell]:
+    """One evaluation, or one of each run if it names {run}."""
+    overrides = overrides + [text for text in more if text.split("=")[0].split(".")[0] in SHARED]
+    place = f"evaluations/{label}"
+    if not any("{run}" in text for text in overrides):
+        return [Cell(place, overrides, program="evaluate")]
+    return [Cell(f"{place}/{cell.name}", overrides, program="evaluate", scored=cell.name) for cell in cells]

@@ -37,8 +37,9 @@ def run_study(configs: Path, name: str, arguments: Sequence[str]) -> int:
         return 0
     for place, why in study.left_out.items():
         print(f"{place}: left out, {why}", flush=True)
-    failed = [cell.name for cell in study.cells if not run_cell(cell, folder / cell.name)]
-    waiting = [cell.name for cell in study.cells if not (folder / cell.name / DONE).exists()]
+    cells = [*study.cells, *study.evaluations]
+    failed = [cell.name for cell in cells if not run_cell(cell, folder)]
+    waiting = [cell.name for cell in cells if not (folder / cell.name / DONE).exists()]
     if waiting:
         elsewhere = [name for name in waiting if name not in failed]
         for title, names in (("failed", failed), ("not finished; other processes have them", elsewhere)):
@@ -49,18 +50,23 @@ def run_study(configs: Path, name: str, arguments: Sequence[str]) -> int:
     return report(study, folder)
 
 
-def run_cell(cell: Cell, folder: Path) -> bool:
-    """Run or resume one cell unless it is done or another process has it; False if it failed."""
-    if (folder / DONE).exists():
+def run_cell(cell: Cell, study: Path) -> bool:
+    """Run or resume one cell unless it is done, another process has it, or its run is not there; False if it failed."""
+    folder = study / cell.name
+    if (folder / DONE).exists() or (cell.scored and not (study / cell.scored / DONE).exists()):
         return True
     with claimed(folder, CLAIM) as mine:
         if not mine or (folder / DONE).exists():
             return True
         begun = (folder / "config.yaml").exists()
         print(f"{cell.name}: {'resumed' if begun else 'begun'}", flush=True)
-        settings = [f"resume={folder}"] if begun else [*cell.overrides, f"hydra.run.dir={folder}"]
+        if cell.program == "train":
+            settings = [f"resume={folder}"] if begun else [*cell.overrides, f"hydra.run.dir={folder}"]
+        else:
+            settings = [text.replace("{run}", str(study / cell.scored)) for text in (*cell.overrides, f"out={folder}")]
+        program = str(ROOT / f"{cell.program}.py")
         try:
-            status = subprocess.run([sys.executable, str(ROOT / "train.py"), *settings], check=False).returncode
+            status = subprocess.run([sys.executable, program, *settings], check=False).returncode
         except KeyboardInterrupt:
             print("\nstopped; the same command goes on from here", file=sys.stderr)
             raise SystemExit(130) from None
@@ -74,7 +80,10 @@ def run_cell(cell: Cell, folder: Path) -> bool:
 
 def report(study: Study, folder: Path) -> int:
     """Tables and figures of a finished study, in its folder."""
-    runs = [str(folder / cell.name) for cell in study.cells]
+    scored = [
+        path.parent for cell in study.evaluations for path in sorted((folder / cell.name).glob("*/*/config.yaml"))
+    ]
+    runs = [str(path) for path in (*(folder / cell.name for cell in study.cells), *scored)]
     worst = 0
     for template in study.reports:
         arguments = [part for text in template for part in (runs if text == "{runs}" else [text.format(study=folder)])]
@@ -85,12 +94,14 @@ def report(study: Study, folder: Path) -> int:
 
 def plan(study: Study, folder: Path, configs: Path) -> str:
     """What would run, what is done, and what is missing on this machine."""
-    lines = [f"{study.name} at scale={study.scale}: {len(study.cells)} runs in {folder}"]
+    counts = [f"{len(study.cells)} runs", *([f"evaluations: {len(study.evaluations)}"] if study.evaluations else [])]
+    lines = [f"{study.name} at scale={study.scale}: {', '.join(counts)}, in {folder}"]
     total: dict[str, float] = {}
-    for cell in study.cells:
+    for cell in (*study.cells, *study.evaluations):
         done = (folder / cell.name / DONE).exists()
         lines.append(f"  {cell.name:<40} {'done' if done else missing(cell, configs) or 'ready'}")
-        lines.append(f"      python train.py {' '.join(cell.overrides)}")
+        command = " ".join(cell.overrides).replace("{run}", str(folder / cell.scored))
+        lines.append(f"      python {cell.program}.py {command}")
         if cell.examples:
             config = composed(cell, configs)
             choices, epochs = config.hydra.runtime.choices, config.trainer.max_epochs
@@ -107,18 +118,22 @@ def plan(study: Study, folder: Path, configs: Path) -> str:
 def composed(cell: Cell, configs: Path) -> DictConfig:
     """The whole configuration of a cell."""
     with initialize_config_dir(str(configs), version_base="1.3"):
-        return compose("train", cell.overrides, return_hydra_config=True)
+        overrides = [text.replace("{run}", cell.scored) for text in cell.overrides]
+        return compose(cell.program, overrides, return_hydra_config=True)
 
 
 def missing(cell: Cell, configs: Path) -> str:
-    """Why a cell cannot run on this machine; empty if it can."""
+    """What a cell needs and this machine lacks; empty if it can run."""
+    found = []
     try:
         config = composed(cell, configs)
-        instantiate(config.corpus)
-        instantiate(config.probes.source, _recursive_=False)
         if config.embeddings.source.get("path", "") is None:
-            return "missing: embeddings.path=FILE"
+            found.append("embeddings.path=FILE")
+        sources = [config.embeddings.source.get("path"), config.probes.source.get("root")]
+        sources += [config.downstream.root] if config.get("suite") == "downstream" else []
+        found += [path for path in sources if path and not Path(path).exists()]
+        instantiate(config.corpus)
     except (InputError, HydraException, InstantiationException) as error:
         said = error.__cause__ if isinstance(error.__cause__, InputError) else error
-        return f"missing: {' '.join(str(said).split())}"
-    return ""
+        found.append(" ".join(str(said).split()))
+    return f"missing: {'; '.join(found)}" if found else ""

@@ -26,8 +26,11 @@ axes:
   encoder: {bov: encoder=bov, bilstm_last: encoder=bilstm_last, gated_convnet: null}
 scales:
   demo: {gated_convnet: null}
+evaluations:
+  demo: {of_a_run: "model={run} probes.tasks=[SentLen]", baseline: "model=majority probes.tasks=[SentLen]"}
 reports:
-  - table {runs} --epoch last --out {study}/table.md
+  every:
+    - table {runs} --epoch last --out {study}/table.md
 """
 
 
@@ -48,6 +51,8 @@ def test_every_cell_of_every_study_is_a_command_that_works(name: str, scale: str
         for cell in study.cells[:: max(1, len(study.cells) // 3)]:
             config = compose("train", cell.overrides, return_hydra_config=True)
             assert config.hydra.runtime.choices.encoder in cell.name or "chen2019" in name
+        for evaluation in study.evaluations[:4]:
+            compose("evaluate", [text.replace("{run}", "RUN") for text in evaluation.overrides])
 
 
 def test_the_grid_of_table_2_has_its_24_cells() -> None:
@@ -61,8 +66,9 @@ def test_a_study_does_its_cells_once_and_reports(lab: Lab, tmp_path: Path, capsy
     table = (tmp_path / "study" / "table.md").read_text()
     assert "BoV" in table
     assert "BiLSTM-last" in table
+    assert "Majority vote" in table
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "study").rglob("probes.csv")}
-    assert len(before) == 2
+    assert len(before) == 2 + 3
     assert run_study(tmp_path, "tiny", arguments) == 0
     assert before == {path: path.stat().st_mtime_ns for path in before}
     assert "left out" in capsys.readouterr().out
@@ -77,9 +83,11 @@ run_study(Path({str(tmp_path)!r}), "tiny", {arguments!r})
 """
     both = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in "ab"]
     said = "".join(process.communicate(timeout=300)[0] for process in both)
-    assert said.count("untrained/bov: begun") == said.count("untrained/bilstm_last: begun") == 1
+    begun = sorted(line.removesuffix(": begun") for line in said.splitlines() if line.endswith(": begun"))
+    runs = ["untrained/bilstm_last", "untrained/bov"]
+    assert begun == sorted([*runs, *(f"evaluations/of_a_run/{run}" for run in runs), "evaluations/baseline"])
     assert "resumed" not in said
-    assert len(list((tmp_path / "study").rglob(DONE))) == 2
+    assert len(list((tmp_path / "study").rglob(DONE))) == 2 + 3
 
 
 def test_a_cell_that_fails_is_named_and_the_others_run(lab: Lab, tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
@@ -88,6 +96,7 @@ def test_a_cell_that_fails_is_named_and_the_others_run(lab: Lab, tmp_path: Path,
     (tmp_path / "experiment" / "tiny.yaml").write_text(text)
     assert run_study(tmp_path, "tiny", arguments) == 1
     assert "failed: untrained/bov" in capfd.readouterr().err
+    assert not (tmp_path / "study" / "evaluations" / "of_a_run" / "untrained" / "bov").exists()
     assert (tmp_path / "study" / "untrained" / "bilstm_last" / DONE).exists()
 
 
@@ -95,7 +104,7 @@ def test_a_dry_run_says_what_is_missing_and_does_nothing(tmp_path: Path, capsys:
     arguments = [f"study.dir={tmp_path / 'study'}", "scale=paper", f"data={tmp_path}", "dry_run=true"]
     assert run_study(CONFIGS, "conneau2018/figure1", arguments) == 0
     printed = capsys.readouterr().out
-    assert "missing: corpus.root=" in printed
+    assert f"missing: {tmp_path}/crawl-300d-2M.vec; {tmp_path}/probing; corpus.root=" in printed
     assert not (tmp_path / "study").exists()
 
 
