@@ -14,7 +14,7 @@ from datamodules.files import atomic_write
 from probes.curves import Panel, draw_panels, panel_of
 from probes.drawing import save_figure
 from probes.report.claims import CLAIMS
-from probes.report.correlation import correlate, draw_correlations, scores_of
+from probes.report.correlation import FEWEST, correlate, draw_correlations, scores_of
 from probes.report.evidence import evidence_of, published_evidence
 from probes.report.findings import as_markdown, check
 from probes.report.formats import FORMATS
@@ -22,7 +22,7 @@ from probes.report.overlay import draw_overlay
 from probes.report.page import page
 from probes.report.published import published_tables
 from probes.report.runs import Model, models_of, read_run
-from probes.report.sizes import draw_sizes
+from probes.report.sizes import draw_sizes, several_sizes
 from probes.report.table import Table, probing_table, training_table
 
 RUNS = "run folders: runs/<objective>/<encoder>/<time>; runs that differ in their seed alone are one model"
@@ -44,7 +44,7 @@ def curves(arguments: argparse.Namespace) -> None:
 
 
 def correlation(arguments: argparse.Namespace) -> None:
-    probing, downstream = (both(arguments, suite) for suite in ("probing", "downstream"))
+    probing, downstream = (both(arguments, suite, arguments.published) for suite in ("probing", "downstream"))
     found = correlate(probing, downstream)
     say_written(save_figure(draw_correlations(found), arguments.out))
 
@@ -77,8 +77,16 @@ def html(arguments: argparse.Namespace) -> None:
     figures = [(f"by epoch: {one.title}", draw_panels([one])) for one in panels]
     if len(panels) > 1:
         figures.insert(0, ("by epoch: all models", draw_overlay(panels)))
+    runs = [run for model in models for run in model.runs]
+    if several_sizes(runs):
+        sized = [run for run in runs if "encoder.dim" in run.settings]
+        figures.append(("by size of the sentence vector", draw_sizes(sized, "probing", *rest[:2])))
+    probing, downstream = (both(arguments, s, False) if s in suites else {} for s in ("probing", "downstream"))
+    if len(probing.keys() & downstream) >= FEWEST:
+        figures.append(("probing against downstream", draw_correlations(correlate(probing, downstream))))
+    found = check(CLAIMS, evidence_of(models, arguments.epoch))
     with atomic_write(arguments.out) as file:
-        file.write(page("Sentence encoders: what they learned", tables, figures))
+        file.write(page("Sentence encoders: what they learned", tables, figures, found))
     say_written(arguments.out)
 
 
@@ -94,12 +102,12 @@ def panel(model: Model, arguments: argparse.Namespace) -> Panel:
     return panel_of(model.title, rows, model.runs[0].score, [run.metrics for run in model.runs])
 
 
-def both(arguments: argparse.Namespace, suite: str) -> dict[str, dict[str, float]]:
-    """Scores on a suite of the runs and of the published models."""
+def both(arguments: argparse.Namespace, suite: str, published: bool) -> dict[str, dict[str, float]]:
+    """Scores on a suite of the runs and, if asked for, of the published models."""
     models = models_of(map(read_run, arguments.runs))
     ours = scores_of(probing_table(models, suite, arguments.epoch, arguments.classifier)) if models else {}
     table = {"probing": "conneau2018_table2", "downstream": "conneau2018_table5"}[suite]
-    quoted = scores_of(probing_table([], suite, beside=[table])) if arguments.published else {}
+    quoted = scores_of(probing_table([], suite, beside=[table])) if published else {}
     return ours | {f"{name} (published)": scores for name, scores in quoted.items()}
 
 
@@ -155,7 +163,7 @@ def command_line() -> argparse.ArgumentParser:
     sized = add(size, "scores by size of the sentence vector (Figure 3)", "size.png")
     checked = add(findings, "which published findings hold for these runs: rules, numbers, verdicts", None)
     checked.add_argument("--published", action="store_true", help="check the papers' own tables instead of runs")
-    paged = add(html, "all tables and curves on one page that opens offline", "report.html")
+    paged = add(html, "all tables, figures and findings on one page that opens offline", "report.html")
 
     for command in (*tables, paged):
         names = f"published table to put beside, may be given again: {', '.join(published_tables())}"

@@ -15,6 +15,7 @@ from datamodules.errors import InputError
 from probes.drawing import in_order, new_figure
 from probes.report.table import Table
 
+FEWEST = 4  # models that a correlation needs
 EXACT = 8  # up to so many models every order of them is tried (8! = 40,320)
 LEVEL = 0.05  # of the whole matrix
 
@@ -41,8 +42,8 @@ def scores_of(table: Table) -> dict[str, dict[str, float]]:
 def correlate(probing: Scores, downstream: Scores) -> Correlations:
     """Correlate two suites over the models that have both. Raises InputError for fewer than four."""
     shared = [model for model in probing if model in downstream]
-    if len(shared) < 4:
-        raise InputError(f"{len(shared)} models have both probing and downstream scores; a correlation needs four")
+    if len(shared) < FEWEST:
+        raise InputError(f"{len(shared)} models have both probing and downstream scores; a correlation needs {FEWEST}")
     rows = in_order([task for model in shared for task in probing[model]])
     columns = list(dict.fromkeys(task for model in shared for task in downstream[model]))
     pairs = [[_spearman([(probing[m].get(r), downstream[m].get(c)) for m in shared]) for c in columns] for r in rows]
@@ -64,7 +65,7 @@ def holm(p_values: np.ndarray, level: float) -> np.ndarray:
 def _spearman(pairs: Sequence[tuple[float | None, float | None]]) -> tuple[float, float]:
     complete = [(a, b) for a, b in pairs if a is not None and b is not None]
     first, second = np.array(complete, dtype=float).reshape(-1, 2).T
-    if len(first) < 4 or np.ptp(first) == 0 or np.ptp(second) == 0:
+    if len(first) < FEWEST or np.ptp(first) == 0 or np.ptp(second) == 0:
         return math.nan, math.nan
     rho, p_value = spearmanr(first, second)
     return float(rho), _exact(first, second) if len(first) <= EXACT else float(p_value)

@@ -9,11 +9,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from probes.drawing import as_svg
+from probes.report.findings import RULE, Finding
 from probes.report.formats import as_html
 from probes.report.table import Table
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "{http://www.w3.org/1999/xlink}href"
+SAYS = {1: "for it", -1: "against it", 0: "within the interval"}
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #1c1c1c; margin: 2rem auto; max-width: 1500px; padding: 0 1rem; }
 h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2.5rem } p { color: #555; max-width: 60rem }
@@ -25,6 +27,9 @@ th[aria-sort=descending]::after { content: " ▼"; font-size: .7em }
 td { text-align: right; padding: .25rem .6rem; border-bottom: 1px solid #e4e4e4; white-space: nowrap }
 th:nth-child(-n+3), td:nth-child(-n+3) { text-align: left }
 td small { display: block; color: #777; font-size: .72em } tr.quoted { background: #f6f6f8; color: #444 }
+.findings td { white-space: normal; text-align: left; vertical-align: top; max-width: 34rem }
+.findings td:first-child { white-space: nowrap; font-weight: 600 } summary { cursor: pointer }
+.holds { color: #00695c } .fails { color: #b3261e } .cannot-tell { color: #666 }
 tbody tr:hover { background: #fff6d9 }
 @media print { body { margin: 0; max-width: none } table { font-size: 9px } }
 """
@@ -42,19 +47,42 @@ document.querySelectorAll("th").forEach(head => head.onclick = () => {
 """
 
 
-def page(title: str, tables: Sequence[Table], figures: Sequence[tuple[str, Figure]]) -> str:
+def page(
+    title: str,
+    tables: Sequence[Table],
+    figures: Sequence[tuple[str, Figure]],
+    findings: Sequence[Finding] = (),
+) -> str:
     """An HTML page: a click on a column's head sorts by it, the pointer shows values."""
     parts = [f"<h2>{html.escape(table.title)}</h2><div class=scroll>{as_html(table)}</div>" for table in tables]
     parts += [
         f"<h2>{html.escape(heading)}</h2><figure>{svg_with_values(figure, f'f{place}-')}</figure>"
         for place, (heading, figure) in enumerate(figures)
     ]
+    parts += [f"<h2>Which published findings hold</h2>{findings_table(findings)}"] if findings else []
     name = html.escape(title)
     head = f'<meta charset="utf-8"><title>{name}</title><style>{STYLE}</style>'
     return (
         f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{name}</h1>'
         f"{''.join(parts)}<script>{SCRIPT}</script></body></html>\n"
     )
+
+
+def findings_table(found: Sequence[Finding]) -> str:
+    """Verdicts that unfold to the rule and every comparison."""
+    rows = []
+    for f in found:
+        clear = sorted(f.comparisons, key=lambda c: -c.says)
+        numbers = "".join(
+            f"<li>{html.escape(c.about)}: {c.difference:+.1f} ± {c.half:.1f}, {SAYS[c.says]}</li>" for c in clear
+        )
+        unfolds = f"<details><summary>{html.escape(f.numbers)}</summary><ul>{numbers}</ul></details>"
+        about = f"{html.escape(f.claim)}<small>{html.escape(f.rule)}</small>"
+        kind = f.verdict.replace(" ", "-")
+        rows.append(f'<tr><td class="{kind}">{f.verdict}</td><td>{about}</td><td>{unfolds}</td></tr>')
+    heads = "<th>verdict</th><th>claim and rule</th><th>comparisons</th>"
+    table = f"<table class=findings><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return f"<div class=scroll>{table}</div><p>{html.escape(' '.join(RULE.split()))}</p>"
 
 
 def svg_with_values(figure: Figure, prefix: str) -> str:

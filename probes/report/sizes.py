@@ -19,7 +19,7 @@ def draw_sizes(runs: Sequence[Run], suite: str, epoch: str, classifier: str) -> 
         if "encoder.dim" not in run.settings:
             raise InputError(f"{run.folder / 'config.yaml'}: no encoder.dim, so no size to draw it at")
         groups.setdefault((run.encoder, run.objective), []).append(run)
-    if all(len({run.settings["encoder.dim"] for run in group}) < 2 for group in groups.values()):
+    if not several_sizes(runs):
         raise InputError("every run has the same encoder.dim; give runs of several sizes")
     columns = min(len(groups), 2)
     figure = new_figure(9.0 if columns == 1 else 12.0, 4.8 * -(-len(groups) // columns))
@@ -46,3 +46,12 @@ def draw_sizes(runs: Sequence[Run], suite: str, epoch: str, classifier: str) -> 
         axes.set_ylabel(f"{suite} score on test (%)", fontsize=9)
     explain_styles(figure)
     return figure
+
+
+def several_sizes(runs: Sequence[Run]) -> bool:
+    """Whether some encoder was trained for the same objective at several sizes."""
+    found: dict[tuple[str, str], set[int]] = {}
+    for run in runs:
+        if "encoder.dim" in run.settings:
+            found.setdefault((run.encoder, run.objective), set()).add(run.settings["encoder.dim"])
+    return any(len(sizes) > 1 for sizes in found.values())

@@ -14,6 +14,7 @@ from scipy.stats import spearmanr
 
 from datamodules.errors import InputError
 from datamodules.files import upsert_csv
+from probes.report.claims import CLAIMS
 from probes.report.correlation import correlate, draw_correlations, holm, scores_of
 from probes.report.formats import as_csv, as_html, latex, markdown
 from probes.report.published import published
@@ -239,6 +240,18 @@ def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_
     assert len(ids) == len(set(ids))
 
 
+def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
+    assert main(["html", *runs[:1], "--out", str(out)]) == 0
+    assert "by size" not in out.read_text()
+    assert main(["html", *runs, "--out", str(out)]) == 0
+    text = out.read_text()
+    assert "by size of the sentence vector" in text
+    assert "probing against downstream" not in text  # nothing downstream was scored
+    assert text.count("<details>") == len(CLAIMS)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -271,5 +284,5 @@ def test_what_the_user_can_mend_is_said_in_one_line(
 
 
 def test_too_few_models_are_no_correlation() -> None:
-    with pytest.raises(InputError, match="needs four"):
+    with pytest.raises(InputError, match="needs 4"):
         correlate({"m": {"WC": 1.0}}, {"m": {"MR": 1.0}})
