@@ -21,26 +21,50 @@ AHEAD = 2  # chunks under way for each core, so that memory stays bounded
 def parallel_map(
     function: Callable[[Item], Result], items: Iterable[Item], chunk: int = CHUNK, cores: int | None = None
 ) -> Iterator[Result]:
-    """`function(item)` of every item in order; what it raises is raised here.
+    """`function(item)` of every item in order; what it or the input raises is raised where its result would come.
 
     Processes are started for more than one chunk only; then the function, the items and the results are pickled
     between them. `cores` is all by default.
     """
-    left = iter(items)
-    chunks = iter(lambda: list(islice(left, chunk)), [])
+    chunks = _chunks(items, chunk)
     head = list(islice(chunks, 2))
     cores = cores or len(os.sched_getaffinity(0))
     if len(head) < 2 or cores == 1 or current_process().daemon:
-        yield from map(function, chain(*head, left))
+        for some, error in chain(head, chunks):
+            yield from map(function, some)
+            if error:
+                raise error
         return
     with ProcessPoolExecutor(cores, get_context("fork"), _as_worker, (os.getpid(),)) as pool:
-        waiting: deque[Future[list[Result]]] = deque()
-        for some in chain(head, chunks):
-            waiting.append(pool.submit(_map, function, some))
+        waiting: deque[tuple[Future[list[Result]], Exception | None]] = deque()
+        for some, error in chain(head, chunks):
+            waiting.append((pool.submit(_map, function, some), error))
             if len(waiting) >= AHEAD * cores:
-                yield from waiting.popleft().result()
+                yield from _results(*waiting.popleft())
         while waiting:
-            yield from waiting.popleft().result()
+            yield from _results(*waiting.popleft())
+
+
+def _chunks(items: Iterable[Item], size: int) -> Iterator[tuple[list[Item], Exception | None]]:
+    """Lists of items; an error of the input ends them and comes with the items before it."""
+    held: list[Item] = []
+    try:
+        for item in items:
+            held.append(item)
+            if len(held) == size:
+                yield held, None
+                held = []
+    except Exception as error:
+        yield held, error
+    else:
+        if held:
+            yield held, None
+
+
+def _results(future: Future[list[Result]], error: Exception | None) -> Iterator[Result]:
+    yield from future.result()
+    if error:
+        raise error
 
 
 def _map(function: Callable[[Item], Result], items: list[Item]) -> list[Result]:

@@ -22,6 +22,11 @@ def tokenize(text: str, language: str = "en") -> str:
     return " ".join(" ".join(tokens).split())
 
 
+def tokenize_pair(pair: tuple[str, str], language: str) -> tuple[str, str]:
+    """An English sentence and its translation."""
+    return tokenize(pair[0]), tokenize(pair[1], language)
+
+
 def split_sentences(text: str) -> Iterator[str]:
     """The sentences of one paragraph of raw text."""
     for paragraph in segmenter.process(text):

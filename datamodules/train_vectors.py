@@ -10,6 +10,7 @@ from pathlib import Path
 
 from datamodules.errors import InputError
 from datamodules.lines import read_lines
+from datamodules.parallel import parallel_map
 from datamodules.skipgram import train_bin
 from datamodules.tokenize import tokenize
 
@@ -39,8 +40,8 @@ def main(arguments: list[str]) -> int:
             joined, made = Path(work) / "text", Path(work) / "vectors.bin"
             with joined.open("w", encoding="utf-8") as file:
                 for path in options.text:
-                    for _, line in read_lines(path):
-                        file.write((tokenize(line) if options.raw else line) + "\n")
+                    lines = (line for _, line in read_lines(path))
+                    file.writelines(f"{line}\n" for line in (parallel_map(tokenize, lines) if options.raw else lines))
             train_bin(joined, made, {**settings, "minn": 3, "maxn": 6})
             made.replace(options.out)
     except InputError as error:

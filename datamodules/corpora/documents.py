@@ -1,6 +1,7 @@
 """Structured documents as JSON lines, the form that docs/documents_format.md describes."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -42,7 +43,7 @@ class JsonDocuments(DocumentCorpus):
             raise InputError(f"{place}: a document without an id; give each its own")
         if split not in (None, *get_args(Split)):
             raise InputError(f"{place}: split {split[:40]!r}, expected train, dev, test or no split at all")
-        return Found(id, split, lambda: self._document(id, record, place))  # type: ignore[arg-type]
+        return Found(id, split, partial(self._document, id, record, place))  # type: ignore[arg-type]
 
     def _document(self, id: str, record: dict[str, Any], place: str) -> Document:
         sections = [self._section(section, place) for section in _list(record, "sections", place)]

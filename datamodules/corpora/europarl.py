@@ -1,6 +1,7 @@
 """Europarl version 7: proceedings of the European Parliament, English with French, German, Finnish (Koehn 2005)."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Split
 from datamodules.errors import InputError
 from datamodules.lines import count_lines, read_lines
-from datamodules.tokenize import tokenize
+from datamodules.parallel import parallel_map
+from datamodules.tokenize import tokenize, tokenize_pair
 
 LANGUAGES = ("fr", "de", "fi")
 HELD_OUT = 10_000  # pairs for dev and as many for test (Conneau et al. 2018, appendix)
@@ -41,13 +43,13 @@ class Europarl(OnDisk):
             raise InputError(f"corpus europarl is read in {', '.join(LANGUAGES)}, not {target}")
         english, other = self._file(target, "en"), self._file(target, target)
         pairs = self._of(split, english, aligned(english, other))
-        return ((tokenize(source), tokenize(text, target)) for source, text in self.cut(split, pairs))
+        return parallel_map(partial(tokenize_pair, language=target), self.cut(split, pairs))
 
     def sentences(self, split: Split) -> Iterator[str]:
         there = [language for language in LANGUAGES if any(f".{language}-en." in path.name for path in self.files())]
         english = self._file(there[0] if there else LANGUAGES[0], "en")
         lines = self._of(split, english, read_lines(english))
-        return (tokenize(text) for _, text in self.cut(split, lines))
+        return parallel_map(tokenize, (text for _, text in self.cut(split, lines)))
 
     def _file(self, pair: str, language: str) -> Path:
         return find_file(self.root, f"europarl-v7.{pair}-en.{language}", self.remedy)

@@ -8,9 +8,13 @@ from typing import NamedTuple
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Document, Split
 from datamodules.errors import InputError
+from datamodules.parallel import parallel_map
 
 SHARES: tuple[tuple[Split, float], ...] = (("dev", 0.05), ("test", 0.05), ("probe", 0.1))  # the rest is for training
 MOST = {"dev": 10_000, "test": 10_000}  # sentences
+
+
+AT_A_TIME = 16  # documents that a process gets
 
 
 class Found(NamedTuple):
@@ -19,6 +23,10 @@ class Found(NamedTuple):
     id: str
     split: Split | None  # where its publisher put it
     read: Callable[[], Document]
+
+
+def _read(found: Found) -> Document:
+    return found.read()
 
 
 def split_of(id: str, published: Split | None = None) -> Split:
@@ -54,11 +62,15 @@ class DocumentCorpus(OnDisk):
     def documents(self, split: Split) -> Iterator[Document]:
         most = self._most(split)
         documents = seen = given = 0
-        for found in self.found():
-            documents += 1
-            if split_of(found.id, found.split) != split:
-                continue
-            document = found.read()
+
+        def of_split() -> Iterator[Found]:
+            nonlocal documents
+            for found in self.found():
+                documents += 1
+                if split_of(found.id, found.split) == split:
+                    yield found
+
+        for document in parallel_map(_read, of_split(), AT_A_TIME):
             seen += 1
             given += sum(len(paragraph) for section in document.sections for paragraph in section.paragraphs)
             yield document

@@ -9,6 +9,7 @@ from datamodules.corpora.on_disk import OnDisk, find_file
 from datamodules.corpus import Inference, Split
 from datamodules.errors import InputError
 from datamodules.lines import note, read_json_lines, read_table
+from datamodules.parallel import parallel_map
 from datamodules.tokenize import tokenize
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -23,7 +24,11 @@ class _Published(OnDisk):
         return [file for split in self.splits for file in [self._file(split)]]
 
     def inference(self, split: Split) -> Iterator[Inference]:
-        return self.cut(split, read_pairs(self._file(split)))
+        return parallel_map(tokenized, self.cut(split, self.raw(split)))
+
+    def raw(self, split: Split) -> Iterator[Inference]:
+        """The pairs of a split, not tokenised."""
+        return read_pairs(self._file(split))
 
     def _file(self, split: Split) -> Path:
         stem = self.split_name(split)
@@ -67,12 +72,13 @@ class AllNli(OnDisk):
         return self._snli.files() + self._multinli.files()
 
     def inference(self, split: Split) -> Iterator[Inference]:
-        pairs = self._snli.inference(split)
-        return self.cut(split, chain(pairs, self._multinli.inference(split)) if split == "train" else pairs)
+        pairs = self._snli.raw(split)
+        both = chain(pairs, self._multinli.raw(split)) if split == "train" else pairs
+        return parallel_map(tokenized, self.cut(split, both))
 
 
 def read_pairs(path: Path) -> Iterator[Inference]:
-    """The labelled pairs of a published file, tokenised. Raises InputError naming file and line."""
+    """The labelled pairs of a published file. Raises InputError naming file and line."""
     is_json = path.name.removesuffix(".gz").endswith(".jsonl")
     undecided = 0
     for number, record in read_json_lines(path) if is_json else read_table(path, COLUMNS):
@@ -80,11 +86,15 @@ def read_pairs(path: Path) -> Iterator[Inference]:
         if label == NO_MAJORITY:
             undecided += 1
         elif label in LABELS:
-            yield Inference(tokenize(premise), tokenize(hypothesis), label)  # type: ignore[arg-type]
+            yield Inference(premise, hypothesis, label)  # type: ignore[arg-type]
         else:
             raise InputError(f"{path}:{number}: label {label[:40]!r}, expected {', '.join(LABELS)} or {NO_MAJORITY}")
     if undecided:
         note(f"{path}: {undecided} pairs without a gold label left out")
+
+
+def tokenized(pair: Inference) -> Inference:
+    return pair._replace(premise=tokenize(pair.premise), hypothesis=tokenize(pair.hypothesis))
 
 
 def _text(record: dict, name: str, place: str) -> str:

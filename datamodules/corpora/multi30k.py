@@ -1,6 +1,7 @@
 """Multi30k: image captions in English, French, German and Czech (Elliott et al. 2016)."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -9,7 +10,8 @@ from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Split
 from datamodules.errors import InputError
 from datamodules.lines import read_lines
-from datamodules.tokenize import tokenize
+from datamodules.parallel import parallel_map
+from datamodules.tokenize import tokenize, tokenize_pair
 
 LANGUAGES = ("fr", "de", "cs")
 
@@ -31,10 +33,11 @@ class Multi30k(OnDisk):
         if target not in LANGUAGES:
             raise InputError(f"corpus multi30k is translated into {', '.join(LANGUAGES)}, not {target}")
         pairs = aligned(self._file(split, "en"), self._file(split, target))
-        return ((tokenize(source), tokenize(other, target)) for source, other in self.cut(split, pairs))
+        return parallel_map(partial(tokenize_pair, language=target), self.cut(split, pairs))
 
     def sentences(self, split: Split) -> Iterator[str]:
-        return (tokenize(text) for _, text in self.cut(split, read_lines(self._file(split, "en"))))
+        lines = self.cut(split, read_lines(self._file(split, "en")))
+        return parallel_map(tokenize, (text for _, text in lines))
 
     def _file(self, split: Split, language: str) -> Path:
         return find_file(self.root, f"{self.split_name(split)}.{language}", self.remedy)

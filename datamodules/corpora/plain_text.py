@@ -1,6 +1,7 @@
 """Running text: one sentence per line, blank lines between documents (the form of BookCorpus)."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from datamodules.corpora.held_out import DocumentCorpus, Found
@@ -38,7 +39,10 @@ class PlainText(DocumentCorpus):
                 yield self._found(f"{name}:{first}", lines)
 
     def _found(self, id: str, lines: list[str]) -> Found:
-        return Found(id, None, lambda: Document(id, None, [Section(None, None, [[*map(self._tokens, lines)]])]))
+        return Found(id, None, partial(self._document, id, lines))
+
+    def _document(self, id: str, lines: list[str]) -> Document:
+        return Document(id, None, [Section(None, None, [[*map(self._tokens, lines)]])])
 
     def _tokens(self, line: str) -> str:
         return " ".join(line.split()) if self.tokenized else tokenize(line)

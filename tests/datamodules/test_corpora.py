@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import pickle
 import shutil
 from pathlib import Path
 
@@ -251,6 +252,23 @@ def test_a_fingerprint_changes_with_the_text_and_the_settings(tmp_path: Path) ->
     assert PlainText(str(tmp_path), size=3, tokenized=True).fingerprint() != before
     (tmp_path / "more.txt").write_text("More .\n")
     assert corpus.fingerprint() != before
+
+
+@pytest.mark.parametrize("make", [Markdown, JsonDocuments, Wikipedia, PlainText])
+def test_a_document_can_be_read_by_another_process(make: type[DocumentCorpus]) -> None:
+    folder = {Markdown: "markdown", JsonDocuments: "documents", Wikipedia: "wikipedia", PlainText: "text"}[make]
+    found = list(make(str(FIXTURES / folder)).found())
+    assert found
+    assert [pickle.loads(pickle.dumps(one)).read() for one in found] == [one.read() for one in found]
+
+
+def test_many_pairs_are_tokenised_as_few_are(tmp_path: Path) -> None:
+    for language in ("en", "fr"):
+        lines = [f"L'homme no. {i}, isn't it?" for i in range(2500)]
+        (tmp_path / f"train.{language}").write_text("\n".join(lines) + "\n")
+    found = list(Multi30k(str(tmp_path)).parallel("train", "fr"))
+    assert found == [(tokenize(line), tokenize(line, "fr")) for line in lines]
+    assert list(Multi30k(str(tmp_path)).sentences("train")) == [english for english, _ in found]
 
 
 def test_text_is_streamed_not_held(tmp_path: Path) -> None:

@@ -49,6 +49,19 @@ def test_what_a_process_raises_is_raised_here() -> None:
         next(results)
 
 
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("good", [0, 3, 12, 15])
+def test_an_error_of_the_input_comes_after_all_before_it(good: int, cores: int) -> None:
+    def items() -> Iterator[int]:
+        yield from range(good)
+        raise InputError("damaged")
+
+    seen: list[int] = []
+    with pytest.raises(InputError, match="damaged"):
+        seen.extend(parallel_map(square, items(), chunk=5, cores=cores))
+    assert seen == [square(i) for i in range(good)]
+
+
 def test_an_endless_input_is_read_only_a_few_chunks_ahead() -> None:
     taken = count()
 
