@@ -25,7 +25,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from configs.help import evaluate_help
 from datamodules.corpus import Corpus
-from datamodules.errors import InputError
+from datamodules.errors import InputError, in_one_line
 from datamodules.files import atomic_write, upsert_csv
 from datamodules.word_vectors import FromFile
 from encoders.named import FORMS, Named, called, precomputed, random, trained
@@ -229,9 +229,7 @@ def command(arguments: list[str]) -> None:
 
 
 def fail(error: Exception) -> int:
-    """Say what was wrong; Hydra wraps what a part's constructor says."""
-    said = error.__cause__ if isinstance(error.__cause__, InputError) else error
-    print("error:", " ".join(str(said).split()), file=sys.stderr)
+    print("error:", in_one_line(error), file=sys.stderr)
     return 2
 
 

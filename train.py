@@ -28,7 +28,7 @@ from pytorch_lightning.utilities import rank_zero_only
 
 from configs.help import help_text
 from datamodules.claim import claimed
-from datamodules.errors import InputError
+from datamodules.errors import InputError, in_one_line
 from datamodules.files import atomic_write
 from datamodules.resumable import ResumableData
 from datamodules.word_vectors import RunVectors, load_run_vectors, save_run_vectors
@@ -221,7 +221,7 @@ def run_or_explain(config: DictConfig, run: Path) -> None:
                 raise InputError(f"{run}: another process works on this run; if none does, delete {run / RUNNING}")
             train(config, run)
     except (InputError, InstantiationException) as error:  # here, because Hydra would print a line of its own
-        raise SystemExit(fail(reason(error))) from None
+        raise SystemExit(fail(in_one_line(error))) from None
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
@@ -248,19 +248,13 @@ def command(arguments: list[str]) -> None:
     except InputError as error:
         sys.exit(fail(str(error)))
     except (HydraException, OmegaConfBaseException) as error:
-        sys.exit(fail(reason(error)))
+        sys.exit(fail(in_one_line(error)))
 
 
 def studies_in(arguments: list[str]) -> list[str]:
     """The studies that the command line names: files of configs/experiment/ that stand for many runs."""
     names = [text.removeprefix("experiment=") for text in arguments if text.startswith("experiment=")]
     return [name for name in names if is_study(CONFIGS / "experiment" / f"{name}.yaml")]
-
-
-def reason(error: Exception) -> str:
-    """What was wrong, in one line; Hydra wraps what a part's constructor says."""
-    said = error.__cause__ if isinstance(error.__cause__, InputError) else error
-    return " ".join(str(said).split())
 
 
 def fail(message: str) -> int:

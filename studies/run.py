@@ -14,7 +14,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from datamodules.claim import claimed
-from datamodules.errors import InputError
+from datamodules.errors import InputError, in_one_line
 from datamodules.files import atomic_write
 from studies.estimate import hours
 from studies.plan import SCALES, Cell, Study, read_study
@@ -134,6 +134,5 @@ def missing(cell: Cell, configs: Path) -> str:
         found += [path for path in sources if path and not Path(path).exists()]
         instantiate(config.corpus)
     except (InputError, HydraException, InstantiationException) as error:
-        said = error.__cause__ if isinstance(error.__cause__, InputError) else error
-        found.append(" ".join(str(said).split()))
+        found.append(in_one_line(error))
     return f"missing: {'; '.join(found)}" if found else ""
