@@ -76,7 +76,8 @@ def findings_table(found: Sequence[Finding]) -> str:
         numbers = "".join(
             f"<li>{html.escape(c.about)}: {c.difference:+.1f} ± {c.half:.1f}, {SAYS[c.says]}</li>" for c in clear
         )
-        unfolds = f"<details><summary>{html.escape(f.numbers)}</summary><ul>{numbers}</ul></details>"
+        said = html.escape(f.numbers)
+        unfolds = f"<details><summary>{said}</summary><ul>{numbers}</ul></details>" if numbers else said
         about = f"{html.escape(f.claim)}<small>{html.escape(f.rule)}</small>"
         kind = f.verdict.replace(" ", "-")
         rows.append(f'<tr><td class="{kind}">{f.verdict}</td><td>{about}</td><td>{unfolds}</td></tr>')

@@ -1,6 +1,7 @@
 """report.py on small run folders: every number that was written is read back."""
 
 import csv
+import html
 import io
 import re
 from pathlib import Path
@@ -16,6 +17,8 @@ from datamodules.errors import InputError
 from datamodules.files import upsert_csv
 from probes.report.claims import CLAIMS
 from probes.report.correlation import correlate, draw_correlations, holm, scores_of
+from probes.report.evidence import published_evidence
+from probes.report.findings import check
 from probes.report.formats import as_csv, as_html, latex, markdown
 from probes.report.published import published
 from probes.report.runs import models_of, read_run
@@ -249,7 +252,7 @@ def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
     text = out.read_text()
     assert "by size of the sentence vector" in text
     assert "probing against downstream" not in text  # nothing downstream was scored
-    assert text.count("<details>") == len(CLAIMS)
+    assert all(html.escape(finding.claim) in text for finding in check(CLAIMS, published_evidence()))
 
 
 @pytest.mark.parametrize(
