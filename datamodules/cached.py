@@ -37,10 +37,15 @@ class CachedData(ResumableData):
 
     sources: tuple[str, ...] = ("source",)  # the sides that an encoder reads
 
-    def __init__(self, folder: Path, key: str, batch_size: int | None, seed: int) -> None:
+    def __init__(
+        self, folder: Path, key: str, batch_size: int | None, seed: int, batch_tokens: int | None = None
+    ) -> None:
         self.folder, self.fingerprint = folder, key
         self._ids: dict[tuple[str, str], Ragged] = {}
-        super().__init__(batch_size or fitting_batch(len(self.lengths("train", self.sources[0]))), seed)
+        if batch_tokens is not None and (not isinstance(batch_tokens, int) or batch_tokens < 1):
+            raise InputError(f"datamodule.batch_tokens={batch_tokens}: give a number of tokens, or null")
+        examples = len(self.lengths("train", self.sources[0]))
+        super().__init__(batch_size or fitting_batch(examples), seed, batch_tokens)
         self.vocabulary = Vocabulary.load(folder / "words.txt")
         counts = json.loads((folder / "skipped.json").read_text())
         self.skipped = {split: Skipped(*skipped) for split, skipped in counts.items()}

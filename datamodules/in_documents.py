@@ -58,6 +58,7 @@ class SentencesInDocuments(CachedData):
         cache: Path,
         seed: int,
         batch_size: int | None = None,
+        batch_tokens: int | None = None,
         max_words: int = 200,
         bag_words: int = 50_000,
         levels: int = 7,
@@ -67,7 +68,7 @@ class SentencesInDocuments(CachedData):
         key = key_of(FORMAT, corpus.fingerprint(), max_words, bag_words)
         folder = cache / f"documents-{corpus.name}-{key}"
         build_once(folder, lambda work: _build(work, corpus, max_words, bag_words))
-        super().__init__(folder, key, batch_size, seed)
+        super().__init__(folder, key, batch_size, seed, batch_tokens)
         self.classes = Sizes(levels, sentence_positions, paragraph_positions)
         self.bag_sizes = {side: len(Vocabulary.load(folder / f"{side}.bag.txt")) for side in TARGETS}
         self.beyond = {split: _beyond(self._places(split), self.classes) for split in ("train", "dev")}

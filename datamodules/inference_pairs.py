@@ -22,12 +22,18 @@ class InferencePairs(CachedData):
     sources = ("premise", "hypothesis")
 
     def __init__(
-        self, corpus: Corpus, cache: Path, seed: int, batch_size: int | None = None, max_words: int = 100
+        self,
+        corpus: Corpus,
+        cache: Path,
+        seed: int,
+        batch_size: int | None = None,
+        batch_tokens: int | None = None,
+        max_words: int = 100,
     ) -> None:
         key = key_of(FORMAT, corpus.fingerprint(), max_words)
         folder = cache / f"inference-{corpus.name}-{key}"
         build_once(folder, lambda work: _build(work, corpus, max_words))
-        super().__init__(folder, key, batch_size, seed)
+        super().__init__(folder, key, batch_size, seed, batch_tokens)
 
     def labels(self, split: str) -> np.ndarray:
         """(N,) int64, index into LABELS."""

@@ -16,25 +16,33 @@ POOL_BATCHES = 64  # sentences are sorted by length inside pools of this many ba
 class LengthBatches(Sampler[np.ndarray]):
     """Index batches of one epoch: sentences of like length together, batches in random order.
 
+    A batch has `batch_size` sentences or, if `tokens` is given, about so many tokens over all of `lengths`: few long
+    sentences or many short ones. Either way every epoch has as many batches.
+
     The order is a function of (seed, epoch) alone, so a run that was killed continues where it stopped:
     `start` skips the batches that are done. Several processes share the batches that one process would have at
     `world` times the size: each takes every `world`-th sentence of each batch, so that their lengths are alike.
     """
 
     def __init__(
-        self, lengths: Sequence[np.ndarray], batch_size: int, seed: int, rank: int = 0, world: int = 1
+        self,
+        lengths: Sequence[np.ndarray],
+        batch_size: int,
+        seed: int,
+        rank: int = 0,
+        world: int = 1,
+        tokens: int | None = None,
     ) -> None:
         self.lengths = lengths  # sort keys, the most important first
-        self.batch_size, self.seed, self.rank, self.world = batch_size, seed, rank, world
+        self.seed, self.rank, self.world = seed, rank, world
+        self.tokens = tokens
+        mean = sum(map(np.sum, lengths)) / max(1, len(lengths[0]))
+        self._size = world * batch_size if tokens is None else max(1, round(world * tokens / mean))  # on average
         self.epoch = 0
         self.start = 0
 
     def __len__(self) -> int:
         return -(-len(self.lengths[0]) // self._size)
-
-    @property
-    def _size(self) -> int:
-        return self.batch_size * self.world
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch
@@ -55,9 +63,20 @@ class LengthBatches(Sampler[np.ndarray]):
             pool = shuffled[first : first + pool_size]
             by_length = np.lexsort([key[pool] for key in reversed(self.lengths)])
             pool = pool[by_length]
-            batches += [pool[i : i + self._size] for i in range(0, len(pool), self._size)]
+            batches += np.split(pool, self._cuts(pool))
         random.shuffle(batches)  # type: ignore[arg-type]
         return batches
+
+    def _cuts(self, pool: np.ndarray) -> np.ndarray:
+        """Where to cut a pool that is sorted by length."""
+        if self.tokens is None:
+            return np.arange(self._size, len(pool), self._size)
+        count = -(-len(pool) // self._size)
+        reached = np.cumsum(sum(key[pool] for key in self.lengths))
+        places = np.arange(count - 1)
+        cuts = np.searchsorted(reached, reached[-1] * (places + 1) / count)
+        apart = np.maximum.accumulate(np.maximum(cuts, 1) - places) + places  # no batch is empty
+        return np.minimum(apart, len(pool) - count + 1 + places)
 
 
 class SortedBatches(Sampler[np.ndarray]):

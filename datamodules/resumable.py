@@ -21,9 +21,9 @@ class ResumableData(pl.LightningDataModule):
     fingerprint: str  # changes whenever the text may
     skipped: Mapping[str, Any]  # by split: counts of the examples that training does not see
 
-    def __init__(self, batch_size: int, seed: int) -> None:
+    def __init__(self, batch_size: int, seed: int, batch_tokens: int | None = None) -> None:
         super().__init__()
-        self.batch_size, self.seed = batch_size, seed
+        self.batch_size, self.seed, self.batch_tokens = batch_size, seed, batch_tokens
         self._done = 0
 
     def source_sentences(self) -> Iterator[str]:
@@ -40,7 +40,7 @@ class ResumableData(pl.LightningDataModule):
 
     def shuffled(self, lengths: Sequence[np.ndarray], collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
         """The training batches of this process; `lengths` are the sort keys, the most important first."""
-        batches = LengthBatches(lengths, self.batch_size, self.seed, self.rank, self.world)
+        batches = LengthBatches(lengths, self.batch_size, self.seed, self.rank, self.world, self.batch_tokens)
         batches.start, self._done = self._done, 0
         return loader(collate, batches)
 

@@ -31,12 +31,18 @@ class SentenceTrees(SourceTarget):
     """
 
     def __init__(
-        self, corpus: Corpus, cache: Path, seed: int, batch_size: int | None = None, max_words: int = 100
+        self,
+        corpus: Corpus,
+        cache: Path,
+        seed: int,
+        batch_size: int | None = None,
+        batch_tokens: int | None = None,
+        max_words: int = 100,
     ) -> None:
         key = key_of(FORMAT, corpus.fingerprint(), max_words)
         folder = cache / f"trees-{corpus.name}-{key}"
         build_once(folder, lambda work: _build(work, corpus, max_words))
-        super().__init__(folder, key, batch_size, seed)
+        super().__init__(folder, key, batch_size, seed, batch_tokens)
         self.symbols = Vocabulary.load(folder / "symbols.txt")
         self.target_size = len(self.symbols)
 

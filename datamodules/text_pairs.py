@@ -63,12 +63,13 @@ class TextPairs(SourceTarget):
         seed: int,
         codes: int = 40_000,
         batch_size: int | None = None,
+        batch_tokens: int | None = None,
         max_words: int = 100,
     ) -> None:
         key = key_of(FORMAT, corpus.fingerprint(), target, codes, max_words)
         folder = cache / f"pairs-{corpus.name}-en-{target}-{key}"
         build_once(folder, lambda work: _build(work, corpus, target, codes, max_words))
-        super().__init__(folder, key, batch_size, seed)
+        super().__init__(folder, key, batch_size, seed, batch_tokens)
         self.subwords = Subwords.load(folder / "subwords.model")
         self.target_size = self.subwords.size
 

@@ -10,32 +10,57 @@ lengths = st.lists(st.integers(1, 30), min_size=1, max_size=300).map(np.array)
 small = settings(max_examples=30, deadline=None)
 
 
-def batches_of(lengths: np.ndarray, epoch: int = 0, start: int = 0, batch_size: int = 7, **how: int) -> list[list[int]]:
-    sampler = LengthBatches([lengths], batch_size, seed=3, **how)
+budgets = st.sampled_from([None, 1, 20, 90])
+
+
+def batches_of(
+    lengths: np.ndarray, epoch: int = 0, start: int = 0, batch_size: int = 7, **how: int | None
+) -> list[list[int]]:
+    sampler = LengthBatches([lengths], batch_size, seed=3, **how)  # type: ignore[arg-type]
     sampler.set_epoch(epoch)
     sampler.start = start
     return [batch.tolist() for batch in sampler]
 
 
 @small
-@given(lengths)
-def test_every_example_comes_once_per_epoch(lengths: np.ndarray) -> None:
-    assert sorted(i for batch in batches_of(lengths) for i in batch) == list(range(len(lengths)))
+@given(lengths, budgets, st.integers(0, 5))
+def test_every_example_comes_once_per_epoch(lengths: np.ndarray, tokens: int | None, epoch: int) -> None:
+    batches = batches_of(lengths, epoch, tokens=tokens)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+    assert all(batches)
 
 
 @small
-@given(lengths, st.integers(0, 5))
-def test_an_epoch_resumed_in_the_middle_yields_what_was_left(lengths: np.ndarray, epoch: int) -> None:
-    whole = batches_of(lengths, epoch)
+@given(lengths, budgets, st.integers(0, 5))
+def test_every_epoch_has_as_many_batches(lengths: np.ndarray, tokens: int | None, epoch: int) -> None:
+    expected = len(LengthBatches([lengths], 7, seed=3, tokens=tokens))
+    assert len(batches_of(lengths, epoch, tokens=tokens)) == expected
+
+
+def test_batches_by_tokens_hold_about_so_many() -> None:
+    random = np.random.default_rng(0)
+    lengths, others = random.integers(1, 60, 20_000), random.integers(1, 60, 20_000)
+    batches = list(LengthBatches([lengths, others], 7, seed=3, tokens=2000))
+    tokens = [lengths[batch].sum() + others[batch].sum() for batch in batches]
+    assert 1800 < min(tokens) <= max(tokens) < 2200
+    assert max(map(len, batches)) > 1.5 * min(map(len, batches))
+
+
+@small
+@given(lengths, st.integers(0, 5), budgets)
+def test_an_epoch_resumed_in_the_middle_yields_what_was_left(
+    lengths: np.ndarray, epoch: int, tokens: int | None
+) -> None:
+    whole = batches_of(lengths, epoch, tokens=tokens)
     done = len(whole) // 2
-    assert batches_of(lengths, epoch, start=done) == whole[done:]
+    assert batches_of(lengths, epoch, start=done, tokens=tokens) == whole[done:]
 
 
 @small
-@given(lengths, st.integers(1, 4))
-def test_processes_together_have_the_batches_of_one(lengths: np.ndarray, world: int) -> None:
-    parts = [batches_of(lengths, rank=rank, world=world) for rank in range(world)]
-    whole = batches_of(lengths, batch_size=7 * world)
+@given(lengths, st.integers(1, 4), st.sampled_from([None, 20]))
+def test_processes_together_have_the_batches_of_one(lengths: np.ndarray, world: int, tokens: int | None) -> None:
+    parts = [batches_of(lengths, rank=rank, world=world, tokens=tokens) for rank in range(world)]
+    whole = batches_of(lengths, batch_size=7 * world, tokens=tokens and tokens * world)
     shared = [sorted({i for batch in step for i in batch}) for step in zip(*parts, strict=True)]
     assert shared == [sorted(batch) for batch in whole]
     assert all(batch for part in parts for batch in part)
