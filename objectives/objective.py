@@ -37,7 +37,10 @@ class Objective(pl.LightningModule):
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         assert self.make_optimizer is not None
-        return self.make_optimizer([p for p in self.parameters() if p.requires_grad])
+        optimizer = self.make_optimizer([p for p in self.parameters() if p.requires_grad])
+        # a fused optimiser undoes the scaling of 16-bit gradients itself, after Lightning has clipped them
+        optimizer._step_supports_amp_scaling = False  # type: ignore[attr-defined]
+        return optimizer
 
     def on_train_batch_start(self, batch: object, batch_idx: int) -> None:
         torch.manual_seed((self.seed * 1_000_003 + self.global_step) * 4099 + self.global_rank)

@@ -6,26 +6,38 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-CHUNK_LOGITS = 1 << 22  # logits held at a time: 16 MB in float32
+CHUNK_LOGITS = {"cpu": 1 << 22, "cuda": 1 << 26}  # held at a time: 16 MB in float32, what caches like; 256 MB
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
-    """Sum of token losses; the gradient of each chunk is taken while its logits are at hand."""
+    """Sum of token losses; the gradient of each chunk is taken while its logits are at hand.
+
+    Under autocast the products are as narrow as it says; softmax, the sum and the gradient of the weights are not.
+    """
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) -> Tensor:
-        total = hidden.new_zeros(())
+        kind = hidden.device.type
+        narrow = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
+        total = bias.new_zeros(())
         grads = [torch.zeros_like(t) for t in (hidden, weight, bias)]
-        rows = max(1, CHUNK_LOGITS // weight.shape[0])
-        for first in range(0, len(hidden), rows):
-            h, g = hidden[first : first + rows], gold[first : first + rows]
-            log_probabilities = torch.addmm(bias, h, weight.t()).log_softmax(1)  # (rows, V)
-            total -= log_probabilities.gather(1, g[:, None]).sum()
-            slope = log_probabilities.exp_()
-            slope.scatter_add_(1, g[:, None], slope.new_full((len(g), 1), -1.0))
-            torch.mm(slope, weight, out=grads[0][first : first + rows])
-            grads[1].addmm_(slope.t(), h)
-            grads[2].add_(slope.sum(0))
+        states, output, offset = hidden.to(narrow), weight.to(narrow), bias.to(narrow)
+        rows = _rows(weight)
+        with torch.autocast(kind, enabled=False):
+            for first in range(0, len(hidden), rows):
+                h, g = states[first : first + rows], gold[first : first + rows]
+                logits = torch.addmm(offset, h, output.t()).to(bias.dtype)  # (rows, V)
+                log_probabilities = logits.log_softmax(1)
+                total -= log_probabilities.gather(1, g[:, None]).sum()
+                slope = log_probabilities.exp_()
+                slope.scatter_add_(1, g[:, None], slope.new_full((len(g), 1), -1.0))
+                grads[2].add_(slope.sum(0))
+                slope = slope.to(narrow)
+                grads[0][first : first + rows] = torch.mm(slope, output)
+                if narrow == weight.dtype:
+                    grads[1].addmm_(slope.t(), h)
+                else:
+                    grads[1].add_(torch.mm(slope.t(), h))
         ctx.save_for_backward(*grads)
         return total
 
@@ -42,7 +54,12 @@ def cross_entropy_sum(hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor
     """
     if torch.is_grad_enabled():
         return _ChunkedCrossEntropy.apply(hidden, weight, bias, gold)
-    rows = max(1, CHUNK_LOGITS // weight.shape[0])
+    rows = _rows(weight)
     parts = zip(hidden.split(rows), gold.split(rows), strict=True)
     losses = [functional.cross_entropy(functional.linear(h, weight, bias), g, reduction="sum") for h, g in parts]
     return torch.stack(losses).sum()
+
+
+def _rows(weight: Tensor) -> int:
+    """Of a chunk."""
+    return max(1, CHUNK_LOGITS.get(weight.device.type, CHUNK_LOGITS["cuda"]) // weight.shape[0])
