@@ -217,9 +217,7 @@ def _decode(module: Any, batch: SentencePair, part: Callable[[str], Any]) -> Non
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", nargs="+", default=PAIRS, help="ENCODER:OBJECTIVE, objectives nmt, seq2tree, nli")
-    parser.add_argument(
-        "--steps", type=int, default=4, help="timed steps of 64 sentences; a quarter as many of the plain side"
-    )
+    parser.add_argument("--steps", type=int, default=4, help="timed steps of 64 sentences; a quarter on the plain side")
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "training.json")
     options = parser.parse_args()
     found = hardware()
