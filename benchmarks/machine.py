@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import resource
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -48,6 +49,7 @@ def now(device: str = "cpu") -> float:
 def hardware(device: str = "cpu") -> dict[str, Any]:
     """What every result says about where it was measured."""
     return {
+        "command": " ".join(["python", *sys.argv]),
         "machine": processor(device),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),

@@ -31,16 +31,16 @@ def main() -> None:
     ):
         for path in sorted(RESULTS.glob(f"{name}*.json")):
             record = json.loads(path.read_text(encoding="utf-8"))
-            parts += [f"## {title}", where(record, name), *table(record)]
+            parts += [f"## {title}", where(record), *table(record)]
     with atomic_write(OUT) as file:
         file.write("\n\n".join(parts) + "\n")
     print(OUT)
 
 
-def where(record: dict[str, Any], name: str) -> str:
+def where(record: dict[str, Any]) -> str:
     rate = record["matrix_gflop_per_second"]
     return (
-        f"`python benchmarks/{name}.py`, {record['date']}: {record['machine']}, {record['threads']} threads, "
+        f"`{record['command']}`, {record['date']}: {record['machine']}, {record['threads']} threads, "
         f"matrix product {rate:.0f} GFLOP/s, torch {record['torch']}, load {record['load']:.1f}."
     )
 
@@ -96,7 +96,8 @@ def probing(record: dict[str, Any]) -> list[str]:
             found = case[side]
             scores = [f"{found[part]:.2f}" if part in found else "" for part in ("dev", "test")]
             rate = found["gflop_per_second"] / record["matrix_gflop_per_second"]
-            rows.append([f"{what}: {side}", f"{found['ratio']:.1f}", f"{found['seconds']:.1f}", *scores, f"{rate:.0%}"])
+            name = side + (", calculated" if "calculated_from_passes" in found else "")
+            rows.append([f"{what}: {name}", f"{found['ratio']:.1f}", f"{found['seconds']:.1f}", *scores, f"{rate:.0%}"])
     return [grid(["task", "ratio", "s", "dev", "test", "of the matrix-product rate"], rows)]
 
 

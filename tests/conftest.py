@@ -1,6 +1,7 @@
 """Runs of the real command, small enough for a test."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -35,11 +36,11 @@ class Lab:
     def start(self, *arguments: str) -> subprocess.Popen:
         """The command in the background; its output is read as text."""
         command = [sys.executable, "train.py", *arguments]
-        pipe, one_thread = (
-            subprocess.PIPE,
-            {**os.environ, "OMP_NUM_THREADS": "1"},
-        )  # tiny products gain nothing from two
-        return subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, env=one_thread)
+        pipe = subprocess.PIPE
+        one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}  # tiny products gain nothing from two
+        return subprocess.Popen(
+            command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, env=one_thread, preexec_fn=_heed_interrupts
+        )
 
     def finish(self, *arguments: str) -> subprocess.CompletedProcess:
         """The command to its end."""
@@ -50,6 +51,11 @@ class Lab:
     def settings(self, run: Path, *more: str) -> list[str]:
         """A tiny run in the folder `run`."""
         return [*TINY, f"cache={self.cache}", f"hydra.run.dir={run}", *more]
+
+
+def _heed_interrupts() -> None:
+    """Even if the tests are a shell's background job, which ignores them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

@@ -7,15 +7,15 @@ import pytest
 
 from objectives.interrupt import StopsOnInterrupt
 
-BEFORE = signal.getsignal(signal.SIGINT)
-
 
 @pytest.fixture
 def guard() -> Iterator[StopsOnInterrupt]:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     made = StopsOnInterrupt()
     made.setup(None, None, "fit")  # type: ignore[arg-type]
     yield made
     made.teardown()
+    signal.signal(signal.SIGINT, before)
 
 
 class Swallows:
@@ -41,4 +41,4 @@ def test_one_that_nobody_swallows_is_raised_at_once() -> None:
 
 def test_after_training_it_means_what_it_meant(guard: StopsOnInterrupt) -> None:
     guard.teardown()
-    assert signal.getsignal(signal.SIGINT) is BEFORE
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
