@@ -1,5 +1,6 @@
 """A folder that one process has to itself, among all that share the disk."""
 
+import errno
 import fcntl
 import os
 import socket
@@ -55,9 +56,11 @@ def _take_over(path: Path, stale: float) -> bool:
             if not _abandoned(file.read(), silence, stale) or path.stat().st_ino != found.st_ino:
                 return False
             file.seek(0)
-            file.truncate()
             file.write(_ourselves())
-    except OSError:  # just given back, or another is at it
+            file.truncate()  # last, so that a full disk has room for it
+    except OSError as error:  # just given back, or another is at it
+        if error.errno in (errno.EROFS, errno.ENOSPC):
+            raise
         return False
     return True
 
