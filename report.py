@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from datamodules.errors import InputError
 from datamodules.files import atomic_write
 from probes.curves import Panel, draw_panels, panel_of
 from probes.drawing import save_figure
 from probes.report.claims import CLAIMS
-from probes.report.correlation import FEWEST, correlate, draw_correlations, scores_of
+from probes.report.correlation import FEWEST, Scores, correlate, draw_correlations, scores_of
 from probes.report.evidence import evidence_of, published_evidence
 from probes.report.findings import as_markdown, check
 from probes.report.formats import FORMATS
@@ -44,7 +46,8 @@ def curves(arguments: argparse.Namespace) -> None:
 
 
 def correlation(arguments: argparse.Namespace) -> None:
-    probing, downstream = (both(arguments, suite, arguments.published) for suite in ("probing", "downstream"))
+    models = models_of(map(read_run, arguments.runs))
+    probing, downstream = (both(models, arguments, suite, arguments.published) for suite in ("probing", "downstream"))
     found = correlate(probing, downstream)
     say_written(save_figure(draw_correlations(found), arguments.out))
 
@@ -68,26 +71,32 @@ def findings(arguments: argparse.Namespace) -> None:
 def html(arguments: argparse.Namespace) -> None:
     models = models_of(map(read_run, arguments.runs))
     suites = dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows)
-    rest = (arguments.epoch, arguments.classifier, arguments.published)
-    tables = [probing_table(models, suite, *rest) for suite in suites]
+    tables = [probing_table(models, s, arguments.epoch, arguments.classifier, arguments.published) for s in suites]
     if any(model.runs[0].score for model in models):
         quoted = [name for name in arguments.published if name == "conneau2018_table3"]
         tables.append(training_table(models, quoted))
-    panels = [panel(model, arguments) for model in models]
-    figures = [(f"by epoch: {one.title}", draw_panels([one])) for one in panels]
-    if len(panels) > 1:
-        figures.insert(0, ("by epoch: all models", draw_overlay(panels)))
-    runs = [run for model in models for run in model.runs]
-    if several_sizes(runs):
-        sized = [run for run in runs if "encoder.dim" in run.settings]
-        figures.append(("by size of the sentence vector", draw_sizes(sized, "probing", *rest[:2])))
-    probing, downstream = (both(arguments, s, False) if s in suites else {} for s in ("probing", "downstream"))
-    if len(probing.keys() & downstream) >= FEWEST:
-        figures.append(("probing against downstream", draw_correlations(correlate(probing, downstream))))
     found = check(CLAIMS, evidence_of(models, arguments.epoch))
     with atomic_write(arguments.out) as file:
-        file.write(page("Sentence encoders: what they learned", tables, figures, found))
+        file.write(page("Sentence encoders: what they learned", tables, figures(models, arguments), found))
     say_written(arguments.out)
+
+
+def figures(models: list[Model], arguments: argparse.Namespace) -> list[tuple[str, Figure]]:
+    """Every figure that the runs allow, with its heading."""
+    panels = [panel(model, arguments) for model in models]
+    drawn = [("by epoch: all models", draw_overlay(panels))] if len(panels) > 1 else []
+    drawn += [(f"by epoch: {one.title}", draw_panels([one])) for one in panels]
+    sized = [run for model in models for run in model.runs if "encoder.dim" in run.settings]
+    if several_sizes(sized):
+        drawn.append(
+            ("by size of the sentence vector", draw_sizes(sized, "probing", arguments.epoch, arguments.classifier))
+        )
+    suites = {row.suite for model in models for run in model.runs for row in run.rows}
+    if suites >= {"probing", "downstream"}:
+        probing, downstream = (both(models, arguments, suite, False) for suite in ("probing", "downstream"))
+        if len(probing.keys() & downstream) >= FEWEST:
+            drawn.append(("probing against downstream", draw_correlations(correlate(probing, downstream))))
+    return drawn
 
 
 def panel(model: Model, arguments: argparse.Namespace) -> Panel:
@@ -102,9 +111,8 @@ def panel(model: Model, arguments: argparse.Namespace) -> Panel:
     return panel_of(model.title, rows, model.runs[0].score, [run.metrics for run in model.runs])
 
 
-def both(arguments: argparse.Namespace, suite: str, published: bool) -> dict[str, dict[str, float]]:
-    """Scores on a suite of the runs and, if asked for, of the published models."""
-    models = models_of(map(read_run, arguments.runs))
+def both(models: list[Model], arguments: argparse.Namespace, suite: str, published: bool) -> Scores:
+    """Scores on a suite of our models and, if asked for, of the published ones."""
     ours = scores_of(probing_table(models, suite, arguments.epoch, arguments.classifier)) if models else {}
     table = {"probing": "conneau2018_table2", "downstream": "conneau2018_table5"}[suite]
     quoted = scores_of(probing_table([], suite, beside=[table])) if published else {}

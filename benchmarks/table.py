@@ -129,10 +129,7 @@ def data(record: dict[str, Any]) -> list[str]:
         for case in record["cases"]
     ]
     heads = ["sentences", "prepared in s", "sentences/s", "memory, MB", "batches: sentences/s", "memory, MB"]
-    return [
-        said,
-        grid(heads, rows),
-    ]
+    return [said, grid(heads, rows)]
 
 
 if __name__ == "__main__":

@@ -52,8 +52,7 @@ def _take_over(path: Path, stale: float) -> bool:
         with path.open("r+", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             found = os.fstat(file.fileno())
-            silence = _now(path.parent) - found.st_mtime
-            if not _abandoned(file.read(), silence, stale) or path.stat().st_ino != found.st_ino:
+            if not _abandoned(file.read(), path.parent, found.st_mtime + stale) or path.stat().st_ino != found.st_ino:
                 return False
             file.seek(0)
             file.write(_ourselves())
@@ -69,12 +68,12 @@ def _ourselves() -> str:
     return f"{socket.gethostname()} {os.getpid()}\n"
 
 
-def _abandoned(holder: str, silence: float, stale: float) -> bool:
-    """Whether the holder is a dead process of this machine, or one elsewhere that was silent for long (seconds)."""
+def _abandoned(holder: str, folder: Path, until: float) -> bool:
+    """Whether the holder is a dead process of this machine, or one elsewhere that gave no sign of life until then."""
     host, _, process = holder.strip().rpartition(" ")
     if host == socket.gethostname() and process.isdigit():
         return not _alive(int(process))
-    return silence > stale
+    return _now(folder) > until
 
 
 def _alive(process: int) -> bool:

@@ -38,7 +38,7 @@ class Objective(pl.LightningModule):
     def configure_optimizers(self) -> torch.optim.Optimizer:
         assert self.make_optimizer is not None
         optimizer = self.make_optimizer([p for p in self.parameters() if p.requires_grad])
-        # a fused optimiser undoes the scaling of 16-bit gradients itself, after Lightning has clipped them
+        # Lightning clips no gradients that a fused optimiser will unscale by itself; so they are unscaled before
         optimizer._step_supports_amp_scaling = False  # type: ignore[attr-defined]
         return optimizer
 

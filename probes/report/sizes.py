@@ -52,6 +52,5 @@ def several_sizes(runs: Sequence[Run]) -> bool:
     """Whether some encoder was trained for the same objective at several sizes."""
     found: dict[tuple[str, str], set[int]] = {}
     for run in runs:
-        if "encoder.dim" in run.settings:
-            found.setdefault((run.encoder, run.objective), set()).add(run.settings["encoder.dim"])
+        found.setdefault((run.encoder, run.objective), set()).add(run.settings["encoder.dim"])
     return any(len(sizes) > 1 for sizes in found.values())
