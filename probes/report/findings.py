@@ -10,10 +10,10 @@ from probes.report.evidence import Evidence, Point
 Verdict = Literal["holds", "fails", "cannot tell"]
 
 RULE = """\
-Each claim is a number of comparisons. One tells if the difference is larger than its 95% interval. If less than a third
-of the comparisons tell, one cannot tell; else the claim holds if at least three quarters of those go its way, and fails
-otherwise."""
-TELLING, FOR = 1 / 3, 3 / 4
+Each claim is a number of comparisons. One tells if the difference is larger than its 95% interval. The claim holds if
+at least a third of the comparisons tell and three quarters of those go its way; it fails if a third tell and three
+quarters of those go against it, or if one that it cannot do without goes against it; in between one cannot tell."""
+TELLING, MOST = 1 / 3, 3 / 4
 
 
 class Comparison(NamedTuple):
@@ -22,11 +22,16 @@ class Comparison(NamedTuple):
     about: str
     difference: float
     half: float
+    needed: bool = False  # the claim cannot hold without it
 
     @property
     def says(self) -> int:
         """1 for the claim, -1 against it, 0 if it does not tell."""
         return 0 if not abs(self.difference) > self.half else 1 if self.difference > 0 else -1
+
+    def __str__(self) -> str:
+        digits = 1 if self.half >= 1 else 2
+        return f"{self.about}: {self.difference:+.{digits}f} ± {self.half:.{digits}f}"
 
 
 Claim = Callable[[Evidence], Iterable[Comparison]]
@@ -42,23 +47,33 @@ class Finding(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
+        if any(c.needed and c.says < 0 for c in self.comparisons):
+            return "fails"
         telling = [c.says for c in self.comparisons if c.says]
         if not telling or len(telling) < TELLING * len(self.comparisons):
             return "cannot tell"
-        return "holds" if telling.count(1) >= FOR * len(telling) else "fails"
+        if telling.count(-1) >= MOST * len(telling):
+            return "fails"
+        proven = all(c.says > 0 for c in self.comparisons if c.needed)
+        return "holds" if proven and telling.count(1) >= MOST * len(telling) else "cannot tell"
 
     @property
     def numbers(self) -> str:
-        """How many comparisons go which way, and the clearest on each side."""
+        """How many comparisons go which way, and the clearest on each side, or the nearest to telling."""
         if not self.comparisons:
-            return "no runs for it"
+            return "no scores for it"
         count = {way: sum(c.says == way for c in self.comparisons) for way in (1, -1, 0)}
         said = [f"{count[1]} for, {count[-1]} against, {count[0]} within the interval"]
-        for way in (1, -1):
-            clearest = max((c for c in self.comparisons if c.says == way), key=_clarity, default=None)
-            if clearest:
-                said.append(f"{clearest.about} {clearest.difference:+.1f} ± {clearest.half:.1f}")
-        return "; ".join(said)
+        sides = [[c for c in self.comparisons if c.says == way] for way in ((1, -1) if count[1] + count[-1] else (0,))]
+        return "; ".join([*said, *(str(max(side, key=_clarity)) for side in sides if side)])
+
+    @property
+    def in_full(self) -> str:
+        """The claim, its rule and every comparison, the clearest first."""
+        ordered = sorted(self.comparisons, key=lambda c: (-c.says, -_clarity(c)))
+        marks = {1: "for    ", -1: "against", 0: "within "}
+        lines = [f"{self.name}: {self.verdict}", self.claim, self.rule, self.numbers.partition(";")[0]]
+        return "\n".join([*lines, *(f"  {marks[c.says]} {c}" for c in ordered)]) + "\n"
 
 
 def _clarity(comparison: Comparison) -> float:
@@ -77,18 +92,26 @@ def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
 
 def above(first: Point, second: Point, about: str) -> Comparison:
     """That the first score is higher."""
-    return Comparison(about, first.score - second.score, math.hypot(first.half, second.half))
+    return Comparison(_with(about, first, second), first.score - second.score, math.hypot(first.half, second.half))
 
 
 def within(first: Point, second: Point, points: float, about: str) -> Comparison:
     """That two scores differ by less than so many points."""
-    return Comparison(about, points - abs(first.score - second.score), math.hypot(first.half, second.half))
+    gap = points - abs(first.score - second.score)
+    return Comparison(_with(about, first, second), gap, math.hypot(first.half, second.half))
 
 
-def as_markdown(found: Sequence[Finding]) -> str:
+def _with(about: str, *scores: Point) -> str:
+    """What is compared with the scores themselves; one without an interval is a limit that `about` names."""
+    said = [f"{p.score:.1f} ± {p.half:.1f}" for p in scores if p.half]
+    return f"{about} ({' and '.join(said)})" if said else about
+
+
+def as_markdown(found: Sequence[Finding], notes: Sequence[str] = ()) -> str:
+    """A table of findings, then how they were decided and `notes` on the runs."""
     lines = ["| finding | claim | rule | comparisons | verdict |", "|---|---|---|---|---|"]
     lines += [f"| {f.name} | {f.claim} | {f.rule} | {f.numbers} | **{f.verdict}** |" for f in found]
-    return "\n".join([*lines, "", *RULE.splitlines()]) + "\n"
+    return "\n".join([*lines, "", *RULE.splitlines(), *notes]) + "\n"
 
 
 def _line(text: str) -> str:

@@ -12,6 +12,7 @@ from yaml import YAMLError
 from datamodules.errors import InputError
 from datamodules.files import numbered_csv
 from probes.results import ProbeRow, read_rows
+from probes.suite import LOGISTIC_ONLY
 
 ENCODERS = {
     "bilstm_max": "BiLSTM-max",
@@ -36,9 +37,11 @@ OBJECTIVES = {
     "nb-uni-tfidf": "NB-uni-tfidf",
     "nb-bi-tfidf": "NB-bi-tfidf",
     "bov": "BoV",
+    "discourse": "Discourse",  # of all losses; others are named after theirs
 }
 # the score that names an objective in the tables, the first that it reports; True where more is better
 OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
+LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # beside NSP, in the order of Chen et al. 2019, Table 2
 # settings in which the runs of one model may differ
 INCIDENTAL = ("seed", "resume", "cache", "checkpoint_every_n_steps", "trainer")
 
@@ -81,8 +84,12 @@ class Run:
         return {int(m["epoch"]): float(m[self.score]) for m in self.metrics if m.get(self.score)}
 
     def epoch(self, which: str, suite: str) -> int:
-        """The last epoch probed until `which`: last, a number, or best by the objective's score, never by a probe."""
+        """The last epoch probed until `which`: last, a number, or best by the objective's score, never by a probe.
+
+        The best epoch of a run that trained is never 0, which is before training: the first one probed stands for it.
+        """
         probed = sorted({row.epoch for row in self.rows if row.suite == suite})
+        probed = (which == "best" and [e for e in probed if e > 0]) or probed
         wanted = self.best_epoch() if which == "best" else None if which == "last" else int(which)
         return max((e for e in probed if wanted is None or e <= wanted), default=probed[0])
 
@@ -122,6 +129,8 @@ def read_run(folder: Path) -> Run:
         raise InputError(f"{config}: not a run's settings ({' '.join(str(error).split())})") from None
     *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
+    if objective == "discourse":
+        objective = _named_after(settings.get("objective.losses"))
     return Run(folder, str(encoder), str(objective), settings, read_rows(folder / "probes.csv"), _metrics(folder))
 
 
@@ -139,6 +148,14 @@ def _metrics(folder: Path) -> list[dict[str, str]]:
         if not row.get("epoch"):
             raise InputError(f"{path}:{line}: no epoch; is it a run's metrics?")
     return [row for _, row in rows]
+
+
+def _named_after(losses: Any) -> str:
+    """What Chen et al. 2019, Table 2, call a combination of discourse losses; discourse if it is not in there."""
+    others = [LOSSES[loss] for loss in LOSSES if loss in (losses or [])]
+    if "nsp" not in (losses or []) or len(others) == len(LOSSES):
+        return "discourse"
+    return "+ " + " + ".join(others) if others else "Baseline (NSP)"
 
 
 def _flat(settings: Any, prefix: str = "") -> dict[str, Any]:
@@ -166,16 +183,39 @@ def models_of(runs: Iterable[Run]) -> list[Model]:
 
 
 def with_evaluations(runs: Iterable[Run]) -> list[Run]:
-    """Each run, or evaluated model, with the scores that evaluations of the same one have on other suites."""
+    """Each run, or evaluated model, with the scores that evaluations of the same one have besides.
+
+    That is another suite, or the same probing tasks read by another classifier.
+    """
     joined: list[Run] = []
     for run in sorted(runs, key=lambda run: "model" in run.settings):  # evaluations last, in the order given
-        mine = {row.suite for row in run.rows}
-        home = next((r for r in joined if r.is_of(run) and not mine & {row.suite for row in r.rows}), None)
+        home = next((r for r in joined if r.is_of(run) and _fit(r, run)), None)
         if home is None:
             joined.append(run)
         else:
-            joined[joined.index(home)] = replace(home, rows=[*home.rows, *run.rows])
+            there = {_what(row) for row in home.rows}
+            new = [row for row in run.rows if _what(row) not in there]
+            joined[joined.index(home)] = replace(home, rows=[*home.rows, *new])
     return joined
+
+
+def _fit(home: Run, more: Run) -> bool:
+    """Whether the scores of both can stand in one row: nothing is scored twice, a suite of both is set up alike."""
+    ours, theirs = ({_what(row) for row in run.rows} for run in (home, more))
+    if {suite for suite, _, _ in ours}.isdisjoint(suite for suite, _, _ in theirs):
+        return True
+    twice = {what for what in ours & theirs if what[1] not in LOGISTIC_ONLY}
+    return not twice and bool(theirs - ours) and _tasks_of(home) == _tasks_of(more)
+
+
+def _what(row: ProbeRow) -> tuple[str, str, str]:
+    return row.suite, row.task, row.classifier
+
+
+def _tasks_of(run: Run) -> dict[str, str]:
+    """The settings that make the probing tasks."""
+    made_by = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "seed")
+    return {key: str(value) for key, value in run.settings.items() if key.startswith(made_by)}
 
 
 def _essence(run: Run) -> dict[str, str]:

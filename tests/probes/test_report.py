@@ -4,6 +4,7 @@ import csv
 import html
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,13 @@ def models(*folders: Path):
 def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path: Path) -> None:
     table = probing_table(models(run_of(tmp_path / "a")), "probing")
     assert table.rows[0].cells["SentLen"][:3] == (72.0, 70.0, 74.0)
+
+
+def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path: Path) -> None:
+    run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0)))
+    rarely = replace(run, rows=[row for row in run.rows if row.epoch in (0, 3)])
+    assert rarely.best_epoch() == 1
+    assert rarely.epoch("best", "probing") == 3
 
 
 def test_perplexity_is_best_where_it_is_lowest(tmp_path: Path) -> None:
