@@ -314,5 +314,6 @@ def _discourse(e: Evidence, losses: str, sign: int, *single: str) -> Iterator[Co
     shared = [task for task in DISCOEVAL if task in base and task in more]
     groups = {f"mean of {len(shared)} DiscoEval tasks": shared} if shared else {}
     for about, tasks in {**groups, **{task: [task] for task in single if task in shared}}.items():
-        found = above(*(mean_of([of[task] for task in tasks]) for of in (more, base)), f"{about}, {losses} over NSP")
+        ours, theirs = (mean_of([of[task] for task in tasks]) for of in (more, base))
+        found = above(ours, theirs, f"{about}, {losses} over NSP")
         yield found._replace(difference=sign * found.difference)
