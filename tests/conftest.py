@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as train.py does, before torch is loaded
+
 import pytest
 
 ROOT = Path(__file__).parents[1]
