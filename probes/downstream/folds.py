@@ -1,7 +1,9 @@
 """Tasks without an official dev part: L2 is chosen by folds (SentEval, senteval/tools/validation.py).
 
 `senteval` stops each logistic regression early on the very fold that scores it and holds 5% of train back to stop the
-last one, as published; `modern` standardises the features on train and solves each one to its optimum.
+last one, as published: all folds and L2 values of a task are one model, then the last fits of all its outer folds are
+(docs/downstream_protocol.md, "How it is computed"). `modern` standardises the features on train and solves each fit to
+its optimum.
 """
 
 from collections.abc import Sequence
@@ -17,14 +19,24 @@ from tqdm import tqdm
 from datamodules.errors import InputError
 from probes.classifier import standardised
 from probes.classifiers.blocks import on_all_cores
-from probes.classifiers.folded import Fold, train_folds
+from probes.classifiers.folded import Fold, Stopped, train_folds
 from probes.classifiers.grid import Grid, Tensors
 from probes.classifiers.optimum import optimum, spread
 
 NESTED_SEED = 1111  # of the published nested folds, whatever the user's seed
 HELD_BACK = 0.05  # of train, to stop the last fit of the published protocol
+CPU_FOLDS = 10  # of one model on a core: more do not make it faster, and the cores wait for the last
+BATCHES = 2**28  # numbers in the batches of one model elsewhere, 1 GB: the vectors of all its folds at one step
 
 Rows = tuple[np.ndarray, np.ndarray]  # to train on, to score
+
+
+class Part(NamedTuple):
+    """A part of the data whose logistic regression scores another."""
+
+    train: np.ndarray  # rows of the data
+    test: np.ndarray
+    inner: list[Rows]  # folds of `train`, as positions in it, that choose L2
 
 
 class Chosen(NamedTuple):
@@ -32,7 +44,7 @@ class Chosen(NamedTuple):
 
     l2: float
     dev_accuracy: float  # percent, the mean over the folds
-    weights: Tensor  # (C, D + 1), the bias last
+    predicted: np.ndarray  # (N_test,) classes
 
 
 class Folded(NamedTuple):
@@ -44,38 +56,32 @@ class Folded(NamedTuple):
     l2: list[float]  # one for each outer fold
 
 
-def by_folds(train: Tensors, test: Tensors, classes: int, folds: int, grid: Grid, seed: int) -> Folded:
+def by_folds(train: Tensors, test: Tensors, classes: int, folds: int, grid: Grid, seed: int, title: str = "") -> Folded:
     """Choose L2 by folds of `train`, score `test` (KFoldClassifier)."""
-    chosen, predicted = _choose_and_predict(train, test, classes, folds, grid, seed, seed)
-    accuracy = float((predicted == test.y.cpu().numpy()).mean())
-    return Folded(chosen.dev_accuracy, round(100 * accuracy, 2), predicted, [chosen.l2])
+    data = Tensors(torch.cat([train.x, test.x]), torch.cat([train.y, test.y]))
+    first, then = np.split(np.arange(len(data.y)), [len(train.y)])
+    return _scored(data, [Part(first, then, _stratified(train.y, folds, seed))], classes, grid, seed, title)
 
 
 def nested(items: Tensors, classes: int, folds: int, grid: Grid, seed: int, title: str = "") -> Folded:
     """Every fold is once the test part; its L2 is chosen by folds of the others (InnerKFoldClassifier)."""
     split_seed = NESTED_SEED if grid.protocol == "senteval" else seed
-    predicted = np.empty(len(items.y), dtype=np.int64)
-    chosen, scores = [], []
-    for outer in tqdm(_stratified(items.y, folds, split_seed), title, disable=None, leave=False, unit=" folds"):
-        train, test = (Tensors(items.x[rows], items.y[rows]) for rows in outer)
-        found, predicted[outer[1]] = _choose_and_predict(train, test, classes, folds, grid, seed, split_seed)
-        chosen.append(found)
-        scores.append(round(100 * float((predicted[outer[1]] == test.y.cpu().numpy()).mean()), 2))
-    dev = float(np.mean([found.dev_accuracy for found in chosen]))
-    return Folded(round(dev, 2), round(float(np.mean(scores)), 2), predicted, [found.l2 for found in chosen])
+    outer = _stratified(items.y, folds, split_seed)
+    parts = [Part(train, test, _stratified(items.y[train], folds, split_seed)) for train, test in outer]
+    return _scored(items, parts, classes, grid, seed, title)
 
 
-def _choose_and_predict(
-    train: Tensors, test: Tensors, classes: int, folds: int, grid: Grid, seed: int, split_seed: int
-) -> tuple[Chosen, np.ndarray]:
-    inner = _stratified(train.y, folds, split_seed)
+def _scored(data: Tensors, parts: Sequence[Part], classes: int, grid: Grid, seed: int, title: str) -> Folded:
     if grid.protocol == "modern":
-        train, test = standardised(train, test)
-        found = _choose_at_optimum(train, classes, inner, grid)
+        shown = tqdm(parts, title, disable=None, leave=False, unit=" folds")
+        chosen = [_choose_at_optimum(data, part, classes, grid) for part in shown]
     else:
-        found = _choose_as_published(train, classes, inner, grid, seed)
-    scores = test.x @ found.weights[:, :-1].t() + found.weights[:, -1]
-    return found, scores.argmax(1).cpu().numpy()
+        chosen = _choose_as_published(data, parts, classes, grid, seed, title)
+    y, order = data.y.cpu().numpy(), np.argsort(np.concatenate([part.test for part in parts]))
+    right = [float((found.predicted == y[part.test]).mean()) for found, part in zip(chosen, parts, strict=True)]
+    dev, test = np.mean([found.dev_accuracy for found in chosen]), np.mean([round(100 * share, 2) for share in right])
+    predicted = np.concatenate([found.predicted for found in chosen])[order]
+    return Folded(round(float(dev), 2), round(float(test), 2), predicted, [found.l2 for found in chosen])
 
 
 def _stratified(y: Tensor, folds: int, seed: int) -> list[Rows]:
@@ -87,28 +93,63 @@ def _stratified(y: Tensor, folds: int, seed: int) -> list[Rows]:
     return list(splits.split(np.zeros(len(labels)), labels))
 
 
-def _choose_as_published(train: Tensors, classes: int, inner: Sequence[Rows], grid: Grid, seed: int) -> Chosen:
-    started = [Fold(*rows, np.random.RandomState(seed)) for rows in inner]
-    size = ceil(len(started) / torch.get_num_threads())
-    groups = [started[first : first + size] for first in range(0, len(started), size)]
-    l2 = np.array(grid.l2)
+def _choose_as_published(
+    data: Tensors, parts: Sequence[Part], classes: int, grid: Grid, seed: int, title: str
+) -> list[Chosen]:
+    inner = [
+        Fold(part.train[train], part.train[dev], np.random.RandomState(seed))
+        for part in parts
+        for train, dev in part.inner
+    ]
+    tried = _train_together(data, classes, inner, np.tile(grid.l2, (len(inner), 1)), grid, seed, title).accuracies
+    means = tried.reshape(len(parts), -1, len(grid.l2)).mean(1)
+    dev = [[round(100 * float(mean), 2) for mean in some] for some in means]
+    best = np.array([[grid.l2[int(np.argmax(some))]] for some in dev])
+    last = [_last_fit(part.train, seed) for part in parts]
+    weights = _train_together(data, classes, last, best, grid, seed, title).weights[:, 0]
+    predicted = [_classes(data.x[part.test], w[:, :-1].t(), w[:, -1]) for part, w in zip(parts, weights, strict=True)]
+    return [Chosen(float(l2), max(d), found) for (l2,), d, found in zip(best, dev, predicted, strict=True)]
 
-    def accuracies(group: Sequence[Fold]) -> np.ndarray:
-        return train_folds(train, classes, group, np.tile(l2, (len(group), 1)), grid, seed).accuracies
 
-    device = train.x.device.type
-    means = np.concatenate(on_all_cores(accuracies, groups, device)).mean(0)
-    dev = [round(100 * float(mean), 2) for mean in means]
-    best = float(l2[int(np.argmax(dev))])
+def _last_fit(rows: np.ndarray, seed: int) -> Fold:
+    """All rows but those that are held back to stop it."""
     order = np.random.RandomState(seed)
-    shuffled = order.permutation(len(train.y))
+    shuffled = rows[order.permutation(len(rows))]
     held = int(HELD_BACK * len(shuffled))
-    whole = Fold(shuffled[held:], shuffled[:held], order)
-    weights = train_folds(train, classes, [whole], np.array([[best]]), grid, seed).weights[0, 0]
-    return Chosen(best, max(dev), weights)
+    return Fold(shuffled[held:], shuffled[:held], order)
 
 
-def _choose_at_optimum(train: Tensors, classes: int, inner: Sequence[Rows], grid: Grid) -> Chosen:
+def _train_together(
+    data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarray, grid: Grid, seed: int, title: str
+) -> Stopped:
+    """`train_folds` with as many folds in one model as `at_once` allows."""
+    device = data.x.device.type
+    most = at_once(len(folds), grid.batch * data.x.shape[1], device)
+
+    with tqdm(total=len(folds), desc=title, disable=None, leave=False, unit=" folds") as shown:
+
+        def work(first: int) -> Stopped:
+            some = slice(first, first + most)
+            found = train_folds(data, classes, folds[some], l2[some], grid, seed)
+            shown.update(len(folds[some]))
+            return found
+
+        done = on_all_cores(work, range(0, len(folds), most), device)
+    return Stopped(np.concatenate([part.accuracies for part in done]), torch.cat([part.weights for part in done]))
+
+
+def at_once(folds: int, batch: int, device: str) -> int:
+    """How many folds are one model. `batch`: the numbers in a batch of one fold.
+
+    On the CPU each core has models of its own; elsewhere all folds are one model, if their batches fit.
+    """
+    if device == "cpu":
+        return min(CPU_FOLDS, ceil(folds / torch.get_num_threads()))
+    return max(1, min(folds, BATCHES // batch))
+
+
+def _choose_at_optimum(data: Tensors, part: Part, classes: int, grid: Grid) -> Chosen:
+    train, test = standardised(*(Tensors(data.x[rows], data.y[rows]) for rows in (part.train, part.test)))
     within = spread(train.x)
     values = sorted(grid.l2)
 
@@ -118,13 +159,16 @@ def _choose_at_optimum(train: Tensors, classes: int, inner: Sequence[Rows], grid
 
     def accuracy(job: tuple[Rows, float]) -> float:
         (rows, scored), l2 = job
-        weight, bias = fitted(rows, l2)
         where = torch.from_numpy(scored).to(train.y.device)
-        return float(((train.x[where] @ weight + bias).argmax(1) == train.y[where]).float().mean())
+        return float((_classes(train.x[where], *fitted(rows, l2)) == train.y[where].cpu().numpy()).mean())
 
-    jobs = [(rows, l2) for rows in inner for l2 in values]
-    means = np.array(on_all_cores(accuracy, jobs, train.x.device.type)).reshape(len(inner), -1).mean(0)
+    jobs = [(rows, l2) for rows in part.inner for l2 in values]
+    means = np.array(on_all_cores(accuracy, jobs, train.x.device.type)).reshape(len(part.inner), -1).mean(0)
     dev = [round(100 * float(mean), 2) for mean in means]
     best = values[int(np.argmax(dev))]
-    weight, bias = fitted(np.arange(len(train.y)), best)
-    return Chosen(best, max(dev), torch.cat([weight.t(), bias[:, None]], 1))
+    return Chosen(best, max(dev), _classes(test.x, *fitted(np.arange(len(train.y)), best)))
+
+
+def _classes(x: Tensor, weight: Tensor, bias: Tensor) -> np.ndarray:
+    """The classes (N,) that logistic regression gives to vectors (N, D)."""
+    return (x @ weight + bias).argmax(1).cpu().numpy()

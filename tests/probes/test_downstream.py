@@ -16,7 +16,7 @@ from probes.classifiers.grid import Tensors
 from probes.downstream import relatedness
 from probes.downstream.evaluation import DownstreamEvaluation
 from probes.downstream.files import STS, TASKS, read_downstream
-from probes.downstream.folds import by_folds, nested
+from probes.downstream.folds import at_once, by_folds, nested
 from probes.downstream.relatedness import regression, targets
 from probes.downstream.similarity import cosines, similarity
 from probes.downstream.suite import Vectors, sentences_of
@@ -258,6 +258,15 @@ def test_scores_do_not_depend_on_the_number_of_cores() -> None:
     finally:
         torch.set_num_threads(cores)
     assert np.array_equal(one.predicted, two.predicted)
+
+
+def test_all_folds_are_one_model_on_a_gpu_and_a_few_for_each_core_on_the_cpu() -> None:
+    assert at_once(100, 64 * 4096, "cuda") == 100
+    assert at_once(100, 64 * 4096, "cpu") < 100
+
+
+def test_folds_whose_batches_do_not_fit_are_several_models() -> None:
+    assert at_once(10_000, 64 * 4096, "cuda") == 1024
 
 
 def test_each_distinct_sentence_is_encoded_once() -> None:
