@@ -36,15 +36,28 @@ def read_downstream(root: Path, names: Sequence[str] | None = None) -> tuple[lis
 
     `root` is the toolkit's data/downstream or a folder above it. Raises InputError naming file and line.
     """
-    names = list(TASKS) if names is None else names
-    if unknown := [name for name in names if name not in TASKS]:
-        raise InputError(f"no downstream task {', '.join(unknown)}; choose from {', '.join(TASKS)}")
+    names = list(TASKS) if names is None else known(names)
     inside = (root / part for part in ("data/downstream", "downstream", "."))
     folder = next((path for path in inside if path.is_dir()), None)
     if folder is None:
         raise InputError(f"{root}: no such folder; get the tasks with {SOURCE} and name it (downstream.root=)")
     missing = {name: path for name in names for path in _files(folder, name) if not path.is_file()}
     return [TASKS[name].read(folder, name) for name in names if name not in missing], missing
+
+
+def known(names: Sequence[str]) -> list[str]:
+    """The tasks so named, as TASKS has them: case and hyphens do not matter, the toolkit's names are understood.
+
+    Raises InputError with the choices.
+    """
+    spelt = {_plain(name): name for name in TASKS} | TOOLKIT
+    if unknown := [name for name in names if _plain(name) not in spelt]:
+        raise InputError(f"no downstream task {', '.join(unknown)}; choose from {', '.join(TASKS)}")
+    return list(dict.fromkeys(spelt[_plain(name)] for name in names))
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "").lower()
 
 
 def _single(path: Path, rows: Iterator[Row]) -> Items:
@@ -188,6 +201,8 @@ def _domains(name: str) -> tuple[str, ...]:
     return tuple(f"STS/{name}-en-test/STS.{kind}.{domain}.txt" for domain in STS[name] for kind in ("input", "gs"))
 
 
+# what the toolkit calls them where the papers have something else
+TOOLKIT = {"stsbenchmark": "STSB", "sickentailment": "SICK-E", "sickrelatedness": "SICK-R"}
 SPLITS = ("train", "dev", "test")
 SICK = ("SICK/SICK_train.txt", "SICK/SICK_trial.txt", "SICK/SICK_test_annotated.txt")
 SST = {
