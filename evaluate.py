@@ -47,6 +47,7 @@ ROOT = Path(__file__).parent
 CONFIGS = ROOT / "configs"
 
 
+SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction")  # settings of Grid
 PUBLISHED = {"probing": "conneau2018_table2", "downstream": "conneau2018_table5"}
 
 
@@ -87,8 +88,7 @@ def evaluate(config: DictConfig) -> list[Done]:
             return []
         if OmegaConf.is_missing(config, "model"):
             raise InputError(f"model= is missing; give {FORMS}")
-        names = list(config.model) if isinstance(config.model, ListConfig) else [config.model]
-        models = [(str(name), m) for name in names for m in models_named(str(name), config, corpus, sentences, work)]
+        models = [(n, m) for n in several(config.model) for m in models_named(n, config, corpus, sentences, work)]
         return [write(name, model, score(model), config) for name, model in models]
 
 
@@ -112,16 +112,18 @@ def downstream(config: DictConfig, cache: Path | None) -> ScoredSuite:
         raise InputError("control= and mdl= are about probing tasks; leave them out with suite=downstream")
     if config.downstream.root is None:
         raise InputError(f"downstream.root= is missing: the folder of the tasks; get them with {SOURCE}")
-    wanted = config.downstream.tasks and list(config.downstream.tasks)
-    tasks, missing = read_downstream(Path(config.downstream.root), wanted)
+    folds, wanted = config.downstream.kfold, config.downstream.tasks
+    if not isinstance(folds, int) or folds < 2:
+        raise InputError(f"downstream.kfold={folds}: give the number of folds, 2 or more")
+    grid = logistic(config)
+    tasks, missing = read_downstream(Path(config.downstream.root), None if wanted is None else several(wanted))
     for name, path in missing.items():
         print(f"{name}: skipped, no {path}; get it with {SOURCE}", file=sys.stderr)
     if not tasks:
         raise InputError(f"{config.downstream.root}: none of the tasks is there")
-    grid = Grid(protocol=config.protocol or "modern")
 
     def score(model: Model) -> Scores:
-        run = DownstreamEvaluation(model, tasks, grid, config.downstream.kfold, config.seed, cache, config.device)
+        run = DownstreamEvaluation(model, tasks, grid, folds, config.seed, cache, config.device)
         return Scores(run.key, run.run())
 
     return sentences_of(tasks), score
@@ -132,15 +134,39 @@ def build_suite(config: DictConfig, corpus: Corpus, cache: Path) -> Suite:
     probes = config.probes
     sizes = (probes.train_size, probes.dev_size, probes.test_size)
     tasks = instantiate(probes.source).tasks(corpus, list(probes.tasks), sizes, config.seed, cache)
-    grid = instantiate(probes.classifier, _convert_="all")
+    return Suite("probing", tasks, classifiers(config), config.seed, config.device)
+
+
+def classifiers(config: DictConfig) -> Grid:
+    """The grid of `probes.classifier`, under `protocol=` where it is given."""
+    grid: Grid = instantiate(config.probes.classifier, _convert_="all")
     grid = replace(grid, protocol=config.protocol) if config.protocol else grid
-    return Suite("probing", tasks, grid, config.seed, config.device)
+    idle = [name for name in SENTEVAL_ONLY if getattr(grid, name) != getattr(Grid, name)]
+    if grid.protocol == "modern" and idle:
+        raise InputError(f"probes.classifier.{idle[0]}= is a setting of protocol=senteval; give that or leave it out")
+    return grid
+
+
+def logistic(config: DictConfig) -> Grid:
+    """The same for downstream tasks, which have no hidden layer."""
+    grid = classifiers(config)
+    if not grid.is_logistic and (tuple(grid.widths), tuple(grid.dropouts)) != (Grid.widths, Grid.dropouts):
+        no_layer = "downstream tasks are read by logistic regression"
+        raise InputError(f"probes.classifier: {no_layer}; leave widths= and dropouts= out with suite=downstream")
+    return grid.logistic()
+
+
+def several(setting: object) -> list[str]:
+    """The names in a setting that is a list or one name."""
+    return [str(name) for name in setting] if isinstance(setting, ListConfig) else [str(setting)]
 
 
 def models_named(name: str, config: DictConfig, corpus: Corpus, sentences: list[str], work: Path) -> list[Model]:
     """What a name of `model=` stands for; all layers of a transformer are a model each."""
     kind, colon, rest = name.partition(":")
     if name in BASELINES:
+        if config.suite == "downstream" and name != "majority":
+            raise InputError(f"model={name}: a baseline of the probing tasks; suite=downstream has majority alone")
         return [Model("baseline", name, None, "baseline")]
     found: list[Named]
     if name == "bov" or name.startswith("untrained/"):
@@ -178,8 +204,11 @@ def write(name: str, model: Model, scores: Scores, config: DictConfig) -> Done:
     title = ", ".join(filter(None, [model.encoder, model.objective]))
     folder = Path(config.out) / config.suite / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', title)}-{scores.key}"
     names = {"encoder_name": model.encoder, "objective_name": model.objective, "corpus_name": None, "model": name}
-    settings = "probes" if config.suite == "probing" else "downstream"
-    kept = {key: config[key] for key in ("suite", "seed", settings, "protocol")}
+    kept = {key: config[key] for key in ("suite", "seed", "protocol")}
+    if config.suite == "probing":
+        kept["probes"] = config.probes
+    else:
+        kept |= {"downstream": config.downstream, "probes": {"classifier": config.probes.classifier}}
     with atomic_write(folder / "config.yaml") as file:
         file.write(OmegaConf.to_yaml({**names, **kept}, resolve=False))
     write_rows(folder / "probes.csv", [e.row for e in (*scores.main, *scores.control)])

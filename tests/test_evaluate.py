@@ -20,6 +20,7 @@ from probes.results import read_rows
 from probes.suite import Suite
 from probes.task import Split, Task
 from tests.conftest import ROOT, TINY, Lab
+from tests.probes.test_downstream import folder_of_tasks
 
 SAME_SUITE = [text for text in TINY if text.startswith(("corpus.", "probes.", "embeddings."))]
 
@@ -128,6 +129,45 @@ def test_a_wrong_setting_ends_the_command_in_one_line(said: str) -> None:
     assert done.stderr.strip().splitlines()[-1].startswith("error: ")
     assert "Traceback" not in done.stderr
     assert said in done.stderr
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> str:
+    return f"downstream.root={folder_of_tasks(tmp_path / 'tasks')}"
+
+
+FIXED = ["suite=downstream", "model=call:tests.test_evaluate:lengths", "downstream.kfold=2"]
+
+
+def test_one_downstream_task_needs_no_list(lab: Lab, tmp_path: Path, tasks: str) -> None:
+    (done,) = scored(lab, tmp_path, *FIXED, tasks, "downstream.tasks=MR")
+    assert list(accuracies(done)) == ["MR"]
+
+
+def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab: Lab, tmp_path: Path, tasks: str) -> None:
+    more = ["downstream.tasks=MR", "protocol=senteval", "probes.classifier.l2=[0.5]", "+probes.classifier.max_passes=4"]
+    summed = "+probes.classifier.reduction=sum"
+    (mean,), (total,) = (scored(lab, tmp_path, *FIXED, tasks, *more, *extra) for extra in ([], [summed]))
+    assert mean.scores.main[0].row.hyperparameters == {"l2": "0.5 0.5"}
+    assert mean.folder != total.folder
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("downstream.kfold=1", "downstream.kfold=1: give the number of folds, 2 or more"),
+        ("downstream.tasks=SNLI", "no downstream task SNLI"),
+        ("probes.classifier.widths=[100]", "logistic regression; leave widths= and dropouts= out"),
+        ("+probes.classifier.reduction=sum", "reduction= is a setting of protocol=senteval"),
+        ("model=[call:tests.test_evaluate:lengths,length]", "model=length: .* majority alone"),
+    ],
+)
+def test_a_downstream_setting_that_cannot_be_is_refused_before_anything_is_scored(
+    lab: Lab, tmp_path: Path, tasks: str, setting: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        scored(lab, tmp_path / "out", *FIXED, tasks, setting)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """What a probing classifier is given and what it gives back. Letters: N sentences, D vector width."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -44,6 +45,10 @@ class Grid:
     def __post_init__(self) -> None:
         if self.protocol not in ("modern", "senteval"):
             raise InputError(f"protocol={self.protocol}: give modern or senteval")
+        if self.reduction not in ("mean", "sum"):
+            raise InputError(f"reduction={self.reduction}: give mean or sum")
+        if not isinstance(self.l2, Sequence) or not self.l2:
+            raise InputError(f"l2={self.l2}: give a list of numbers, such as [0.0001,0.01]")
 
     @property
     def is_logistic(self) -> bool:

@@ -10,16 +10,18 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from datamodules.errors import InputError
 from probes.classifier import Grid
-from probes.downstream.suite import CLASSIFIERS, Outcome, Vectors, score_downstream, sentences_of
+from probes.downstream.suite import CLASSIFIERS, Outcome, Vectors, score_downstream, score_majority, sentences_of
 from probes.downstream.task import Downstream
 from probes.evaluation import Encoded, Evaluated, Model, packed, unpacked
 from probes.results import ProbeRow
 
 
 class DownstreamEvaluation:
-    """Scores one model task by task; encodes only when a score is not remembered, and then each sentence once."""
+    """Scores one model task by task; encodes only when a score is not remembered, and then each sentence once.
+
+    A model without vectors is the majority vote.
+    """
 
     def __init__(
         self,
@@ -32,8 +34,6 @@ class DownstreamEvaluation:
         device: str | None = None,
     ) -> None:
         """The classifiers run on `device`, by default the GPU if there is one."""
-        if model.encode is None:
-            raise InputError(f"model={model.objective}: suite=downstream scores encoders, this is a probing baseline")
         self.model, self.tasks, self.grid, self.folds, self.seed = model, tasks, grid.logistic(), folds, seed
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.encoded = Encoded(model, sentences_of(tasks), cache)
@@ -49,11 +49,12 @@ class DownstreamEvaluation:
         return sha256(json.dumps([self.encoded.fingerprint, *map(self._made_of, self.tasks)]).encode()).hexdigest()[:8]
 
     def _made_of(self, task: Downstream) -> list[object]:
-        return [digest(task), asdict(self.grid), self.folds, self.seed]
+        settings = [asdict(self.grid), self.folds] if self.model.encode else [self.model.objective]
+        return [digest(task), *settings, self.seed]
 
     def _evaluated(self, task: Downstream) -> Evaluated:
         def made() -> dict[str, object]:
-            found = score_downstream(task, self.vectors, self.grid, self.folds, self.seed, self.device)
+            found = self._score(task)
             return found._asdict() | {"correct": packed(found.correct)}
 
         kept = self.encoded.remembered(self._made_of(task), made)
@@ -63,7 +64,7 @@ class DownstreamEvaluation:
             step=self.model.step,
             suite="downstream",
             task=task.name,
-            classifier=CLASSIFIERS.get(task.kind, "logreg"),
+            classifier=CLASSIFIERS.get(task.kind, "logreg") if self.model.encode else self.model.objective,
             dev_accuracy=found.dev,
             test_accuracy=found.test,
             test_low=found.low,
@@ -73,6 +74,11 @@ class DownstreamEvaluation:
             seconds=found.seconds,
         )
         return Evaluated(row, found.correct, found.details)
+
+    def _score(self, task: Downstream) -> Outcome:
+        if self.model.encode is None:
+            return score_majority(task)
+        return score_downstream(task, self.vectors, self.grid, self.folds, self.seed, self.device)
 
     @cached_property
     def vectors(self) -> Vectors:

@@ -65,7 +65,9 @@ def score_downstream(task: Downstream, vectors: Vectors, grid: Grid, folds: int,
 
     parts = task.parts
     if task.kind == "similarity":
-        outcome = _similarity(task, vectors)
+        outcome = _similarity(
+            {name: (cosines(vectors.of(p.first), vectors.of(p.second)), p.gold) for name, p in parts.items()}
+        )
     elif task.kind == "relatedness":
         data = [made(parts[part]) for part in ("train", "dev", "test")]
         dev, found, chosen = regression(data[0], data[1], data[2], task.rated, grid, seed)
@@ -74,20 +76,43 @@ def score_downstream(task: Downstream, vectors: Vectors, grid: Grid, folds: int,
         train, dev_part, test = (Labelled(vectors.features(p), p.gold) for p in parts.values())
         outcome = _split(probe(train, dev_part, test, task.classes, grid, seed, device))
     elif task.kind == "folds":
-        found_by = by_folds(made(parts["train"]), made(parts["test"]), task.classes, folds, grid, seed)
-        outcome = _folded(found_by, parts["test"].gold, task.positive)
+        found_by = by_folds(made(parts["train"]), made(parts["test"]), task.classes, folds, grid, seed, task.name)
+        outcome = _folded(found_by, parts["test"].gold, task)
     else:
         whole = nested(made(parts["all"]), task.classes, folds, grid, seed, task.name)
-        outcome = _folded(whole, parts["all"].gold, task.positive)
+        outcome = _folded(whole, parts["all"].gold, task)
     return outcome._replace(seconds=time.monotonic() - started)
 
 
-def _folded(found: Folded, gold: np.ndarray, positive: int | None) -> Outcome:
-    correct = found.predicted == gold
-    details = {} if positive is None else {"f1": 100 * float(f1_score(gold, found.predicted, pos_label=positive))}
+def score_majority(task: Downstream) -> Outcome:
+    """What can be had without vectors: the most frequent class of the training part; of correlations, nothing.
+
+    Conneau et al. 2018, Table 5, "Chance".
+    """
+    if task.kind == "similarity":
+        return _similarity({name: (np.zeros(len(part.gold)), part.gold) for name, part in task.parts.items()})
+    whole = task.parts.get("all")
+    train, test = (whole or task.parts[part] for part in ("train", "test"))
+    if task.kind == "relatedness":
+        return _relatedness(0.0, np.full(len(test.gold), train.gold.mean()), test.gold, {})
+    most = int(np.bincount(train.gold).argmax())
+    dev = task.parts.get("dev", train)
+    return _classified(100 * float((dev.gold == most).mean()), np.full(len(test.gold), most), test.gold, task, {})
+
+
+def _folded(found: Folded, gold: np.ndarray, task: Downstream) -> Outcome:
     chosen = {"l2": " ".join(f"{value:g}" for value in found.l2)} if len(found.l2) > 1 else {"l2": found.l2[0]}
+    outcome = _classified(found.dev_accuracy, found.predicted, gold, task, dict(chosen))
+    return outcome._replace(test=found.test_accuracy)  # the mean over the folds
+
+
+def _classified(
+    dev: float, predicted: np.ndarray, gold: np.ndarray, task: Downstream, chosen: dict[str, float | int | str]
+) -> Outcome:
+    correct, positive = predicted == gold, task.positive
+    details = {} if positive is None else {"f1": 100 * float(f1_score(gold, predicted, pos_label=positive))}
     low, high = wilson(int(correct.sum()), len(correct))
-    return Outcome(found.dev_accuracy, found.test_accuracy, low, high, correct, dict(chosen), details, 0.0)
+    return Outcome(dev, 100 * float(correct.mean()), low, high, correct, chosen, details, 0.0)
 
 
 def _split(score: Score) -> Outcome:
@@ -102,12 +127,9 @@ def _relatedness(dev: float, found: np.ndarray, gold: np.ndarray, chosen: dict[s
     return _correlated(dev, r, len(gold), dict(chosen), details)
 
 
-def _similarity(task: Downstream, vectors: Vectors) -> Outcome:
-    pairs = {
-        name: (cosines(vectors.of(part.first), vectors.of(part.second)), part.gold) for name, part in task.parts.items()
-    }
-    details = similarity(pairs)
-    size = sum(len(gold) for _, gold in pairs.values())
+def _similarity(domains: dict[str, tuple[np.ndarray, np.ndarray]]) -> Outcome:
+    details = similarity(domains)
+    size = sum(len(gold) for _, gold in domains.values())
     return _correlated(details["mean pearson"], details["mean pearson"] / 100, size, {}, details)
 
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
+from datamodules.errors import InputError
 from probes.classifier import Grid, Labelled, as_tensors, probe, standardised
 from probes.classifiers.optimum import optimum
 
@@ -106,3 +107,11 @@ def test_logistic_regression_reaches_the_optimum_of_scikit_learn(classes: int, l
     theirs = LogisticRegression(C=strength, tol=1e-8, max_iter=5000).fit(train.x.double(), labels)
     ours = torch.softmax(train.x @ weight + bias, 1)
     np.testing.assert_allclose(ours, theirs.predict_proba(train.x.double()), atol=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"), [({"reduction": "max"}, "mean or sum"), ({"l2": 0.01}, "l2=0.01: give a")]
+)
+def test_a_grid_that_cannot_be_trained_is_refused(setting: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Grid(**setting)

@@ -15,11 +15,11 @@ from probes.classifier import Grid
 from probes.classifiers.grid import Tensors
 from probes.downstream import relatedness
 from probes.downstream.evaluation import DownstreamEvaluation
-from probes.downstream.files import STS, TASKS, read_downstream
+from probes.downstream.files import STS, TASKS, known, read_downstream
 from probes.downstream.folds import at_once, by_folds, nested
 from probes.downstream.relatedness import regression, targets
 from probes.downstream.similarity import cosines, similarity
-from probes.downstream.suite import Vectors, sentences_of
+from probes.downstream.suite import Vectors, score_majority, sentences_of
 from probes.downstream.task import Downstream, Items
 from probes.evaluation import Model
 
@@ -246,6 +246,32 @@ def test_a_broken_file_is_named_with_its_line(tmp_path: Path, file: str, text: s
 def test_an_unknown_task_is_answered_with_the_choices(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no downstream task SST; choose from MR, CR"):
         read_downstream(tmp_path, ["SST"])
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("mr", "MR"),
+        ("SST2", "SST-2"),
+        ("sst-5", "SST-5"),
+        ("SICKEntailment", "SICK-E"),
+        ("SICKRelatedness", "SICK-R"),
+        ("STS-Benchmark", "STSB"),
+        ("STS-B", "STSB"),
+    ],
+)
+def test_a_task_is_found_by_the_names_that_people_give_it(said: str, meant: str) -> None:
+    assert known([said, meant]) == [meant]
+
+
+def test_the_majority_vote_is_the_share_of_the_most_frequent_class_and_no_correlation(tmp_path: Path) -> None:
+    items = Items(["a", "b", "c"], [], np.array([1, 0, 1]))
+    fewer = items._replace(gold=np.array([0, 0, 1]))
+    found = score_majority(Downstream("x", "folds", {"train": items, "test": fewer}, classes=2, positive=1))
+    assert (found.dev, found.test) == pytest.approx((200 / 3, 100 / 3))
+    assert found.details["f1"] == pytest.approx(50)
+    tasks, _ = read_downstream(folder_of_tasks(tmp_path), ["SICK-R", "STS12"])
+    assert [score_majority(task).test for task in tasks] == [0, 0]
 
 
 def test_scores_do_not_depend_on_the_number_of_cores() -> None:
