@@ -39,7 +39,7 @@ from probes.downstream.suite import sentences_of
 from probes.evaluation import Evaluated, Evaluation, Model
 from probes.report.runs import models_of, read_run
 from probes.report.table import probing_table
-from probes.report.terminal import comparisons, descriptions, plain, selectivities
+from probes.report.terminal import comparisons, descriptions, plain, second_measures, selectivities
 from probes.results import write_rows
 from probes.suite import Suite
 
@@ -226,6 +226,8 @@ def show(done: Sequence[Done], config: DictConfig) -> None:
     published = PUBLISHED[config.suite] if config.published == "paper" else config.published
     print(plain(probing_table(models, config.suite, epoch="last", beside=[published] if published else [])))
     for d in done:
+        if measures := second_measures(d.title, d.scores.main):
+            print(measures)
         if d.scores.control:
             print(selectivities(d.title, d.scores.main, d.scores.control))
         if d.scores.mdl:

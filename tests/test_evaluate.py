@@ -139,6 +139,16 @@ def tasks(tmp_path: Path) -> str:
 FIXED = ["suite=downstream", "model=call:tests.test_evaluate:lengths", "downstream.kfold=2"]
 
 
+def test_downstream_tables_name_each_measure(lab: Lab, tmp_path: Path, tasks: str, capsys) -> None:
+    done = scored(lab, tmp_path, *FIXED, tasks, "model=[call:tests.test_evaluate:lengths,majority]")
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        show(done, compose("evaluate", ["suite=downstream", "model=bov"]))
+    printed = capsys.readouterr().out
+    for text in ("Majority vote", "Chance", "STSB: Pearson's r x 100", "MRPC    accuracy 50.0; F1", "SICK-R  Pearson"):
+        assert text in printed
+    assert "STS12   Pearson, mean over domains 0.0; weighted mean 0.0, all pairs 0.0, Spearman mean" in printed
+
+
 def test_one_downstream_task_needs_no_list(lab: Lab, tmp_path: Path, tasks: str) -> None:
     (done,) = scored(lab, tmp_path, *FIXED, tasks, "downstream.tasks=MR")
     assert list(accuracies(done)) == ["MR"]

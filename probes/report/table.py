@@ -10,6 +10,8 @@ from probes.report.published import Published, published
 from probes.report.runs import OWN_SCORES, Model, Run
 from probes.results import ProbeRow
 
+CORRELATIONS = "Accuracies, but SICK-R and STSB: Pearson's r x 100; STS12 to STS16: its mean over the domains."
+
 
 class Cell(NamedTuple):
     """A score in percent; its interval and what a reader may ask, where known."""
@@ -66,6 +68,7 @@ def probing_table(
     seeds = {len(model.runs) for model in models}
     when = f"epoch {epoch}" if epoch.isdigit() else f"{epoch} epoch"
     notes = [f"Test scores in %, {when} of each run."] if rows else []
+    notes += [CORRELATIONS] if suite == "downstream" else []
     notes += ["Below each score its 95% interval."] if seeds & {1} else []
     notes += ["Models with several seeds: their mean, below it the lowest and the highest."] if seeds - {1} else []
     return Table(f"{suite} scores", columns, rows + shown, [*notes, *_quoting(shown)])

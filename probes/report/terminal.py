@@ -12,6 +12,17 @@ from probes.report.table import Table
 
 BEST = "*"
 LEVEL = 0.05  # of the tests of one pair of models together
+# the measures of details.csv that a table of downstream scores does not hold; those of single domains are in the file
+SECOND = {
+    "f1": "F1",
+    "spearman": "Spearman",
+    "mse": "mean squared error",
+    "wmean pearson": "weighted mean",
+    "all pearson": "all pairs",
+    "mean spearman": "Spearman mean",
+    "wmean spearman": "Spearman weighted mean",
+    "all spearman": "Spearman all pairs",
+}
 
 
 def plain(table: Table) -> str:
@@ -71,6 +82,25 @@ def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
         heads = ["task", "difference", "low", "high", "McNemar, Holm"]
         lines += [f"{title} minus {first}, percentage points with 95% interval", *_columns(heads, rows), ""]
     return "\n".join(lines)
+
+
+def second_measures(title: str, scores: Sequence[Evaluated]) -> str:
+    """One line for each task whose scores have other measures; empty if there is none."""
+    lines = []
+    for e in (e for e in scores if e.details):
+        found = {
+            name: f"{e.details[key]:.{2 if key == 'mse' else 1}f}" for key, name in SECOND.items() if key in e.details
+        }
+        others = ", ".join(f"{name} {score}" for name, score in found.items())
+        lines.append(f"  {e.row.task:<8}{_main_measure(e)} {e.row.test_accuracy:.1f}; {others}")
+    heading = f"{title}: what the table holds; other measures of the same predictions"
+    return "\n".join([heading, *lines]) + "\n" if lines else ""
+
+
+def _main_measure(scored: Evaluated) -> str:
+    if "mean pearson" in scored.details:
+        return "Pearson, mean over domains"
+    return "Pearson" if "spearman" in scored.details else "accuracy"
 
 
 def _columns(heads: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:
