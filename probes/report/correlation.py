@@ -34,8 +34,8 @@ class Correlations(NamedTuple):
 
 
 def scores_of(table: Table) -> dict[str, dict[str, float]]:
-    """The trained models of a table with their scores."""
-    kept = [row for row in table.rows if row.competes]
+    """The sentence embeddings of a table with their scores: encoders, trained or not, and a bag of vectors."""
+    kept = [row for row in table.rows if row.embeds]
     return {f"{row.encoder} {row.name}": {task: cell.score for task, cell in row.cells.items()} for row in kept}
 
 

@@ -10,7 +10,11 @@ from probes.report.published import Published, published
 from probes.report.runs import OWN_SCORES, Model, Run
 from probes.results import ProbeRow
 
-CORRELATIONS = "Accuracies, but SICK-R and STSB: Pearson's r x 100; STS12 to STS16: its mean over the domains."
+BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
+CLASSIFIERS = {"mlp": "MLP", "logreg": "logistic regression"}
+RELATEDNESS = ("SICK-R", "STSB")
+SIMILARITY = ("STS12", "STS13", "STS14", "STS15", "STS16")
+Found = dict[str, list[ProbeRow]]  # a model's scores by task, one for each seed
 
 
 class Cell(NamedTuple):
@@ -31,6 +35,11 @@ class Row:
     name: str
     cells: dict[str, Cell]
     competes: bool = True
+
+    @property
+    def embeds(self) -> bool:
+        """Whether the scores are of sentence vectors: a bag of vectors has some, though it is no rival of encoders."""
+        return self.competes or "BoV" in f"{self.encoder} {self.name}"
 
 
 @dataclass
@@ -57,31 +66,34 @@ def probing_table(
 ) -> Table:
     """Table 2 of Conneau et al. 2018 for our models, published tables `beside` below them.
 
-    A task that has no score by `classifier` shows the one it has (WordContent is logistic regression).
+    A task that has no score by `classifier` shows the one it has (WordContent is logistic regression), and a model
+    that has none at `epoch` shows another; notes say which.
     """
-    rows = [Row("", m.encoder, m.name, cells) for m in models if (cells := _cells(m, suite, epoch, classifier))]
+    found = [(model, scores) for model in models if (scores := _found(model, suite, epoch, classifier))]
+    rows = [_row(model, scores) for model, scores in found]
     quoted = [row for table in beside for row in published_rows(published(table))]
     columns = in_order([task for row in rows or quoted for task in row.cells])
     if not columns:
-        raise InputError(f"no scores of the suite {suite!r}; there are {', '.join(_suites(models)) or 'none at all'}")
+        raise no_scores(models, suite)
     shown = [row for row in quoted if row.cells.keys() & set(columns)]
-    seeds = {len(model.runs) for model in models}
-    when = f"epoch {epoch}" if epoch.isdigit() else f"{epoch} epoch"
-    notes = [f"Test scores in %, {when} of each run."] if rows else []
-    notes += [CORRELATIONS] if suite == "downstream" else []
-    notes += ["Below each score its 95% interval."] if seeds & {1} else []
-    notes += ["Models with several seeds: their mean, below it the lowest and the highest."] if seeds - {1} else []
-    return Table(f"{suite} scores", columns, rows + shown, [*notes, *_quoting(shown)])
+    notes = _notes(found, suite, epoch, classifier) if found else []
+    return Table(f"{suite} scores", columns, rows + shown, [*notes, *_measures(columns), *_quoting(shown)])
+
+
+def no_scores(models: Sequence[Model], suite: str) -> InputError:
+    """What to say where no model has scores of the suite asked for."""
+    there = sorted({row.suite for model in models for run in model.runs for row in run.rows})
+    return InputError(f"no scores of the suite {suite!r}; there are {', '.join(there) or 'none at all'}")
 
 
 def training_table(models: Sequence[Model], beside: Sequence[str] = ()) -> Table:
     """Table 3 of Conneau et al. 2018: how well each encoder does on what it was trained for."""
     rows: dict[tuple[str, str], Row] = {}
     lower = set()
-    for model in (m for m in models if m.runs[0].score):
-        kind = model.runs[0].score.rsplit("/", 1)[-1]
+    for model, cell in ((m, cell) for m in models if (cell := own_cell(m))):
+        kind = next(run.score for run in model.runs if run.score).rsplit("/", 1)[-1]
         column, name = _own_column(model.objective, kind), f"{model.encoder} {model.variant}".rstrip()
-        rows.setdefault(("", name), Row("", "", name, {})).cells[column] = _own_cell(model)
+        rows.setdefault(("", name), Row("", "", name, {})).cells[column] = cell
         lower |= set() if OWN_SCORES[kind] else {column}
     for score in (score for table in beside for score in published(table)):
         row = rows.setdefault((score.table, score.encoder), Row(score.table, "", score.encoder, {}))
@@ -112,12 +124,28 @@ def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, P
     return {row.task: row for row in sorted(at, key=lambda row: row.classifier == classifier)}
 
 
-def _cells(model: Model, suite: str, epoch: str, classifier: str) -> dict[str, Cell]:
-    found: dict[str, list[ProbeRow]] = {}
+def own_cell(model: Model) -> Cell | None:
+    """The model's best score on what it was trained for; None while it has no finite one."""
+    best = [(run.own_scores()[epoch], epoch) for run in model.runs if (epoch := run.best_epoch()) is not None]
+    if not best:
+        return None
+    scores = [score for score, _ in best]
+    about = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
+    mean = sum(scores) / len(scores)
+    return Cell(mean, min(scores), max(scores), about) if len(scores) > 1 else Cell(mean, about=about)
+
+
+def _found(model: Model, suite: str, epoch: str, classifier: str) -> Found:
+    found: Found = {}
     for run in model.runs:
         for task, row in final_rows(run, suite, epoch, classifier).items():
             found.setdefault(task, []).append(row)
-    return {task: _cell(rows) for task, rows in found.items()}
+    return found
+
+
+def _row(model: Model, found: Found) -> Row:
+    cells = {task: _cell(rows) for task, rows in found.items()}
+    return Row("", model.encoder, model.name, cells, competes=model.runs[0].encoder not in BASELINES)
 
 
 def _cell(rows: Sequence[ProbeRow]) -> Cell:
@@ -130,20 +158,63 @@ def _cell(rows: Sequence[ProbeRow]) -> Cell:
     return Cell(sum(scores) / len(scores), min(scores), max(scores), about)
 
 
-def _own_cell(model: Model) -> Cell:
-    best = [(run.own_scores()[epoch], epoch) for run in model.runs if (epoch := run.best_epoch()) is not None]
-    scores = [score for score, _ in best]
-    about = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
-    mean = sum(scores) / len(scores)
-    return Cell(mean, min(scores), max(scores), about) if len(scores) > 1 else Cell(mean, about=about)
-
-
 def _own_column(objective: str, kind: str) -> str:
     return f"{objective} {'BLEU' if kind == 'bleu' else kind}"
 
 
-def _suites(models: Sequence[Model]) -> list[str]:
-    return sorted({row.suite for model in models for run in model.runs for row in run.rows})
+def _notes(found: Sequence[tuple[Model, Found]], suite: str, epoch: str, classifier: str) -> list[str]:
+    """What our rows show, and where it is not what was asked for."""
+    when = f"epoch {epoch}" if epoch.isdigit() else f"{epoch} epoch"
+    choice = suite != "downstream"  # each of its tasks has one scorer
+    by = f" by {CLASSIFIERS.get(classifier, classifier)}," if choice else ""
+    notes = [f"Test scores in %,{by} {when} of each run."]
+    notes += _otherwise_classified(found, classifier) if choice else []
+    notes += _at_another_epoch([model for model, _ in found], suite, epoch)
+    seeds = {len(rows) for _, scores in found for rows in scores.values()}
+    notes += ["Below each score its 95% interval."] if seeds & {1} else []
+    notes += ["Models with several seeds: their mean, below it the lowest and the highest."] if seeds - {1} else []
+    return notes
+
+
+def _otherwise_classified(found: Sequence[tuple[Model, Found]], classifier: str) -> list[str]:
+    """The tasks that have no score by `classifier`; where some models have one, the models that have none."""
+    used: dict[str, dict[str, list[str]]] = {}  # task -> classifier -> models; that of a baseline is no choice
+    for model, scores in found:
+        for task, kind in dict.fromkeys((task, row.classifier) for task, rows in scores.items() for row in rows):
+            if kind in CLASSIFIERS:
+                used.setdefault(task, {}).setdefault(kind, []).append(model.title)
+    alike: dict[tuple[str, str], list[str]] = {}  # (classifier instead, models) -> tasks
+    for task, titles in used.items():
+        for kind in titles.keys() - {classifier}:
+            alike.setdefault((kind, f" ({'; '.join(titles[kind])})" if classifier in titles else ""), []).append(task)
+    return [f"By {CLASSIFIERS[kind]}: {', '.join(in_order(tasks))}{only}." for (kind, only), tasks in alike.items()]
+
+
+def _at_another_epoch(models: Sequence[Model], suite: str, epoch: str) -> list[str]:
+    """The models that were not scored at the epoch asked for."""
+    others: dict[int, dict[str, None]] = {}
+    for title, run in ((model.title, run) for model in models for run in model.runs):
+        if any(row.suite == suite for row in run.rows):
+            shown = run.epoch(epoch, suite)
+            if _asked(run, epoch) not in (None, shown):
+                others.setdefault(shown, {})[title] = None
+    return [f"At epoch {e}, as there are no scores of that one: {'; '.join(names)}." for e, names in others.items()]
+
+
+def _asked(run: Run, epoch: str) -> int | None:
+    """The epoch that best, last or a number means for a run; None where all are as good."""
+    if epoch == "best":
+        return run.best_epoch()
+    return int(epoch) if epoch.isdigit() else max([*run.own_scores(), *(row.epoch for row in run.rows)])
+
+
+def _measures(columns: Sequence[str]) -> list[str]:
+    """Which columns are no accuracies (probes/downstream/suite.py)."""
+    related, similar = ([task for task in columns if task in tasks] for tasks in (RELATEDNESS, SIMILARITY))
+    if not related + similar:
+        return []
+    mean = f" ({', '.join(similar)}: the mean of its parts' r)" if similar else ""
+    return [f"{', '.join(related + similar)}: Pearson's r times 100{mean}; the others: accuracy."]
 
 
 def _quoting(rows: Sequence[Row]) -> list[str]:
