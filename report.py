@@ -7,6 +7,7 @@ python report.py html runs/*/*/* --out report.html
 import argparse
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -24,55 +25,65 @@ from probes.report.overlay import draw_overlay
 from probes.report.page import page
 from probes.report.published import published_tables
 from probes.report.runs import Model, models_of, read_run
-from probes.report.sizes import draw_sizes, several_sizes
-from probes.report.table import Table, probing_table, training_table
+from probes.report.sizes import by_size, draw_sizes, has_size
+from probes.report.table import Table, no_scores, own_cell, probing_table, training_table
 
 RUNS = "run folders: runs/<objective>/<encoder>/<time>; runs that differ in their seed alone are one model"
 
 
+def given(arguments: argparse.Namespace, or_published: bool = False) -> list[Model]:
+    """The models of the runs given. Raises InputError for none, unless published numbers are enough for the report."""
+    if not arguments.runs and not (or_published and arguments.published):
+        instead = ", or --published for the papers' own numbers" if or_published else ""
+        raise InputError(f"give run folders, runs/<objective>/<encoder>/<time>{instead}")
+    return models_of(map(read_run, arguments.runs))
+
+
 def table(arguments: argparse.Namespace) -> None:
-    models = models_of(map(read_run, arguments.runs))
+    models = given(arguments, or_published=True)
     made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, arguments.published)
     write_table(made, arguments)
 
 
 def training(arguments: argparse.Namespace) -> None:
-    write_table(training_table(models_of(map(read_run, arguments.runs)), arguments.published), arguments)
+    write_table(training_table(given(arguments, or_published=True), arguments.published), arguments)
 
 
 def curves(arguments: argparse.Namespace) -> None:
-    panels = [panel(model, arguments) for model in models_of(map(read_run, arguments.runs))]
+    models = given(arguments)
+    panels = panels_of(models, arguments)
+    if not panels:
+        raise no_scores(models, arguments.suite)
     say_written(save_figure((draw_overlay if arguments.overlay else draw_panels)(panels), arguments.out))
 
 
 def correlation(arguments: argparse.Namespace) -> None:
-    models = models_of(map(read_run, arguments.runs))
+    models = given(arguments, or_published=True)
     probing, downstream = (both(models, arguments, suite, arguments.published) for suite in ("probing", "downstream"))
     found = correlate(probing, downstream)
     say_written(save_figure(draw_correlations(found), arguments.out))
 
 
 def size(arguments: argparse.Namespace) -> None:
-    runs = list(map(read_run, arguments.runs))
-    figure = draw_sizes(runs, arguments.suite, arguments.epoch, arguments.classifier)
+    runs = [run for model in given(arguments) for run in model.runs]
+    models = by_size(runs)
+    figure = draw_sizes(models, arguments.suite, arguments.epoch, arguments.classifier)
+    left_out("no encoder.dim", [str(run.folder) for run in runs if not has_size(run)])
+    left_out("one size alone", [model.title for model in models if len(model.sizes) < 2])
     say_written(save_figure(figure, arguments.out))
 
 
 def findings(arguments: argparse.Namespace) -> None:
-    if arguments.published:
-        evidence = published_evidence()
-    elif arguments.runs:
-        evidence = evidence_of(models_of(map(read_run, arguments.runs)), arguments.epoch)
-    else:
-        raise InputError("give run folders, or --published to see the rules applied to the papers' own numbers")
+    ours = None if arguments.published else given(arguments, or_published=True)
+    evidence = published_evidence() if ours is None else evidence_of(ours, arguments.epoch)
     write_text(as_markdown(check(CLAIMS, evidence)), arguments.out)
 
 
 def html(arguments: argparse.Namespace) -> None:
-    models = models_of(map(read_run, arguments.runs))
+    models = given(arguments)
     suites = dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows)
     tables = [probing_table(models, s, arguments.epoch, arguments.classifier, arguments.published) for s in suites]
-    if any(model.runs[0].score for model in models):
+    if any(map(own_cell, models)):
         quoted = [name for name in arguments.published if name == "conneau2018_table3"]
         tables.append(training_table(models, quoted))
     found = check(CLAIMS, evidence_of(models, arguments.epoch))
@@ -83,20 +94,24 @@ def html(arguments: argparse.Namespace) -> None:
 
 def figures(models: list[Model], arguments: argparse.Namespace) -> list[tuple[str, Figure]]:
     """Every figure that the runs allow, with its heading."""
-    panels = [panel(model, arguments) for model in models]
+    panels = panels_of(models, arguments)
     drawn = [("by epoch: all models", draw_overlay(panels))] if len(panels) > 1 else []
     drawn += [(f"by epoch: {one.title}", draw_panels([one])) for one in panels]
-    sized = [run for model in models for run in model.runs if "encoder.dim" in run.settings]
-    if several_sizes(sized):
-        drawn.append(
-            ("by size of the sentence vector", draw_sizes(sized, "probing", arguments.epoch, arguments.classifier))
-        )
+    sized = by_size(run for model in models for run in model.runs)
+    with suppress(InputError):  # there are no sizes to compare
+        figure = draw_sizes(sized, arguments.suite, arguments.epoch, arguments.classifier)
+        drawn.append(("by size of the sentence vector", figure))
     suites = {row.suite for model in models for run in model.runs for row in run.rows}
     if suites >= {"probing", "downstream"}:
         probing, downstream = (both(models, arguments, suite, False) for suite in ("probing", "downstream"))
         if len(probing.keys() & downstream) >= FEWEST:
             drawn.append(("probing against downstream", draw_correlations(correlate(probing, downstream))))
     return drawn
+
+
+def panels_of(models: list[Model], arguments: argparse.Namespace) -> list[Panel]:
+    """The curves of the models that have scores of the suite."""
+    return [found for model in models if (found := panel(model, arguments)).lines]
 
 
 def panel(model: Model, arguments: argparse.Namespace) -> Panel:
@@ -117,6 +132,12 @@ def both(models: list[Model], arguments: argparse.Namespace, suite: str, publish
     table = {"probing": "conneau2018_table2", "downstream": "conneau2018_table5"}[suite]
     quoted = scores_of(probing_table([], suite, beside=[table])) if published else {}
     return ours | {f"{name} (published)": scores for name, scores in quoted.items()}
+
+
+def left_out(why: str, names: list[str]) -> None:
+    """Say in one line what a figure does without."""
+    if names:
+        print(f"left out, {why}: {'; '.join(names)}", file=sys.stderr)
 
 
 def write_table(made: Table, arguments: argparse.Namespace) -> None:

@@ -1,17 +1,20 @@
 """Training as a picture: probes by epoch, the objective's own score behind them (Conneau et al. 2018, Figure 1)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from datamodules.files import read_csv
 from probes.drawing import (
+    LOOKS,
     OWN,
     SEMANTICS,
     SURFACE,
@@ -39,6 +42,8 @@ class Panel(NamedTuple):
     lines: list[Line]
     score: str  # name of the objective's score, empty if there is none
     own: Line
+    suite: str
+    runs: frozenset[int]  # how many runs the points are of
 
 
 def draw_curves(run: Path, score: str, title: str = "") -> Path:
@@ -56,7 +61,10 @@ def panel_of(
     tasks = in_order([row.task for rows in probes for row in rows])
     lines = [over_runs(task, [_by_epoch(rows, task) for rows in probes]) for task in tasks]
     own = [{epoch: (value, value, value) for epoch, value in _finite(rows, score)} for rows in metrics]
-    return Panel(title, lines, NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else "", over_runs(score, own))
+    name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else ""
+    suite = next((row.suite for rows in probes for row in rows), "probing")
+    epochs = Counter(epoch for rows in probes for epoch in {row.epoch for row in rows})
+    return Panel(title, lines, name, over_runs(score, own), suite, frozenset(epochs.values()))
 
 
 def _by_epoch(rows: Sequence[ProbeRow], task: str) -> dict[float, tuple[float, float, float]]:
@@ -81,6 +89,19 @@ def over_runs(name: str, runs: Sequence[Mapping[float, tuple[float, float, float
     return line
 
 
+def band_meaning(runs: Collection[int]) -> str:
+    """What the low and high of `over_runs` are, where points are of so many runs."""
+    if max(runs, default=1) == 1:
+        return "95% interval"
+    return "95% interval; of several seeds lowest to highest" if 1 in runs else "lowest to highest of the seeds"
+
+
+def score_label(suite: str) -> str:
+    """What the axis of a suite's scores says."""
+    measured = {"probing": "probing accuracy on test (%)", "downstream": "downstream score on test (%, r × 100)"}
+    return measured.get(suite, f"{suite} score on test (%)")
+
+
 def draw_panels(panels: Sequence[Panel]) -> Figure:
     """Panels side by side, two in a row."""
     columns = min(len(panels), 2)
@@ -88,17 +109,23 @@ def draw_panels(panels: Sequence[Panel]) -> Figure:
     figure = new_figure(9.0 if columns == 1 else 12.0, 5.2 if rows == 1 else 4.4 * rows)
     for place, panel in enumerate(panels):
         draw_panel(figure.add_subplot(rows, columns, place + 1), panel)
-    if any(len(line.x) > 1 for panel in panels for line in panel.lines):
-        explain_styles(figure)
+    joined = [line.name for panel in panels if len(_epochs(panel)) > 1 for line in panel.lines]
+    shapes = ["bands"] * bool(joined) + ["bars"] * any(len(_epochs(panel)) < 2 for panel in panels)
+    meaning = band_meaning({n for panel in panels for n in panel.runs})
+    explain(figure, joined, f"{' and '.join(shapes)}: {meaning}")
     return figure
+
+
+def _epochs(panel: Panel) -> list[float]:
+    return sorted({x for line in panel.lines for x in line.x} | set(panel.own.x))
 
 
 def draw_panel(axes: Axes, panel: Panel) -> None:
     """One model. Without epochs to join, each task is a point with its interval."""
     plain_axes(axes, panel.title)
-    axes.set_ylabel("probing accuracy on test (%)", fontsize=9)
+    axes.set_ylabel(score_label(panel.suite), fontsize=9)
     axes.set_ylim(0, TOP)
-    epochs = sorted({x for line in panel.lines for x in line.x} | set(panel.own.x))
+    epochs = _epochs(panel)
     if len(epochs) < 2:
         _points(axes, panel.lines)
         return
@@ -150,8 +177,21 @@ def _points(axes: Axes, lines: Sequence[Line]) -> None:
     axes.set_xticks(range(len(lines)), [line.name for line in lines], fontsize=8.5, rotation=30, ha="right")
 
 
-def explain_styles(figure: Figure) -> None:
-    """The one legend: what the line styles mean."""
+def explain(figure: Figure, joined: Collection[str], bands: str) -> None:
+    """The one legend: what the styles of the lines `joined` mean, if they are the paper's tasks, and the bands."""
     kinds: dict[str, Style] = {"surface": SURFACE, "syntax": SYNTAX, "semantics": SEMANTICS}
-    handles = [Line2D([], [], color="#444444", linestyle=style, label=kind) for kind, style in kinds.items()]
-    figure.legend(handles=handles, loc="outside lower right", ncols=3, frameon=False, fontsize=8.5, handlelength=2.8)
+    known = kinds if LOOKS.keys() & set(joined) else {}
+    handles = [Line2D([], [], color="#444444", linestyle=style, label=kind) for kind, style in known.items()]
+    figure.legend(
+        handles=[*handles, band_handle(bands)],
+        loc="outside lower right",
+        ncols=4,
+        frameon=False,
+        fontsize=8.5,
+        handlelength=2.8,
+    )
+
+
+def band_handle(meaning: str) -> Patch:
+    """The entry of a legend that says what bands are."""
+    return Patch(color="#444444", alpha=0.2, linewidth=0, label=meaning)

@@ -86,18 +86,20 @@ def draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
 
 def name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, bottom: float, top: float) -> None:
     """Write `(name, height, colour)` beside the lines' ends at x = `last`, none over another, joined to its line."""
-    first = axes.get_xlim()[0]
+    scale = axes.xaxis.get_transform()  # the places are even steps on the paper, also of a logarithmic axis
+    first, end = scale.transform(np.array([axes.get_xlim()[0], last]))
     figure_width, height = axes.get_figure().get_size_inches()  # type: ignore[union-attr]
     spec = axes.get_subplotspec()
     rows, columns = spec.get_gridspec().get_geometry() if spec else (1, 1)
     gap = (top - bottom) * 0.165 / (height / rows - 0.9)  # one line of text, in the units of the axis
-    gutter = (last - first) * 0.85 / max(figure_width / columns - 2.1, 0.8)
+    gutter = (end - first) * 0.85 / max(figure_width / columns - 2.1, 0.8)
     heights = spread([end[1] for end in ends], gap, bottom + gap / 2, top - gap / 3)
+    places = scale.inverted().transform(end + gutter * np.array([0.05, 0.22, 0.25, 1.0]))
     for (name, at, colour), placed in zip(ends, heights, strict=True):
-        start, stop = last + 0.05 * gutter, last + 0.22 * gutter
+        start, stop, text = places[:3]
         axes.plot([start, stop], [at, placed], color=colour, linewidth=0.7, alpha=0.8, solid_capstyle="round")
-        axes.text(stop + 0.03 * gutter, placed, name, color=darker(colour), fontsize=8.5, va="center")
-    axes.set_xlim(first, last + gutter)
+        axes.text(text, placed, name, color=darker(colour), fontsize=8.5, va="center")
+    axes.set_xlim(axes.get_xlim()[0], places[3])
 
 
 def spread(heights: Sequence[float], gap: float, bottom: float, top: float) -> list[float]:

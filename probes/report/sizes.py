@@ -1,56 +1,90 @@
 """Scores by the size of the sentence vector (Conneau et al. 2018, Figure 3)."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from datamodules.errors import InputError
-from probes.curves import TOP, explain_styles, over_runs
-from probes.drawing import draw_lines, in_order, look, name_ends, new_figure, plain_axes
-from probes.report.runs import ENCODERS, OBJECTIVES, Run
+from probes.curves import TOP, band_meaning, explain, over_runs, score_label
+from probes.drawing import Line, draw_lines, in_order, look, name_ends, new_figure, plain_axes
+from probes.report.runs import Run, models_of, with_evaluations
 from probes.report.table import final_rows
 
+SIZE = "encoder.dim"
 
-def draw_sizes(runs: Sequence[Run], suite: str, epoch: str, classifier: str) -> Figure:
-    """One panel for each encoder and objective, one line for each task, `encoder.dim` on a logarithmic axis."""
-    groups: dict[tuple[str, str], list[Run]] = {}
-    for run in runs:
-        if "encoder.dim" not in run.settings:
-            raise InputError(f"{run.folder / 'config.yaml'}: no encoder.dim, so no size to draw it at")
-        groups.setdefault((run.encoder, run.objective), []).append(run)
-    if not several_sizes(runs):
-        raise InputError("every run has the same encoder.dim; give runs of several sizes")
-    columns = min(len(groups), 2)
-    figure = new_figure(9.0 if columns == 1 else 12.0, 4.8 * -(-len(groups) // columns))
-    for place, ((encoder, objective), group) in enumerate(groups.items()):
-        scores = [(math.log2(run.settings["encoder.dim"]), final_rows(run, suite, epoch, classifier)) for run in group]
-        tasks = in_order([task for _, rows in scores for task in rows])
-        lines = [
-            over_runs(
-                task,
-                [{dim: (r.test_accuracy, r.test_low, r.test_high)} for dim, at in scores if (r := at.get(task))],
-            )
-            for task in tasks
-        ]
-        axes = figure.add_subplot(-(-len(groups) // columns), columns, place + 1)
-        plain_axes(axes, f"{ENCODERS.get(encoder, encoder)}, {OBJECTIVES.get(objective, objective)}")
-        sizes = sorted({dim for dim, _ in scores})
-        axes.set_xlim(sizes[0] - 0.02 * (sizes[-1] - sizes[0]), sizes[-1])
-        axes.set_ylim(0, TOP)
-        draw_lines(axes, lines)
-        ends = [(line.name, line.y[-1], look(line.name, i)[0]) for i, line in enumerate(lines)]
-        name_ends(axes, ends, sizes[-1], 0, TOP)
-        axes.set_xticks(sizes, [f"{2**size:.0f}" for size in sizes])
-        axes.set_xlabel("dimensions of the sentence vector", fontsize=9)
-        axes.set_ylabel(f"{suite} score on test (%)", fontsize=9)
-    explain_styles(figure)
+
+class Sized(NamedTuple):
+    """Runs that differ in nothing but the size of the sentence vector and their seed."""
+
+    title: str
+    runs: Sequence[tuple[int, Run]]  # each with its size
+
+    @property
+    def sizes(self) -> list[int]:
+        return sorted({size for size, _ in self.runs})
+
+
+def has_size(run: Run) -> bool:
+    """Whether the run says how large its sentence vectors are; a baseline does not."""
+    return isinstance(run.settings.get(SIZE), int)
+
+
+def by_size(runs: Iterable[Run]) -> list[Sized]:
+    """The runs that have a size, those of one model together, with the scores of their evaluations."""
+    joined = [run for run in with_evaluations(runs) if has_size(run)]
+    size = {run.folder: int(run.settings[SIZE]) for run in joined}
+    others = [replace(run, settings={k: v for k, v in run.settings.items() if k != SIZE}) for run in joined]
+    return [Sized(model.title, [(size[run.folder], run) for run in model.runs]) for model in models_of(others)]
+
+
+def draw_sizes(models: Sequence[Sized], suite: str, epoch: str, classifier: str) -> Figure:
+    """One panel for each model, one line for each task, the size on a logarithmic axis.
+
+    Raises InputError where no model has scores at several sizes.
+    """
+    several = [model for model in models if len(model.sizes) > 1]
+    if not several:
+        raise InputError("no runs differ in encoder.dim alone (and their seed); give one model's runs of several sizes")
+    drawn = [(model, found) for model in several if (found := _lines(model, suite, epoch, classifier))]
+    if not drawn:
+        raise InputError(f"no scores of the suite {suite!r} at several sizes; evaluate.py makes them")
+    columns = min(len(drawn), 2)
+    rows = -(-len(drawn) // columns)
+    figure = new_figure(9.0 if columns == 1 else 12.0, 4.8 * rows)
+    for place, (model, lines) in enumerate(drawn):
+        axes = figure.add_subplot(rows, columns, place + 1)
+        plain_axes(axes, model.title)
+        axes.set_ylabel(score_label(suite), fontsize=9)
+        _draw(axes, lines)
+    seeds = {[size for size, _ in model.runs].count(size) for model, _ in drawn for size in model.sizes}
+    explain(figure, [line.name for _, lines in drawn for line in lines], f"bands: {band_meaning(seeds)}")
     return figure
 
 
-def several_sizes(runs: Sequence[Run]) -> bool:
-    """Whether some encoder was trained for the same objective at several sizes."""
-    found: dict[tuple[str, str], set[int]] = {}
-    for run in runs:
-        found.setdefault((run.encoder, run.objective), set()).add(run.settings["encoder.dim"])
-    return any(len(sizes) > 1 for sizes in found.values())
+def _lines(model: Sized, suite: str, epoch: str, classifier: str) -> list[Line]:
+    """The scores by size; none unless there are several sizes to join."""
+    scores = [(size, final_rows(run, suite, epoch, classifier)) for size, run in model.runs]
+    tasks = in_order([task for _, rows in scores for task in rows])
+    runs = {task: [(float(size), rows[task]) for size, rows in scores if task in rows] for task in tasks}
+    lines = [
+        over_runs(task, [{size: (row.test_accuracy, row.test_low, row.test_high)} for size, row in found])
+        for task, found in runs.items()
+    ]
+    return lines if any(len(line.x) > 1 for line in lines) else []
+
+
+def _draw(axes: Axes, lines: Sequence[Line]) -> None:
+    sizes = sorted({size for line in lines for size in line.x})
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(sizes[0] * (sizes[0] / sizes[-1]) ** 0.02, sizes[-1])
+    axes.set_ylim(0, TOP)
+    draw_lines(axes, lines)
+    name_ends(axes, [(line.name, line.y[-1], look(line.name, i)[0]) for i, line in enumerate(lines)], sizes[-1], 0, TOP)
+    axes.xaxis.set_major_locator(FixedLocator(sizes))
+    axes.xaxis.set_major_formatter("{x:.0f}")
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("dimensions of the sentence vector", fontsize=9)

@@ -11,7 +11,8 @@ from PIL import Image
 from datamodules.errors import InputError
 from datamodules.files import read_csv, upsert_csv
 from probes.curves import draw_curves, draw_panels, over_runs, panel_of
-from probes.drawing import TASKS, as_svg, new_figure, save_figure, spread
+from probes.drawing import TASKS, as_svg, name_ends, new_figure, save_figure, spread
+from probes.report.overlay import draw_overlay
 from probes.results import ProbeRow, read_rows, write_rows
 
 
@@ -27,9 +28,18 @@ def run_of(folder: Path, epochs: int, tasks: tuple[str, ...] = TASKS) -> Path:
     return folder
 
 
-def figure_of(run: Path):
-    metrics = [read_csv(run / "metrics.csv")] if (run / "metrics.csv").exists() else []
-    return draw_panels([panel_of("a run", [read_rows(run / "probes.csv")], "val/bleu", metrics)])
+def panel_of_runs(*runs: Path):
+    metrics = [read_csv(run / "metrics.csv") for run in runs if (run / "metrics.csv").exists()]
+    return panel_of("a run", [read_rows(run / "probes.csv") for run in runs], "val/bleu", metrics)
+
+
+def figure_of(*runs: Path):
+    return draw_panels([panel_of_runs(*runs)])
+
+
+def legend_of(figure) -> list[str]:
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 9])
@@ -70,6 +80,39 @@ def test_a_run_without_probes_still_shows_its_own_score(tmp_path: Path) -> None:
     run = run_of(tmp_path, 3)
     (run / "probes.csv").unlink()
     assert draw_curves(run, "val/bleu").exists()
+
+
+def test_a_figure_says_what_its_bands_are(tmp_path: Path) -> None:
+    one, other, untrained = (run_of(tmp_path / f"{n} epochs", n) for n in (3, 4, 1))
+    assert legend_of(figure_of(untrained)) == ["bars: 95% interval"]
+    assert legend_of(figure_of(one))[-1] == "bands: 95% interval"
+    assert legend_of(figure_of(one, one))[-1] == "bands: lowest to highest of the seeds"
+    assert legend_of(figure_of(one, other))[-1] == "bands: 95% interval; of several seeds lowest to highest"
+
+
+def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -> None:
+    assert legend_of(figure_of(run_of(tmp_path, 3, ("MR", "CR")))) == ["bands: 95% interval"]
+
+
+def test_the_axis_names_the_suite() -> None:
+    rows = [ProbeRow(e, e, "downstream", "MR", "logreg", 1, 60, 55, 65, {}, 1, 0.1) for e in range(2)]
+    axes = draw_panels([panel_of("a run", [rows], "", [])]).axes[0]
+    assert axes.get_ylabel() == "downstream score on test (%, r × 100)"
+
+
+@pytest.mark.parametrize(("models", "banded"), [(6, True), (7, False)])
+def test_many_models_over_each_other_have_no_bands(tmp_path: Path, models: int, banded: bool) -> None:
+    figure = draw_overlay([panel_of_runs(run_of(tmp_path, 3, ("WC",)))] * models)
+    assert bool(figure.axes[0].collections) == banded
+    assert ("bands: 95% interval" in legend_of(figure)) == banded
+
+
+def test_names_stand_at_the_ends_of_lines_also_on_a_logarithmic_axis() -> None:
+    axes = new_figure(9, 4).add_subplot()
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(512, 4096)
+    name_ends(axes, [("WC", 50.0, "#000000")], 4096, 0, 100)
+    assert 4096 < axes.texts[0].get_position()[0] < axes.get_xlim()[1] < 2 * 4096
 
 
 @settings(max_examples=60, deadline=None)

@@ -24,6 +24,7 @@ from probes.report.findings import check
 from probes.report.formats import as_csv, as_html, latex, markdown
 from probes.report.published import published
 from probes.report.runs import models_of, read_run
+from probes.report.sizes import by_size
 from probes.report.table import Cell, Row, Table, probing_table, training_table
 from probes.results import ProbeRow, write_rows
 from report import main
@@ -243,6 +244,7 @@ def test_training_scores_stand_under_their_objective(tmp_path: Path) -> None:
 def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_path: Path, own: tuple) -> None:
     runs = run_of(tmp_path / "a", own=own), run_of(tmp_path / "b", encoder="bilstm_last")
     assert [row.name for row in training_table(models(*runs)).rows] == ["BiLSTM-last"]
+    assert main(["html", str(runs[0]), "--out", str(tmp_path / "page.html")]) == 0
 
 
 def test_the_papers_own_numbers_show_its_findings() -> None:
@@ -314,8 +316,41 @@ def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
     assert main(["html", *runs, "--out", str(out)]) == 0
     text = out.read_text()
     assert "by size of the sentence vector" in text
+    assert ">WC, 1024: 52.00</title>" in text
     assert "probing against downstream" not in text  # nothing downstream was scored
     assert all(html.escape(finding.claim) in text for finding in check(CLAIMS, published_evidence()))
+
+
+def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Path) -> None:
+    runs = [run_of(tmp_path / f"{dim} {seed}", dim=dim, seed=seed) for dim in (512, 1024) for seed in (1, 2)]
+    other = run_of(tmp_path / "other", dim=1024)
+    with (other / "config.yaml").open("a") as config:
+        config.write("  layers: 1\n")
+    found = by_size(map(read_run, [*runs, other]))
+    assert [(model.sizes, len(model.runs)) for model in found] == [([512, 1024], 4), ([1024], 1)]
+
+
+def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    runs = [run_of(tmp_path / str(dim), dim=dim) for dim in (512, 1024)]
+    scored = [evaluation_of(tmp_path / f"of {run.name}", run) for run in runs]
+    bov = evaluation_of(tmp_path / "bov", "bov")
+    given = [str(path) for path in (*runs, *scored, bov)]
+    assert main(["size", *given, "--suite", "downstream", "--out", str(tmp_path / "size.png")]) == 0
+    assert capsys.readouterr().err == f"left out, no encoder.dim: {bov}\n"
+
+
+def test_without_scores_of_probes_the_page_has_no_curves(tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    given = [str(evaluation_of(tmp_path / name, f"hf:{name}")) for name in ("a", "b")]
+    assert main(["html", *given, "--out", str(out)]) == 0
+    assert "by epoch" not in out.read_text()
+    assert main(["curves", "--overlay", *given, "--out", str(tmp_path / "curves.png")]) == 2
+
+
+@pytest.mark.parametrize("report", ["table", "training", "curves", "correlation", "size", "findings", "html"])
+def test_a_report_of_nothing_asks_for_runs(capsys: pytest.CaptureFixture[str], report: str) -> None:
+    assert main([report]) == 2
+    assert "give run folders" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -326,7 +361,7 @@ def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
         (["table", "{run}", "--published", "nonsense"], "no published table 'nonsense'"),
         (["curves", "{run}", "--out", "a.gif"], "ends in .png or .svg"),
         (["correlation", "{run}"], "no scores of the suite 'downstream'"),
-        (["size", "{run}"], "same encoder.dim"),
+        (["size", "{run}"], "no runs differ in encoder.dim alone"),
         (["training", "{untrained}"], "no run has a score"),
         (["table", "{broken}"], "probes.csv:2: epoch is 'x'"),
         (["table", "{metrics}"], "metrics.csv:2: val/bleu is 'high'"),
