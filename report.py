@@ -76,7 +76,14 @@ def size(arguments: argparse.Namespace) -> None:
 def findings(arguments: argparse.Namespace) -> None:
     ours = None if arguments.published else given(arguments, or_published=True)
     evidence = published_evidence() if ours is None else evidence_of(ours, arguments.epoch)
-    write_text(as_markdown(check(CLAIMS, evidence)), arguments.out)
+    found = check(CLAIMS, evidence)
+    if arguments.claim is None:
+        write_text(as_markdown(found, evidence.notes), arguments.out)
+        return
+    named = [finding for finding in found if finding.name == arguments.claim.replace("_", " ")]
+    if not named:
+        raise InputError(f"no claim {arguments.claim!r}; there are {', '.join(finding.name for finding in found)}")
+    write_text(named[0].in_full, arguments.out)
 
 
 def html(arguments: argparse.Namespace) -> None:
@@ -192,6 +199,7 @@ def command_line() -> argparse.ArgumentParser:
     sized = add(size, "scores by size of the sentence vector (Figure 3)", "size.png")
     checked = add(findings, "which published findings hold for these runs: rules, numbers, verdicts", None)
     checked.add_argument("--published", action="store_true", help="check the papers' own tables instead of runs")
+    checked.add_argument("--claim", metavar="NAME", help="one of them with every comparison, e.g. 'max is above last'")
     paged = add(html, "all tables, figures and findings on one page that opens offline", "report.html")
 
     for command in (*tables, paged):

@@ -167,3 +167,12 @@ def test_the_report_reads_runs_and_evaluations(tmp_path: Path, capsys: pytest.Ca
     assert "| max is above last |" in printed
     assert "2 for, 0 against, 0 within" in printed
     assert main(["findings"]) == 2
+
+
+def test_one_claim_is_shown_with_every_comparison(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    runs = [run_of(tmp_path / name, encoder=name, more=more) for name, more in (("bilstm_max", 9), ("bilstm_last", 0))]
+    assert main(["findings", *map(str, runs), "--claim", "max_is_above_last"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == "max is above last: holds"
+    assert [line.split(",")[0].split() for line in shown[4:]] == [["for", "WC"], ["for", "BShift"]]
+    assert main(["findings", *map(str, runs), "--claim", "nonsense"]) == 2
