@@ -5,6 +5,7 @@ whatever the memory held. Words therefore get their first vectors here, from a f
 start at zero because the training has a process of its own, whose memory comes zeroed.
 """
 
+import errno
 import json
 import os
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from datamodules.errors import InputError
+from datamodules.fasttext_file import check_bin
 
 ZEROED = {
     "MALLOC_MMAP_THRESHOLD_": "65536",  # bytes; larger blocks come zeroed from the kernel
@@ -24,7 +26,10 @@ ZEROED = {
 
 
 def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
-    """Train skip-gram vectors with subwords (Bojanowski et al. 2017) on a file of sentences."""
+    """Train skip-gram vectors with subwords (Bojanowski et al. 2017) on a file of sentences.
+
+    Raises InputError if fastText cannot, OSError if the disk had no room for what it wrote.
+    """
     first = text.with_suffix(".first.vec")
     _write_first_vectors(text, first, int(settings["dim"]))
     root = Path(__file__).parents[1]
@@ -34,6 +39,12 @@ def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
     if done.returncode:
         said = (done.stderr.strip() or "stopped").splitlines()[-1]
         raise InputError(f"fastText could not train word vectors ({said}); try embeddings=file, or lower dim")
+    try:
+        check_bin(out)  # fastText does not look whether its writes succeed
+    except InputError:
+        raise OSError(errno.ENOSPC, "no room for the word vectors", str(out)) from None
+    with out.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def _write_first_vectors(text: Path, out: Path, dim: int) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from datamodules.errors import InputError
+from datamodules.fasttext_file import check_bin
 from datamodules.lines import read_lines
 
 CHUNK = 100_000  # rows allocated at a time
@@ -73,11 +74,12 @@ def _wrong(texts: list[str]) -> str:
 
 
 def open_bin(path: Path) -> Any:
-    """A fastText model. Raises InputError when the file is none."""
+    """A fastText model. Raises InputError when the file is none, or not whole."""
+    check_bin(path)
     fasttext.FastText.eprint = lambda *_, **__: None  # loading warns about a method that nobody calls
     try:
         return fasttext.load_model(str(path))
-    except (ValueError, MemoryError) as error:
+    except (ValueError, RuntimeError, MemoryError) as error:
         raise InputError(f"{path}: not a fastText model ({error})") from None
 
 

@@ -1,0 +1,89 @@
+"""A fastText model is whole, or refused in one line: fastText itself would hang on a cut one, or read garbage."""
+
+import resource
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+import fasttext
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from datamodules.errors import InputError
+from datamodules.fasttext_file import check_bin
+from datamodules.skipgram import train_bin
+from datamodules.vector_files import open_bin, read_vectors
+
+SKIPGRAM = {"dim": 6, "epoch": 1, "bucket": 300, "minn": 2, "maxn": 4, "thread": 1}
+many = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sentences whose first word is, for a classifier, one of three hundred labels."""
+    path = tmp_path_factory.mktemp("text") / "text"
+    path.write_text("".join(f"__label__{i % 300} the dog sees w{i} chat là .\n" for i in range(600)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(text: Path) -> Path:
+    out = text.with_name("model.bin")
+    train_bin(text, out, SKIPGRAM)
+    return out
+
+
+@many
+@given(share=st.floats(0, 1, exclude_max=True))
+def test_a_model_that_is_cut_off_anywhere_is_refused(model: Path, tmp_path: Path, share: float) -> None:
+    cut, whole = tmp_path / "cut.bin", model.read_bytes()
+    cut.write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(InputError, match=r"cut\.bin: .*again"):
+        read_vectors(cut)
+
+
+@many
+@given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
+def test_a_model_with_a_damaged_head_is_refused_or_read(model: Path, tmp_path: Path, share: float, new: bytes) -> None:
+    damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
+    at = int(share * 100)  # magic number, settings and sizes
+    changed[at : at + len(new)] = new
+    damaged.write_bytes(changed)
+    with suppress(InputError):
+        check_bin(damaged)
+
+
+QUANTISED = {
+    "plain": {},
+    "norms": {"qnorm": True},
+    "output too": {"qout": True},
+    "pruned": {"qnorm": True, "qout": True, "cutoff": 300},
+}
+
+
+@pytest.mark.parametrize("how", QUANTISED.values(), ids=QUANTISED.keys())
+def test_every_form_that_fasttext_writes_is_whole(text: Path, tmp_path: Path, how: dict) -> None:
+    trained = fasttext.train_supervised(str(text), dim=6, epoch=0, bucket=1000, minn=2, maxn=4, verbose=0)
+    random = np.random.default_rng(0)  # for what was never trained may be no numbers
+    trained.set_matrices(
+        *(random.normal(size=m.shape) for m in (trained.get_input_matrix(), trained.get_output_matrix()))
+    )
+    trained.save_model(str(tmp_path / "model.bin"))
+    check_bin(tmp_path / "model.bin")
+    trained.quantize(**how)
+    trained.save_model(str(tmp_path / "model.ftz"))
+    check_bin(tmp_path / "model.ftz")
+    assert open_bin(tmp_path / "model.ftz").get_dimension() == 6
+
+
+def test_vectors_that_the_disk_had_no_room_for_are_not_taken_for_whole(text: Path, tmp_path: Path) -> None:
+    assert signal.getsignal(signal.SIGXFSZ) == signal.SIG_IGN  # a write beyond the limit fails as on a full disk
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="no room for the word vectors"):
+            train_bin(text, tmp_path / "model.bin", {**SKIPGRAM, "bucket": 10_000})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
