@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -96,24 +94,6 @@ def fitting_batch(examples: int) -> int:
 def key_of(*made_of: str | int | None) -> str:
     """A short name for everything that the content of a folder depends on."""
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
-
-
-def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
-    """Let `build` fill a folder beside `folder`, then rename it: `folder` is whole or not there."""
-    if folder.exists():
-        return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
-    try:
-        build(work)
-        try:
-            work.rename(folder)
-        except OSError:  # another process made the same folder first
-            if not folder.exists():
-                raise
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    return folder
 
 
 def write_sides(

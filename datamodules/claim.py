@@ -72,11 +72,12 @@ def _abandoned(holder: str, folder: Path, until: float) -> bool:
     """Whether the holder is a dead process of this machine, or one elsewhere that gave no sign of life until then."""
     host, _, process = holder.strip().rpartition(" ")
     if host == socket.gethostname() and process.isdigit():
-        return not _alive(int(process))
+        return not alive(int(process))
     return _now(folder) > until
 
 
-def _alive(process: int) -> bool:
+def alive(process: int) -> bool:
+    """Whether a process of this machine still runs."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

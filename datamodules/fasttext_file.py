@@ -22,11 +22,15 @@ def check_bin(path: Path) -> None:
         ValueError,
         OverflowError,
     ):  # beyond the end, in the dictionary or after; empty files map nowhere
-        raise InputError(f"{path}: cut off after {size:,} bytes; get the whole fastText model again") from None
+        raise InputError(
+            f"{path}: cut off after {size:,} bytes; delete it, and get or make the fastText model again"
+        ) from None
     if end is None:
-        raise InputError(f"{path}: not a fastText model, or damaged; get it again")
+        raise InputError(f"{path}: not a fastText model, or damaged; delete it, and get or make it again")
     if end != size:
-        raise InputError(f"{path}: {size:,} bytes instead of {end:,}; get the whole fastText model again")
+        raise InputError(
+            f"{path}: {size:,} bytes instead of {end:,}; delete it, and get or make the fastText model again"
+        )
 
 
 class _Reader:

@@ -1,29 +1,109 @@
-"""Files that are either whole or not there."""
+"""Files and folders that are either whole or not there."""
 
 import csv
+import errno
+import json
 import os
+import shutil
+import socket
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from datamodules.claim import alive
 from datamodules.errors import InputError
+
+SIZES = "sizes.json"  # in a folder that build_once made: its files and their bytes
 
 
 @contextmanager
 def atomic_write(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
-    """Open a file beside `path` for writing; when the block ends well it takes the place of `path`."""
+    """Open a file beside `path` for writing; when the block ends well it takes the place of `path`.
+
+    Raises OSError naming a file where the disk takes no more.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with beside.open("wb") if binary else beside.open("w", encoding="utf-8", newline="") as file:
+        with room_for(path), beside.open("wb") if binary else beside.open("w", encoding="utf-8", newline="") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def room_for(path: Path) -> Iterator[None]:
+    """Gives a write that failed the name of what was written, and numpy's, which has no number, that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if type(error) is OSError and error.errno is None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from None
+        error.filename = error.filename or str(path)
+        raise
+
+
+def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
+    """Let `build` fill a folder beside `folder`, then rename it: `folder` is whole or not there.
+
+    Raises InputError where a folder that was made before has lost a file or a part of one.
+    """
+    if folder.exists():
+        _check_sizes(folder)
+        return folder
+    with workshop(folder.parent) as work, room_for(folder):
+        build(work)
+        sizes = {path.name: path.stat().st_size for path in work.iterdir()}
+        (work / SIZES).write_text(json.dumps(sizes), encoding="utf-8")
+        for path in (*work.iterdir(), work):
+            _make_durable(path)
+        try:
+            work.rename(folder)
+        except OSError:  # another process made the same folder first
+            if not folder.exists():
+                raise
+    return folder
+
+
+@contextmanager
+def workshop(parent: Path) -> Iterator[Path]:
+    """A new folder in `parent` to make things in, gone afterwards; so are those of killed processes of this machine."""
+    parent.mkdir(parents=True, exist_ok=True)
+    mine = f"-{socket.gethostname()}-"
+    for left in parent.glob(f".making-*{mine}*"):
+        process = left.name.rpartition("-")[2]
+        if process.isdecimal() and not alive(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
+    work = Path(tempfile.mkdtemp(prefix=".making-", suffix=f"{mine}{os.getpid()}", dir=parent))
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _check_sizes(folder: Path) -> None:
+    """A folder of an earlier version has no sizes to check."""
+    try:
+        sizes = json.loads((folder / SIZES).read_text(encoding="utf-8")) if (folder / SIZES).exists() else {}
+        wrong = [name for name, size in sizes.items() if (folder / name).stat().st_size != size]
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder}: damaged ({error}); delete this folder, it is made anew") from None
+    if wrong:
+        raise InputError(f"{folder}: {', '.join(wrong)} cut off or changed; delete this folder, it is made anew")
+
+
+def _make_durable(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

@@ -12,9 +12,10 @@ from torch.utils.data import DataLoader
 from tqdm import tqdm
 
 from datamodules.batches import Bag, InDocument, Position
-from datamodules.cached import SPLITS, CachedData, Skipped, build_once, key_of, lines, write_words
+from datamodules.cached import SPLITS, CachedData, Skipped, key_of, lines, write_words
 from datamodules.corpus import Corpus, Document, Split
 from datamodules.errors import InputError
+from datamodules.files import build_once
 from datamodules.loading import pad
 from datamodules.ragged import Ragged, save_ragged
 from datamodules.vocabulary import Vocabulary

@@ -9,8 +9,9 @@ import torch
 from torch.utils.data import DataLoader
 
 from datamodules.batches import LabelledPair
-from datamodules.cached import SPLITS, CachedData, build_once, key_of, lines, write_sides, write_words
+from datamodules.cached import SPLITS, CachedData, key_of, lines, write_sides, write_words
 from datamodules.corpus import Corpus
+from datamodules.files import build_once
 
 FORMAT = 1  # raised when the cached form changes
 LABELS = ("entailment", "neutral", "contradiction")

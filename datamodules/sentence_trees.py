@@ -4,15 +4,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from datamodules.cached import (
-    SPLITS,
-    build_once,
-    key_of,
-    lines,
-    write_sides,
-    write_words,
-)
+from datamodules.cached import SPLITS, key_of, lines, write_sides, write_words
 from datamodules.corpus import Corpus, Split
+from datamodules.files import build_once
 from datamodules.linear_trees import linearize
 from datamodules.penn import parse_all
 from datamodules.ragged import save_ragged

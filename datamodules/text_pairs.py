@@ -9,16 +9,9 @@ import numpy as np
 from torch.utils.data import DataLoader
 
 from datamodules.batches import SentencePair
-from datamodules.cached import (
-    SPLITS,
-    CachedData,
-    build_once,
-    key_of,
-    lines,
-    write_sides,
-    write_words,
-)
+from datamodules.cached import SPLITS, CachedData, key_of, lines, write_sides, write_words
 from datamodules.corpus import Corpus, Document, Split
+from datamodules.files import build_once
 from datamodules.loading import pad
 from datamodules.ragged import save_ragged
 from datamodules.subwords import Subwords

@@ -5,10 +5,10 @@ python -m datamodules.train_vectors news.txt books.txt.gz --out vectors.bin
 
 import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 from datamodules.errors import InputError
+from datamodules.files import workshop
 from datamodules.lines import read_lines
 from datamodules.parallel import parallel_map
 from datamodules.skipgram import train_bin
@@ -35,9 +35,8 @@ def main(arguments: list[str]) -> int:
         "thread": options.threads,
     }
     try:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=options.out.parent) as work:
-            joined, made = Path(work) / "text", Path(work) / "vectors.bin"
+        with workshop(options.out.parent) as work:
+            joined, made = work / "text", work / "vectors.bin"
             with joined.open("w", encoding="utf-8") as file:
                 for path in options.text:
                     lines = (line for _, line in read_lines(path))

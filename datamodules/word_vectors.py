@@ -8,7 +8,6 @@ import hashlib
 import json
 import math
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from datamodules.errors import InputError
-from datamodules.files import atomic_write
+from datamodules.files import atomic_write, build_once, workshop
 from datamodules.skipgram import train_bin
 from datamodules.vector_files import open_bin, read_vectors
 from datamodules.vocabulary import SPECIALS, Vocabulary
@@ -97,29 +96,17 @@ def open_store(path: Path, cache: Path) -> WordVectors:
     state = path.stat()
     key = hashlib.sha256(f"{path.resolve()} {state.st_size} {state.st_mtime_ns}".encode()).hexdigest()[:16]
     folder = cache / f"vectors-{path.name}-{key}"
-    if not (folder / "matrix.npy").exists():
-        words, rows = read_vectors(path)
-        _write_store(folder, words, rows)
+    build_once(folder, lambda work: _write_store(work, *read_vectors(path)))
     return WordVectors(folder, path if path.suffix == ".bin" else None)
 
 
-def _write_store(folder: Path, words: list[str], matrix: np.ndarray) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
-    try:
-        index = np.empty(len(words), dtype=INDEX)
-        index["hash"] = [_hash(word) for word in words]
-        index["row"] = np.arange(len(words))
-        index.sort(order=["hash", "row"])  # of a repeated word the first row comes first, and is found
-        np.save(work / "hashes.npy", index)
-        np.save(work / "matrix.npy", matrix)
-        try:
-            work.rename(folder)
-        except OSError:  # another process was first
-            if not (folder / "matrix.npy").exists():
-                raise
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+def _write_store(work: Path, words: list[str], matrix: np.ndarray) -> None:
+    index = np.empty(len(words), dtype=INDEX)
+    index["hash"] = [_hash(word) for word in words]
+    index["row"] = np.arange(len(words))
+    index.sort(order=["hash", "row"])  # of a repeated word the first row comes first, and is found
+    np.save(work / "hashes.npy", index)
+    np.save(work / "matrix.npy", matrix)
 
 
 def _hash(word: str) -> int:
@@ -247,13 +234,12 @@ class Trained:
         return open_store(path, cache)
 
     def _train(self, sentences: Iterable[str], path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as work:
-            text, there = Path(work) / "text", 0
+        with workshop(path.parent) as work:
+            text, there = work / "text", 0
             with text.open("w", encoding="utf-8") as file:
                 for sentence in sentences:
                     there += len(sentence.split())
                     file.write(f"{sentence}\n")
             passes = max(self.epochs, math.ceil(self.words / max(1, there)))
-            train_bin(text, Path(work) / "model.bin", {**self.settings, "epoch": passes})
-            (Path(work) / "model.bin").replace(path)
+            train_bin(text, work / "model.bin", {**self.settings, "epoch": passes})
+            (work / "model.bin").replace(path)

@@ -1,5 +1,6 @@
 """A frozen encoder: sentences in, vectors out, in three lines and from the run folder alone."""
 
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
@@ -13,6 +14,7 @@ from tqdm import tqdm
 
 from datamodules.batches import UNKNOWN, Sentences
 from datamodules.errors import InputError
+from datamodules.files import room_for
 from datamodules.loading import pad
 from datamodules.ragged import ragged
 from datamodules.vocabulary import Vocabulary
@@ -64,7 +66,8 @@ class FrozenEncoder:
         """Vectors (N, D) float32 of sentences, in their order; an empty sentence gets zeros.
 
         `tokenized`: words are what whitespace separates; else the corpus's own tokenisation comes first.
-        `out`: write the vectors to this .npy file and return it memory-mapped; memory stays flat.
+        `out`: write the vectors to this .npy file and return it memory-mapped; memory stays flat. Raises OSError
+        before anything is encoded where the disk has no room for them.
         """
         if isinstance(sentences, str):
             raise InputError(f"encode takes a list of sentences, not one string: encode([{sentences[:40]!r}])")
@@ -86,6 +89,8 @@ class FrozenEncoder:
         beside = out.with_name(f".{out.name}.tmp")
         try:
             np.lib.format.open_memmap(beside, "w+", np.float32, (len(which), self.dim)).flush()
+            with room_for(out), beside.open("r+b") as file:  # now, because a map of a full disk kills the process
+                os.posix_fallocate(file.fileno(), 0, beside.stat().st_size)
             # opened for each chunk anew: the pages of a closed map no longer count as our memory
             self._fill(partial(np.lib.format.open_memmap, beside, "r+"), distinct, which)
             beside.replace(out)

@@ -1,11 +1,15 @@
+import os
+import socket
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from datamodules.cached import build_once, key_of
+from datamodules.cached import key_of
 from datamodules.corpus import Split
 from datamodules.errors import InputError
+from datamodules.files import SIZES, build_once
 from datamodules.sentence_trees import SentenceTrees
 from datamodules.text_pairs import TextPairs, followed
 from tests.tiny_corpus import TinyCorpus
@@ -49,6 +53,47 @@ def test_whoever_comes_second_keeps_what_is_there(tmp_path: Path) -> None:
 
     build_once(tmp_path / "made", build)
     assert [path.name for path in tmp_path.rglob("*")] == ["made", "theirs"]
+
+
+def left_by(process: int, folder: Path) -> Path:
+    """What a build by that process would leave if it was killed."""
+    left = folder / f".making-x-{socket.gethostname()}-{process}"
+    left.mkdir()
+    (left / "half").touch()
+    return left
+
+
+def test_what_a_killed_build_left_goes_with_the_next_one(tmp_path: Path) -> None:
+    killed = subprocess.Popen(["true"])
+    killed.wait()
+    left = left_by(killed.pid, tmp_path)
+    build_once(tmp_path / "made", lambda _: None)
+    assert not left.exists()
+
+
+def test_what_a_living_process_builds_is_left_alone(tmp_path: Path) -> None:
+    others = left_by(os.getpid(), tmp_path)
+    build_once(tmp_path / "made", lambda _: None)
+    assert others.exists()
+
+
+CACHED_FILES = ["words.txt", "skipped.json", "train.source.ids.npy", "train.source.offsets.npy", "subwords.model"]
+
+
+@pytest.mark.parametrize("name", [*CACHED_FILES, "train.source.txt", SIZES])
+def test_a_cached_file_that_is_cut_off_names_the_folder_to_delete(tmp_path: Path, name: str) -> None:
+    data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+    path = data.folder / name
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
+        TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+
+
+def test_a_cached_file_that_is_gone_names_the_folder_to_delete(tmp_path: Path) -> None:
+    data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+    (data.folder / "words.txt").unlink()
+    with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
+        TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
 
 
 def test_the_key_knows_what_it_was_made_of() -> None:

@@ -1,7 +1,12 @@
 """Files are whole or not there, and CSV rows are kept once."""
 
+import errno
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -58,6 +63,25 @@ def test_upserting_twice_is_upserting_once(
     once = read_csv(path)
     upsert_csv(path, second, ["key"])
     assert read_csv(path) == once
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """A write beyond so many bytes fails as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_an_array_that_the_disk_has_no_room_for_says_so_and_names_its_file(tmp_path: Path) -> None:
+    said = pytest.raises(OSError, match=r"No space left on device: .*matrix\.npy")
+    with said as caught, files_of_at_most(20_000), atomic_write(tmp_path / "matrix.npy", binary=True) as file:
+        np.save(file, np.zeros(10_000))
+    assert caught.value.errno == errno.ENOSPC
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_new_columns_are_empty_in_old_rows(tmp_path: Path) -> None:
