@@ -26,7 +26,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from configs.help import evaluate_help
 from datamodules.corpus import Corpus
-from datamodules.errors import InputError, in_one_line
+from datamodules.errors import InputError, in_one_line, of_the_disk
 from datamodules.files import atomic_write, upsert_csv
 from datamodules.word_vectors import FromFile
 from encoders.named import FORMS, Named, called, precomputed, random, trained
@@ -243,7 +243,11 @@ def start(config: DictConfig) -> None:
         if done := evaluate(config):
             show(done, config)
     except (InputError, InstantiationException, OmegaConfBaseException) as error:
-        raise SystemExit(fail(error)) from None
+        raise SystemExit(fail(in_one_line(error))) from None
+    except OSError as error:
+        raise SystemExit(
+            fail(f"{of_the_disk(error, Path(config.out))}; make room, then the same command again")
+        ) from None
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on from the scores that are there", file=sys.stderr)
         raise SystemExit(130) from None
@@ -257,11 +261,11 @@ def command(arguments: list[str]) -> None:
     try:
         start()
     except (HydraException, OmegaConfBaseException) as error:
-        sys.exit(fail(error))
+        sys.exit(fail(in_one_line(error)))
 
 
-def fail(error: Exception) -> int:
-    print("error:", in_one_line(error), file=sys.stderr)
+def fail(message: str) -> int:
+    print("error:", message, file=sys.stderr)
     return 2
 
 

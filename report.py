@@ -12,7 +12,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from datamodules.errors import InputError
+from datamodules.errors import InputError, of_the_disk
 from datamodules.files import atomic_write
 from probes.curves import Panel, draw_panels, panel_of
 from probes.drawing import save_figure
@@ -222,6 +222,10 @@ def main(arguments: list[str]) -> int:
         parsed.action(parsed)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        where = parsed.out or Path("standard output")
+        print(f"error: {of_the_disk(error, where)}; make room there, or choose another --out", file=sys.stderr)
         return 2
     return 0
 

@@ -4,12 +4,12 @@ python train.py encoder=bilstm_max objective=nmt_enfr
 python train.py resume=runs/nmt_enfr/bilstm_max/2026-11-20_12-00-00
 """
 
-import errno
 import logging
 import os
 import sys
 import warnings
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach command(), which says them in one line
@@ -17,7 +17,6 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # a waiting thread leaves i
 
 import hydra
 import pytorch_lightning as pl
-import torch
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, InstantiationException
 from hydra.utils import instantiate
@@ -29,7 +28,7 @@ from pytorch_lightning.utilities import rank_zero_only
 
 from configs.help import help_text
 from datamodules.claim import claimed
-from datamodules.errors import InputError, in_one_line
+from datamodules.errors import InputError, in_one_line, of_the_disk
 from datamodules.files import atomic_write
 from datamodules.resumable import ResumableData
 from datamodules.word_vectors import RunVectors, load_run_vectors, save_run_vectors
@@ -51,7 +50,6 @@ from studies.run import run_study
 
 CONFIGS = Path(__file__).parent / "configs"
 RUNNING = ".running"  # in a run's folder while a process works on it
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG}
 
 
 def train(config: DictConfig, run: Path) -> None:
@@ -141,8 +139,8 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
     else:
         probing.probe(trainer, epoch=0)
         for name in ("best", "last"):
-            with atomic_write(run / "checkpoints" / f"{name}.ckpt", binary=True) as file:
-                torch.save({"state_dict": module.state_dict(), "epoch": 0, "global_step": 0}, file)
+            state = {"state_dict": module.state_dict(), "epoch": 0, "global_step": 0}
+            AtomicCheckpoints().save_checkpoint(state, run / "checkpoints" / f"{name}.ckpt")
 
 
 def refuse_foreign(path: Path, module: Objective) -> None:
@@ -192,14 +190,20 @@ def start(config: DictConfig) -> None:
     """Begin a new run in the folder that Hydra named."""
     run = Path(HydraConfig.get().runtime.output_dir)
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
-    if is_first() and (run / "config.yaml").exists():
-        there = f"{run}: a run is already there; continue it with resume={run} or choose another hydra.run.dir="
-        raise SystemExit(fail(there))
     OmegaConf.resolve(config)
-    if is_first():
-        with atomic_write(run / "config.yaml") as file:
-            file.write(OmegaConf.to_yaml(config))
-    run_or_explain(config, run)
+    with explained(run), owned(run):
+        if is_first():
+            begin(config, run)
+        train(config, run)
+
+
+def begin(config: DictConfig, run: Path) -> None:
+    """Write the settings of a run that is ours. Raises InputError where there is one already."""
+    if (run / "config.yaml").exists():
+        there = f"{run}: a run is already there; continue it with resume={run} or choose another hydra.run.dir="
+        raise InputError(there)
+    with atomic_write(run / "config.yaml") as file:
+        file.write(OmegaConf.to_yaml(config))
 
 
 def resume(run: Path, overrides: list[str]) -> None:
@@ -212,22 +216,30 @@ def resume(run: Path, overrides: list[str]) -> None:
     config = OmegaConf.load(run / "config.yaml")
     merged = OmegaConf.merge(config, OmegaConf.from_dotlist(overrides))
     assert isinstance(merged, DictConfig)
-    run_or_explain(merged, run)
+    with explained(run), owned(run):
+        train(merged, run)
 
 
-def run_or_explain(config: DictConfig, run: Path) -> None:
+@contextmanager
+def owned(run: Path) -> Iterator[None]:
+    """The folder of a run, for us alone. Raises InputError while another process has it."""
+    with claimed(run, RUNNING) if is_first() else nullcontext(True) as mine:
+        if not mine:
+            raise InputError(f"{run}: another process works on this run; if none does, delete {run / RUNNING}")
+        yield
+
+
+@contextmanager
+def explained(run: Path) -> Iterator[None]:
+    """Ends in one line what the user can mend; here, because Hydra would print a line of its own."""
     try:
-        with claimed(run, RUNNING) if is_first() else nullcontext(True) as mine:
-            if not mine:
-                raise InputError(f"{run}: another process works on this run; if none does, delete {run / RUNNING}")
-            train(config, run)
-    except (InputError, InstantiationException) as error:  # here, because Hydra would print a line of its own
+        yield
+    except (InputError, InstantiationException) as error:
         raise SystemExit(fail(in_one_line(error))) from None
     except OSError as error:
-        if error.errno not in NO_ROOM:
-            raise
-        said = f"{os.fsdecode(error.filename or run)}: {error.strerror}; nothing written before is lost"
-        raise SystemExit(fail(f"{said}. Make room there, then: python train.py resume={run}")) from None
+        said = f"{of_the_disk(error, run)}; nothing written before is lost"
+        again = f"python train.py resume={run}" if (run / "config.yaml").exists() else "the same command again"
+        raise SystemExit(fail(f"{said}. Make room there, then: {again}")) from None
     except KeyboardInterrupt:
         say(f"\nstopped; nothing is lost. Continue with: python train.py resume={run}")
         raise SystemExit(130) from None
@@ -250,6 +262,8 @@ def command(arguments: list[str]) -> None:
         sys.exit(fail(str(error)))
     except (HydraException, OmegaConfBaseException) as error:
         sys.exit(fail(in_one_line(error)))
+    except OSError as error:  # Hydra could not make the run's folder
+        sys.exit(fail(f"{of_the_disk(error, Path.cwd())}; choose another hydra.run.dir="))
 
 
 def studies_in(arguments: list[str]) -> list[str]:

@@ -43,6 +43,9 @@ def _create(path: Path) -> bool:
             file.write(_ourselves())
     except FileExistsError:
         return False
+    except OSError:  # a claim without a name would be believed for a while
+        path.unlink(missing_ok=True)
+        raise
     return True
 
 

@@ -88,9 +88,10 @@ class FrozenEncoder:
     def _fill_file(self, out: Path, distinct: list[str], which: np.ndarray) -> np.ndarray:
         beside = out.with_name(f".{out.name}.tmp")
         try:
-            np.lib.format.open_memmap(beside, "w+", np.float32, (len(which), self.dim)).flush()
-            with room_for(out), beside.open("r+b") as file:  # now, because a map of a full disk kills the process
-                os.posix_fallocate(file.fileno(), 0, beside.stat().st_size)
+            with room_for(out):
+                np.lib.format.open_memmap(beside, "w+", np.float32, (len(which), self.dim)).flush()
+                with beside.open("r+b") as file:  # all of it now: a map that finds the disk full kills the process
+                    os.posix_fallocate(file.fileno(), 0, beside.stat().st_size)
             # opened for each chunk anew: the pages of a closed map no longer count as our memory
             self._fill(partial(np.lib.format.open_memmap, beside, "r+"), distinct, which)
             beside.replace(out)

@@ -123,3 +123,47 @@ def test_a_disk_that_takes_nothing_more_ends_in_one_line_and_the_run_goes_on_lat
     assert f"python train.py resume={disk}/run" in errors
     assert "Traceback" not in errors
     assert_same_weights(tmp_path / "run", finished_run)
+
+
+NO_DISK = """
+mount -t tmpfs -o size=1m tmpfs {disk} || exit 77
+dd if=/dev/zero of={disk}/fill bs=64k count={blocks} 2> /dev/null
+{python} {command}; echo "status $?"
+ls -A {disk} | grep -v -x -e fill -e run
+mount -o remount,ro {disk}
+{python} {command}; echo "status $?"
+"""
+ENCODE = """-c "
+from encoders import load_encoder
+try: load_encoder('tests/golden_run').encode([str(i) for i in range(50_000)], out='{disk}/vectors.npy')
+except OSError as error: raise SystemExit(print('error:', error, file=__import__('sys').stderr) or 2)
+" """
+COMMANDS = {
+    "train": ("train.py {settings}", 16),
+    "evaluate": ("evaluate.py model=majority probes.tasks=[SentLen] cache={cache} out={disk}/run", 16),
+    "report": ("report.py table {run} --out {disk}/table.md", 16),
+    "encode": (ENCODE, 14),  # room for the beginning of what it writes
+}
+
+
+@pytest.mark.parametrize(("command", "blocks"), COMMANDS.values(), ids=COMMANDS.keys())
+def test_a_disk_that_takes_nothing_from_the_start_is_one_line(
+    lab: Lab, finished_run: Path, tmp_path: Path, command: str, blocks: int
+) -> None:
+    (disk := tmp_path / "disk").mkdir()
+    settings = " ".join(f"'{text}'" for text in lab.settings(disk / "run"))
+    names = {"disk": disk, "cache": lab.cache, "run": finished_run, "settings": settings}
+    script = NO_DISK.format(command=command.format(**names), python=sys.executable, disk=disk, blocks=blocks)
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+    started = ["unshare", "-rm", "bash", "-c", script]
+    done = subprocess.run(started, cwd=ROOT, capture_output=True, text=True, env=one_thread, check=False, timeout=300)
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip("no disk of its own can be mounted here")
+    assert done.stdout.splitlines() == ["status 2", "status 2"]
+    full, read_only = done.stderr.splitlines()
+    assert full.startswith("error: ")
+    assert "No space left on device" in full
+    assert read_only.startswith("error: ")
+    assert "Read-only file system" in read_only
+    assert str(disk) in full
+    assert str(disk) in read_only

@@ -9,10 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
 
 from datamodules.claim import claimed
 from probes.results import ProbeRow, read_rows
-from tests.conftest import Lab
+from tests.conftest import ROOT, Lab
 from tests.test_train import assert_same_weights
 
 
@@ -84,6 +86,26 @@ def test_two_processes_never_share_a_run(lab: Lab, finished_run: Path, tmp_path:
         done = lab.finish(f"resume={run}")
     assert done.returncode == 2
     assert "another process works on this run" in done.stderr
+
+
+def test_a_new_run_leaves_the_folder_of_a_living_one_as_it_is(lab: Lab, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with claimed(run, ".running"):
+        done = lab.finish(*lab.settings(run))
+        assert [path.name for path in run.iterdir()] == [".running"]
+    assert done.returncode == 2
+    assert "another process works on this run" in done.stderr
+
+
+def test_jobs_of_a_sweep_that_begin_in_the_same_second_have_folders_of_their_own() -> None:
+    folders = []
+    with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
+        for number in (0, 1):
+            config = compose("train", [f"hydra.job.num={number}"], return_hydra_config=True)
+            HydraConfig.instance().set_config(config)
+            folders.append(config.hydra.sweep.subdir)
+    assert folders[0].endswith("_0")
+    assert folders[1].endswith("_1")
 
 
 def test_a_finished_run_resumed_stays_as_it_is(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
