@@ -1,6 +1,7 @@
 """From a run folder to a frozen encoder. Nothing in the folder is executed."""
 
 import pickle
+import zipfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -57,10 +58,11 @@ def read_config(run: Path) -> DictConfig:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """A checkpoint of this project, read as tensors and plain values; pickled code is refused."""
+    """A checkpoint of this project, read as tensors and plain values; pickled code and changed bytes are refused."""
     if not path.is_file():
         raise InputError(f"{path}: no such checkpoint; the run may not have finished an epoch")
     try:
+        _check_sums(path)
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         raise InputError(f"{path}: not only tensors and plain values, or damaged; it was not loaded") from None
@@ -71,6 +73,15 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
         raise InputError(f"{path}: not a checkpoint of this project")
     return checkpoint
+
+
+def _check_sums(path: Path) -> None:
+    """Raises BadZipFile where an entry is not as it was written; torch itself does not look."""
+    with zipfile.ZipFile(path) as archive:
+        marked = [entry.filename for entry in archive.infolist() if entry.external_attr]  # 16: a folder, never read
+        changed = archive.testzip() or next(iter(marked), None)
+    if changed:
+        raise zipfile.BadZipFile(f"{changed} has changed")
 
 
 def find_checkpoint(path: Path) -> Path:
