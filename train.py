@@ -34,7 +34,7 @@ from datamodules.resumable import ResumableData
 from datamodules.word_vectors import RunVectors, load_run_vectors, save_run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.frozen import FrozenEncoder
-from encoders.load import read_checkpoint
+from encoders.load import read_checkpoint, read_config
 from objectives.checkpoints import AtomicCheckpoints, CheckpointEvery, newest_whole
 from objectives.finite import StopsWhereNotFinite
 from objectives.interrupt import StopsOnInterrupt
@@ -49,6 +49,7 @@ from studies.plan import is_study
 from studies.run import run_study
 
 CONFIGS = Path(__file__).parent / "configs"
+PARTS = ("seed", "cache", "corpus", "datamodule", "objective", "embeddings", "encoder", "probes", "trainer")
 RUNNING = ".running"  # in a run's folder while a process works on it
 
 
@@ -213,7 +214,9 @@ def resume(run: Path, overrides: list[str]) -> None:
     foreign = [text for text in overrides if not text.startswith("trainer.")]
     if foreign:
         raise InputError(f"resume= keeps the run's settings; only trainer.* may change, not {' '.join(foreign)}")
-    config = OmegaConf.load(run / "config.yaml")
+    config = read_config(run)
+    if lacking := [part for part in PARTS if part not in config]:
+        raise InputError(f"{run / 'config.yaml'}: no {', '.join(lacking)} in it; copy the whole run folder")
     merged = OmegaConf.merge(config, OmegaConf.from_dotlist(overrides))
     assert isinstance(merged, DictConfig)
     with explained(run), owned(run):

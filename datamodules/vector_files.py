@@ -12,7 +12,8 @@ from datamodules.errors import InputError
 from datamodules.fasttext_file import check_bin
 from datamodules.lines import read_lines
 
-CHUNK = 100_000  # rows allocated at a time
+CHUNK = 30_000_000  # numbers allocated at a time
+DIGITS = 15  # of a count that is read; one with more is as wrong
 
 
 def read_vectors(path: Path) -> tuple[list[str], np.ndarray]:
@@ -27,13 +28,14 @@ def read_vectors(path: Path) -> tuple[list[str], np.ndarray]:
     width = declared[1] if declared else len(first[1].rstrip().split(" ")) - 1
     numbered = lines if declared else _again(first, lines)
     total = declared[0] if declared else None
+    rows = max(1, CHUNK // max(1, width))
     for number, line in tqdm(numbered, f"reading {path.name}", total, disable=None, unit=" words"):
-        if len(words) % CHUNK == 0:
-            blocks.append(np.empty((min(CHUNK, total or CHUNK), width), dtype=np.float32))
-        word, vector = _parse(path, number, line, width)
-        if len(words) % CHUNK >= len(blocks[-1]):
+        word, vector = _parse(path, number, line, width)  # first, for a width that is no line's must not be allocated
+        if total is not None and len(words) >= total:
             raise InputError(f"{path}:{number}: more words than the {total} that its first line says")
-        blocks[-1][len(words) % CHUNK] = vector
+        if len(words) % rows == 0:
+            blocks.append(np.empty((min(rows, total or rows), width), dtype=np.float32))
+        blocks[-1][len(words) % rows] = vector
         words.append(word)
     if not words or (total is not None and len(words) != total):
         raise InputError(f"{path}: {len(words)} vectors, but its first line says {total}; the file is cut off")
@@ -48,7 +50,10 @@ def _again(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterator[
 def _header(line: str) -> tuple[int, int] | None:
     """`count width`, the first line of a .vec file; a GloVe file has none."""
     parts = line.split()
-    return (int(parts[0]), int(parts[1])) if len(parts) == 2 and all(p.isdigit() for p in parts) else None
+    if len(parts) != 2 or not all(part.isdecimal() for part in parts):
+        return None
+    count, width = (int(part) if len(part) <= DIGITS else 10**DIGITS for part in parts)
+    return count, width
 
 
 def _parse(path: Path, number: int, line: str, width: int) -> tuple[str, np.ndarray]:

@@ -58,7 +58,12 @@ class Vocabulary:
         """Read what `save` wrote. Raises InputError naming file and line."""
         if not path.exists():
             raise InputError(f"{path}: missing; a run folder keeps its words there, copy the whole folder")
-        words = path.read_text(encoding="utf-8").split("\n")[:-1]
+        text = path.read_bytes()
+        try:
+            words = text.decode("utf-8").split("\n")[:-1]
+        except UnicodeDecodeError as error:
+            line = text.count(b"\n", 0, error.start) + 1
+            raise InputError(f"{path}:{line}: not valid UTF-8; the file is damaged, copy it again") from None
         first: dict[str, int] = {}
         for line, word in enumerate(words, start=1):
             if not word or word in first:

@@ -120,14 +120,16 @@ class RunVectors:
         self.vocabulary = Vocabulary.load(folder / "words.txt")
         try:
             self.matrix = np.load(folder / "matrix.npy", mmap_mode="r")
-        except (OSError, ValueError) as error:
-            raise InputError(f"{folder / 'matrix.npy'}: {error}; copy the whole run folder") from None
-        if len(self.matrix) != len(self.vocabulary):
+            scale = folder / "scale.npy"
+            self._scale = float(np.load(scale)) if scale.exists() else 1.0
+        except (OSError, ValueError, TypeError, EOFError) as error:
             raise InputError(
-                f"{folder}: {len(self.vocabulary)} words but {len(self.matrix)} vectors; copy the whole run folder"
+                f"{folder}: matrix.npy or scale.npy damaged ({error}); copy the whole run folder"
+            ) from None
+        if self.matrix.ndim != 2 or len(self.matrix) != len(self.vocabulary):
+            raise InputError(
+                f"{folder}: {len(self.vocabulary)} words but vectors {self.matrix.shape}; copy the whole run folder"
             )
-        scale = folder / "scale.npy"
-        self._scale = float(np.load(scale)) if scale.exists() else 1.0
         self._bin = folder / "subwords.bin"
         self._model: Any = None
 

@@ -137,6 +137,20 @@ def test_resuming_nothing_is_refused(lab: Lab, tmp_path: Path) -> None:
     assert "config.yaml" in complaint(lab, f"resume={tmp_path}")
 
 
+SETTINGS = {
+    "torn": b"a: [",
+    "not text": b"seed: \xff",
+    "of something else": b"a: 1",
+    "a part": b"{encoder: {}, embeddings: {}, corpus: {}}",
+}
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
+def test_resuming_on_broken_settings_names_the_file(lab: Lab, tmp_path: Path, settings: bytes) -> None:
+    (tmp_path / "config.yaml").write_bytes(settings)
+    assert str(tmp_path / "config.yaml") in complaint(lab, f"resume={tmp_path}")
+
+
 def test_two_runs_never_share_a_folder(lab: Lab, finished_run: Path) -> None:
     assert "resume=" in complaint(lab, f"hydra.run.dir={finished_run}")
 

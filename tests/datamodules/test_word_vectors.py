@@ -72,6 +72,24 @@ def test_a_broken_vector_file_names_the_line(tmp_path: Path, text: str) -> None:
         open_store(tmp_path / "v.vec", tmp_path / "cache")
 
 
+@pytest.mark.parametrize("header", ["1 99999999999", "1 999999999999999", "2 9999999999999999999999", "\u00b2 \u00b3"])
+def test_a_header_that_no_line_fits_allocates_nothing(tmp_path: Path, header: str) -> None:
+    (tmp_path / "v.vec").write_text(f"{header}\na 1 2\n")
+    with pytest.raises(InputError, match=r"v\.vec:[12]"):
+        open_store(tmp_path / "v.vec", tmp_path / "cache")
+
+
+DAMAGED = {"matrix.npy": b"", "scale.npy": b"", "words.txt": b"red\nbl\xff\n"}
+
+
+@pytest.mark.parametrize(("name", "content"), DAMAGED.items(), ids=DAMAGED.keys())
+def test_damaged_vectors_of_a_run_are_named(tmp_path: Path, name: str, content: bytes) -> None:
+    two_of_three(tmp_path)
+    (tmp_path / "run" / "vectors" / name).write_bytes(content)
+    with pytest.raises(InputError, match=name.replace(".txt", ".txt:2")):
+        load_run_vectors(tmp_path / "run")
+
+
 def test_a_cut_off_vector_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "v.vec").write_text("5 2\na 1 2\n")
     with pytest.raises(InputError, match="cut off"):
