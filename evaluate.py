@@ -24,6 +24,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from configs.check import mistakes
 from configs.help import evaluate_help
 from datamodules.corpus import Corpus
 from datamodules.errors import InputError, in_one_line, of_the_disk
@@ -239,6 +240,8 @@ def show(done: Sequence[Done], config: DictConfig) -> None:
 
 @hydra.main(config_path=str(CONFIGS), config_name="evaluate", version_base="1.3")
 def start(config: DictConfig) -> None:
+    if statuses := [fail(mistake) for mistake in mistakes(config)]:
+        raise SystemExit(statuses[0])
     try:
         if done := evaluate(config):
             show(done, config)

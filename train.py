@@ -26,6 +26,7 @@ from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers import TensorBoardLogger
 from pytorch_lightning.utilities import rank_zero_only
 
+from configs.check import mistakes
 from configs.help import help_text
 from datamodules.claim import claimed
 from datamodules.errors import InputError, in_one_line, of_the_disk
@@ -192,6 +193,7 @@ def start(config: DictConfig) -> None:
     run = Path(HydraConfig.get().runtime.output_dir)
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
     OmegaConf.resolve(config)
+    check(config)
     with explained(run), owned(run):
         if is_first():
             begin(config, run)
@@ -219,8 +221,15 @@ def resume(run: Path, overrides: list[str]) -> None:
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(lacking)} in it; copy the whole run folder")
     merged = OmegaConf.merge(config, OmegaConf.from_dotlist(overrides))
     assert isinstance(merged, DictConfig)
+    check(merged)
     with explained(run), owned(run):
         train(merged, run)
+
+
+def check(config: DictConfig) -> None:
+    """Ends with a line for each setting that cannot be what it is."""
+    if statuses := [fail(mistake) for mistake in mistakes(config)]:
+        raise SystemExit(statuses[0])
 
 
 @contextmanager

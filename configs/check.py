@@ -1,0 +1,64 @@
+"""What is wrong with a composed configuration, said before anything is built from it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from omegaconf import DictConfig, OmegaConf
+
+
+class Rule(NamedTuple):
+    """What a setting must be, for people and as a test."""
+
+    meaning: str
+    holds: Callable[[Any], bool]
+
+
+def _whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _number(value: Any, least: float, below: float = float("inf")) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value < below
+
+
+def _all(values: Any, holds: Callable[[Any], bool]) -> bool:
+    return isinstance(values, list) and bool(values) and all(map(holds, values))
+
+
+COUNT = Rule("a whole number, 1 or more", lambda value: _whole(value, 1))
+COUNT_OR_NULL = Rule("a whole number, 1 or more, or null", lambda value: value is None or _whole(value, 1))
+RULES = {  # by the end of the setting's name, so that they hold for the parts of objective=multitask too
+    "seed": Rule("a whole number from 0 to 2^32 - 1", lambda value: _whole(value, 0) and value < 2**32),
+    "checkpoint_every_n_steps": COUNT_OR_NULL,
+    "trainer.max_epochs": Rule("a whole number, or -1 for no end", lambda v: v is None or _whole(v, -1)),
+    "optimizer.lr": Rule("a number above 0", lambda value: _number(value, 0) and value > 0),
+    "datamodule.batch_size": COUNT_OR_NULL,
+    "datamodule.batch_tokens": COUNT_OR_NULL,
+    "datamodule.max_words": COUNT,
+    "embeddings.dim": COUNT,
+    "encoder.dim": COUNT,
+    "probes.every_n_epochs": COUNT,
+    "classifier.widths": Rule("a list of whole numbers, 0 or more", lambda v: _all(v, lambda x: _whole(x, 0))),
+    "classifier.dropouts": Rule("a list of numbers from 0 to below 1", lambda v: _all(v, lambda x: _number(x, 0, 1))),
+    "classifier.l2": Rule("a list of numbers, 0 or more", lambda v: _all(v, lambda x: _number(x, 0))),
+}
+
+
+def mistakes(config: DictConfig) -> list[str]:
+    """One line for each setting that cannot be what it is; settings that are not there are no mistake."""
+    settings = OmegaConf.to_container(config, resolve=True)
+    return [
+        f"{name}={value}: give {rule.meaning}"
+        for name, value in _flat(settings)
+        for end, rule in RULES.items()
+        if f".{name}".endswith(f".{end}") and not rule.holds(value)
+    ]
+
+
+def _flat(settings: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Every setting by its whole name; a list is one setting."""
+    for key, value in settings.items():
+        if isinstance(value, dict) and key != "settings":  # those of objective=multitask repeat its parts
+            yield from _flat(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
