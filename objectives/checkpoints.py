@@ -35,6 +35,24 @@ class AtomicCheckpoints(TorchCheckpointIO):
             keep(path, path.with_name(PREVIOUS))
         path.with_name(f"{path.name}.new").replace(path)
 
+    def load_checkpoint(self, path: Any, *arguments: Any, **more: Any) -> dict[str, Any]:
+        """Read a checkpoint; what it says of the files beside it holds also after the folder was moved."""
+        checkpoint = super().load_checkpoint(path, *arguments, **more)
+        folder = os.path.realpath(Path(path).parent)
+        for state in checkpoint.get("callbacks", {}).values():
+            if "dirpath" in state:  # of a ModelCheckpoint, which forgets its best score where that differs
+                state.update(_moved(state, state["dirpath"], folder))
+        return checkpoint
+
+
+def _moved(value: Any, old: str, new: str) -> Any:
+    """The same with every path in the folder `old` as one in the folder `new`."""
+    if isinstance(value, dict):
+        return {_moved(key, old, new): _moved(held, old, new) for key, held in value.items()}
+    if isinstance(value, str) and (value == old or value.startswith(f"{old}{os.sep}")):
+        return new + value[len(old) :]
+    return value
+
 
 def keep(path: Path, other: Path) -> None:
     """Give a file a second name; whatever had it before loses it in the same moment."""

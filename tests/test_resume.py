@@ -122,3 +122,11 @@ def test_resuming_with_more_epochs_continues_the_same_training(lab: Lab, finishe
     done = lab.finish(f"resume={run}", "trainer.max_epochs=2")
     assert done.returncode == 0, done.stderr
     assert_same_weights(run, finished_run)
+
+
+def test_a_run_that_was_moved_between_its_epochs_keeps_its_best(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    assert lab.finish(*lab.settings(tmp_path / "here", "trainer.max_epochs=1")).returncode == 0
+    there = (tmp_path / "here").rename(tmp_path / "there")
+    done = lab.finish(f"resume={there}", "trainer.max_epochs=2")
+    assert done.returncode == 0, done.stderr
+    assert_same_weights(there, finished_run)

@@ -18,10 +18,12 @@ def weights(run: Path, name: str = "last") -> dict[str, torch.Tensor]:
 
 
 def assert_same_weights(a: Path, b: Path) -> None:
-    ours, theirs = weights(a), weights(b)
-    assert ours.keys() == theirs.keys()
-    different = [name for name in ours if not torch.equal(ours[name], theirs[name])]
-    assert not different
+    """Of the last and of the best checkpoint."""
+    for checkpoint in ("last", "best"):
+        ours, theirs = weights(a, checkpoint), weights(b, checkpoint)
+        assert ours.keys() == theirs.keys()
+        different = [name for name in ours if not torch.equal(ours[name], theirs[name])]
+        assert not different, checkpoint
 
 
 def test_a_run_folder_holds_everything(finished_run: Path) -> None:
