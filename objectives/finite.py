@@ -1,7 +1,7 @@
 """A loss that is no number ends the run at once, with the sentences that made it."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytorch_lightning as pl
 import torch
@@ -18,33 +18,48 @@ EVERY = 50  # steps between looks on a GPU, which would have to wait for every s
 class StopsWhereNotFinite(pl.Callback):
     """Looks at every loss; at the first that is not finite writes the batch's sentences to `folder` and raises.
 
-    No epoch that has one is checkpointed.
+    No checkpoint is written after one, nor with a weight that is not finite.
     """
 
-    def __init__(self, vocabulary: Vocabulary, folder: Path) -> None:
-        self.vocabulary, self.folder = vocabulary, folder
+    def __init__(self, vocabulary: Vocabulary, folder: Path, every: int | None = None) -> None:
+        """Looks after `every` steps: by default after each on a CPU, and less often on a GPU."""
+        self.vocabulary, self.folder, self.every = vocabulary, folder, every
         self._recent: list[tuple[int, Any, Tensor]] = []  # step, batch, loss: not yet looked at
+        self._last: tuple[int, Any] = (0, None)  # step and batch
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         loss = outputs["loss"].detach()
-        self._recent.append((trainer.global_step, batch, loss))
-        if loss.device.type == "cpu" or len(self._recent) == EVERY or trainer.is_last_batch:
+        self._last = (trainer.global_step, batch)
+        self._recent.append((*self._last, loss))
+        every = self.every or (1 if loss.device.type == "cpu" else EVERY)
+        if len(self._recent) == every or trainer.is_last_batch:
             self._look()
+
+    def on_save_checkpoint(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
+    ) -> None:
+        """Raises before anything is written: finite losses may make weights that are not, in any of the processes."""
+        if self._recent:
+            self._look()
+        for name, weight in checkpoint["state_dict"].items():
+            if not weight.isfinite().all():
+                self._stop(*self._last, f"{name} is not finite after")
 
     def _look(self) -> None:
         finite = torch.stack([loss for _, _, loss in self._recent]).isfinite().tolist()
         recent, self._recent = self._recent, []
-        if all(finite):
-            return
-        step, batch, loss = recent[finite.index(False)]
+        if not all(finite):
+            step, batch, loss = recent[finite.index(False)]
+            self._stop(step, batch, f"the loss is {float(loss)} at")
+
+    def _stop(self, step: int, batch: Any, said: str) -> NoReturn:
         path = self.folder / f"step-{step}.txt"
         with atomic_write(path) as file:
             file.writelines(f"{line}\n" for line in self._lines("", batch))
         raise InputError(
-            f"the loss of step {step} is {float(loss)}; the sentences of its batch are in {path}. "
-            "Try a smaller objective.optimizer.lr"
+            f"{said} step {step}; the sentences of its batch are in {path}. Try a smaller objective.optimizer.lr"
         )
 
     def _lines(self, name: str, part: Any) -> list[str]:
