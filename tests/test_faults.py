@@ -1,12 +1,14 @@
-"""Killed at fifty random moments, short of disk, or on a read-only one: a run loses nothing."""
+"""Killed at fifty moments of all its phases, short of disk, or on a read-only one: a run loses nothing."""
 
 import multiprocessing
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,16 +17,17 @@ import pytest
 from datamodules.files import read_csv
 from probes.results import read_rows
 from tests.conftest import ROOT, TINY, Lab
+from tests.phases import PHASES, Death, Watch, read_watch
 from tests.test_train import assert_same_weights
 
-KILLS = 50
+KILLS, EACH = 50, 6  # of one test, and at least so many in each phase
 SMALLER = ["corpus.size=150", "probes.tasks=[SentLen,BShift]", "probes.classifier.widths=[0]"]
 SETTINGS = [*TINY, *SMALLER, "checkpoint_every_n_steps=3"]
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["train"])  # an attempt begins at once, not with seconds of imports
 
 
-def attempt(arguments: list[str]) -> None:
+def attempt(arguments: list[str], watched: Path, death: Death | None) -> None:
     """`python train.py`, in a process that has its imports already."""
     os.chdir(ROOT)
     quiet = os.open(os.devnull, os.O_WRONLY)
@@ -33,25 +36,38 @@ def attempt(arguments: list[str]) -> None:
     sys.argv = ["train.py", *arguments]
     from train import command
 
+    Watch(watched, death).begin()
     command(arguments)
 
 
-def killed_until_done(folder: Path, chance: random.Random, longest: float) -> int:
-    """Start a run, kill it after a random time, resume it, and so on to its end; how often it was killed."""
-    run, kills = folder / "run", 0
+def killed_after(seconds: float | None, arguments: list[str], watched: Path, death: Death | None) -> str | None:
+    """The phase in which an attempt was killed, by us or at its `death`; None if it came to its end before."""
+    watched.unlink(missing_ok=True)
+    process = FORKS.Process(target=attempt, args=(arguments, watched, death))
+    process.start()
+    process.join(seconds)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+    assert process.exitcode in (0, -signal.SIGKILL), f"{death or seconds}: ended with {process.exitcode}"
+    return read_watch(watched)[0] if process.exitcode else None
+
+
+def kill_until_done(folder: Path, chance: random.Random, longest: float, moments: Counter, kills: Counter) -> None:
+    """Start a run, kill it, resume it, and so on to its end; adds to `kills` the phases in which it was killed.
+
+    Half of the kills come after a random time, half at a random moment of the phase that had the fewest.
+    """
+    run, phase = folder / "run", ""
     first = [*SETTINGS, f"cache={folder / 'cache'}", f"hydra.run.dir={run}"]
-    while True:
-        begun = (run / "config.yaml").exists()
-        process = FORKS.Process(target=attempt, args=([f"resume={run}"] if begun else first,))
-        process.start()
-        process.join(chance.uniform(0, longest / 2 if begun else longest))  # the second time all is prepared
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-            kills += 1
-        else:
-            assert process.exitcode == 0, f"attempt after {kills} kills ended with {process.exitcode}"
-            return kills
+    folder.mkdir()
+    while phase is not None:
+        settings = [f"resume={run}"] if (run / "config.yaml").exists() else first
+        rarest = min(PHASES, key=lambda name: kills[name])
+        death = Death(rarest, chance.randint(1, moments[rarest])) if chance.random() < 0.5 else None
+        phase = killed_after(None if death else chance.uniform(0, longest), settings, folder / "watched", death)
+        if phase:
+            kills[phase] += 1
 
 
 def without_seconds(run: Path) -> list:
@@ -59,22 +75,22 @@ def without_seconds(run: Path) -> list:
     return [metrics, [replace(row, seconds=0.0) for row in read_rows(run / "probes.csv")]]
 
 
-def test_fifty_kills_at_random_moments_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fifty_kills_in_all_phases_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    whole = tmp_path / "whole"
+    whole, watched = tmp_path / "whole", tmp_path / "watched"
     for settings in (["--help"], [*SETTINGS, f"cache={tmp_path / 'cache'}", f"hydra.run.dir={whole}"]):
         started = time.monotonic()
-        process = FORKS.Process(target=attempt, args=(settings,))
-        process.start()
-        process.join()
+        assert killed_after(None, settings, watched, None) is None
         longest = time.monotonic() - started
-    chance, kills, runs = random.Random(1), 0, 0
-    while kills < KILLS:
-        folder = tmp_path / str(runs)
-        kills, runs = kills + killed_until_done(folder, chance, longest), runs + 1
+    moments = read_watch(watched)[1]
+    chance, kills, runs = random.Random(1), Counter[str](), 0
+    while kills.total() < KILLS or min(kills[phase] for phase in PHASES) < EACH:
+        folder, runs = tmp_path / str(runs), runs + 1
+        kill_until_done(folder, chance, longest, moments, kills)
         assert_same_weights(folder / "run", whole)
         assert without_seconds(folder / "run") == without_seconds(whole)
         shutil.rmtree(folder)
+    print(f"{runs} runs, killed in: {dict(kills)}")
 
 
 SMALL_DISK = """

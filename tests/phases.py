@@ -1,0 +1,93 @@
+"""In which phase of its work a run is, and a SIGKILL at a given moment of one.
+
+Nothing of this is in the program: its functions are replaced in the process that is to die.
+"""
+
+import json
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, NamedTuple
+
+START = "start"  # before any of them
+PHASES = {  # the functions that a phase consists of
+    "data preparation": ("datamodules.text_pairs._build", "train.build_suite", "train.run_vectors"),
+    "training step": ("train.fit",),  # save what is another phase's
+    "checkpoint write": ("objectives.checkpoints.AtomicCheckpoints.save_checkpoint",),
+    "probing": ("probes.callback.ProbingCallback.probe",),
+    "final report": ("train.report",),
+}
+MOMENTS = (  # what happens in them: a moment before and one after each, and so for the above
+    "os.fsync",
+    "os.replace",
+    "torch.save",
+    "datamodules.text_pairs.write_sides",
+    "datamodules.text_pairs.write_words",
+    "datamodules.word_vectors.train_bin",
+    "probes.sources.write_task",
+    "objectives.objective.Objective.on_train_batch_start",
+    "objectives.sequence.SequenceObjective.training_step",
+    "objectives.sequence.SequenceObjective.validation_step",
+    "probes.suite.Suite.score",
+    "train.draw_curves",
+    "train.add_picture",
+)
+
+
+class Death(NamedTuple):
+    """The `moment`-th moment of a phase in one process, counted from 1."""
+
+    phase: str
+    moment: int
+
+
+class Watch:
+    """Writes to `file` which phase this process is in and how many moments of each it had; kills it at `death`."""
+
+    def __init__(self, file: Path, death: Death | None) -> None:
+        self.file, self.death = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), death
+        self.phase, self.moments = START, Counter[str]()
+
+    def begin(self) -> None:
+        """Replace the functions."""
+        self._note()
+        for phase, names in PHASES.items():
+            for name in names:
+                self._wrap(name, phase)
+        for name in MOMENTS:
+            self._wrap(name, None)
+
+    def _wrap(self, name: str, phase: str | None) -> None:
+        place, _, last = name.rpartition(".")
+        owner = resolve_name(place)
+        wrapped: Callable[..., Any] = getattr(owner, last)
+
+        def watched(*arguments: Any, **more: Any) -> Any:
+            before, self.phase = self.phase, phase or self.phase
+            self._moment()
+            result = wrapped(*arguments, **more)
+            self._moment()
+            self.phase = before
+            self._note()
+            return result
+
+        setattr(owner, last, watched)
+
+    def _moment(self) -> None:
+        self.moments[self.phase] += 1
+        self._note()
+        if self.death == (self.phase, self.moments[self.phase]):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def _note(self) -> None:
+        """In one write, which a kill leaves whole."""
+        os.pwrite(self.file, json.dumps([self.phase, self.moments]).ljust(500).encode(), 0)
+
+
+def read_watch(file: Path) -> tuple[str, Counter[str]]:
+    """The phase and the moments that a Watch wrote last."""
+    phase, moments = json.loads(file.read_text()) if file.exists() else (START, {})
+    return phase, Counter(moments)
