@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from datamodules.claim import alive
 from datamodules.errors import InputError
+from datamodules.once import make_once
 
 SIZES = "sizes.json"  # in a folder that build_once made: its files and their bytes
 
@@ -56,7 +57,12 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     """
     if folder.exists():
         _check_sizes(folder)
-        return folder
+    else:
+        make_once(folder, folder.exists, lambda: _build(folder, build))
+    return folder
+
+
+def _build(folder: Path, build: Callable[[Path], None]) -> None:
     with workshop(folder.parent) as work, room_for(folder):
         build(work)
         sizes = {path.name: path.stat().st_size for path in work.iterdir()}
@@ -68,7 +74,6 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
         except OSError:  # another process made the same folder first
             if not folder.exists():
                 raise
-    return folder
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import numpy as np
 
 from datamodules.errors import InputError
 from datamodules.files import atomic_write, build_once, workshop
+from datamodules.once import make_once
 from datamodules.skipgram import train_bin
 from datamodules.vector_files import open_bin, read_vectors
 from datamodules.vocabulary import SPECIALS, Vocabulary
@@ -231,8 +232,7 @@ class Trained:
         """Train once per text and settings; ever after the cached store."""
         key = json.dumps([fingerprint, self.epochs, self.words, self.settings], sort_keys=True)
         path = cache / f"fasttext-{hashlib.sha256(key.encode()).hexdigest()[:16]}.bin"
-        if not path.exists():
-            self._train(sentences(), path)
+        make_once(path, path.exists, lambda: self._train(sentences(), path))
         return open_store(path, cache)
 
     def _train(self, sentences: Iterable[str], path: Path) -> None:

@@ -11,6 +11,7 @@ from tqdm import tqdm
 from datamodules.corpus import Corpus
 from datamodules.errors import InputError
 from datamodules.files import atomic_write
+from datamodules.once import make_once
 from datamodules.penn import Tree, parse_all, read_trees, tree_files
 from probes.build_report import section
 from probes.senteval import FILES, read_senteval, read_task, write_task
@@ -80,11 +81,17 @@ def _cached(
     """Tasks from the published-format files of an earlier build, or built now and kept so."""
     key = hashlib.sha256(json.dumps([FORMAT, made_of, sizes, seed]).encode()).hexdigest()[:16]
     folder = cache / f"probing-{key}"
-    lacking = [name for name in names if name not in FILES or not (folder / FILES[name]).exists()]
-    if lacking:
-        built = build_tasks(tqdm(trees, "probing tasks", disable=None, unit=" trees"), Sizes(*sizes), lacking, seed)
+
+    def lacking() -> list[str]:
+        return [name for name in names if name not in FILES or not (folder / FILES[name]).exists()]
+
+    def build() -> None:
+        trees_seen = tqdm(trees, "probing tasks", disable=None, unit=" trees")
+        built = build_tasks(trees_seen, Sizes(*sizes), lacking(), seed)
         for task in built.tasks:
             with atomic_write(folder / f"{task.name}.md") as file:
                 file.write(section(task, built.controls[task.name], built.notes[task.name]))
             write_task(task, folder / FILES[task.name])
+
+    make_once(folder, lambda: not lacking(), build)
     return [read_task(name, folder / FILES[name]) for name in names]
