@@ -28,7 +28,7 @@ from pytorch_lightning.utilities import rank_zero_only
 
 from configs.check import mistakes
 from configs.help import help_text
-from datamodules.claim import claimed
+from datamodules.claim import claimed, wait_for
 from datamodules.errors import InputError, in_one_line, of_the_disk
 from datamodules.files import atomic_write
 from datamodules.resumable import ResumableData
@@ -89,10 +89,16 @@ def build_suite(config: DictConfig, corpus: object, cache: Path) -> Suite:
 
 
 def run_vectors(config: DictConfig, run: Path, data: ResumableData, suite: Suite, cache: Path) -> RunVectors:
-    """The rows of word vectors that this run uses: written to its folder once, read from there ever after."""
-    if not (run / "vectors" / "matrix.npy").exists() and not (run / "checkpoints").exists():
+    """The rows of word vectors that this run uses: written to its folder once, by the first of its processes, and
+    read from there ever after, by all.
+    """
+    written = run / "vectors" / "matrix.npy"
+    if not written.exists() and not (run / "checkpoints").exists():
         source = instantiate(config.embeddings.source)
         store = source.vectors(data.source_sentences, data.fingerprint, cache)
+        if not is_first():
+            wait_for(written, run / RUNNING)
+            return load_run_vectors(run)
         vocabulary = data.vocabulary.extend(word for s in suite.sentences for word in s.split())
         looked_up = store.lookup(vocabulary.words)
         say(looked_up.coverage)

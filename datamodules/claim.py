@@ -5,10 +5,13 @@ import fcntl
 import os
 import socket
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from datamodules.errors import InputError
 
 BEAT = 20.0  # seconds between signs of life
 STALE = 300.0  # seconds without one: whoever held the folder is gone
@@ -35,6 +38,23 @@ def claimed(folder: Path, name: str, beat: float = BEAT, stale: float = STALE) -
         done.set()
         keeper.join()
         path.unlink(missing_ok=True)
+
+
+def wait_for(made: Path, claim: Path, stale: float = STALE) -> None:
+    """Wait for what the holder of a claim makes. Raises InputError when `claim` shows no life for long."""
+    sign, since = _touched(claim), time.monotonic()
+    while not made.exists():
+        if _touched(claim) != sign:
+            sign, since = _touched(claim), time.monotonic()
+        if time.monotonic() - since > stale:
+            raise InputError(f"{made}: missing, and the process that was to make it gives no sign of life; start anew")
+        time.sleep(0.1)
+
+
+def _touched(path: Path) -> float | None:
+    with suppress(FileNotFoundError):
+        return path.stat().st_mtime
+    return None
 
 
 def _create(path: Path) -> bool:

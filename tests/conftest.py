@@ -35,18 +35,18 @@ class Lab:
     def __init__(self, cache: Path) -> None:
         self.cache = cache
 
-    def start(self, *arguments: str) -> subprocess.Popen:
+    def start(self, *arguments: str, launcher: tuple[str, ...] = ()) -> subprocess.Popen:
         """The command in the background; its output is read as text."""
-        command = [sys.executable, "train.py", *arguments]
+        command = [sys.executable, *launcher, "train.py", *arguments]
         pipe = subprocess.PIPE
         one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}  # tiny products gain nothing from two
         return subprocess.Popen(
             command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, env=one_thread, preexec_fn=_heed_interrupts
         )
 
-    def finish(self, *arguments: str) -> subprocess.CompletedProcess:
+    def finish(self, *arguments: str, launcher: tuple[str, ...] = ()) -> subprocess.CompletedProcess:
         """The command to its end."""
-        process = self.start(*arguments)
+        process = self.start(*arguments, launcher=launcher)
         out, err = process.communicate(timeout=300)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 

@@ -11,7 +11,8 @@ from threading import Barrier
 
 import pytest
 
-from datamodules.claim import claimed
+from datamodules.claim import claimed, wait_for
+from datamodules.errors import InputError
 from tests.conftest import ROOT
 
 NAME = ".claim"
@@ -36,7 +37,8 @@ def test_the_claim_of_a_dead_process_is_taken_over_at_once(tmp_path: Path) -> No
     code = f"""
 import os
 from pathlib import Path
-from datamodules.claim import claimed
+from datamodules.claim import claimed, wait_for
+from datamodules.errors import InputError
 with claimed(Path({str(tmp_path)!r}), {NAME!r}):
     os._exit(9)
 """
@@ -89,3 +91,17 @@ def test_of_many_that_come_at_once_one_gets_an_abandoned_folder(tmp_path: Path, 
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(try_it, range(8))) == 1
+
+
+def test_whoever_waits_goes_on_when_it_is_made(tmp_path: Path) -> None:
+    with ThreadPoolExecutor() as pool, claimed(tmp_path, NAME, beat=0.05):
+        waiting = pool.submit(wait_for, tmp_path / "made", tmp_path / NAME, stale=0.5)
+        time.sleep(0.8)  # longer than one waits for the dead
+        assert not waiting.done()
+        (tmp_path / "made").touch()
+        waiting.result(timeout=5)
+
+
+def test_nobody_waits_for_the_dead(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no sign of life"):
+        wait_for(tmp_path / "made", tmp_path / NAME, stale=0.1)
