@@ -127,6 +127,35 @@ def test_a_checkpoint_of_another_project_is_refused(lab: Lab, finished_run: Path
     assert "last.ckpt" in complaint(lab, f"resume={run}", "trainer.max_epochs=3")
 
 
+class Malicious:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple:
+        return Path.touch, (self.path,)
+
+
+def test_a_checkpoint_that_carries_code_is_refused_and_the_code_not_run(
+    lab: Lab, finished_run: Path, tmp_path: Path
+) -> None:
+    run, made = shutil.copytree(finished_run, tmp_path / "run"), tmp_path / "made"
+    checkpoint = torch.load(run / "checkpoints" / "last.ckpt", weights_only=True)
+    for name in ("last", "previous"):
+        torch.save(checkpoint | {"more": Malicious(made)}, run / "checkpoints" / f"{name}.ckpt")
+    assert "not only tensors" in complaint(lab, f"resume={run}", "trainer.max_epochs=3")
+    assert not made.exists()
+
+
+def test_a_loss_that_is_no_number_leaves_the_sentences_of_its_batch(lab: Lab, tmp_path: Path) -> None:
+    said = complaint(lab, *lab.settings(tmp_path / "r"), "objective.optimizer.lr=1e38", "checkpoint_every_n_steps=1")
+    (saved,) = (tmp_path / "r" / "not_finite").iterdir()
+    assert str(saved) in said
+    assert saved.read_text().startswith("source\t")
+    assert not list((tmp_path / "r").glob("checkpoints/*.ckpt"))
+
+
 def test_a_run_folder_without_its_vectors_is_refused(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
     shutil.rmtree(run / "vectors")

@@ -130,3 +130,27 @@ def test_a_run_that_was_moved_between_its_epochs_keeps_its_best(lab: Lab, finish
     done = lab.finish(f"resume={there}", "trainer.max_epochs=2")
     assert done.returncode == 0, done.stderr
     assert_same_weights(there, finished_run)
+
+
+def test_a_run_whose_last_checkpoint_is_cut_off_goes_on_from_the_one_before(
+    lab: Lab, finished_run: Path, tmp_path: Path
+) -> None:
+    run = shutil.copytree(finished_run, tmp_path / "run")
+    last = run / "checkpoints" / "last.ckpt"
+    last.write_bytes(last.read_bytes()[:-1000])
+    done = lab.finish(f"resume={run}")
+    assert done.returncode == 0, done.stderr
+    assert "last.ckpt: damaged" in done.stderr
+    assert_same_weights(run, finished_run)
+    assert scores(run) == scores(finished_run)
+
+
+def test_two_runs_that_first_use_a_cache_at_once_equal_one_alone(finished_run: Path, tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "cache")
+    runs = [tmp_path / "a", tmp_path / "b"]
+    for process in [lab.start(*lab.settings(run)) for run in runs]:
+        assert process.wait(300) == 0, process.communicate()
+    for run in runs:
+        assert_same_weights(run, finished_run)
+        assert scores(run) == scores(finished_run)
+    assert [path.name for path in lab.cache.iterdir() if path.name.startswith(".")] == []
