@@ -250,6 +250,8 @@ def owned(run: Path) -> Iterator[None]:
 @contextmanager
 def explained(run: Path) -> Iterator[None]:
     """Ends in one line what the user can mend; here, because Hydra would print a line of its own."""
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)  # here, for a launcher's processes too
+    warnings.filterwarnings("ignore", module="pytorch_lightning")
     try:
         yield
     except (InputError, InstantiationException) as error:
@@ -265,8 +267,6 @@ def explained(run: Path) -> Iterator[None]:
 
 def command(arguments: list[str]) -> None:
     """The command line: help, resume or a new run; what the user can mend is said in one line."""
-    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
-    warnings.filterwarnings("ignore", module="pytorch_lightning")
     try:
         if {"-h", "--help"} & set(arguments):
             say(help_text(CONFIGS))
