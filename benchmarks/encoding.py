@@ -20,7 +20,7 @@ from tqdm import tqdm
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file runs as it is
 
-from benchmarks.machine import hardware, peak_megabytes, write_json  # noqa: E402
+from benchmarks.machine import grown_memory, hardware, write_json  # noqa: E402
 from datamodules.vocabulary import Vocabulary  # noqa: E402
 from encoders import FrozenEncoder  # noqa: E402
 from encoders.embedding import WordEmbedding  # noqa: E402
@@ -72,12 +72,11 @@ def measure(name: str, count: int, device: str) -> dict[str, object]:
     sentences, frozen = generate(count), build(name, device)
     sample = sentences[:PLAIN_AT_MOST]
     frozen.encode(sample[:256])  # the first call of a kernel is slow
-    before = peak_megabytes()
     with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
-        vectors = frozen.encode(sentences, out=Path(folder) / "vectors.npy")
-        ours = count / (time.perf_counter() - start)
-        grown = peak_megabytes() - before
+        with grown_memory() as memory:
+            start = time.perf_counter()
+            vectors = frozen.encode(sentences, out=Path(folder) / "vectors.npy")
+            ours = count / (time.perf_counter() - start)
         start = time.perf_counter()
         expected = plain(frozen, sample)
         theirs = len(sample) / (time.perf_counter() - start)
@@ -92,7 +91,8 @@ def measure(name: str, count: int, device: str) -> dict[str, object]:
         "plain_sentences_per_second": round(theirs),
         "ratio": round(ours / theirs, 2),
         "result_megabytes": round(count * frozen.dim * 4 / 2**20),
-        "memory_growth_megabytes": round(grown),
+        "memory_growth_megabytes": round(memory["memory_mb"]),
+        "own_memory_growth_megabytes": round(memory["own_mb"]),
         "largest_difference": difference,
     }
 
