@@ -15,7 +15,7 @@ from tqdm import tqdm
 from datamodules.batches import Sentences
 from datamodules.corpus import Split
 from datamodules.errors import InputError
-from datamodules.loading import SortedBatches, loader, pad
+from datamodules.loading import SortedBatches, loader, narrow, pad
 from datamodules.ragged import Ragged, load_ragged, save_ragged
 from datamodules.resumable import ResumableData
 from datamodules.vocabulary import Vocabulary
@@ -67,7 +67,9 @@ class CachedData(ResumableData):
         return self._ids[split, side]
 
     def lengths(self, split: str, side: str) -> np.ndarray:
-        return np.diff(self.ids(split, side).offsets)
+        """Words or symbols of each example."""
+        offsets = self.ids(split, side).offsets
+        return narrow(np.subtract(offsets[1:], offsets[:-1], dtype=np.int32, casting="unsafe"))
 
     def words(self, split: str, side: str, rows: np.ndarray) -> Sentences:
         """A padded batch of what the encoder reads."""

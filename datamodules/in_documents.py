@@ -17,7 +17,7 @@ from datamodules.corpus import Corpus, Document, Split
 from datamodules.errors import InputError
 from datamodules.files import build_once
 from datamodules.loading import pad
-from datamodules.ragged import Ragged, save_ragged
+from datamodules.ragged import ArrayFile, Ragged, save_ragged
 from datamodules.vocabulary import Vocabulary
 
 FORMAT = 1  # raised when the cached form changes
@@ -84,7 +84,7 @@ class SentencesInDocuments(CachedData):
 
     def _examples(self, split: str) -> np.ndarray:
         """Rows of the sentences that are not too long."""
-        return np.load(self.folder / f"{split}.examples.npy")
+        return np.load(self.folder / f"{split}.examples.npy", mmap_mode="r")
 
     def _places(self, split: str) -> np.ndarray:
         return np.load(self.folder / f"{split}.places.npy", mmap_mode="r")
@@ -140,7 +140,7 @@ def _tensor(array: np.ndarray) -> torch.Tensor:
 def _beyond(places: np.ndarray, classes: Sizes) -> Sizes:
     """How many sentences lie beyond the classes."""
     columns = [Place._fields.index(name) for name in ("level", "sentence", "paragraph")]
-    return Sizes(*(places[:, columns] >= np.array(classes)).sum(0).tolist())
+    return Sizes(*(int((places[:, column] >= most).sum()) for column, most in zip(columns, classes, strict=True)))
 
 
 def _build(work: Path, corpus: Corpus, max_words: int, bag_words: int) -> None:
@@ -161,32 +161,30 @@ def _lower(path: Path) -> Iterator[str]:
 
 def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -> Skipped:
     """Sentences and titles to text files; their places, and the rows of the examples, to arrays."""
-    places: list[Place] = []
-    examples: list[int] = []
-    empty = too_long = sections = 0
+    empty = too_long = sections = sentences = 0
     with ExitStack() as stack:
+        places = stack.enter_context(ArrayFile(work / f"{split}.places.npy", np.int32, (len(Place._fields),)))
+        examples = stack.enter_context(ArrayFile(work / f"{split}.examples.npy", np.int64))
         paths = [work / f"{split}.{side}.txt" for side in TARGETS]
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
         documents = tqdm(corpus.documents(split), f"reading {corpus.name} {split}", disable=None, unit=" documents")
         for number, document in enumerate(documents):
-            for sentence, place in placed(document, sections, number):
-                if len(sentence.split()) > max_words:
-                    too_long += 1
-                else:
-                    examples.append(len(places))
-                places.append(place)
-                files[0].write(f"{sentence}\n")
+            found = list(placed(document, sections, number))
+            fits = np.array([len(sentence.split()) <= max_words for sentence, _ in found], dtype=bool)
+            places.append(np.array([place for _, place in found]).reshape(-1, len(Place._fields)))
+            examples.append(sentences + np.flatnonzero(fits))
+            files[0].writelines(f"{sentence}\n" for sentence, _ in found)
+            sentences += len(found)
+            too_long += len(found) - int(fits.sum())
             files[1].writelines(f"{_one_line(section.title)}\n" for section in document.sections)
             files[2].write(f"{_one_line(document.title)}\n")
             sections += len(document.sections)
             empty += sum(not s.split() for section in document.sections for p in section.paragraphs for s in p)
-    if not examples and split != "test":
+    if sentences == too_long and split != "test":
         raise InputError(
             f"corpus {corpus.name}: no sentence of at most {max_words} words in the documents of its {split} split: "
             "check corpus.root= and corpus.size="
         )
-    np.save(work / f"{split}.places.npy", np.array(places, dtype=np.int32).reshape(-1, len(Place._fields)))
-    np.save(work / f"{split}.examples.npy", np.array(examples, dtype=np.int64))
     return Skipped(empty, too_long)
 
 

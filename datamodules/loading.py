@@ -20,8 +20,10 @@ class LengthBatches(Sampler[np.ndarray]):
     sentences or many short ones. Either way every epoch has as many batches.
 
     The order is a function of (seed, epoch) alone, so a run that was killed continues where it stopped:
-    `start` skips the batches that are done. Several processes share the batches that one process would have at
-    `world` times the size: each takes every `world`-th sentence of each batch, so that their lengths are alike.
+    `start` skips the batches that are done. An epoch holds four bytes per sentence and those of the lengths, and a
+    pool is sorted when the first of its batches comes: no epoch begins with a wait. Several processes share the
+    batches that one process would have at `world` times the size: each takes every `world`-th sentence of each batch,
+    so that their lengths are alike.
     """
 
     def __init__(
@@ -33,7 +35,7 @@ class LengthBatches(Sampler[np.ndarray]):
         world: int = 1,
         tokens: int | None = None,
     ) -> None:
-        self.lengths = lengths  # sort keys, the most important first
+        self.lengths = [narrow(key) for key in lengths]  # sort keys, the most important first
         self.seed, self.rank, self.world = seed, rank, world
         self.tokens = tokens
         mean = sum(map(np.sum, lengths)) / max(1, len(lengths[0]))
@@ -49,41 +51,49 @@ class LengthBatches(Sampler[np.ndarray]):
 
     def __iter__(self) -> Iterator[np.ndarray]:
         start, self.start = self.start, 0
-        for batch in self._batches()[start:]:
+        random = np.random.default_rng([self.seed, self.epoch])
+        shuffled = _shuffled(random, len(self.lengths[0]))
+        cuts: dict[int, np.ndarray] = {}  # of the pools that are sorted
+        for number in _shuffled(random, len(self))[start:].tolist():
+            place, row = divmod(number, POOL_BATCHES)
+            pool = shuffled[place * POOL_BATCHES * self._size :][: POOL_BATCHES * self._size]
+            if place not in cuts:
+                pool[:] = pool[np.lexsort([key[pool] for key in reversed(self.lengths)])]
+                cuts[place] = np.array([0, *self._cuts(pool), len(pool)])
+            batch = pool[cuts[place][row] : cuts[place][row + 1]].astype(np.int64)
             # a batch of too few sentences repeats them, so that no process is left without
             enough = np.resize(batch, max(len(batch), self.world))
             yield enough[self.rank :: self.world]
-
-    def _batches(self) -> list[np.ndarray]:
-        random = np.random.default_rng([self.seed, self.epoch])
-        shuffled = random.permutation(len(self.lengths[0]))
-        pool_size = self._size * POOL_BATCHES
-        batches = []
-        for first in range(0, len(shuffled), pool_size):
-            pool = shuffled[first : first + pool_size]
-            by_length = np.lexsort([key[pool] for key in reversed(self.lengths)])
-            pool = pool[by_length]
-            batches += np.split(pool, self._cuts(pool))
-        random.shuffle(batches)  # type: ignore[arg-type]
-        return batches
 
     def _cuts(self, pool: np.ndarray) -> np.ndarray:
         """Where to cut a pool that is sorted by length."""
         if self.tokens is None:
             return np.arange(self._size, len(pool), self._size)
         count = -(-len(pool) // self._size)
-        reached = np.cumsum(sum(key[pool] for key in self.lengths))
+        reached = np.cumsum(sum(key[pool].astype(np.int64) for key in self.lengths))
         places = np.arange(count - 1)
         cuts = np.searchsorted(reached, reached[-1] * (places + 1) / count)
         apart = np.maximum.accumulate(np.maximum(cuts, 1) - places) + places  # no batch is empty
         return np.minimum(apart, len(pool) - count + 1 + places)
 
 
+def narrow(lengths: np.ndarray) -> np.ndarray:
+    """The same numbers in as few bytes as the largest needs; one where no sentence has more than 255 words."""
+    return lengths.astype(np.min_scalar_type(lengths.max(initial=0)), copy=False)
+
+
+def _shuffled(random: np.random.Generator, count: int) -> np.ndarray:
+    """`random.permutation(count)` in half its bytes."""
+    numbers = np.arange(count, dtype=np.int32 if count <= np.iinfo(np.int32).max else np.int64)
+    random.shuffle(numbers)
+    return numbers
+
+
 class SortedBatches(Sampler[np.ndarray]):
     """Index batches in order of length, the longest first: for evaluation."""
 
     def __init__(self, lengths: np.ndarray, batch_size: int) -> None:
-        self.order = np.argsort(-lengths, kind="stable")
+        self.order = np.argsort(-lengths.astype(np.int64), kind="stable")
         self.batch_size = batch_size
 
     def __len__(self) -> int:

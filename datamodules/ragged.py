@@ -33,7 +33,10 @@ def chunks(rows: Iterable, size: int = ROWS) -> Iterator[list]:
 
 def save_ragged(stem: Path, rows: Iterable[Sequence[int]]) -> None:
     """Write sequences to `<stem>.ids.npy` and `<stem>.offsets.npy` as they come; memory does not grow with them."""
-    with _Array(Path(f"{stem}.ids.npy"), np.int32) as ids, _Array(Path(f"{stem}.offsets.npy"), np.int64) as offsets:
+    with (
+        ArrayFile(Path(f"{stem}.ids.npy"), np.int32) as ids,
+        ArrayFile(Path(f"{stem}.offsets.npy"), np.int64) as offsets,
+    ):
         end = 0
         offsets.append(np.zeros(1, np.int64))
         for chunk in chunks(rows, ROWS):
@@ -49,13 +52,13 @@ def load_ragged(stem: Path) -> Ragged:
     return Ragged(*(np.load(f"{stem}.{part}.npy", mmap_mode="r") for part in ("ids", "offsets")))
 
 
-class _Array:
-    """A one-dimensional .npy file of a length that is known at the end only."""
+class ArrayFile:
+    """A .npy file of a length that is known at the end only; each of its items has the shape `item`."""
 
-    def __init__(self, path: Path, kind: type[np.generic]) -> None:
-        self.path, self.kind, self.length = path, np.dtype(kind), 0
+    def __init__(self, path: Path, kind: type[np.generic], item: tuple[int, ...] = ()) -> None:
+        self.path, self.kind, self.item, self.length = path, np.dtype(kind), item, 0
 
-    def __enter__(self) -> "_Array":
+    def __enter__(self) -> "ArrayFile":
         self.file: IO[bytes] = self.path.open("wb")
         self._header()
         self.begin = self.file.tell()
@@ -73,5 +76,5 @@ class _Array:
 
     def _header(self) -> None:
         description = np.lib.format.dtype_to_descr(self.kind)
-        about = {"shape": (self.length,), "fortran_order": False, "descr": description}
+        about = {"shape": (self.length, *self.item), "fortran_order": False, "descr": description}
         np.lib.format.write_array_header_1_0(self.file, about)

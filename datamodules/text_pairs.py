@@ -17,6 +17,7 @@ from datamodules.ragged import save_ragged
 from datamodules.subwords import Subwords
 
 FORMAT = 1  # raised when the cached form changes
+COUNTED = 1 << 20  # symbols counted at a time; numpy makes a copy in int64 of them
 
 
 class SourceTarget(CachedData):
@@ -26,7 +27,11 @@ class SourceTarget(CachedData):
 
     def target_counts(self) -> np.ndarray:
         """How often each symbol occurs in the training targets, (target_size,)."""
-        return np.bincount(self.ids("train", "target").ids, minlength=self.target_size)
+        ids = self.ids("train", "target").ids
+        counts = np.zeros(self.target_size, dtype=np.int64)
+        for first in range(0, len(ids), COUNTED):
+            counts += np.bincount(ids[first : first + COUNTED], minlength=self.target_size)
+        return counts
 
     def train_dataloader(self) -> DataLoader:
         lengths = [self.lengths("train", side) for side in ("source", "target")]

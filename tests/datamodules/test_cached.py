@@ -4,6 +4,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from datamodules.cached import key_of
@@ -135,3 +136,18 @@ def test_an_adopted_vocabulary_renames_rows_not_words(tmp_path: Path) -> None:
     for ours, theirs in zip(data.train_dataloader(), same.train_dataloader(), strict=True):
         words = [[larger.words[i] for i in row] for row in ours.source.ids.tolist()]
         assert words == [[same.vocabulary.words[i] for i in row] for row in theirs.source.ids.tolist()]
+
+
+def test_symbols_are_counted_a_part_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = TextPairs(TinyCorpus(), "fr", tmp_path, seed=1)
+    whole = np.bincount(data.ids("train", "target").ids, minlength=data.target_size)
+    monkeypatch.setattr("datamodules.text_pairs.COUNTED", 7)
+    assert data.target_counts().tolist() == whole.tolist()
+
+
+def test_lengths_are_exact_in_as_few_bytes_as_they_need(tmp_path: Path) -> None:
+    long = " ".join(["a"] * 300)
+    data = TextPairs(Scripted(("a b", "x"), (long, "y"), ("c", "z")), "fr", tmp_path, seed=1, max_words=1000)
+    assert data.lengths("train", "source").tolist() == [2, 300, 1]
+    assert data.lengths("train", "source").dtype == np.uint16
+    assert data.lengths("train", "target").dtype == np.uint8

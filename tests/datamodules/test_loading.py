@@ -1,9 +1,11 @@
+import tracemalloc
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datamodules.batches import PADDING
-from datamodules.loading import LengthBatches, SortedBatches, pad
+from datamodules.loading import POOL_BATCHES, LengthBatches, SortedBatches, pad
 from datamodules.ragged import Ragged
 
 lengths = st.lists(st.integers(1, 30), min_size=1, max_size=300).map(np.array)
@@ -64,6 +66,40 @@ def test_processes_together_have_the_batches_of_one(lengths: np.ndarray, world: 
     shared = [sorted({i for batch in step for i in batch}) for step in zip(*parts, strict=True)]
     assert shared == [sorted(batch) for batch in whole]
     assert all(batch for part in parts for batch in part)
+
+
+def batches_as_once(lengths: list[np.ndarray], sampler: LengthBatches) -> list[list[int]]:
+    """All batches of an epoch at once, in int64: the arithmetic that made the runs of earlier versions."""
+    sampler.lengths = lengths
+    random = np.random.default_rng([sampler.seed, sampler.epoch])
+    shuffled = random.permutation(len(lengths[0]))
+    batches: list[np.ndarray] = []
+    for first in range(0, len(shuffled), sampler._size * POOL_BATCHES):
+        pool = shuffled[first : first + sampler._size * POOL_BATCHES]
+        pool = pool[np.lexsort([key[pool] for key in reversed(lengths)])]
+        batches += np.split(pool, sampler._cuts(pool))
+    random.shuffle(batches)  # type: ignore[arg-type]
+    return [batch.tolist() for batch in batches]
+
+
+@small
+@given(st.integers(1, 2000), st.integers(1, 300), st.sampled_from([None, 1, 20, 90, 900]), st.integers(0, 3))
+def test_the_order_is_that_of_earlier_versions(count: int, longest: int, tokens: int | None, epoch: int) -> None:
+    lengths = list(np.random.default_rng(count).integers(1, longest + 1, (2, count)))
+    sampler = LengthBatches(lengths, 3, seed=3, tokens=tokens)
+    sampler.set_epoch(epoch)
+    batches = [batch.tolist() for batch in sampler]
+    assert batches == batches_as_once(lengths, sampler)
+
+
+def test_an_epoch_takes_few_bytes_and_begins_at_once() -> None:
+    lengths = np.full(1_000_000, 25, dtype=np.uint8)
+    sampler = LengthBatches([lengths, lengths], 64, seed=3)
+    tracemalloc.start()
+    next(iter(sampler))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6 * len(lengths)
 
 
 def test_epochs_differ() -> None:
