@@ -18,6 +18,7 @@ import torch
 from datamodules.files import atomic_write
 
 Result = TypeVar("Result")
+STARTED = time.perf_counter()
 
 
 def processor(device: str = "cpu") -> str:
@@ -54,13 +55,15 @@ def hardware(device: str = "cpu") -> dict[str, Any]:
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "matrix_gflop_per_second": round(matrix_rate(device=device)),
-        "load": os.getloadavg()[0],  # of everything on the machine: above its cores, seconds mean little
         "torch": torch.__version__,
         "date": time.strftime("%Y-%m-%d"),
     }
 
 
 def write_json(path: Path, record: dict[str, Any]) -> None:
+    """Keep what a benchmark found, with the seconds that it took and what else the machine had to do."""
+    load = os.getloadavg()[0]  # of everything on the machine: above its cores, seconds mean little
+    record = {**record, "load": load, "seconds": round(time.perf_counter() - STARTED, 1)}
     with atomic_write(path) as file:
         json.dump(record, file, indent=1)
         file.write("\n")

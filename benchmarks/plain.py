@@ -1,9 +1,10 @@
 """Training as one would write it first: the yardstick of benchmarks/training.py.
 
 Batches in file order, packed sequences for recurrent encoders, a decoder that takes one step at a time, all logits of
-a batch at once, Adam as torch gives it by default.
+a batch at once, bags as counts over the vocabulary, Adam as torch gives it by default. The model is the same.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,33 +12,47 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from datamodules.batches import LabelledPair, SentencePair
+from datamodules.batches import Bag, InDocument, LabelledPair, SentencePair, Sentences
 from encoders.encoder import Encoder
+from encoders.pooling import mean_pool
 from encoders.recurrent import Bidirectional
+from objectives.attention import Attention, Memory
+from objectives.heads import LOSSES, feedforward
+
+Words = Callable[[Tensor], Tensor]  # ids (B, T) to word vectors (B, T, E)
+Pool = Callable[[Tensor, Tensor], Tensor]  # states (B, T, D) and lengths to vectors (B, D)
 
 
 class PackedEncoder(nn.Module):
-    """A recurrent encoder through torch's own bidirectional layers; any other encoder as it is."""
+    """A recurrent encoder through torch's own bidirectional layers, pooled as it pools; any other as it is."""
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
         self.encoder, self.layers = encoder, None
+        self.pool: Pool = getattr(encoder, "pool", mean_pool)  # a BiGRU takes the mean
         recurrent = next((module for module in encoder.modules() if isinstance(module, Bidirectional)), None)
         if recurrent is not None:
             first: Any = recurrent.ahead[0]
             self.layers = type(first)(
-                first.input_size, first.hidden_size, len(recurrent.ahead), batch_first=True, bidirectional=True
+                first.input_size,
+                first.hidden_size,
+                len(recurrent.ahead),
+                dropout=recurrent.dropout.p,
+                batch_first=True,
+                bidirectional=True,
             )
 
-    def forward(self, embedded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, words: Words, sentences: Sentences) -> tuple[Tensor, Tensor]:
         """Vectors (B, D) and states (B, T, D)."""
+        embedded, lengths = words(sentences.ids), sentences.lengths
         if self.layers is None:
             found = self.encoder(embedded, lengths)
             return found.vector, found.states
-        inputs = self.encoder.projection(embedded) if hasattr(self.encoder, "projection") else embedded
-        packed = pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        states, _ = pad_packed_sequence(self.layers(packed)[0], batch_first=True, padding_value=-1e9)
-        return states.max(1).values, states.clamp_min(-1e8)
+        if hasattr(self.encoder, "projection"):
+            embedded = self.encoder.dropout(self.encoder.projection(embedded))
+        packed = pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        states, _ = pad_packed_sequence(self.layers(packed)[0], batch_first=True)
+        return self.pool(states, lengths), states
 
 
 class PlainSeq2Seq(nn.Module):
@@ -48,16 +63,19 @@ class PlainSeq2Seq(nn.Module):
     ) -> None:
         super().__init__()
         self.encoder = PackedEncoder(encoder)
+        self.attention = Attention(hidden, encoder.state_dim) if encoder.attention else None
         self.embedding = nn.Embedding(symbols, embedding, padding_idx=0)
         self.lstm = nn.LSTM(embedding + encoder.dim, hidden, layers, dropout=dropout, batch_first=True)
         self.dropout, self.output = nn.Dropout(dropout), nn.Linear(hidden, symbols)
 
-    def loss(self, words: Tensor, batch: SentencePair) -> Tensor:
-        vector, _ = self.encoder(words, batch.source.lengths)
+    def loss(self, words: Words, batch: SentencePair) -> Tensor:
+        vector, states = self.encoder(words, batch.source)
         state, logits = None, []
         for step in range(batch.target.ids.shape[1] - 1):
             token = self.dropout(self.embedding(batch.target.ids[:, step]))
             hidden, state = self.lstm(torch.cat([token, vector], 1)[:, None], state)
+            if self.attention is not None:
+                hidden = self.attention(hidden, Memory(states, batch.source.lengths))
             logits.append(self.output(self.dropout(hidden[:, 0])))
         scores = torch.stack(logits, 1)  # (B, U, V)
         return functional.cross_entropy(scores.flatten(0, 1), batch.target.ids[:, 1:].flatten(), ignore_index=0)
@@ -69,9 +87,47 @@ class PlainNLI(nn.Module):
     def __init__(self, encoder: Encoder, hidden: int) -> None:
         super().__init__()
         self.encoder = PackedEncoder(encoder)
-        self.head = nn.Sequential(nn.Linear(4 * encoder.dim, hidden), nn.ReLU(), nn.Linear(hidden, 3))
+        self.head = nn.Sequential(nn.Linear(4 * encoder.dim, hidden), nn.Tanh(), nn.Linear(hidden, 3))
 
-    def loss(self, words: tuple[Tensor, Tensor], batch: LabelledPair) -> Tensor:
-        u, _ = self.encoder(words[0], batch.premise.lengths)
-        v, _ = self.encoder(words[1], batch.hypothesis.lengths)
+    def loss(self, words: Words, batch: LabelledPair) -> Tensor:
+        u, _ = self.encoder(words, batch.premise)
+        v, _ = self.encoder(words, batch.hypothesis)
         return functional.cross_entropy(self.head(torch.cat([u, v, (u - v).abs(), u * v], 1)), batch.label)
+
+
+class PlainDiscourse(nn.Module):
+    """One sentence and what its document says about it."""
+
+    def __init__(self, encoder: Encoder, data: Any, hidden: int) -> None:
+        super().__init__()
+        self.encoder = PackedEncoder(encoder)
+        self.targets = {f"{name}_{part}": target for name in LOSSES for part, target in LOSSES[name].items()}
+        self.heads = nn.ModuleDict(
+            {name: feedforward(encoder.dim, hidden, target.classes(data), 0.0) for name, target in self.targets.items()}
+        )
+
+    def loss(self, words: Words, batch: InDocument) -> Tensor:
+        vector, _ = self.encoder(words, batch.sentence)
+        bags = {
+            "nsp_previous": batch.previous,
+            "nsp_next": batch.next,
+            "sdt_section": batch.section_title,
+            "sdt_document": batch.document_title,
+        }
+        total = vector.new_zeros(())
+        for name, head in self.heads.items():
+            if name in bags:
+                total = total + counts_loss(head(vector), bags[name])
+            else:
+                term = self.targets[name].loss(head(vector), batch)
+                total = total + term.nats / term.targets
+        return total
+
+
+def counts_loss(logits: Tensor, bag: Bag) -> Tensor:
+    """Mean cross-entropy of the words of each bag, as counts over the vocabulary."""
+    inside = torch.arange(bag.ids.shape[1]) < bag.sizes[:, None]
+    counts = torch.zeros_like(logits).scatter_add_(1, bag.ids, inside.to(logits.dtype))
+    there = bag.sizes > 0
+    shares = counts[there] / bag.sizes[there, None]
+    return functional.cross_entropy(logits[there], shares)

@@ -1,11 +1,14 @@
 """How fast a training step is at paper size, next to the same step as one would write it first.
 
-python benchmarks/training.py                                          the pairs of the table in docs/performance.md
-python benchmarks/training.py --pairs bilstm_max:nmt gated_convnet:nmt --steps 20
+python benchmarks/training.py                              some pairs, for `make bench`
+python benchmarks/training.py --pairs all                  every encoder with every objective
+python benchmarks/training.py --pairs bilstm_max:nmt gated_convnet:nmt --steps 20 --compile
 
-Sentences are generated: Zipfian words, lengths like Europarl's (median 22 words); 40,000 target codes for nmt
-(AutoEncoder and SkipThought are the same step), 60 symbols in sequences three times as long for seq2tree, pairs for
-nli. Both sides make their own batches of the same sentences. Where the time of ours goes is measured part by part.
+benchmarks/steps.py says what is trained on what. AutoEncoder and SkipThought are the step of nmt; a step of multitask
+is one of its parts'. Both sides make their own batches of the same text, and are compared in tokens per second: target
+tokens, or the words that are read where there is no decoder, never padding. Sentences per second are these over the
+tokens of a sentence in the whole text, so that neither side gains by shorter ones. Where the time of ours goes is
+measured part by part.
 """
 
 import argparse
@@ -13,169 +16,84 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
-from torch import Tensor, nn
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file runs as it is
 
 from benchmarks.machine import alone, hardware, now, write_json  # noqa: E402
-from benchmarks.plain import PlainNLI, PlainSeq2Seq  # noqa: E402
-from datamodules.batches import LabelledPair, SentencePair  # noqa: E402
-from datamodules.loading import LengthBatches, pad  # noqa: E402
-from datamodules.ragged import Ragged, ragged  # noqa: E402
-from encoders.embedding import WordEmbedding  # noqa: E402
-from objectives.heads import classifier  # noqa: E402
-from objectives.nli import features  # noqa: E402
-from objectives.sequence import SequenceObjective  # noqa: E402
+from benchmarks.steps import (  # noqa: E402
+    BATCH,
+    OBJECTIVES,
+    POOL,
+    Step,
+    Text,
+    by_length,
+    generate,
+    in_file_order,
+    our_module,
+    our_step,
+    plain_step,
+)
+from objectives.discourse import Discourse  # noqa: E402
+from objectives.nli import NLI, features  # noqa: E402
 from objectives.softmax import cross_entropy_sum  # noqa: E402
 
-WIDTH, WORDS, BATCH = 300, 50_000, 64
-CODES, SYMBOLS = 40_000, 60
-PAIRS = (
+RESULTS = ROOT / "benchmarks" / "results"
+ENCODERS = ("bilstm_max", "bilstm_last", "bilstm_att", "gated_convnet", "bigru_mean", "bov")
+EVERY = [f"{encoder}:{objective}" for objective in OBJECTIVES for encoder in ENCODERS]
+SOME = [
     "bilstm_max:nmt",
-    "bilstm_last:nmt",
-    "bilstm_att:nmt",
     "gated_convnet:nmt",
-    "bigru_mean:nmt",
-    "bov:nmt",
     "bilstm_max:seq2tree",
     "bilstm_max:nli",
     "gated_convnet:nli",
-)
-POOL = 8192  # sentences
+    "bigru_mean:discourse",
+]
+PRECISIONS = ("32-true", "bf16-mixed")  # of ours, named as Lightning names them; the reference has the first
+REFERENCE_STEPS = 3
 
 
-class Text(NamedTuple):
-    """Generated sentences and what they become."""
-
-    source: Ragged
-    target: Ragged
-    symbols: int
-
-    def target_counts(self) -> np.ndarray:
-        return np.bincount(self.target.ids, minlength=self.symbols)
-
-
-def generate(objective: str) -> Text:
-    random = np.random.default_rng(1)
-    lengths = np.clip(random.lognormal(np.log(22), 0.5, POOL), 2, 100).astype(int)
-    source = [2 + (random.zipf(1.2, n) - 1) % (WORDS - 2) for n in lengths]
-    if objective == "nli":
-        return Text(ragged(map(list, source)), ragged([row[: max(2, len(row) // 2)].tolist() for row in source]), 3)
-    symbols, times = (SYMBOLS, 3.0) if objective == "seq2tree" else (CODES, 1.1)
-    codes = (3 + (random.zipf(1.2, int(times * n) + 1) - 1) % (symbols - 3) for n in lengths)
-    return Text(ragged(map(list, source)), ragged([1, *row.tolist(), 2] for row in codes), symbols)
-
-
-def batches(text: Text, objective: str, bucketed: bool, size: int = BATCH) -> Iterator[Any]:
-    """Ours: like lengths together. Plain: the order of the file."""
-    rows: Any = np.arange(POOL).reshape(-1, size)
-    if bucketed:
-        rows = LengthBatches([np.diff(text.source.offsets), np.diff(text.target.offsets)], size, seed=1)
-    while True:
-        for some in rows:
-            pair = pad(text.source, some), pad(text.target, some)
-            yield LabelledPair(*pair, torch.from_numpy(some % 3)) if objective == "nli" else SentencePair(*pair)
-
-
-def encoder_of(name: str) -> Any:
-    torch.manual_seed(1)
-    return instantiate(OmegaConf.load(ROOT / "configs" / "encoder" / f"{name}.yaml"), input_dim=WIDTH)
-
-
-def words() -> WordEmbedding:
-    return WordEmbedding(np.random.default_rng(1).normal(size=(WORDS, WIDTH)).astype(np.float32))
-
-
-class OurNLI(nn.Module):
-    """The training step of objectives/nli.py without Lightning."""
-
-    def __init__(self, encoder: Any, embedding: WordEmbedding) -> None:
-        super().__init__()
-        self.encoder, self.embedding = encoder, embedding
-        self.head = classifier("mlp", 4 * encoder.dim, 100, 3, 0.0)
-
-    def loss(self, batch: LabelledPair) -> Tensor:
-        u, v = (self.encoder(self.embedding(s.ids), s.lengths).vector for s in (batch.premise, batch.hypothesis))
-        return nn.functional.cross_entropy(self.head(features(u, v)), batch.label)
-
-
-def our_step(encoder: str, objective: str, text: Text) -> tuple[Callable[[Any], None], Any]:
-    """The project's modules and optimiser, as train.py builds them."""
-    embedding = words()
-    if objective == "nli":
-        module: Any = OurNLI(encoder_of(encoder), embedding)
-        loss: Callable[[Any], Tensor] = module.loss
-    else:
-        module = SequenceObjective(encoder_of(encoder), embedding, text, None, 1)  # type: ignore[arg-type]
-
-        def loss(batch: SentencePair) -> Tensor:
-            vector, memory = module.read(batch.source)
-            nats, tokens = module.decoder.loss(vector, batch.target.ids, memory)
-            return nats / tokens
-
-    optimizer = torch.optim.Adam([p for p in module.parameters() if p.requires_grad], fused=True)
-    return _stepping(loss, optimizer), module
-
-
-def plain_step(encoder: str, objective: str, text: Text) -> Callable[[Any], None]:
-    embedding, inner = words(), encoder_of(encoder)
-    module: Any = PlainNLI(inner, 100) if objective == "nli" else PlainSeq2Seq(inner, text.symbols, 256, 512, 2, 0.2)
-
-    def loss(batch: Any) -> Tensor:
-        if objective == "nli":
-            return module.loss((embedding(batch.premise.ids), embedding(batch.hypothesis.ids)), batch)
-        return module.loss(embedding(batch.source.ids), batch)
-
-    return _stepping(loss, torch.optim.Adam(module.parameters()))
-
-
-def _stepping(loss: Callable[[Any], Tensor], optimizer: torch.optim.Optimizer) -> Callable[[Any], None]:
-    def step(batch: Any) -> None:
-        optimizer.zero_grad()
-        loss(batch).backward()
-        optimizer.step()
-
-    return step
-
-
-def timed(step: Callable[[Any], None], text: Text, objective: str, bucketed: bool, steps: int) -> dict[str, float]:
-    """Sentences and tokens per second over some steps, batches included; a small first one does not count."""
-    stream = batches(text, objective, bucketed)
-    step(next(batches(text, objective, bucketed, size=8)))
-    sentences = tokens = 0
+def timed(step: Step, text: Text, batches: list[np.ndarray]) -> dict[str, float]:
+    """Tokens and sentences per second over these batches, making them included; a small first one does not count."""
+    step(text.batch(np.arange(8)))
     started = now()
-    for _ in range(steps):
-        batch = next(stream)
-        step(batch)
-        sentences += len(batch[0].lengths)
-        tokens += int(batch[1].lengths.sum())
-    seconds = now() - started
-    return {"sentences_per_second": sentences / seconds, "tokens_per_second": tokens / seconds}
+    for rows in batches:
+        step(text.batch(rows))
+    rate = sum(map(text.tokens, batches)) / (now() - started)
+    return {"sentences_per_second": rate * POOL / text.tokens(np.arange(POOL)), "tokens_per_second": rate}
 
 
-def ours(encoder: str, objective: str, steps: int) -> dict[str, float]:
+def ours(encoder: str, objective: str, steps: int, precisions: list[str], compiled: bool) -> dict[str, dict]:
+    """By precision, the first with the share of each part; and compiled, once that is done."""
     text = generate(objective)
-    step, module = our_step(encoder, objective, text)
-    found = timed(step, text, objective, True, steps)
-    return found | {f"share_{part}": share for part, share in shares(module, text, objective).items()}
+    batches = by_length(text, steps)
+    found = {}
+    for precision in precisions:
+        module = our_module(encoder, text)
+        found[precision] = timed(our_step(module, precision), text, batches)
+    parts = shares(our_module(encoder, text), text, by_length(text, REFERENCE_STEPS))
+    found[precisions[0]] |= {f"share_{part}": share for part, share in parts.items()}
+    if compiled:
+        step = our_step(our_module(encoder, text), precisions[0], compiled=True)
+        started = now()
+        timed(step, text, batches)
+        seconds = now() - started
+        found["compiled"] = timed(step, text, batches) | {"seconds_of_the_first_round": seconds}
+    return found
 
 
-def plain(encoder: str, objective: str, steps: int) -> dict[str, float]:
+def plain(encoder: str, objective: str) -> dict[str, float]:
     text = generate(objective)
-    return timed(plain_step(encoder, objective, text), text, objective, False, steps)
+    return timed(plain_step(encoder, text), text, in_file_order(REFERENCE_STEPS))
 
 
-def shares(module: Any, text: Text, objective: str, steps: int = 3) -> dict[str, float]:
+def shares(module: Any, text: Text, batches: list[np.ndarray]) -> dict[str, float]:
     """The share of each part in a step: forward and backward of the part alone, on the same batches."""
     spent: dict[str, float] = {}
-    stream = batches(text, objective, True)
 
     @contextmanager
     def part(name: str) -> Iterator[None]:
@@ -184,16 +102,25 @@ def shares(module: Any, text: Text, objective: str, steps: int = 3) -> dict[str,
         spent[name] = spent.get(name, 0.0) + now() - started
 
     optimizer = torch.optim.Adam([p for p in module.parameters() if p.requires_grad], fused=True)
-    for _ in range(steps):
+    for rows in batches:
         with part("data"):
-            batch = next(stream)
-        for side in batch[:2] if objective == "nli" else batch[:1]:
+            batch = text.batch(rows)
+        vectors = []
+        for side in batch[:2] if isinstance(module, NLI) else batch[:1]:
             embedded = module.embedding(side.ids)
             with part("encoder"):
-                vector = module.encoder(embedded, side.lengths).vector
-                if vector.requires_grad:
-                    vector.sum().backward()
-        if objective != "nli":
+                encoded = module.encoder(embedded, side.lengths)
+                if encoded.vector.requires_grad:
+                    encoded.vector.sum().backward()
+            vectors.append(encoded.vector.detach())
+        if isinstance(module, NLI):
+            with part("head"):
+                torch.nn.functional.cross_entropy(module.head(features(*vectors)), batch.label).backward()
+        elif isinstance(module, Discourse):
+            with part("heads"):
+                terms = {name: module.targets[name].loss(head(*vectors), batch) for name, head in module.heads.items()}
+                torch.as_tensor(module.total({name: term.nats for name, term in terms.items()})).backward()
+        else:
             _decode(module, batch, part)
         with part("optimiser"):
             optimizer.step()
@@ -201,7 +128,7 @@ def shares(module: Any, text: Text, objective: str, steps: int = 3) -> dict[str,
     return {name: seconds / whole for name, seconds in spent.items()}
 
 
-def _decode(module: Any, batch: SentencePair, part: Callable[[str], Any]) -> None:
+def _decode(module: Any, batch: Any, part: Callable[[str], Any]) -> None:
     decoder, targets = module.decoder, batch.target.ids
     with torch.no_grad():
         vector, memory = module.read(batch.source)
@@ -214,26 +141,39 @@ def _decode(module: Any, batch: SentencePair, part: Callable[[str], Any]) -> Non
         cross_entropy_sum(flat, decoder.output.weight, decoder.output.bias, targets[:, 1:][real]).backward()
 
 
+def measure(pair: str, steps: int, precisions: list[str], compiled: bool) -> dict[str, Any]:
+    """Both sides of one pair, printed."""
+    encoder, objective = pair.split(":")
+    found = alone(ours, encoder, objective, steps, precisions, compiled)
+    theirs = alone(plain, encoder, objective)
+    mine = found.pop(precisions[0])
+    for side in (mine, *found.values()):
+        side["ratio"] = side["tokens_per_second"] / theirs["tokens_per_second"]
+    where = ", ".join(f"{k.removeprefix('share_')} {v:.0%}" for k, v in mine.items() if k.startswith("share_"))
+    others = "".join(f"  {name} {side['ratio']:.1f}" for name, side in found.items())
+    rates = f"{mine['sentences_per_second']:9.0f}{theirs['sentences_per_second']:9.0f}{mine['tokens_per_second']:10.0f}"
+    print(f"  {pair:<22}{mine['ratio']:7.1f}{rates}   {where}{others}", flush=True)
+    return {"encoder": encoder, "objective": objective, "ratio": mine["ratio"], "ours": mine, "plain": theirs, **found}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", nargs="+", default=PAIRS, help="ENCODER:OBJECTIVE, objectives nmt, seq2tree, nli")
-    parser.add_argument("--steps", type=int, default=4, help="timed steps of 64 sentences; a quarter on the plain side")
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "training.json")
+    parser.add_argument("--pairs", nargs="+", default=SOME, help=f"ENCODER:OBJECTIVE of {OBJECTIVES}, or all")
+    parser.add_argument(
+        "--steps", type=int, default=6, help=f"timed steps of ours; the reference has {REFERENCE_STEPS}"
+    )
+    parser.add_argument("--precision", nargs="+", choices=PRECISIONS, default=PRECISIONS, help="of ours")
+    parser.add_argument("--compile", action="store_true", help="also ours through torch.compile")
+    parser.add_argument("--json", type=Path, help="default: benchmarks/results/training.json, or training_all.json")
     options = parser.parse_args()
+    every = options.pairs == ["all"]
     found = hardware()
     print(f"{found['machine']}, {found['threads']} threads")
-    print(f"  {'':<22}{'ratio':>7}{'ours/s':>9}{'plain/s':>9}{'tokens/s':>10}   where our time goes")
-    sides = (ours, options.steps), (plain, -(-options.steps // 4))  # a plain step takes up to half a minute
-    cases = []
-    for pair in options.pairs:
-        encoder, objective = pair.split(":")
-        mine, theirs = (alone(side, encoder, objective, steps) for side, steps in sides)
-        ratio = mine["sentences_per_second"] / theirs["sentences_per_second"]
-        where = ", ".join(f"{k.removeprefix('share_')} {v:.0%}" for k, v in mine.items() if k.startswith("share_"))
-        rates = f"{mine['sentences_per_second']:9.0f}{theirs['sentences_per_second']:9.0f}"
-        print(f"  {pair:<22}{ratio:7.1f}{rates}{mine['tokens_per_second']:10.0f}   {where}", flush=True)
-        cases.append({"encoder": encoder, "objective": objective, "ratio": ratio, "ours": mine, "plain": theirs})
-    write_json(options.json, {**found, "batch": BATCH, "cases": cases})
+    print(f"  {'':<22}{'ratio':>7}{'ours/s':>9}{'plain/s':>9}{'tokens/s':>10}   where our time goes, other ratios")
+    pairs = EVERY if every else options.pairs
+    cases = [measure(pair, options.steps, list(options.precision), options.compile) for pair in pairs]
+    record = {**found, "batch": BATCH, "reference_steps": REFERENCE_STEPS, "cases": cases}
+    write_json(options.json or RESULTS / ("training_all.json" if every else "training.json"), record)
 
 
 if __name__ == "__main__":

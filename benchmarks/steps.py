@@ -1,0 +1,167 @@
+"""Generated text at paper size, batches of it, and the training steps that benchmarks/training.py compares.
+
+Sentences are Zipfian words with lengths like Europarl's (median 22 words). `nmt`: 40,000 target codes, 1.1 a word.
+`seq2tree`: 60 symbols, three a word. `nli`: pairs, the second half as long. `discourse`: all four losses, with
+50,000 words in each bag.
+"""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+from torch import Tensor
+
+from benchmarks.plain import PlainDiscourse, PlainNLI, PlainSeq2Seq
+from datamodules.batches import InDocument, LabelledPair, Position, SentencePair
+from datamodules.in_documents import TARGETS, Sizes, pad_bags
+from datamodules.loading import LengthBatches, pad
+from datamodules.ragged import Ragged, ragged
+from encoders.embedding import WordEmbedding
+from objectives.discourse import Discourse
+from objectives.nli import NLI
+from objectives.sequence import SequenceObjective
+
+ROOT = Path(__file__).parents[1]
+OBJECTIVES = ("nmt", "seq2tree", "nli", "discourse")
+WIDTH, WORDS, BATCH = 300, 50_000, 64
+CODES, SYMBOLS = 40_000, 60
+POOL = 8192  # sentences
+PARAGRAPH, DOCUMENT = 8, 40  # sentences of a paragraph, paragraphs of a document
+
+Step = Callable[[Any], None]
+Loss = Callable[[Any], Tensor]
+
+
+class Text(NamedTuple):
+    """Generated sentences and what they become; also what objectives ask of their datamodule."""
+
+    objective: str
+    source: Ragged
+    target: Ragged  # codes, symbols, second sentences or titles
+    symbols: int
+
+    @property
+    def bag_sizes(self) -> dict[str, int]:
+        return dict.fromkeys(TARGETS, WORDS)
+
+    @property
+    def classes(self) -> Sizes:
+        return Sizes()
+
+    def target_counts(self) -> np.ndarray:
+        return np.bincount(self.target.ids, minlength=self.symbols)
+
+    def tokens(self, rows: np.ndarray) -> int:
+        """What these sentences cost: target tokens; words to read where there is no decoder."""
+        sides = {"nli": (self.source, self.target), "discourse": (self.source,)}
+        counted = sides.get(self.objective, (self.target,))
+        return int(sum((side.offsets[rows + 1] - side.offsets[rows]).sum() for side in counted))
+
+    def batch(self, rows: np.ndarray) -> Any:
+        if self.objective == "discourse":
+            return self._in_documents(rows)
+        pair = pad(self.source, rows), pad(self.target, rows)
+        return LabelledPair(*pair, torch.from_numpy(rows % 3)) if self.objective == "nli" else SentencePair(*pair)
+
+    def _in_documents(self, rows: np.ndarray) -> InDocument:
+        def position(at: np.ndarray, among: int) -> Position:
+            return Position(torch.from_numpy(at % among), torch.full((len(at),), among))
+
+        titles = pad_bags(self.target, rows)
+        before, after = (pad_bags(self.source, beside) for beside in (rows - 1, (rows + 1) % POOL))
+        places = position(rows, PARAGRAPH), position(rows // PARAGRAPH, DOCUMENT)
+        level = torch.from_numpy(rows % self.classes.levels)
+        return InDocument(pad(self.source, rows), before, after, level, *places, titles, titles)
+
+
+def generate(objective: str) -> Text:
+    random = np.random.default_rng(1)
+    lengths = np.clip(random.lognormal(np.log(22), 0.5, POOL), 2, 100).astype(int)
+    rows = [2 + (random.zipf(1.2, n) - 1) % (WORDS - 2) for n in lengths]
+    source = ragged(row.tolist() for row in rows)
+    if objective == "nli":
+        return Text(objective, source, ragged(row[: max(2, len(row) // 2)].tolist() for row in rows), 3)
+    if objective == "discourse":
+        return Text(objective, source, ragged(row[: 1 + len(row) % 5].tolist() for row in rows), 0)
+    symbols, times = (SYMBOLS, 3.0) if objective == "seq2tree" else (CODES, 1.1)
+    codes = (3 + (random.zipf(1.2, int(times * n) + 1) - 1) % (symbols - 3) for n in lengths)
+    return Text(objective, source, ragged([1, *row.tolist(), 2] for row in codes), symbols)
+
+
+def in_file_order(steps: int) -> list[np.ndarray]:
+    """The first rows of the text, as the reference takes them."""
+    return list(np.arange(steps * BATCH).reshape(-1, BATCH))
+
+
+def by_length(text: Text, steps: int) -> list[np.ndarray]:
+    """Some of the batches that training has, evenly from those of short to those of long sentences."""
+    lengths = [np.diff(text.source.offsets), np.diff(text.target.offsets)]
+    batches = sorted(LengthBatches(lengths, BATCH, seed=1), key=text.tokens)
+    return [batches[(2 * i + 1) * len(batches) // (2 * steps)] for i in range(steps)]
+
+
+def encoder_of(name: str) -> Any:
+    torch.manual_seed(1)
+    return instantiate(OmegaConf.load(ROOT / "configs" / "encoder" / f"{name}.yaml"), input_dim=WIDTH)
+
+
+def words() -> WordEmbedding:
+    return WordEmbedding(np.random.default_rng(1).normal(size=(WORDS, WIDTH)).astype(np.float32))
+
+
+def our_module(encoder: str, text: Any) -> Any:
+    """The project's objective, as train.py builds it."""
+    built = encoder_of(encoder), words(), text, None, 1
+    if text.objective == "nli":
+        return NLI(*built)
+    if text.objective == "discourse":
+        return Discourse(*built, losses=("nsp", "spp", "nl", "sdt"))
+    return SequenceObjective(*built)
+
+
+def our_loss(module: Any, batch: Any) -> Tensor:
+    """The loss of a training step, without what it logs."""
+    if isinstance(module, NLI):
+        return torch.nn.functional.cross_entropy(module(batch), batch.label)
+    if isinstance(module, Discourse):
+        return module.total({name: term.nats / term.targets for name, term in module(batch).items()})  # type: ignore
+    vector, memory = module.read(batch.source)
+    nats, tokens = module.decoder.loss(vector, batch.target.ids, memory)
+    return nats / tokens
+
+
+def our_step(module: Any, precision: str = "32-true", compiled: bool = False) -> Step:
+    """One step of ours, its optimiser that of configs/objective."""
+
+    def loss(batch: Any) -> Tensor:
+        with torch.autocast("cpu", torch.bfloat16) if precision == "bf16-mixed" else nullcontext():
+            return our_loss(module, batch)
+
+    optimizer = torch.optim.Adam([p for p in module.parameters() if p.requires_grad], fused=True)
+    return _stepping(torch.compile(loss, dynamic=True) if compiled else loss, optimizer)
+
+
+def plain_step(encoder: str, text: Text) -> Step:
+    """One step of the reference."""
+    embedding, inner = words(), encoder_of(encoder)
+    if text.objective == "nli":
+        module: Any = PlainNLI(inner, 100)
+    elif text.objective == "discourse":
+        module = PlainDiscourse(inner, text, 300)
+    else:
+        module = PlainSeq2Seq(inner, text.symbols, 256, 512, 2, 0.2)
+    return _stepping(lambda batch: module.loss(embedding, batch), torch.optim.Adam(module.parameters()))
+
+
+def _stepping(loss: Loss, optimizer: torch.optim.Optimizer) -> Step:
+    def step(batch: Any) -> None:
+        optimizer.zero_grad()
+        loss(batch).backward()
+        optimizer.step()
+
+    return step
