@@ -17,11 +17,14 @@ HEAD = """\
 
 Made by `make bench`; `python -m benchmarks.table` writes this page from `benchmarks/results/*.json`. Ratios first: how
 many times faster than the reference in the same benchmark, on the same machine and data. Seconds depend on the
-machine and on what else it does; `load` is the number of busy processes when the benchmark ended."""
+machine and on what else it does; `load` is the number of busy processes when the benchmark ended.
+Memory is how far it rose in a process of its own: resident (VmHWM), mapped files included, which the system takes back
+when it needs room; and the process's own, without these but with its workers."""
+BENCH = ("training", "encoding", "probing", "downstream", "data")  # what `make bench` writes
 
 
 def main() -> None:
-    parts = [HEAD]
+    parts = [HEAD, together()]
     for name, title, table in (
         ("training", "A training step at paper size", training),
         ("encoding", "A frozen encoder", encoding),
@@ -37,10 +40,19 @@ def main() -> None:
     print(OUT)
 
 
+def together() -> str:
+    """How long `make bench` took."""
+    records = {name: json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in BENCH}
+    spent = {name: record["seconds"] for name, record in records.items() if "seconds" in record}
+    parts = ", ".join(f"{name} {seconds:,.0f}" for name, seconds in spent.items())
+    return f"`make bench` took {sum(spent.values()) / 60:.1f} minutes here (seconds: {parts})."
+
+
 def where(record: dict[str, Any]) -> str:
     rate = record["matrix_gflop_per_second"]
+    took = f", {record['seconds']:,.0f} s" if "seconds" in record else ""
     return (
-        f"`{record['command']}`, {record['date']}: {record['machine']}, {record['threads']} threads, "
+        f"`{record['command']}`, {record['date']}{took}: {record['machine']}, {record['threads']} threads, "
         f"matrix product {rate:.0f} GFLOP/s, torch {record['torch']}, load {record['load']:.1f}."
     )
 
@@ -55,21 +67,42 @@ def training(record: dict[str, Any]) -> list[str]:
         parts = {key.removeprefix("share_"): value for key, value in ours.items() if key.startswith("share_")}
         return ", ".join(f"{name} {share:.0%}" for name, share in parts.items())
 
+    def in_brackets(fused: dict[str, float]) -> str:
+        return f"{fused['ratio']:.1f} ({fused['seconds_of_the_first_round']:.0f} s)"
+
+    narrow = [case.get("bf16-mixed") for case in record["cases"]]
+    compiled = [case.get("compiled") for case in record["cases"]]
     rows = [
         [
             f"{case['encoder']}, {case['objective']}",
             f"{case['ratio']:.1f}",
+            *([f"{bf16['ratio']:.1f}" if bf16 else ""] if any(narrow) else []),
+            *([in_brackets(fused) if fused else ""] if any(compiled) else []),
             f"{case['ours']['sentences_per_second']:,.0f}",
+            *([f"{bf16['sentences_per_second']:,.0f}" if bf16 else ""] if any(narrow) else []),
             f"{case['plain']['sentences_per_second']:,.0f}",
             f"{case['ours']['tokens_per_second']:,.0f}",
             where_it_goes(case["ours"]),
         ]
-        for case in record["cases"]
+        for case, bf16, fused in zip(record["cases"], narrow, compiled, strict=True)
     ]
-    heads = ["encoder, objective", "ratio", "sentences/s", "reference", "target tokens/s", "where the time goes"]
+    heads = [
+        "encoder, objective",
+        "ratio",
+        *(["ratio, bf16-mixed"] if any(narrow) else []),
+        *(["ratio, torch.compile (first round)"] if any(compiled) else []),
+        "sentences/s",
+        *(["bf16-mixed"] if any(narrow) else []),
+        "reference",
+        "tokens/s",
+        "where the time goes",
+    ]
     said = (
-        "The reference pads batches in file order, takes the decoder a step at a time and holds all logits of a batch. "
-        "`nmt` has 40,000 target codes; AutoEncoder and SkipThought are the same step."
+        "The reference pads batches in file order, takes the decoder a step at a time and holds all logits of a batch; "
+        f"{record.get('reference_steps', 1)} of its steps are timed. Both sides have the same model and text, and the "
+        "ratio is of real tokens per second: target tokens, or the words that are read where there is no decoder. "
+        "`nmt` has 40,000 target codes; AutoEncoder and SkipThought are the same step, and a step of multitask is one "
+        "of its parts'. Where the time goes is that of 32-bit steps."
     )
     return [said, grid(heads, rows)]
 
@@ -82,8 +115,9 @@ def encoding(record: dict[str, Any]) -> list[str]:
         f"{record['plain_sentences_per_second']:,}",
         f"{record['sentences']:,}",
         f"{record['memory_growth_megabytes']:,}",
+        f"{record['own_memory_growth_megabytes']:,}",
     ]
-    heads = ["encoder", "ratio", "sentences/s", "batches in file order", "sentences", "memory grown, MB"]
+    heads = ["encoder", "ratio", "sentences/s", "batches in file order", "sentences", "resident, MB", "own, MB"]
     return [grid(heads, [row])]
 
 
@@ -113,22 +147,32 @@ def downstream(record: dict[str, Any]) -> list[str]:
 
 
 def data(record: dict[str, Any]) -> list[str]:
+    model = record["fastest_step"]
     said = (
-        "Preparing is reading, tokenising, learning and applying codes; it happens once, on all cores. Memory is how "
-        "far the main process grew; 0 is no further than in starting up."
+        "Preparing is reading, tokenising, learning and applying codes; it happens once, on all cores. Batches are "
+        f"compared with the fastest training step on such pairs, {model['sentences_per_second']:,.0f} sentences/s "
+        f"({model['step']})."
     )
+
+    def megabytes(memory: dict[str, float]) -> list[str]:
+        return [f"{memory['memory_mb']:,.0f}", f"{memory['own_mb']:,.0f}"]
+
     rows = [
         [
             f"{case['sentences']:,}",
+            f"{case['ratio_to_model'] or 0:,.0f}",
             f"{case['prepare_seconds']:.1f}",
             f"{case['sentences'] / case['prepare_seconds']:,.0f}",
-            f"{case['prepare_mb']:.0f}",
+            *megabytes(case["prepare_memory"]),
+            f"{case['count_seconds']:.2f}",
+            f"{case['first_batch_seconds']:.2f}",
             f"{case['batch_sentences_per_second']:,.0f}",
-            f"{case['epoch_mb']:.0f}",
+            *megabytes(case["epoch_memory"]),
         ]
         for case in record["cases"]
     ]
-    heads = ["sentences", "prepared in s", "sentences/s", "memory, MB", "batches: sentences/s", "memory, MB"]
+    heads = ["sentences", "batches / model", "prepared in s", "sentences/s", "resident, MB", "own, MB"]
+    heads += ["counted in s", "first batch after s", "batches: sentences/s", "resident, MB", "own, MB"]
     return [said, grid(heads, rows)]
 
 

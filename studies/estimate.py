@@ -1,6 +1,7 @@
 """How long a cell would take, from throughput that was measured (benchmarks/training.py)."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 SAME_STEP = {"nmt_enfr": "nmt", "nmt_ende": "nmt", "nmt_enfi": "nmt", "autoencoder": "nmt", "skipthought": "nmt"}
@@ -16,3 +17,14 @@ def hours(encoder: str, objective: str, examples: int, epochs: int, results: Pat
                 rate = case["ours"]["sentences_per_second"]
                 found[record["machine"]] = examples * epochs / rate / 3600
     return found
+
+
+def together(cells: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """The sum of `hours` by machine, and the cells of which it has none: their throughput was not measured there."""
+    said = []
+    for machine in sorted({machine for found in cells.values() for machine in found}):
+        total = sum(found.get(machine, 0.0) for found in cells.values())
+        rest = [name for name, found in cells.items() if machine not in found]
+        without = f"; without {len(rest)} of {len(cells)} cells, not measured: {', '.join(rest)}" if rest else ""
+        said.append(f"together {total:,.0f} hours on {machine}, as measured there{without}")
+    return said or ([f"no hours: the throughput of no cell was measured ({', '.join(cells)})"] if cells else [])

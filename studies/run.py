@@ -11,12 +11,12 @@ from pathlib import Path
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException, InstantiationException
 from hydra.utils import instantiate
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from datamodules.claim import claimed
 from datamodules.errors import InputError, in_one_line
 from datamodules.files import atomic_write
-from studies.estimate import hours
+from studies.estimate import hours, together
 from studies.plan import SCALES, Cell, Study, read_study
 
 ROOT = Path(__file__).parents[1]
@@ -96,7 +96,7 @@ def plan(study: Study, folder: Path, configs: Path) -> str:
     """What would run, what is done, and what is missing on this machine."""
     counts = [f"{len(study.cells)} runs", *([f"evaluations: {len(study.evaluations)}"] if study.evaluations else [])]
     lines = [f"{study.name} at scale={study.scale}: {', '.join(counts)}, in {folder}"]
-    total: dict[str, float] = {}
+    estimated: dict[str, dict[str, float]] = {}
     for cell in (*study.cells, *study.evaluations):
         done = (folder / cell.name / DONE).exists()
         lines.append(f"  {cell.name:<40} {'done' if done else missing(cell, configs) or 'ready'}")
@@ -105,12 +105,13 @@ def plan(study: Study, folder: Path, configs: Path) -> str:
         if cell.examples:
             config = composed(cell, configs)
             choices, epochs = config.hydra.runtime.choices, config.trainer.max_epochs
-            spent = hours(choices.encoder, choices.objective, cell.examples, epochs, ROOT / "benchmarks" / "results")
+            as_measured = config.encoder == OmegaConf.load(configs / "encoder" / f"{choices.encoder}.yaml")
+            what = choices.encoder, choices.objective, cell.examples, epochs
+            spent = estimated[cell.name] = hours(*what, ROOT / "benchmarks" / "results") if as_measured else {}
             for machine, number in spent.items():
-                total[machine] = total.get(machine, 0.0) + number
                 said = f"{cell.examples:,} examples, {epochs} epochs: {number:,.0f} hours on {machine}"
                 lines.append(f"      {said}")
-    lines += [f"  together {number:,.0f} hours on {machine}, as measured there" for machine, number in total.items()]
+    lines += [f"  {said}" for said in together(estimated)]
     lines += [f"  {place:<40} left out: {why}" for place, why in study.left_out.items()]
     return "\n".join(lines)
 

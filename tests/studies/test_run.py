@@ -9,7 +9,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from datamodules.errors import InputError
-from studies.estimate import hours
+from studies.estimate import hours, together
 from studies.plan import SCALES, is_study, read_study
 from studies.run import DONE, run_study
 from tests.conftest import ROOT, TINY, Lab
@@ -113,6 +113,14 @@ def test_hours_are_examples_by_the_rate_that_was_measured(tmp_path: Path) -> Non
     (tmp_path / "training-x.json").write_text(json.dumps({"machine": "X", "cases": [case]}))
     assert hours("bilstm_max", "autoencoder", 1_800_000, 5, tmp_path) == {"X": 5.0}
     assert hours("bilstm_max", "nli", 1_800_000, 5, tmp_path) == {}
+
+
+def test_the_sum_of_hours_names_the_cells_that_were_not_measured() -> None:
+    assert together({"a": {"X": 2.0}, "b": {}}) == [
+        "together 2 hours on X, as measured there; without 1 of 2 cells, not measured: b"
+    ]
+    assert together({"a": {}}) == ["no hours: the throughput of no cell was measured (a)"]
+    assert together({}) == []
 
 
 def test_an_unknown_scale_is_answered_with_the_choices() -> None:
