@@ -23,10 +23,10 @@ when it needs room; and the process's own, without these but with its workers.""
 BENCH = ("training", "encoding", "probing", "downstream", "data")  # what `make bench` writes
 
 COMPILE = """\
-`torch.compile` of the whole loss (`python benchmarks/training.py --compile`) did not pay, so `train.py` has no switch for
-it. Tokens per second without and with it, from a short trial on one thread of a busy machine, three steps in 32 bits:
-gated_convnet, nli 390 and 299; bilstm_max, nli 1,193 and 568; bigru_mean, discourse 189 and 163. The first round took 2
-to 8 minutes. torch's recurrent layers are fused already, and what is left are large matrix products."""
+`torch.compile` of the whole loss (`python benchmarks/training.py --compile`) did not pay, so `train.py` has no switch
+for it. Tokens per second without and with it, from a short trial on one thread of a busy machine, three steps in 32
+bits: gated_convnet, nli 390 and 299; bilstm_max, nli 1,193 and 568; bigru_mean, discourse 189 and 163. The first round
+took 2 to 8 minutes. torch's recurrent layers are fused already, and what is left are large matrix products."""
 
 
 def main() -> None:
