@@ -12,6 +12,15 @@ from datamodules.errors import InputError
 from datamodules.in_documents import UNKNOWN_LEVEL, SentencesInDocuments
 
 
+class Logits(nn.Linear):
+    """The last layer. Autocast narrows its product alone: a bias near -10, as of a rare word, would lose all digits
+    that tell two sentences apart.
+    """
+
+    def forward(self, features: Tensor) -> Tensor:
+        return functional.linear(features, self.weight).to(self.bias.dtype) + self.bias
+
+
 def classifier(head: str, width: int, hidden: int, classes: int, dropout: float) -> nn.Sequential:
     """Scores of `classes` from features (B, width).
 
@@ -26,7 +35,7 @@ def classifier(head: str, width: int, hidden: int, classes: int, dropout: float)
         layer = nn.Linear(width, hidden)
         layers += [layer] if head == "linear" else [nn.Dropout(dropout), layer, nn.Tanh()]
         width = hidden
-    last = nn.Linear(width, classes)
+    last = Logits(width, classes)
     return nn.Sequential(*layers, *([] if head == "linear" else [nn.Dropout(dropout)]), last)
 
 
@@ -34,7 +43,7 @@ def feedforward(width: int, hidden: int, classes: int, dropout: float) -> nn.Seq
     """Two hidden layers of ReLU (Chen et al. 2019, appendix A)."""
     first, second = nn.Linear(width, hidden), nn.Linear(hidden, hidden)
     steps = [first, nn.ReLU(), nn.Dropout(dropout), second, nn.ReLU(), nn.Dropout(dropout)]
-    return nn.Sequential(*steps, nn.Linear(hidden, classes))
+    return nn.Sequential(*steps, Logits(hidden, classes))
 
 
 class Term(NamedTuple):

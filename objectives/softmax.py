@@ -12,7 +12,7 @@ CHUNK_LOGITS = {"cpu": 1 << 22, "cuda": 1 << 26}  # held at a time: 16 MB in flo
 class _ChunkedCrossEntropy(torch.autograd.Function):
     """Sum of token losses; the gradient of each chunk is taken while its logits are at hand.
 
-    Under autocast the products are as narrow as it says; softmax, the sum and the gradient of the weights are not.
+    Under autocast the products are as narrow as it says; biases, softmax, sums and the gradient of the weights are not.
     """
 
     @staticmethod
@@ -21,12 +21,12 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         narrow = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
         total = bias.new_zeros(())
         grads = [torch.zeros_like(t) for t in (hidden, weight, bias)]
-        states, output, offset = hidden.to(narrow), weight.to(narrow), bias.to(narrow)
+        states, output = hidden.to(narrow), weight.to(narrow)
         rows = _rows(weight)
         with torch.autocast(kind, enabled=False):
             for first in range(0, len(hidden), rows):
                 h, g = states[first : first + rows], gold[first : first + rows]
-                logits = torch.addmm(offset, h, output.t()).to(bias.dtype)  # (rows, V)
+                logits = torch.mm(h, output.t()).to(bias.dtype).add_(bias)  # (rows, V)
                 log_probabilities = logits.log_softmax(1)
                 total -= log_probabilities.gather(1, g[:, None]).sum()
                 slope = log_probabilities.exp_()
@@ -56,8 +56,8 @@ def cross_entropy_sum(hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor
         return _ChunkedCrossEntropy.apply(hidden, weight, bias, gold)
     rows = _rows(weight)
     parts = zip(hidden.split(rows), gold.split(rows), strict=True)
-    losses = [functional.cross_entropy(functional.linear(h, weight, bias), g, reduction="sum") for h, g in parts]
-    return torch.stack(losses).sum()
+    scored = ((functional.linear(h, weight).to(bias.dtype).add_(bias), g) for h, g in parts)
+    return torch.stack([functional.cross_entropy(logits, g, reduction="sum") for logits, g in scored]).sum()
 
 
 def _rows(weight: Tensor) -> int:

@@ -3,9 +3,30 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from datamodules.files import read_csv
+from objectives.heads import Logits
+from objectives.softmax import cross_entropy_sum
 from tests.conftest import Lab
+
+
+def test_a_large_bias_takes_no_digits_from_what_tells_two_sentences_apart() -> None:
+    layer = Logits(4, 3)
+    torch.nn.init.constant_(layer.bias, -10.0)
+    torch.nn.init.constant_(layer.weight, 0.001)
+    with torch.autocast("cpu", torch.bfloat16):
+        one, other = layer(torch.tensor([[1.0, 0, 0, 0], [2.0, 0, 0, 0]]))
+    assert (other - one).tolist() == pytest.approx([0.001] * 3, rel=0.01)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_the_softmax_keeps_its_biases_whole(training: bool) -> None:
+    bias = torch.tensor([-9.99, -10.01, -10.0])
+    hidden, weight, gold = torch.zeros(1, 4), torch.ones(3, 4), torch.tensor([1])
+    with torch.autocast("cpu", torch.bfloat16), torch.set_grad_enabled(training):
+        found = cross_entropy_sum(hidden, weight, bias, gold)
+    assert found.item() == pytest.approx(torch.nn.functional.cross_entropy(bias[None], gold).item(), abs=1e-5)
 
 
 def test_bf16_has_nearly_the_loss_curve_of_32_bits(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
