@@ -144,7 +144,7 @@ def test_downstream_tables_name_each_measure(lab: Lab, tmp_path: Path, tasks: st
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         show(done, compose("evaluate", ["suite=downstream", "model=bov"]))
     printed = capsys.readouterr().out
-    for text in ("Majority vote", "Chance", "STSB: Pearson's r x 100", "MRPC    accuracy 50.0; F1", "SICK-R  Pearson"):
+    for text in ("Majority vote", "Chance", "Pearson's r times 100", "MRPC    accuracy 50.0; F1", "SICK-R  Pearson"):
         assert text in printed
     assert "STS12   Pearson, mean over domains 0.0; weighted mean 0.0, all pairs 0.0, Spearman mean" in printed
 
