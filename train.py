@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach command(), which says them in one line
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # a waiting thread leaves its core to whoever else needs it
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # then a waiting thread leaves its core to whoever else needs it
 
 import hydra
 import pytorch_lightning as pl

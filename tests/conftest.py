@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as train.py does, before torch is loaded
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # as train.py does, before torch is loaded
 
 import pytest
 
