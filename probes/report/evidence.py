@@ -10,7 +10,7 @@ from scipy.stats import norm
 from probes.intervals import fisher, over_seeds, wilson
 from probes.report.published import published
 from probes.report.runs import Model, Run
-from probes.report.table import Cell, final_rows, published_rows
+from probes.report.table import RELATEDNESS, Cell, final_rows, published_rows
 from probes.results import ProbeRow
 from probes.suite import LOGISTIC_ONLY
 
@@ -21,7 +21,6 @@ PUBLISHED_TEST = {  # items that a published score is over, where not the 10,000
     "SICK-E": 4_927, "SICK-R": 4_927, "STSB": 1_379,
     "SP": 12_000, "BSO": 12_000, "DC": 6_418, "SSP": 4_000, "PDTB-E": 3_758, "PDTB-I": 3_024, "RST-DT": 2_308,
 }  # fmt: skip
-CORRELATIONS = ("SICK-R", "STSB")  # scores that are Pearson's r times 100
 
 
 class Point(NamedTuple):
@@ -153,7 +152,7 @@ def _with_intervals(cells: Iterable[tuple[str, Cell]]) -> dict[str, Point]:
 
 def _published_half(task: str, score: float) -> float:
     items = PUBLISHED_TEST.get(task, 10_000)
-    if task in CORRELATIONS:
+    if task in RELATEDNESS:
         low, high = (100 * r for r in fisher(score / 100, items))
     else:
         low, high = wilson(round(items * score / 100), items)

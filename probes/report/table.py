@@ -12,7 +12,7 @@ from probes.results import ProbeRow
 
 BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
 CLASSIFIERS = {"mlp": "MLP", "logreg": "logistic regression"}
-RELATEDNESS = ("SICK-R", "STSB")
+RELATEDNESS = ("SICK-R", "STSB")  # scores that are Pearson's r times 100
 SIMILARITY = ("STS12", "STS13", "STS14", "STS15", "STS16")
 Found = dict[str, list[ProbeRow]]  # a model's scores by task, one for each seed
 
