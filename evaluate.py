@@ -197,7 +197,7 @@ def untrained(encoder: str, config: DictConfig, corpus: Corpus, sentences: list[
     store = source.vectors(lambda: corpus.sentences("train"), corpus.fingerprint(), work)
     torch.manual_seed(config.seed)
     made = instantiate(OmegaConf.load(path), input_dim=store.matrix.shape[1])
-    return random(encoder, "bov" if encoder == "bov" else "untrained", made, sentences, store)
+    return random(encoder, "bov" if encoder == "bov" else "untrained", made, sentences, store, config.device)
 
 
 def write(name: str, model: Model, scores: Scores, config: DictConfig) -> Done:

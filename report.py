@@ -1,10 +1,11 @@
 """Tables and figures from run folders, beside the published numbers.
 
-python report.py table runs/*/*/* --published conneau2018_table2
-python report.py html runs/*/*/* --out report.html
+python report.py table runs/nmt_enfr runs/nli --published conneau2018_table2
+python report.py html runs evaluations --out report.html
 """
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,11 +25,11 @@ from probes.report.formats import FORMATS
 from probes.report.overlay import draw_overlay
 from probes.report.page import page
 from probes.report.published import published_tables
-from probes.report.runs import Model, models_of, read_run
+from probes.report.runs import Model, models_of, read_run, run_folders
 from probes.report.sizes import by_size, draw_sizes, has_size
 from probes.report.table import Table, no_scores, own_cell, probing_table, training_table
 
-RUNS = "run folders: runs/<objective>/<encoder>/<time>; runs that differ in their seed alone are one model"
+RUNS = "run folders, or folders of such, as runs/ or a study's; runs that differ in their seed alone are one model"
 
 
 def given(arguments: argparse.Namespace, or_published: bool = False) -> list[Model]:
@@ -36,7 +37,7 @@ def given(arguments: argparse.Namespace, or_published: bool = False) -> list[Mod
     if not arguments.runs and not (or_published and arguments.published):
         instead = ", or --published for the papers' own numbers" if or_published else ""
         raise InputError(f"give run folders, runs/<objective>/<encoder>/<time>{instead}")
-    return models_of(map(read_run, arguments.runs))
+    return models_of(map(read_run, run_folders(arguments.runs)))
 
 
 def table(arguments: argparse.Namespace) -> None:
@@ -231,4 +232,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that had enough, as head, ends us quietly
     sys.exit(main(sys.argv[1:]))

@@ -6,6 +6,7 @@ python train.py resume=runs/nmt_enfr/bilstm_max/2026-11-20_12-00-00
 
 import logging
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
@@ -17,13 +18,16 @@ os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # then a waiting thread leaves
 
 import hydra
 import pytorch_lightning as pl
+import torch
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, InstantiationException
+from hydra.types import RunMode
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers import TensorBoardLogger
+from pytorch_lightning.plugins.environments import SLURMEnvironment, TorchElasticEnvironment
 from pytorch_lightning.utilities import rank_zero_only
 
 from configs.check import mistakes
@@ -80,12 +84,19 @@ def train(config: DictConfig, run: Path) -> None:
         report(config, run, module)
 
 
+def accelerator(config: DictConfig) -> str:
+    """Where the run computes: a GPU of NVIDIA's if there is one. Apple's have no 64-bit floats, which sums need."""
+    given = str(config.trainer.accelerator)
+    return given if given != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def build_suite(config: DictConfig, corpus: object, cache: Path) -> Suite:
-    """The probing tasks of the run with the classifier that reads them."""
+    """The probing tasks of the run with the classifier that reads them, where the run computes."""
     probes = config.probes
     sizes = (probes.train_size, probes.dev_size, probes.test_size)
     tasks = instantiate(probes.source).tasks(corpus, list(probes.tasks), sizes, config.seed, cache)
-    return Suite("probing", tasks, instantiate(probes.classifier), config.seed)
+    device = "cpu" if accelerator(config) == "cpu" else "cuda"
+    return Suite("probing", tasks, instantiate(probes.classifier), config.seed, device)
 
 
 def run_vectors(config: DictConfig, run: Path, data: ResumableData, suite: Suite, cache: Path) -> RunVectors:
@@ -126,6 +137,7 @@ def build_trainer(
     finite = StopsWhereNotFinite(data.vocabulary, run / "not_finite")
     return instantiate(
         config.trainer,
+        accelerator=accelerator(config),
         default_root_dir=run,
         logger=TensorBoardLogger(run, name="tensorboard", version=""),
         callbacks=[StopsOnInterrupt(), finite, record, probing, within, best, last],
@@ -144,7 +156,12 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
             trainer.fit(module, data, ckpt_path=last, weights_only=True)
         except SystemExit:  # how Lightning ends on Ctrl-C
             raise KeyboardInterrupt from None
+        except Exception:
+            if launcher := trainer.strategy.launcher:  # its processes would wait for this one, half an hour long
+                launcher.kill(signal.SIGKILL)
+            raise
     else:
+        module.to(trainer.strategy.root_device)
         probing.probe(trainer, epoch=0)
         for name in ("best", "last"):
             state = {"state_dict": module.state_dict(), "epoch": 0, "global_step": 0}
@@ -180,7 +197,7 @@ def describe(module: Objective, data: ResumableData, suite: Suite) -> str:
     for split, skipped in data.skipped.items():
         counts = [f"{count} {kind.replace('_', '-')}" for kind, count in skipped._asdict().items() if count]
         said += [f"left out of {split}: {' and '.join(counts)}"] if counts else []
-    return "; ".join(said)
+    return "; ".join([*said, *data.notes])
 
 
 def say(text: str) -> None:
@@ -193,6 +210,11 @@ def is_first() -> bool:
     return not getattr(rank_zero_only, "rank", None)
 
 
+def is_launched() -> bool:
+    """Whether torchrun or SLURM started the processes that train together, so that Lightning need not."""
+    return TorchElasticEnvironment.detect() or SLURMEnvironment.detect()
+
+
 @hydra.main(config_path=str(CONFIGS), config_name="train", version_base="1.3")
 def start(config: DictConfig) -> None:
     """Begin a new run in the folder that Hydra named."""
@@ -200,6 +222,9 @@ def start(config: DictConfig) -> None:
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
     OmegaConf.resolve(config)
     check(config)
+    if HydraConfig.get().mode == RunMode.MULTIRUN and config.trainer.devices != 1 and not is_launched():
+        told = "a sweep starts one process for each run; with several GPUs start a sweep, or a study, for each of them"
+        raise SystemExit(fail(f"trainer.devices={config.trainer.devices}: {told} (docs/scaling.md)"))
     with explained(run), owned(run):
         if is_first():
             begin(config, run)

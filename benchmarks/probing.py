@@ -25,6 +25,7 @@ import numpy as np
 import torch
 
 ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
 sys.path.insert(0, str(ROOT))  # so that the file runs as it is
 
 from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
@@ -191,8 +192,11 @@ def main() -> None:
     parser.add_argument("--classes", type=int, nargs="+")
     parser.add_argument("--sequential-passes", type=int, default=0, help="0 is to the end")
     parser.add_argument("--fused-passes", type=int, default=0, help="0 is to the end")
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "probing.json")
+    parser.add_argument(
+        "--json", type=Path, help="default: probing.json or probing_published_size.json in benchmarks/results"
+    )
     options = parser.parse_args()
+    out = options.json or RESULTS / ("probing_published_size.json" if options.full else "probing.json")
     sizes = (100_000, 10_000, 10_000) if options.full else (options.train, options.train // 5, options.train // 5)
     dims = options.dims or ([512, 2048] if options.full else [512])
     classes = options.classes or ([2, 20, 1000] if options.full else [2])
@@ -201,7 +205,7 @@ def main() -> None:
     print(f"{found['machine']}, {found['threads']} threads, matrix product {peak:.0f} GFLOP/s")
     samples = options.sequential_passes, options.fused_passes
     cases = [measure(Shape(*sizes, d, c), *samples, peak) for d in dims for c in classes]
-    write_json(options.json, {**found, "cases": cases})
+    write_json(out, {**found, "cases": cases})
 
 
 if __name__ == "__main__":

@@ -15,18 +15,20 @@ OUT = ROOT / "docs" / "performance.md"
 HEAD = """\
 # Performance
 
-Made by `make bench`; `python -m benchmarks.table` writes this page from `benchmarks/results/*.json`. Ratios first: how
-many times faster than the reference in the same benchmark, on the same machine and data. Seconds depend on the
-machine and on what else it does; `load` is the number of busy processes when the benchmark ended.
+Made by `make bench`, and by the longer commands that a section names; `python -m benchmarks.table` writes this page
+from `benchmarks/results/*.json`. Ratios first: how many times faster than the reference in the same benchmark, on the
+same machine and data. Seconds depend on the machine and on what else it does; `load` is the system's load average, the
+busy processes of the last minute, when the benchmark wrote its results.
 Memory is how far it rose in a process of its own: resident (VmHWM), mapped files included, which the system takes back
 when it needs room; and the process's own, without these but with its workers."""
 BENCH = ("training", "encoding", "probing", "downstream", "data")  # what `make bench` writes
 
 COMPILE = """\
-`torch.compile` of the whole loss (`python benchmarks/training.py --compile`) did not pay, so `train.py` has no switch
-for it. Tokens per second without and with it, from a short trial on one thread of a busy machine, three steps in 32
-bits: gated_convnet, nli 390 and 299; bilstm_max, nli 1,193 and 568; bigru_mean, discourse 189 and 163. The first round
-took 2 to 8 minutes. torch's recurrent layers are fused already, and what is left are large matrix products."""
+`torch.compile` of the whole loss did not pay, so `train.py` has no switch for it. Tokens per second without and with
+it, from a short trial on one thread of a busy machine (`OMP_NUM_THREADS=1 python benchmarks/training.py --compile
+--steps 3 --precision 32-true --pairs gated_convnet:nli bilstm_max:nli bigru_mean:discourse --json FILE`):
+gated_convnet, nli 390 and 299; bilstm_max, nli 1,193 and 568; bigru_mean, discourse 189 and 163. The first round took 2
+to 8 minutes. torch's recurrent layers are fused already, and what is left are large matrix products."""
 
 
 def main() -> None:
@@ -40,7 +42,8 @@ def main() -> None:
     ):
         for path in sorted(RESULTS.glob(f"{name}*.json")):
             record = json.loads(path.read_text(encoding="utf-8"))
-            parts += [f"## {title}", where(record), *table(record)]
+            which = path.stem.removeprefix(name).replace("_", " ")  # one file of several, as " published size"
+            parts += [f"## {':'.join(filter(None, [title, which]))}", where(record), *table(record)]
         parts += [COMPILE] if name == "training" else []
     with atomic_write(OUT) as file:
         file.write("\n\n".join(parts) + "\n")

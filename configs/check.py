@@ -31,6 +31,7 @@ RULES = {  # by the end of the setting's name, so that they hold for the parts o
     "seed": Rule("a whole number from 0 to 2^32 - 1", lambda value: _whole(value, 0) and value < 2**32),
     "checkpoint_every_n_steps": COUNT_OR_NULL,
     "trainer.max_epochs": Rule("a whole number, or -1 for no end", lambda v: v is None or _whole(v, -1)),
+    "trainer.accumulate_grad_batches": Rule("1, or a larger datamodule.batch_size", lambda value: value == 1),
     "optimizer.lr": Rule("a number above 0", lambda value: _number(value, 0) and value > 0),
     "datamodule.batch_size": COUNT_OR_NULL,
     "datamodule.batch_tokens": COUNT_OR_NULL,

@@ -9,7 +9,7 @@ GROUPS = {
     "embeddings": "the word vectors below it",
     "probes": "what is read out of its vectors after every epoch",
     "trainer": "how long and on what",
-    "experiment": "a published result: all of its settings at once, or a study of many runs",
+    "experiment": "a published run: encoder, objective, training (add corpus= embeddings= probes=); or a study",
 }
 
 INTRODUCTION = """\

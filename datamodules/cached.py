@@ -78,7 +78,9 @@ class CachedData(ResumableData):
 
     def by_length(self, lengths: np.ndarray, collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
         """The validation batches of this process, the longest first."""
-        size = min(4 * max(64, self.batch_size), -(-len(lengths) // self.world))  # at least one for each process
+        if len(lengths) < self.world:
+            raise InputError(f"{len(lengths)} examples to validate on and {self.world} processes; use fewer")
+        size = min(4 * max(64, self.batch_size), len(lengths) // self.world)  # at least one for each process
         self._dev_batches = list(SortedBatches(lengths, size))
         mine = self._dev_batches[self.rank :: self.world]
         return loader(collate, mine)  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ python -m datamodules.catalog [--data DIR]
 """
 
 import argparse
+import signal
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -245,4 +246,5 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that had enough, as head, ends us quietly
     main()

@@ -73,6 +73,11 @@ class SentencesInDocuments(CachedData):
         self.classes = Sizes(levels, sentence_positions, paragraph_positions)
         self.bag_sizes = {side: len(Vocabulary.load(folder / f"{side}.bag.txt")) for side in TARGETS}
         self.beyond = {split: _beyond(self._places(split), self.classes) for split in ("train", "dev")}
+        self.notes = [
+            f"set to the last class in {split}: {' and '.join(f'{n:,} {name}' for name, n in many.items())}"
+            for split, beyond in self.beyond.items()
+            if (many := {name.replace("_", " "): n for name, n in beyond._asdict().items() if n})
+        ]
 
     def train_dataloader(self) -> DataLoader:
         rows = self._examples("train")

@@ -100,6 +100,7 @@ class Mixture(ResumableData):
         self.vocabulary = self._one_vocabulary()
         self.fingerprint = key_of(*(part.fingerprint for part in self.parts.values()))
         self.skipped = {f"{name} {s}": n for name, part in self.parts.items() for s, n in part.skipped.items()}
+        self.notes = [f"{name}, {note}" for name, part in self.parts.items() for note in part.notes]
 
     def _one_vocabulary(self) -> Vocabulary:
         first, *others = self.parts.values()

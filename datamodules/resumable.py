@@ -20,6 +20,7 @@ class ResumableData(pl.LightningDataModule):
     vocabulary: Vocabulary  # of what encoders read
     fingerprint: str  # changes whenever the text may
     skipped: Mapping[str, Any]  # by split: counts of the examples that training does not see
+    notes: Sequence[str] = ()  # what else people should know of it, before training begins
 
     def __init__(self, batch_size: int, seed: int, batch_tokens: int | None = None) -> None:
         super().__init__()

@@ -41,9 +41,6 @@ class Vocabulary:
         """The row of each word of a whitespace-tokenised sentence."""
         return [self._row.get(word, UNKNOWN) for word in sentence.split()]
 
-    def __contains__(self, word: str) -> bool:
-        return word in self._row
-
     def encode_all(self, sentences: Iterable[str]) -> Iterator[list[int]]:
         """The rows of many sentences, one after another."""
         return map(self.rows, sentences)

@@ -144,7 +144,8 @@ class FrozenEncoder:
         embedded = self.embedding(batch.ids.to(device))
         unknown = (batch.ids == UNKNOWN).nonzero()
         if len(unknown):
-            words = [sentences[rows[place]].split()[step] for place, step in unknown.tolist()]
+            split = {place: sentences[rows[place]].split() for place in set(unknown[:, 0].tolist())}
+            words = [split[place][step] for place, step in unknown.tolist()]
             composed = {i: self.oov(word) for i, word in enumerate(words)} if self.oov else {}
             known = {i: vector for i, vector in composed.items() if vector is not None}
             if known:

@@ -40,8 +40,8 @@ class GatedConvNet(Encoder):
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
         words = valid(lengths, embedded.shape[1])[:, :, None]  # (B, T, 1)
         places = POSITION_SCALE * positions(embedded.shape[1], self.dim, embedded.device)
-        states = self.projection(embedded) + places
-        states = self.dropout(states) * words  # (B, T, D)
+        projected = self.projection(embedded)
+        states = self.dropout(projected + places.to(projected.dtype)) * words  # (B, T, D)
         for convolution in self.convolutions:
             gated = functional.glu(convolution(self._windows(self.dropout(states))), 2)
             states = (states + gated) * KEEP_VARIANCE * words

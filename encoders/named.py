@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from datamodules.errors import InputError
 from datamodules.lines import read_lines
@@ -107,12 +108,15 @@ def of_files(paths: Iterable[Path]) -> str:
     return made.hexdigest()
 
 
-def random(name: str, objective: str, encoder: Encoder, sentences: Iterable[str], store: WordVectors) -> Named:
+def random(
+    name: str, objective: str, encoder: Encoder, sentences: Iterable[str], store: WordVectors, device: str | None
+) -> Named:
     """An encoder as it was initialised, on the word vectors of a store: bov, and untrained/ENCODER."""
     vocabulary = Vocabulary.count(sentences)
     embedding = WordEmbedding(store.lookup(vocabulary.words).matrix * np.float32(store.scale))
     made = sha256(np.ascontiguousarray(embedding.table.numpy()).tobytes())
     for key, value in encoder.state_dict().items():
         made.update(key.encode() + value.numpy().tobytes())
-    frozen = FrozenEncoder(encoder.eval().requires_grad_(False), embedding, vocabulary)
+    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    frozen = FrozenEncoder(encoder.eval().requires_grad_(False).to(where), embedding.to(where), vocabulary)
     return Named(name, objective, frozen.encode, made.hexdigest())

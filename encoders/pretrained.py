@@ -1,5 +1,7 @@
 """Pretrained transformers as frozen encoders, one layer or all of them in one pass."""
 
+import math
+import os
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -22,7 +24,7 @@ LONGEST = 512  # tokens; longer sentences are cut
 class Pretrained:
     """A transformer that never trains. Vectors of a layer are pooled over the tokens of the sentence."""
 
-    def __init__(self, name: str, pooling: Pooling, device: str | None, work: Path) -> None:
+    def __init__(self, name: str, layers: int | str, pooling: Pooling, device: str | None, work: Path) -> None:
         if pooling not in ("mean", "cls", "max", "last"):
             raise InputError(f"pooling={pooling}: give mean, cls, max or last")
         self.pooling, self.work = pooling, work
@@ -31,29 +33,33 @@ class Pretrained:
         self.model = model.eval().requires_grad_(False).to(self.device)
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
+        self.layers = self._numbers(layers)
         self._kept: tuple[list[str], np.ndarray] | None = None
 
+    def _numbers(self, layers: int | str) -> list[int]:
+        """The layers asked for: all, or one; negative numbers count from the top."""
+        there = int(self.model.config.num_hidden_layers) + 1  # layer 0 is the token embeddings
+        if layers != "all" and not (isinstance(layers, int) and -there <= layers < there):
+            raise InputError(f"layers={layers}: give all, or a number from {-there} to {there - 1}")
+        return list(range(there)) if layers == "all" else [int(layers) % there]
+
     def vectors(self, sentences: list[str]) -> np.ndarray:
-        """All layers, (L, N, D) float32; layer 0 is the token embeddings. Kept on disk for the next call."""
+        """The layers asked for, (L, N, D) float32. Kept on disk for the next call."""
         if self._kept is None or self._kept[0] != sentences:
             self._kept = list(sentences), self._encode(sentences)
         return self._kept[1]
 
     def layer(self, number: int, sentences: list[str]) -> np.ndarray:
-        """One layer, (N, D); negative numbers count from the top."""
-        return np.asarray(self.vectors(sentences)[number])
-
-    @property
-    def layers(self) -> int:
-        """Hidden layers and the embeddings."""
-        return int(self.model.config.num_hidden_layers) + 1
+        """One of them, (N, D)."""
+        return np.asarray(self.vectors(sentences)[self.layers.index(number)])
 
     @torch.inference_mode()
     def _encode(self, sentences: list[str]) -> np.ndarray:
-        shape = (self.layers, len(sentences), int(self.model.config.hidden_size))
+        shape = (len(self.layers), len(sentences), int(self.model.config.hidden_size))
         self.work.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=self.work) as file:  # gone with the process, whatever its size
-            out = np.memmap(file, np.float32, "w+", shape=shape)
+            os.posix_fallocate(file.fileno(), 0, 4 * math.prod(shape))  # a full disk would kill the process later
+            out = np.memmap(file, np.float32, "r+", shape=shape)
         order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i]))
         with tqdm(total=len(order), desc="encoding", disable=None, leave=False, unit=" sentences") as bar:
             while order:
@@ -71,7 +77,8 @@ class Pretrained:
         """(L, B, D)"""
         tokens = self.tokenizer(sentences, return_tensors="pt", padding=True, truncation=True, max_length=LONGEST)
         tokens = tokens.to(self.device)
-        states = torch.stack(self.model(**tokens, output_hidden_states=True).hidden_states)  # (L, B, T, D)
+        found = self.model(**tokens, output_hidden_states=True).hidden_states
+        states = torch.stack([found[number] for number in self.layers])  # (L, B, T, D)
         mask = tokens["attention_mask"][None, :, :, None].bool()
         if self.pooling == "mean":
             return (states * mask).sum(2) / mask.sum(2).clamp(min=1)
@@ -85,10 +92,7 @@ class Pretrained:
 
 def pretrained(name: str, layers: int | str, pooling: Pooling, device: str | None, work: Path) -> list[Named]:
     """One model for each layer asked for: a number (-1 is the top) or "all"."""
-    model = Pretrained(name, pooling, device, work)
-    if layers != "all" and not (isinstance(layers, int) and -model.layers <= layers < model.layers):
-        raise InputError(f"layers={layers}: give all, or a number from {-model.layers} to {model.layers - 1}")
-    numbers = range(model.layers) if layers == "all" else [int(layers) % model.layers]
+    model = Pretrained(name, layers, pooling, device, work)
     content = _content(name, model)
     return [
         Named(
@@ -97,7 +101,7 @@ def pretrained(name: str, layers: int | str, pooling: Pooling, device: str | Non
             partial(model.layer, number),
             content and f"{content} {number} {pooling}",
         )
-        for number in numbers
+        for number in model.layers
     ]
 
 

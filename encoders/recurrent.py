@@ -4,9 +4,11 @@ The backward direction reads each sentence reversed within its own length:
 
     words     w1 w2 w3 --        reversed  w3 w2 w1 --
 
-so padding always comes last, where it can change nothing, and no packing is needed: the fused kernels
-of CPU and GPU run at full speed.
+so padding always comes last, where it can change nothing, and no packing is needed: these are the fused kernels
+of CPU and GPU.
 """
+
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -41,10 +43,22 @@ class Bidirectional(nn.Module):
         for layer, (ahead, back) in enumerate(zip(self.ahead, self.back, strict=True)):
             if layer:
                 states = self.dropout(states)
-            forward, _ = ahead(states)
-            backward, _ = back(reverse(states, mirror))
+            forward, _ = in_its_precision(ahead, states)
+            backward, _ = in_its_precision(back, reverse(states, mirror))
             states = torch.cat([forward, reverse(backward, mirror)], 2)  # (T, B, dim)
         return (states * (steps < lengths)[:, :, None]).transpose(0, 1)
+
+
+def in_its_precision(layer: nn.Module, inputs: Tensor, state: Any = None) -> Any:
+    """What a recurrent layer makes of its inputs, on a GPU in 32 bits also under autocast.
+
+    There autocast gives cuDNN's layers float16 whatever it was asked for, which has no room for large numbers and does
+    not mix with bfloat16.
+    """
+    if inputs.device.type != "cuda" or not torch.is_autocast_enabled("cuda"):
+        return layer(inputs, state)
+    with torch.autocast("cuda", enabled=False):
+        return layer(inputs.float(), state)
 
 
 def reverse(states: Tensor, mirror: Tensor) -> Tensor:

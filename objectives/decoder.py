@@ -15,7 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from encoders.recurrent import in_its_precision
 from objectives.attention import Attention, Memory
+from objectives.heads import Logits
 from objectives.softmax import cross_entropy_sum
 
 State = tuple[Tensor, Tensor]  # hidden and cell, each (layers, B, H)
@@ -51,7 +53,7 @@ class Decoder(nn.Module):
         )
         self.attention = Attention(hidden, attends_over) if attends_over else None
         self.dropout = nn.Dropout(dropout)
-        self.output = nn.Linear(hidden, size)
+        self.output = Logits(hidden, size)
         shares = torch.as_tensor(np.asarray(counts) + 1.0, dtype=torch.float32)
         self.output.bias.data = (shares / shares.sum()).log()
 
@@ -61,7 +63,7 @@ class Decoder(nn.Module):
         """Hidden states (B, U, H) after each of the `inputs` (B, U), for sentence vectors (B, D)."""
         embedded = self.dropout(self.embedding(inputs))  # (B, U, E)
         steps = sentence[:, None].expand(-1, inputs.shape[1], -1)  # (B, U, D)
-        hidden, state = self.lstm(torch.cat([embedded, steps], 2), state)
+        hidden, state = in_its_precision(self.lstm, torch.cat([embedded, steps], 2), state)
         if self.attention is not None:
             assert memory is not None
             hidden = self.attention(hidden, memory)

@@ -56,6 +56,7 @@ class Multitask(Objective):
         self.log_score(_within(part, name), value, batch_size, prog_bar)
 
     def setup(self, stage: str) -> None:
+        super().setup(stage)
         for part in self._parts:
             part.trainer = self.trainer
 

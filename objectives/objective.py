@@ -6,6 +6,7 @@ from typing import Any, Literal
 import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from datamodules.batches import Sentences
 from encoders.embedding import WordEmbedding
@@ -29,7 +30,13 @@ class Objective(pl.LightningModule):
         super().__init__()
         self.encoder, self.embedding = encoder, embedding
         self.make_optimizer, self.seed = optimizer, seed
-        self._train_sums: dict[str, tuple[Tensor | float, int]] = {}  # of training scores in this epoch, and examples
+        self._train_sums: dict[str, tuple[Tensor | float, float]] = {}  # of training scores in this epoch, and examples
+
+    def setup(self, stage: str) -> None:
+        """Buffers are alike in all processes for good: DDP would send the word vectors at every step."""
+        DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(
+            self, [name for name, _ in self.named_buffers()]
+        )
 
     def encode(self, sentences: Sentences) -> Encoded:
         """Sentence vectors (B, D) and word states (B, T, H)."""
@@ -55,26 +62,30 @@ class Objective(pl.LightningModule):
 
     def mean_over(self, total: Tensor, count: Tensor | int) -> Tensor:
         """`total / count` of the global batch: the processes' average is what one process would have."""
-        counted = torch.as_tensor(count, dtype=total.dtype, device=total.device)
-        if self._trainer is not None and self.trainer.world_size > 1:
-            counted = self.trainer.strategy.reduce(counted, reduce_op="mean")
-        return total / counted
+        if self._trainer is None or self.trainer.world_size == 1:
+            return total / count
+        everywhere = torch.as_tensor(count, dtype=total.dtype, device=total.device).clone()
+        torch.distributed.all_reduce(everywhere)  # Lightning's own would make every process wait at a barrier too
+        return total * self.trainer.world_size / everywhere
 
     def train_means(self) -> dict[str, float]:
         """The mean of each training score over the epoch that ends here.
 
         Lightning's own means forget what came before a resume within the epoch.
         """
-        sums, self._train_sums = self._train_sums, {}
-        pairs = torch.tensor([[float(total), examples] for total, examples in sums.values()], dtype=torch.float64)
-        if self.trainer.world_size > 1:
-            pairs = self.trainer.strategy.reduce(pairs.to(self.device), reduce_op="sum")
-        return dict(zip(sums, (pairs[:, 0] / pairs[:, 1]).tolist(), strict=True)) if sums else {}
+        sums = self._sums_of_a_process()
+        self._train_sums = {}
+        return {name: total / examples for name, (total, examples) in sums.items()}
+
+    def _sums_of_a_process(self) -> dict[str, list[float]]:
+        """Total and examples of each training score, the mean over the processes: that of all, divided evenly."""
+        pairs = torch.tensor([[float(total), n] for total, n in self._train_sums.values()], dtype=torch.float64)
+        if self._train_sums and self.trainer.world_size > 1:
+            pairs = self.trainer.strategy.reduce(pairs.to(self.device), reduce_op="mean")
+        return dict(zip(self._train_sums, pairs.tolist(), strict=True))
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        checkpoint["train_sums"] = {
-            name: [float(total), examples] for name, (total, examples) in self._train_sums.items()
-        }
+        checkpoint["train_sums"] = self._sums_of_a_process()
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         kept = checkpoint.get("train_sums", {})

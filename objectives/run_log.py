@@ -23,7 +23,8 @@ class RunLog(pl.Callback):
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: object, batch_idx: int
     ) -> None:
-        if trainer.global_step % trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
+        every = trainer.log_every_n_steps  # type: ignore[attr-defined]
+        if every and trainer.global_step % every == 0:
             for logger in trainer.loggers:
                 logger.log_metrics({"train/loss": float(outputs["loss"])}, step=trainer.global_step)
 

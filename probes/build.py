@@ -2,7 +2,8 @@
 
 python -m probes.build trees=PATH[,PATH...] out=DIR [train=100000] [dev=10000] [test=10000] [tasks=SentLen,...] [seed=0]
 
-A PATH is a file of Penn-style trees (.mrg, .txt, .gz, tab-separated with the tree last) or a folder of them.
+A PATH is a file of Penn-style trees (.mrg, .txt, .gz, tab-separated with the tree last), or a folder, of which .mrg
+and .const.tsv are read, or their .gz.
 Writes one file per task, report.md with every control, and controls.png. Reads the trees once; memory is bounded by
 the sizes (an estimated 3 GB at the published ones), not by the corpus.
 """

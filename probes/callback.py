@@ -1,6 +1,7 @@
 """Probing while an encoder trains: before the first step, and after every epoch."""
 
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from probes.results import ProbeRow, write_rows
 from probes.suite import Share, Suite
 from probes.task import EncodesSentences
 
+PATIENCE = timedelta(days=1)  # of a process whose tasks are done, with those that have slower ones
+
 
 class ProbingCallback(pl.Callback):
     """Scores a suite after each epoch; epoch 0 is the untrained encoder.
@@ -22,7 +25,7 @@ class ProbingCallback(pl.Callback):
 
     def __init__(self, suite: Suite, model: EncodesSentences, results: Path, every_n_epochs: int = 1) -> None:
         self.suite, self.model, self.results, self.every_n_epochs = suite, model, results, every_n_epochs
-        self.seconds = 0.0
+        self._group: Any = None  # of the processes that probe together
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.global_step == 0:
@@ -39,18 +42,21 @@ class ProbingCallback(pl.Callback):
             return []
         started = time.monotonic()
         with isolate_rng():
-            share = Share(trainer.global_rank, trainer.world_size, _gather) if trainer.world_size > 1 else None
+            together = torch.distributed.is_initialized() and trainer.world_size > 1
+            share = Share(trainer.global_rank, trainer.world_size, self._gather) if together else None
             rows = self.suite.run(self.model, epoch, trainer.global_step, share)
         if trainer.is_global_zero:
             write_rows(self.results, rows)
-        self.seconds = time.monotonic() - started
+        seconds = time.monotonic() - started
         scores = {f"probe/{row.task}": row.test_accuracy for row in rows}
         for logger in trainer.loggers:
-            logger.log_metrics(scores | {"time/probing": self.seconds}, step=epoch)
+            logger.log_metrics(scores | {"time/probing": seconds}, step=epoch)
         return rows
 
-
-def _gather(part: Any) -> list[Any]:
-    parts: list[Any] = [None] * torch.distributed.get_world_size()
-    torch.distributed.all_gather_object(parts, part)
-    return parts
+    def _gather(self, part: Any) -> list[Any]:
+        """Through the memory of the machines: a GPU has better use for its own, and NCCL waits half an hour at most."""
+        if self._group is None:
+            self._group = torch.distributed.new_group(backend="gloo", timeout=PATIENCE)
+        parts: list[Any] = [None] * torch.distributed.get_world_size()
+        torch.distributed.all_gather_object(parts, part, group=self._group)
+        return parts

@@ -20,7 +20,7 @@ from probes.suite import Suite, vectors_of
 from probes.task import Task
 
 PER: tuple[Literal["word", "sentence"], ...] = ("word", "sentence")
-FORMAT = 2  # raised when a change of the classifiers makes remembered scores stale
+FORMAT = 3  # raised when a change of the classifiers makes remembered scores stale
 
 
 class Model(NamedTuple):
@@ -104,7 +104,7 @@ class Evaluation:
             train, dev = (
                 Labelled(self.encoded.vectors[suite.rows(s.sentences)], s.labels) for s in (task.train, task.dev)
             )
-            found = description_length(train, dev, len(task.classes), grid, suite.seed)
+            found = description_length(train, dev, len(task.classes), grid, suite.seed, suite.device)
             return {"bits": found.bits, "uniform_bits": found.uniform_bits, "compression": found.compression}
 
         return self.encoded.remembered(["mdl", digest(task), grid.l2, suite.seed], made)

@@ -70,7 +70,8 @@ class Suite:
         def labelled(split: Split) -> Labelled:
             return Labelled(vectors[self.rows(split.sentences)], split.labels)
 
-        splits = labelled(task.train), labelled(task.dev), labelled(task.test)
+        train = in_published_order(task.train) if grid.protocol == "senteval" else task.train
+        splits = labelled(train), labelled(task.dev), labelled(task.test)
         return probe(*splits, classes=len(task.classes), grid=grid, seed=self.seed, device=self.device)
 
     def row(self, task: Task, score: Score, epoch: int, step: int) -> ProbeRow:
@@ -94,6 +95,13 @@ class Suite:
     def rows(self, sentences: Iterable[str]) -> np.ndarray:
         """Where sentences stand among the distinct ones."""
         return np.fromiter((self._row[s] for s in sentences), dtype=np.int64)
+
+
+def in_published_order(split: Split) -> Split:
+    """By number of tokens, then label, as the published toolkit shows sentences to its classifier."""
+    lengths = np.array([len(sentence.split()) for sentence in split.sentences])
+    order = np.lexsort([split.labels, lengths])
+    return Split([split.sentences[row] for row in order], split.labels[order])
 
 
 def vectors_of(encode: Callable[[list[str]], np.ndarray], sentences: list[str]) -> np.ndarray:

@@ -54,7 +54,7 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
         own = [axis[label] for axis, label in zip(settings["axes"].values(), labels, strict=True)]
         scaled = [wanted[key] for key in ("every", *labels) if key in wanted]
         if None in scaled:
-            left_out[place] = f"nothing to train on at scale={scale}"
+            left_out[place] = f"the study has none at scale={scale}"
             continue
         names = dict(zip(settings["axes"], labels, strict=True)) | {"data": data}
         overrides = [text.format(**names) for text in " ".join([*own, *scaled]).split()]

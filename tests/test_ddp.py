@@ -4,12 +4,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from omegaconf import OmegaConf
+from torch.nn.parallel import DistributedDataParallel
 
 import train
+from datamodules.cached import CachedData
+from datamodules.errors import InputError
 from datamodules.files import read_csv
 from datamodules.text_pairs import TextPairs
 from datamodules.word_vectors import save_run_vectors
+from encoders.embedding import WordEmbedding
+from encoders.gated_convnet import GatedConvNet
+from objectives.nli import NLI
 from probes.classifier import Grid
 from probes.results import read_rows
 from probes.suite import Suite
@@ -23,6 +32,7 @@ SAME = [
 ]
 
 
+BOTH = ["trainer=ddp", "trainer.devices=2", "trainer.accelerator=cpu"]
 LAUNCHERS = {
     "by Lightning": (),  # the second process starts when all is prepared
     "by torchrun": (
@@ -37,8 +47,7 @@ LAUNCHERS = {
 def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path: Path, launcher: tuple[str, ...]) -> None:
     lab = Lab(tmp_path / "cache")
     one, two = tmp_path / "one", tmp_path / "two"
-    both = ["trainer=ddp", "trainer.devices=2", "trainer.accelerator=cpu", "datamodule.batch_size=16"]
-    done = lab.finish(*lab.settings(two, *SAME, *both), launcher=launcher)
+    done = lab.finish(*lab.settings(two, *SAME, *BOTH, "datamodule.batch_size=16"), launcher=launcher)
     assert done.returncode == 0, done.stderr
     made = ["fasttext", "pairs", "probing", "vectors"]
     assert sorted(path.name.split("-")[0] for path in lab.cache.iterdir()) == made, "not each once"
@@ -52,6 +61,59 @@ def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path: Path,
     assert [(row.epoch, row.task) for row in mine] == [(row.epoch, row.task) for row in theirs]
     # before training nothing was summed in another order
     assert [row.test_accuracy for row in mine if not row.epoch] == [r.test_accuracy for r in theirs if not r.epoch]
+
+
+def test_two_processes_probe_an_encoder_that_nothing_trains(lab: Lab, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    settings = [text for text in lab.settings(run, *BOTH) if "objective." not in text]
+    done = lab.finish(*settings, "objective=untrained")
+    assert done.returncode == 0, done.stderr
+    assert [row.epoch for row in read_rows(run / "probes.csv")] == [0, 0, 0]
+
+
+def test_a_process_that_fails_ends_the_others(lab: Lab, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    (run / "metrics.csv").mkdir(parents=True)  # the first process alone writes there
+    done = lab.finish(*lab.settings(run, *BOTH))  # returns when the last of them has let go of its output
+    assert done.returncode == 1
+    assert "metrics.csv" in done.stderr
+
+
+def test_a_sweep_of_runs_that_start_processes_of_their_own_is_refused(lab: Lab, tmp_path: Path) -> None:
+    done = lab.finish("-m", f"hydra.sweep.dir={tmp_path}", "trainer.devices=2")
+    assert done.returncode == 2
+    assert "trainer.devices=2: a sweep starts one process for each run" in done.stderr
+
+
+def test_nothing_but_gradients_travels_between_processes(tmp_path: Path) -> None:
+    module = NLI(GatedConvNet(6, 8), WordEmbedding(np.ones((5, 6))), None, None, seed=1)  # type: ignore[arg-type]
+    module.setup("fit")
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/meet", rank=0, world_size=1)
+    try:
+        assert not DistributedDataParallel(module).will_sync_module_buffers()
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+@given(examples=st.integers(1, 300), processes=st.integers(1, 70), batch=st.integers(1, 64))
+def test_every_process_has_something_to_validate_on(examples: int, processes: int, batch: int) -> None:
+    class Part(CachedData):
+        world, batch_size = processes, batch
+        rank = property(lambda self: self.place)
+
+        def __init__(self, place: int) -> None:
+            self.place = place
+
+    def batches(rank: int) -> list[np.ndarray]:
+        return list(Part(rank).by_length(np.arange(examples), lambda rows: rows))
+
+    if examples < processes:
+        with pytest.raises(InputError, match="examples to validate on"):
+            batches(0)
+        return
+    found = [batches(rank) for rank in range(processes)]
+    assert all(found)
+    assert sorted(row for mine in found for rows in mine for row in rows.tolist()) == list(range(examples))
 
 
 def test_every_process_but_the_first_takes_the_vectors_that_the_first_wrote(

@@ -108,6 +108,12 @@ def test_weights_survive_a_round_trip(name: str) -> None:
     assert torch.equal(other(*batch([3, 7])).vector, encoder(*batch([3, 7])).vector)
 
 
+@every_encoder
+def test_an_encoder_computes_in_the_precision_of_its_weights(name: str) -> None:
+    words, lengths = batch([3, 7])
+    assert build(name).bfloat16()(words.bfloat16(), lengths).vector.dtype == torch.bfloat16
+
+
 @pytest.mark.parametrize("dim", [512, 1024, 2048, 4096])
 @pytest.mark.parametrize("name", [name for name in CONFIGS if "dim" in CONFIGS[name]])
 def test_the_sizes_of_figure_3_are_one_config_value(name: str, dim: int) -> None:

@@ -16,6 +16,7 @@ def main() -> None:
     parser.add_argument("--documents", action="store_true", help="print whole documents instead")
     parser.add_argument("--inference", action="store_true", help="print premises and hypotheses instead")
     options = parser.parse_args()
+    pairs = list(Demo(options.show, options.seed).inference("train")) if options.inference else []
     for number in range(options.show):
         if options.documents:
             found = story(options.seed, "show", number).english()
@@ -25,7 +26,7 @@ def main() -> None:
                     "#" * ((section.level or 0) + 1), section.title, *("\n" + "\n".join(p) for p in section.paragraphs)
                 )
         elif options.inference:
-            pair = list(Demo(options.show, options.seed).inference("train"))[number]
+            pair = pairs[number]
             print(f"{pair.label:14} {pair.premise}\n{'':14} {pair.hypothesis}")
         else:
             sayings = list(story(options.seed, "show", number).sayings())

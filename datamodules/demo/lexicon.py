@@ -143,10 +143,6 @@ def _adjective(cells: list[str]) -> Adjective:
     return Adjective(english, (forms[0], forms[1]), "<" in forms, german, pair(finnish), tuple(kinds.split()))
 
 
-def _city(english: str, french: str, german: str, finnish: str) -> Noun:
-    return Noun(english, "city", english, english, ("m", french, french), ("n", german, german, False), pair(finnish))
-
-
 class Lexicon(NamedTuple):
     """Everything that can be said."""
 

@@ -15,7 +15,7 @@ import torch
 from probes.classifiers.cells import Cells
 from probes.classifiers.grid import Grid
 
-WEIGHTS = 2**20  # of a block at most, unless one cell has more; 16 bytes each with gradient and moments
+WEIGHTS = 2**20  # of a block at most on a CPU, unless one cell has more; 16 bytes each with gradient and moments
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -26,7 +26,7 @@ def blocks(inputs: int, classes: int, grid: Grid, seed: int, device: str) -> lis
     found = []
     for width, dropout in grid.settings():
         weights = width * (inputs + classes) or inputs * classes
-        size = max(1, WEIGHTS // weights)
+        size = max(1, WEIGHTS // weights) if device == "cpu" else len(grid.l2)
         for first in range(0, len(grid.l2), size):
             l2 = grid.l2[first : first + size]
             found.append(Cells(inputs, classes, width, dropout, l2, seed, device))

@@ -66,19 +66,20 @@ def optimum(
 def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:
     """The mean over the sentences, and its slope with respect to weight (D, C) and bias (C,)."""
     rows = weight.t().contiguous()  # (C, D): with few classes the products are several times faster in this layout
-    loss, slope, slope_bias = 0.0, torch.zeros_like(rows), torch.zeros_like(bias)
+    loss = torch.zeros((), dtype=torch.float64, device=rows.device)
+    slope, slope_bias = torch.zeros_like(rows), torch.zeros_like(bias)
     for x, y in zip(train.x.split(ROWS), train.y.split(ROWS), strict=True):
         scores = torch.addmm(bias, x, rows.t()).log_softmax(1)
         if y.ndim == 2:
-            loss -= float((scores * y).sum(dtype=torch.float64))
+            loss -= (scores * y).sum(dtype=torch.float64)
             error = scores.exp_().sub_(y)
         else:
-            loss -= float(scores.gather(1, y[:, None]).sum(dtype=torch.float64))
+            loss -= scores.gather(1, y[:, None]).sum(dtype=torch.float64)
             error = scores.exp_()
             error[torch.arange(len(y), device=y.device), y] -= 1
         slope.addmm_(error.t(), x)
         slope_bias += error.sum(0)
-    return loss / len(train.y), slope.t().div_(len(train.y)), slope_bias.div_(len(train.y))
+    return float(loss) / len(train.y), slope.t().div_(len(train.y)), slope_bias.div_(len(train.y))
 
 
 def spread(x: Tensor) -> tuple[Tensor, Tensor]:

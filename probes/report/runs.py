@@ -44,6 +44,7 @@ OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False
 LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # beside NSP, in the order of Chen et al. 2019, Table 2
 # settings in which the runs of one model may differ
 INCIDENTAL = ("seed", "resume", "cache", "checkpoint_every_n_steps", "trainer")
+SETTINGS = "config.yaml"  # what makes a folder a run's
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,9 @@ class Run:
     @property
     def score(self) -> str:
         """The column of metrics.csv with the objective's own score, e.g. val/bleu; empty if there is none."""
-        columns = [name for name in (self.metrics[0] if self.metrics else {}) if name.startswith("val/")]
+        parts = self.settings.get("objective.parts")  # of multitask, whose score is that of one of them
+        within = f"val/{self.settings.get('objective.select') or parts[0]}/" if parts else "val/"
+        columns = [name for name in (self.metrics[0] if self.metrics else {}) if name.startswith(within)]
         ranked = [name for kind in OWN_SCORES for name in columns if name.rsplit("/", 1)[-1] == kind]
         return ranked[0] if ranked else ""
 
@@ -118,11 +121,23 @@ class Model:
         return f"{self.encoder}, {self.name}"
 
 
+def run_folders(given: Iterable[Path]) -> list[Path]:
+    """Each folder that is a run's, and for one that is not those in it that are, each once.
+
+    Raises InputError naming a folder without any.
+    """
+    found: dict[Path, None] = {}
+    for folder in given:
+        inside = [folder] if (folder / SETTINGS).exists() else sorted(path.parent for path in folder.rglob(SETTINGS))
+        if not inside:
+            raise InputError(f"{folder}: no config.yaml there; give a run's folder, runs/<objective>/<encoder>/<time>")
+        found |= dict.fromkeys(inside)
+    return list(found)
+
+
 def read_run(folder: Path) -> Run:
-    """Read a run folder. Raises InputError naming what is missing or broken."""
-    config = folder / "config.yaml"
-    if not config.exists():
-        raise InputError(f"{folder}: no config.yaml there; give a run's folder, runs/<objective>/<encoder>/<time>")
+    """Read a run folder. Raises InputError naming what is broken."""
+    config = folder / SETTINGS
     try:
         settings = _flat(OmegaConf.to_container(OmegaConf.load(config)))
     except (YAMLError, UnicodeDecodeError, ValueError) as error:

@@ -12,8 +12,6 @@ class TagSet(NamedTuple):
     prepositional_phrase: str
     conjunctions: frozenset[str]
     numbers: dict[str, str]  # tag of a common noun to its number
-    proper_nouns: frozenset[str]
-    possessive: str
     tenses: dict[str, str]  # tag of a finite verb to its tense
     verbs: frozenset[str]  # any verb, modals included
     participle: str  # of the passive and the perfect
@@ -49,8 +47,6 @@ ENGLISH = TagSet(  # Penn Treebank
     prepositional_phrase="PP",
     conjunctions=_set("CC CONJP"),
     numbers={"NN": "NN", "NNS": "NNS"},
-    proper_nouns=_set("NNP NNPS"),
-    possessive="POS",
     tenses={"VBD": "PAST", "VBZ": "PRES", "VBP": "PRES"},
     verbs=_set("MD TO VB VBD VBG VBN VBP VBZ"),
     participle="VBN",

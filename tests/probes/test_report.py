@@ -23,7 +23,7 @@ from probes.report.evidence import published_evidence
 from probes.report.findings import check
 from probes.report.formats import as_csv, as_html, latex, markdown
 from probes.report.published import published
-from probes.report.runs import models_of, read_run
+from probes.report.runs import models_of, read_run, run_folders
 from probes.report.sizes import by_size
 from probes.report.table import Cell, Row, Table, probing_table, training_table
 from probes.results import ProbeRow, write_rows
@@ -57,6 +57,24 @@ def run_of(
 
 def models(*folders: Path):
     return models_of(map(read_run, folders))
+
+
+@pytest.mark.parametrize(("select", "best"), [("null", 1), ("nmt_enfr", 3)])
+def test_the_best_epoch_of_several_objectives_is_that_of_the_part_that_selects(
+    tmp_path: Path, select: str, best: int
+) -> None:
+    run = run_of(tmp_path / "a")
+    settings = f"objective_name: multitask\nobjective:\n  parts: [nli, nmt_enfr]\n  select: {select}\n"
+    (run / "config.yaml").write_text(f"encoder_name: bilstm_max\n{settings}")
+    scores = [{"epoch": e, "val/nli/accuracy": 90 - e, "val/nmt_enfr/bleu": e} for e in (1, 2, 3)]
+    (run / "metrics.csv").unlink()
+    upsert_csv(run / "metrics.csv", scores, ("epoch",))
+    assert read_run(run).best_epoch() == best
+
+
+def test_a_folder_of_runs_stands_for_each_of_them_once(tmp_path: Path) -> None:
+    run, other = run_of(tmp_path / "a" / "b"), run_of(tmp_path / "a" / "c" / "d")
+    assert run_folders([other, tmp_path, run]) == [other, run]
 
 
 def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path: Path) -> None:
@@ -372,7 +390,7 @@ def test_what_the_user_can_mend_is_said_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
 ) -> None:
     runs = {name: run_of(tmp_path / name) for name in ("run", "broken", "metrics", "config", "untrained")}
-    runs |= {"none": tmp_path}
+    runs |= {"none": tmp_path / "none"}
     (runs["untrained"] / "metrics.csv").unlink()
     header = (
         "epoch,step,suite,task,classifier,dev_accuracy,test_accuracy,test_low,test_high,hyperparameters,seed,seconds"

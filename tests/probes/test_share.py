@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from probes.classifier import Grid
-from probes.suite import Share, Suite
+from probes.suite import Share, Suite, in_published_order
 from probes.task import Split, Task
 
 
@@ -33,6 +33,23 @@ def suite(tasks: int) -> Suite:
         return Task(f"T{number}", ["no", "yes"], *splits)
 
     return Suite("probing", [task(i) for i in range(tasks)], Grid(l2=(1e-3,)).logistic(), seed=1)
+
+
+def test_sentences_are_ordered_by_their_tokens_then_by_their_label() -> None:
+    found = in_published_order(Split(["b c", "a", "d e", "f"], np.array([1, 1, 0, 0])))
+    assert (found.sentences, found.labels.tolist()) == (["f", "a", "d e", "b c"], [0, 1, 0, 1])
+
+
+def test_the_order_of_a_file_is_nothing_to_the_published_protocol() -> None:
+    texts = ["a " * length for length in range(1, 41)]  # no two of one length
+    split = Split(texts, np.arange(40) % 2)
+    turned = Split(texts[::-1], split.labels[::-1])
+    grid = Grid(widths=(3,), dropouts=(0.0,), l2=(1e-3,), protocol="senteval", max_passes=4)
+    found = []
+    for train in (split, turned):
+        made = Suite("probing", [Task("T", ["no", "yes"], train, split, split)], grid, seed=1)
+        found.append(made.score(made.tasks[0], Counts().encode(made.sentences), grid).test_correct)
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("world", [2, 3])
