@@ -1,11 +1,13 @@
 """What a corpus is: text seen through the views that an objective or a probe may ask for."""
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from datamodules.errors import InputError
 
 Split = Literal["train", "dev", "test", "probe"]  # probe: sentences that no objective trains on
+Label = Literal["entailment", "neutral", "contradiction"]
+LABELS: tuple[Label, ...] = get_args(Label)
 
 
 class Section(NamedTuple):
@@ -29,7 +31,7 @@ class Inference(NamedTuple):
 
     premise: str
     hypothesis: str
-    label: Literal["entailment", "neutral", "contradiction"]
+    label: Label
 
 
 class Corpus:

@@ -10,11 +10,10 @@ from torch.utils.data import DataLoader
 
 from datamodules.batches import LabelledPair
 from datamodules.cached import SPLITS, CachedData, key_of, lines, write_sides, write_words
-from datamodules.corpus import Corpus
+from datamodules.corpus import LABELS, Corpus
 from datamodules.files import build_once
 
 FORMAT = 1  # raised when the cached form changes
-LABELS = ("entailment", "neutral", "contradiction")
 
 
 class InferencePairs(CachedData):

@@ -7,8 +7,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from datamodules.batches import LabelledPair
+from datamodules.corpus import LABELS
 from datamodules.errors import InputError
-from datamodules.inference_pairs import LABELS, InferencePairs
+from datamodules.inference_pairs import InferencePairs
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.heads import classifier

@@ -9,14 +9,15 @@ the sizes (an estimated 3 GB at the published ones), not by the corpus.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from tqdm import tqdm
 
 from datamodules.errors import InputError
-from datamodules.penn import Tree, read_trees
+from datamodules.penn import read_trees
 from probes.build_report import write_report
 from probes.senteval import FILES, write_task
 from probes.tasks import TASKS, build_tasks
@@ -63,17 +64,12 @@ def understand(arguments: Sequence[str]) -> Order:
 
 def build(order: Order) -> list[str]:
     """Build, write and report; says what could not be built."""
-    trees = tqdm(_trees(order.trees), "reading trees", disable=None, unit=" trees")
+    trees = tqdm(chain.from_iterable(map(read_trees, order.trees)), "reading trees", disable=None, unit=" trees")
     built = build_tasks(trees, order.sizes, order.names, order.seed, partly=True)
     for task in built.tasks:
         write_task(task, order.out / FILES[task.name])
     write_report(built, order.sizes, [path.name for path in order.trees], order.out)
     return list(built.lacking.values())
-
-
-def _trees(paths: Sequence[Path]) -> Iterator[Tree]:
-    for path in paths:
-        yield from read_trees(path)
 
 
 def command(arguments: Sequence[str]) -> int:

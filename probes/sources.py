@@ -47,11 +47,8 @@ class FromTrees:
             raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
         files = [file for path in self.paths for file in tree_files(path)]
         state = [f"{f.resolve()} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files]
-        return _cached(cache, state, self._trees(), names, sizes, seed)
-
-    def _trees(self) -> Iterator[Tree]:
-        for path in self.paths:
-            yield from read_trees(path)
+        trees = itertools.chain.from_iterable(map(read_trees, self.paths))
+        return _cached(cache, state, trees, names, sizes, seed)
 
 
 class FromSentEval:

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from datamodules.corpora.on_disk import OnDisk, find_file
-from datamodules.corpus import Inference, Split
+from datamodules.corpus import LABELS, Inference, Split
 from datamodules.errors import InputError
 from datamodules.lines import note, read_json_lines, read_table
 from datamodules.parallel import parallel_map
 from datamodules.tokenize import tokenize
 
-LABELS = ("entailment", "neutral", "contradiction")
 NO_MAJORITY = "-"  # annotators disagreed
 COLUMNS = ("gold_label", "sentence1", "sentence2")
 

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from datamodules.corpora.on_disk import OnDisk, find_file
-from datamodules.corpus import Inference, Split
+from datamodules.corpus import LABELS, Inference, Split
 from datamodules.errors import InputError
 from datamodules.lines import read_table
 from datamodules.tokenize import tokenize
 
-LABELS = ("entailment", "neutral", "contradiction")
 WHOLE = "SICK.txt"  # the one-file form: another label column, and one that names the split
 SETS = {"train": "TRAIN", "dev": "TRIAL", "test": "TEST"}
 

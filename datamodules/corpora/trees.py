@@ -8,7 +8,7 @@ from datamodules.corpora.held_out import MOST, split_of
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
 from datamodules.errors import InputError
-from datamodules.penn import TREE_FILES, Tree, read_trees
+from datamodules.penn import Tree, read_trees, tree_files
 
 PUBLISHED: dict[str, Split] = {"train": "train", "dev": "dev", "test": "test"}  # by the name of a file up to its dot
 STRETCH = 50  # trees that stay together in one split, as neighbours speak of the same things
@@ -26,12 +26,7 @@ class Trees(OnDisk):
     remedy = "give a file or folder of bracketed trees; python -m datamodules.parse makes them from text"
 
     def files(self) -> list[Path]:
-        if self.root.is_file():
-            return [self.root]
-        found = sorted(path for path in self.root.rglob("*") if path.name.endswith(TREE_FILES))
-        if not found:
-            raise InputError(f"{self.root}: no files there that end in {', '.join(TREE_FILES)}; {self.remedy}")
-        return found
+        return tree_files(self.root)
 
     def trees(self, split: Split) -> Iterator[str]:
         return (str(tree) for tree in self._of(split))

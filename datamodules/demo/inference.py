@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from datamodules.corpus import Inference
+from datamodules.corpus import LABELS, Inference
 from datamodules.demo import english
 from datamodules.demo.chance import Chance
 from datamodules.demo.grammar import LONGEST, SHORTEST
@@ -11,7 +11,6 @@ from datamodules.demo.meaning import Event, Place, Saying, Thing
 from datamodules.demo.world import Teller, new_scene
 
 WORDS = lexicon()
-LABELS = ("entailment", "neutral", "contradiction")
 
 
 def inference(seed: int, split: str, number: int) -> Inference:

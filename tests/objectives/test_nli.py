@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from datamodules.corpus import LABELS
 from datamodules.errors import InputError
-from datamodules.inference_pairs import LABELS, InferencePairs
+from datamodules.inference_pairs import InferencePairs
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from objectives.heads import classifier
