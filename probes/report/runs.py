@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from datamodules.errors import InputError
@@ -69,10 +70,14 @@ class Run:
 
     @property
     def evaluated(self) -> str:
-        """What an evaluation scored: the folder of a run, or another name of `model=`; empty for a run."""
+        """What an evaluation scored: the folder of a run, or another name of `model=`; empty for a run.
+
+        A path is looked for from here and from every folder that the evaluation lies in, as reports are made anywhere.
+        """
         name = str(self.settings.get("model", ""))
-        path = Path(name)
-        if not name or not path.exists():
+        bases = [Path(), *(self.folder.absolute().parents if "/" in name else [])]
+        path = next((base / name for base in bases if name and (base / name).exists()), None)
+        if path is None:
             return name
         return str((path.parents[1] if path.is_file() else path).resolve())
 
@@ -139,8 +144,8 @@ def read_run(folder: Path) -> Run:
     """Read a run folder. Raises InputError naming what is broken."""
     config = folder / SETTINGS
     try:
-        settings = _flat(OmegaConf.to_container(OmegaConf.load(config)))
-    except (YAMLError, UnicodeDecodeError, ValueError) as error:
+        settings = _flat(OmegaConf.to_container(OmegaConf.load(config), resolve=True))
+    except (YAMLError, UnicodeDecodeError, ValueError, OmegaConfBaseException) as error:
         raise InputError(f"{config}: not a run's settings ({' '.join(str(error).split())})") from None
     *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent

@@ -175,6 +175,11 @@ def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path: Path) -> No
         assert probing_table([found], "probing").rows[0].cells["WC"].score == 52
 
 
+def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_where_it_was_made(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "lab" / "runs" / "a")
+    assert len(models(run, evaluation_of(tmp_path / "lab" / "evaluations" / "b", "runs/a"))) == 1
+
+
 def test_evaluations_of_one_model_on_two_suites_are_one_model(tmp_path: Path) -> None:
     one, other = (evaluation_of(tmp_path / suite, "hf:name", suite) for suite in ("probing", "downstream"))
     assert len(models(one, other)) == 1
