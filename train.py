@@ -23,7 +23,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, InstantiationException
 from hydra.types import RunMode
 from hydra.utils import instantiate
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers import TensorBoardLogger
@@ -95,7 +95,7 @@ def build_suite(config: DictConfig, corpus: object, cache: Path) -> Suite:
     probes = config.probes
     sizes = (probes.train_size, probes.dev_size, probes.test_size)
     tasks = instantiate(probes.source).tasks(corpus, list(probes.tasks), sizes, config.seed, cache)
-    device = "cpu" if accelerator(config) == "cpu" else "cuda"
+    device = "cuda" if accelerator(config) != "cpu" and torch.cuda.is_available() else "cpu"
     return Suite("probing", tasks, instantiate(probes.classifier), config.seed, device)
 
 
@@ -210,9 +210,11 @@ def is_first() -> bool:
     return not getattr(rank_zero_only, "rank", None)
 
 
-def is_launched() -> bool:
-    """Whether torchrun or SLURM started the processes that train together, so that Lightning need not."""
-    return TorchElasticEnvironment.detect() or SLURMEnvironment.detect()
+def starts_others(config: DictConfig) -> bool:
+    """Whether Lightning starts the other processes of the run itself, where torchrun or SLURM did not."""
+    devices = config.trainer.devices  # how many, or which
+    several = len(devices) > 1 if isinstance(devices, ListConfig) else devices != 1
+    return several and not (TorchElasticEnvironment.detect() or SLURMEnvironment.detect())
 
 
 @hydra.main(config_path=str(CONFIGS), config_name="train", version_base="1.3")
@@ -222,7 +224,7 @@ def start(config: DictConfig) -> None:
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
     OmegaConf.resolve(config)
     check(config)
-    if HydraConfig.get().mode == RunMode.MULTIRUN and config.trainer.devices != 1 and not is_launched():
+    if HydraConfig.get().mode == RunMode.MULTIRUN and starts_others(config):
         told = "a sweep starts one process for each run; with several GPUs start a sweep, or a study, for each of them"
         raise SystemExit(fail(f"trainer.devices={config.trainer.devices}: {told} (docs/scaling.md)"))
     with explained(run), owned(run):

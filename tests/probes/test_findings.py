@@ -20,7 +20,7 @@ from probes.report.findings import Claim, Comparison, Finding, check
 from probes.report.runs import models_of, read_run
 from probes.results import ProbeRow, write_rows
 from report import main
-from tests.probes.test_report import evaluation_of, run_of
+from tests.probes.small_runs import evaluation_of, run_of
 
 NMT_FR = (MAX, "NMT En-Fr")
 UNDECIDED = {  # of the papers' own tables

@@ -5,7 +5,6 @@ import html
 import io
 import math
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,82 +15,18 @@ from PIL import Image
 from scipy.stats import spearmanr
 
 from datamodules.errors import InputError
-from datamodules.files import upsert_csv
 from probes.report.claims import CLAIMS
 from probes.report.correlation import correlate, draw_correlations, holm, scores_of
 from probes.report.evidence import published_evidence
 from probes.report.findings import check
 from probes.report.formats import as_csv, as_html, latex, markdown
 from probes.report.published import published
-from probes.report.runs import models_of, read_run, run_folders
+from probes.report.runs import read_run
 from probes.report.sizes import by_size
 from probes.report.table import Cell, Row, Table, probing_table, training_table
 from probes.results import ProbeRow, write_rows
 from report import main
-
-SCORES = {"SentLen": 70.0, "WC": 50.0, "BShift": 60.0}
-
-
-def run_of(
-    folder: Path,
-    encoder: str = "bilstm_max",
-    seed: int = 1,
-    more: float = 0.0,
-    own: tuple[float, ...] = (5.0, 9.0, 7.0),
-    score: str = "val/bleu",
-    dim: int = 512,
-) -> Path:
-    """A run of three epochs; at epoch e every probe is e points above SCORES."""
-    folder.mkdir(parents=True)
-    config = f"seed: {seed}\nencoder_name: {encoder}\nobjective_name: nmt_enfr\nencoder:\n  dim: {dim}\n"
-    (folder / "config.yaml").write_text(config)
-    rows = [
-        ProbeRow(epoch, epoch, "probing", task, "mlp", 1.0, value, value - 2, value + 2, {"width": 50}, seed, 0.1)
-        for epoch in range(4)
-        for task, value in ((task, base + epoch + more) for task, base in SCORES.items())
-    ]
-    write_rows(folder / "probes.csv", rows)
-    upsert_csv(folder / "metrics.csv", [{"epoch": e, score: own[e - 1]} for e in range(1, len(own) + 1)], ("epoch",))
-    return folder
-
-
-def models(*folders: Path):
-    return models_of(map(read_run, folders))
-
-
-@pytest.mark.parametrize(("select", "best"), [("null", 1), ("nmt_enfr", 3)])
-def test_the_best_epoch_of_several_objectives_is_that_of_the_part_that_selects(
-    tmp_path: Path, select: str, best: int
-) -> None:
-    run = run_of(tmp_path / "a")
-    settings = f"objective_name: multitask\nobjective:\n  parts: [nli, nmt_enfr]\n  select: {select}\n"
-    (run / "config.yaml").write_text(f"encoder_name: bilstm_max\n{settings}")
-    scores = [{"epoch": e, "val/nli/accuracy": 90 - e, "val/nmt_enfr/bleu": e} for e in (1, 2, 3)]
-    (run / "metrics.csv").unlink()
-    upsert_csv(run / "metrics.csv", scores, ("epoch",))
-    assert read_run(run).best_epoch() == best
-
-
-def test_a_folder_of_runs_stands_for_each_of_them_once(tmp_path: Path) -> None:
-    run, other = run_of(tmp_path / "a" / "b"), run_of(tmp_path / "a" / "c" / "d")
-    assert run_folders([other, tmp_path, run]) == [other, run]
-
-
-def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path: Path) -> None:
-    table = probing_table(models(run_of(tmp_path / "a")), "probing")
-    assert table.rows[0].cells["SentLen"][:3] == (72.0, 70.0, 74.0)
-
-
-def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path: Path) -> None:
-    run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0)))
-    rarely = replace(run, rows=[row for row in run.rows if row.epoch in (0, 3)])
-    assert rarely.best_epoch() == 1
-    assert rarely.epoch("best", "probing") == 3
-
-
-def test_perplexity_is_best_where_it_is_lowest(tmp_path: Path) -> None:
-    run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0), score="val/perplexity"))
-    assert run.best_epoch() == 2
+from tests.probes.small_runs import SCORES, evaluation_of, models, run_of
 
 
 @pytest.mark.parametrize(("epoch", "expected"), [("last", 73.0), ("1", 71.0), ("0", 70.0)])
@@ -146,61 +81,6 @@ def test_baselines_do_not_compete_and_of_them_a_bag_of_vectors_alone_is_an_embed
     table = probing_table(found, "probing")
     assert [row.competes for row in table.rows] == [True, False, False]
     assert list(scores_of(table)) == ["BiLSTM-max NMT En-Fr", "BoV NMT En-Fr"]
-
-
-def test_runs_that_differ_in_their_seed_are_one_model(tmp_path: Path) -> None:
-    found = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", seed=2, more=1.0))
-    assert [len(model.runs) for model in found] == [2]
-    assert probing_table(found, "probing").rows[0].cells["WC"][:3] == (52.5, 52.0, 53.0)
-
-
-def evaluation_of(
-    folder: Path, model: Path | str, suite: str = "downstream", kfold: int = 10, score: float = 80, task: str = "MR"
-) -> Path:
-    """An evaluated model, as evaluate.py leaves it."""
-    folder.mkdir(parents=True)
-    names = "encoder_name: bilstm_max\nobjective_name: nmt_enfr"
-    (folder / "config.yaml").write_text(f"{names}\nmodel: {model}\nseed: 1\ndownstream:\n  kfold: {kfold}\n")
-    write_rows(folder / "probes.csv", [ProbeRow(2, 2, suite, task, "logreg", 1.0, score, 75, 85, {}, 1, 0.1)])
-    return folder
-
-
-def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path: Path) -> None:
-    run = run_of(tmp_path / "a")
-    for name, model in (("x", run), ("y", run / "checkpoints" / "best.ckpt")):
-        (run / "checkpoints").mkdir(exist_ok=True)
-        (run / "checkpoints" / "best.ckpt").touch()
-        (found,) = models(evaluation_of(tmp_path / name, model), run)
-        assert probing_table([found], "downstream").rows[0].cells["MR"].score == 80
-        assert probing_table([found], "probing").rows[0].cells["WC"].score == 52
-
-
-def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_where_it_was_made(tmp_path: Path) -> None:
-    run = run_of(tmp_path / "lab" / "runs" / "a")
-    assert len(models(run, evaluation_of(tmp_path / "lab" / "evaluations" / "b", "runs/a"))) == 1
-
-
-def test_evaluations_of_one_model_on_two_suites_are_one_model(tmp_path: Path) -> None:
-    one, other = (evaluation_of(tmp_path / suite, "hf:name", suite) for suite in ("probing", "downstream"))
-    assert len(models(one, other)) == 1
-
-
-def test_two_evaluations_on_one_suite_stay_apart(tmp_path: Path) -> None:
-    one, other = (evaluation_of(tmp_path / str(k), "hf:name", kfold=k) for k in (5, 10))
-    assert [m.name for m in models(one, other)] == [f"NMT En-Fr (downstream.kfold={k})" for k in (5, 10)]
-
-
-def test_models_of_one_name_say_in_what_they_differ(tmp_path: Path) -> None:
-    found = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", dim=1024))
-    assert [model.name for model in found] == ["NMT En-Fr (encoder.dim=512)", "NMT En-Fr (encoder.dim=1024)"]
-
-
-def test_a_run_without_names_takes_them_from_its_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "nli" / "mine" / "now"
-    folder.mkdir(parents=True)
-    (folder / "config.yaml").write_text("seed: 1\n")
-    run = read_run(folder)
-    assert (run.objective, run.encoder) == ("nli", "mine")
 
 
 def small_table() -> Table:

@@ -1,0 +1,90 @@
+"""What a report reads of run folders, which of their epochs is best, and which are one model."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from datamodules.files import upsert_csv
+from probes.report.runs import read_run, run_folders
+from probes.report.table import probing_table
+from tests.probes.small_runs import evaluation_of, models, run_of
+
+
+@pytest.mark.parametrize(("select", "best"), [("null", 1), ("nmt_enfr", 3)])
+def test_the_best_epoch_of_several_objectives_is_that_of_the_part_that_selects(
+    tmp_path: Path, select: str, best: int
+) -> None:
+    run = run_of(tmp_path / "a")
+    settings = f"objective_name: multitask\nobjective:\n  parts: [nli, nmt_enfr]\n  select: {select}\n"
+    (run / "config.yaml").write_text(f"encoder_name: bilstm_max\n{settings}")
+    scores = [{"epoch": e, "val/nli/accuracy": 90 - e, "val/nmt_enfr/bleu": e} for e in (1, 2, 3)]
+    (run / "metrics.csv").unlink()
+    upsert_csv(run / "metrics.csv", scores, ("epoch",))
+    assert read_run(run).best_epoch() == best
+
+
+def test_a_folder_of_runs_stands_for_each_of_them_once(tmp_path: Path) -> None:
+    run, other = run_of(tmp_path / "a" / "b"), run_of(tmp_path / "a" / "c" / "d")
+    assert run_folders([other, tmp_path, run]) == [other, run]
+
+
+def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path: Path) -> None:
+    table = probing_table(models(run_of(tmp_path / "a")), "probing")
+    assert table.rows[0].cells["SentLen"][:3] == (72.0, 70.0, 74.0)
+
+
+def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path: Path) -> None:
+    run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0)))
+    rarely = replace(run, rows=[row for row in run.rows if row.epoch in (0, 3)])
+    assert rarely.best_epoch() == 1
+    assert rarely.epoch("best", "probing") == 3
+
+
+def test_perplexity_is_best_where_it_is_lowest(tmp_path: Path) -> None:
+    run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0), score="val/perplexity"))
+    assert run.best_epoch() == 2
+
+
+def test_runs_that_differ_in_their_seed_are_one_model(tmp_path: Path) -> None:
+    found = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", seed=2, more=1.0))
+    assert [len(model.runs) for model in found] == [2]
+    assert probing_table(found, "probing").rows[0].cells["WC"][:3] == (52.5, 52.0, 53.0)
+
+
+def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "a")
+    for name, model in (("x", run), ("y", run / "checkpoints" / "best.ckpt")):
+        (run / "checkpoints").mkdir(exist_ok=True)
+        (run / "checkpoints" / "best.ckpt").touch()
+        (found,) = models(evaluation_of(tmp_path / name, model), run)
+        assert probing_table([found], "downstream").rows[0].cells["MR"].score == 80
+        assert probing_table([found], "probing").rows[0].cells["WC"].score == 52
+
+
+def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_where_it_was_made(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "lab" / "runs" / "a")
+    assert len(models(run, evaluation_of(tmp_path / "lab" / "evaluations" / "b", "runs/a"))) == 1
+
+
+def test_evaluations_of_one_model_on_two_suites_are_one_model(tmp_path: Path) -> None:
+    one, other = (evaluation_of(tmp_path / suite, "hf:name", suite) for suite in ("probing", "downstream"))
+    assert len(models(one, other)) == 1
+
+
+def test_two_evaluations_on_one_suite_stay_apart(tmp_path: Path) -> None:
+    one, other = (evaluation_of(tmp_path / str(k), "hf:name", kfold=k) for k in (5, 10))
+    assert [m.name for m in models(one, other)] == [f"NMT En-Fr (downstream.kfold={k})" for k in (5, 10)]
+
+
+def test_models_of_one_name_say_in_what_they_differ(tmp_path: Path) -> None:
+    found = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", dim=1024))
+    assert [model.name for model in found] == ["NMT En-Fr (encoder.dim=512)", "NMT En-Fr (encoder.dim=1024)"]
+
+
+def test_a_run_without_names_takes_them_from_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "nli" / "mine" / "now"
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text("seed: 1\n")
+    run = read_run(folder)
+    assert (run.objective, run.encoder) == ("nli", "mine")
