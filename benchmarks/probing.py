@@ -4,6 +4,7 @@ python benchmarks/probing.py                      a small shape, both to their e
 python benchmarks/probing.py --full               100k/10k/10k, D = 512 and 2048; 2, 20 and 1000 classes
 python benchmarks/probing.py --full --sequential-passes 1
 python benchmarks/probing.py --full --sequential-passes 1 --fused-passes 4
+python benchmarks/probing.py --train 10000 100000 1000000 --sequential-passes 1 --fused-passes 4 --json FILE
 
 With --sequential-passes N each width and dropout of the sequential side is trained for N passes only, and its seconds
 are those per pass times the passes that its cells take to their end; these are known from the fused run, whose cells
@@ -37,6 +38,7 @@ from probes.classifiers.cells import Cells, predict  # noqa: E402
 Seen = dict[tuple[int, float, float], int]  # sentences by (width, dropout, L2)
 
 MANY = 100  # classes from which logistic regression is the classifier, as for WordContent
+MOST = 10_000  # sentences of dev and of test: as many as the published tasks have
 SEED = 1111  # the toolkit's
 
 
@@ -187,7 +189,13 @@ def measure(shape: Shape, sample: int, fused_sample: int, peak: float) -> dict[s
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="the published sizes (hours, but for --sequential-passes)")
-    parser.add_argument("--train", type=int, default=2000, help="sentences; dev and test are a fifth of it each")
+    parser.add_argument(
+        "--train",
+        type=int,
+        nargs="+",
+        default=[2000],
+        help="sentences; dev and test are a fifth of it each, and at most 10,000",
+    )
     parser.add_argument("--dims", type=int, nargs="+", help="vector widths")
     parser.add_argument("--classes", type=int, nargs="+")
     parser.add_argument("--sequential-passes", type=int, default=0, help="0 is to the end")
@@ -197,14 +205,20 @@ def main() -> None:
     )
     options = parser.parse_args()
     out = options.json or RESULTS / ("probing_published_size.json" if options.full else "probing.json")
-    sizes = (100_000, 10_000, 10_000) if options.full else (options.train, options.train // 5, options.train // 5)
+    sizes = [100_000] if options.full else options.train
     dims = options.dims or ([512, 2048] if options.full else [512])
     classes = options.classes or ([2, 20, 1000] if options.full else [2])
     found = hardware()
     peak = found["matrix_gflop_per_second"]
     print(f"{found['machine']}, {found['threads']} threads, matrix product {peak:.0f} GFLOP/s")
     samples = options.sequential_passes, options.fused_passes
-    cases = [measure(Shape(*sizes, d, c), *samples, peak) for d in dims for c in classes]
+    shapes = [
+        Shape(size, min(size // 5, MOST), min(size // 5, MOST), dim, count)
+        for size in sizes
+        for dim in dims
+        for count in classes
+    ]
+    cases = [measure(shape, *samples, peak) for shape in shapes]
     write_json(out, {**found, "cases": cases})
 
 

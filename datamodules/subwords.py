@@ -1,7 +1,9 @@
 """Target subwords: byte-pair codes learnt and applied by SentencePiece."""
 
 import io
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import sentencepiece
@@ -12,7 +14,6 @@ from datamodules.files import atomic_write
 from datamodules.ragged import chunks
 
 BEGIN, END = 2, 3  # rows of the sentence marks
-SAMPLE = 2_000_000  # sentences that the codes are learnt from, at most
 
 
 class Subwords:
@@ -24,19 +25,22 @@ class Subwords:
 
     @classmethod
     def train(cls, sentences: Iterable[str], out: Path, size: int) -> "Subwords":
-        """Learn `size` codes, or as many as the text holds, and write the model to `out`."""
+        """Learn `size` codes, or as many as the text holds, and write the model to `out`.
+
+        No code spans two words (Sennrich et al. 2016, section 3.2), so words and how often they occur are enough.
+        """
+        counts = Counter(chain.from_iterable(map(str.split, sentences)))
         model = io.BytesIO()
         try:
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(sentences),
+                sentence_iterator=(f"{word}\t{count}" for word, count in counts.items()),
+                input_format="tsv",
                 model_writer=model,
                 model_type="bpe",
                 vocab_size=size,
                 hard_vocab_limit=False,
                 character_coverage=1.0,
                 normalization_rule_name="identity",
-                input_sentence_size=SAMPLE,
-                shuffle_input_sentence=False,
                 num_threads=1,  # the same codes on every machine
                 pad_id=PADDING,
                 unk_id=UNKNOWN,

@@ -16,7 +16,7 @@ from datamodules.loading import pad
 from datamodules.ragged import save_ragged
 from datamodules.subwords import Subwords
 
-FORMAT = 1  # raised when the cached form changes
+FORMAT = 2  # raised when the cached form changes
 COUNTED = 1 << 20  # symbols counted at a time; numpy makes a copy in int64 of them
 
 
