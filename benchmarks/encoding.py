@@ -20,7 +20,7 @@ from tqdm import tqdm
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file runs as it is
 
-from benchmarks.machine import grown_memory, hardware, write_json  # noqa: E402
+from benchmarks.machine import DEVICE, grown_memory, hardware, write_json  # noqa: E402
 from datamodules.vocabulary import Vocabulary  # noqa: E402
 from encoders import FrozenEncoder  # noqa: E402
 from encoders.embedding import WordEmbedding  # noqa: E402
@@ -44,32 +44,31 @@ def generate(count: int, seed: int = 1) -> list[str]:
     return sentences
 
 
-def build(name: str, device: str) -> FrozenEncoder:
+def build(name: str) -> FrozenEncoder:
     """The encoder of a configuration at its full size, with random weights and word vectors."""
     torch.manual_seed(1)
     encoder = instantiate(OmegaConf.load(ROOT / "configs" / "encoder" / f"{name}.yaml"), input_dim=WIDTH)
     vocabulary = Vocabulary(map(str, range(WORDS)))
     matrix = np.random.default_rng(1).normal(size=(len(vocabulary), WIDTH)).astype(np.float32)
     matrix[:2] = 0
-    return FrozenEncoder(encoder.to(device).eval(), WordEmbedding(matrix).to(device), vocabulary)
+    return FrozenEncoder(encoder.to(DEVICE).eval(), WordEmbedding(matrix).to(DEVICE), vocabulary)
 
 
 @torch.no_grad()
 def plain(frozen: FrozenEncoder, sentences: list[str]) -> np.ndarray:
     """What one would write first: every sentence, in the order of the file, padded to its batch."""
-    device = frozen.embedding.table.device
     vectors = []
     for start in tqdm(range(0, len(sentences), PLAIN_BATCH), desc="plain", disable=None, leave=False):
         rows = [torch.tensor(frozen.vocabulary.rows(text)) for text in sentences[start : start + PLAIN_BATCH]]
-        lengths = torch.tensor([len(row) for row in rows]).to(device)
-        ids = pad_sequence(rows, batch_first=True).to(device)
+        lengths = torch.tensor([len(row) for row in rows]).to(DEVICE)
+        ids = pad_sequence(rows, batch_first=True).to(DEVICE)
         vectors.append(frozen.encoder(frozen.embedding(ids), lengths).vector.cpu())
     return torch.cat(vectors).numpy()
 
 
-def measure(name: str, count: int, device: str) -> dict[str, object]:
+def measure(name: str, count: int) -> dict[str, object]:
     """Time both ways on the same sentences, and compare their vectors."""
-    sentences, frozen = generate(count), build(name, device)
+    sentences, frozen = generate(count), build(name)
     sample = sentences[:PLAIN_AT_MOST]
     frozen.encode(sample[:256])  # the first call of a kernel is slow
     with tempfile.TemporaryDirectory() as folder:
@@ -82,7 +81,7 @@ def measure(name: str, count: int, device: str) -> dict[str, object]:
         theirs = len(sample) / (time.perf_counter() - start)
         difference = float(np.abs(vectors[: len(sample)] - expected).max())
     # kernels for other batch shapes round differently, and GPUs multiply in TF32
-    assert difference < (1e-4 if device == "cpu" else 1e-2), f"vectors differ by {difference}"
+    assert difference < (1e-4 if DEVICE == "cpu" else 1e-2), f"vectors differ by {difference}"
     return {
         "encoder": name,
         "sentences": count,
@@ -103,8 +102,7 @@ def main() -> None:
     parser.add_argument("--encoder", default="bilstm_max", help="a name from configs/encoder")
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "encoding.json")
     options = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    result = {**measure(options.encoder, options.sentences, device), **hardware(device)}
+    result = {**measure(options.encoder, options.sentences), **hardware()}
     for key, value in result.items():
         print(f"{key:<28} {value}")
     write_json(options.json, result)

@@ -19,6 +19,7 @@ from datamodules.files import atomic_write
 
 Result = TypeVar("Result")
 STARTED = time.perf_counter()
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"  # where benchmarks compute; CUDA_VISIBLE_DEVICES= hides a GPU
 
 
 def processor(device: str = "cpu") -> str:
@@ -30,31 +31,47 @@ def processor(device: str = "cpu") -> str:
     return names[0].split(":")[1].strip() if names else platform.machine()
 
 
-def matrix_rate(size: int = 2048, device: str = "cpu") -> float:
-    """GFLOP/s of a large product on all cores, or on the GPU."""
-    a, b = torch.randn(2, size, size, device=device)
-    a @ b
-    started = now(device)
-    for _ in range(5):
-        a @ b
-    return 5 * 2 * size**3 / (now(device) - started) / 1e9
-
-
-def now(device: str = "cpu") -> float:
+def now() -> float:
     """Seconds, after all that the GPU still had to do."""
-    if device == "cuda":
+    if DEVICE == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter()
 
 
-def hardware(device: str = "cpu") -> dict[str, Any]:
+def repeated(work: Callable[[], object], times: int = 5) -> float:
+    """Seconds of one repetition; the first does not count."""
+    work()
+    started = now()
+    for _ in range(times):
+        work()
+    return (now() - started) / times
+
+
+def matrix_rate(size: int, kind: torch.dtype) -> float:
+    """GFLOP/s of a large product."""
+    a, b = torch.randn(2, size, size, device=DEVICE, dtype=kind)
+    return 2 * size**3 / repeated(lambda: a @ b) / 1e9
+
+
+def bandwidth(megabytes: int = 1024) -> float:
+    """GB/s of reading and writing memory far larger than any cache."""
+    a = torch.zeros(megabytes << 18, device=DEVICE)
+    b = torch.empty_like(a)
+    return 2 * a.nbytes / repeated(lambda: b.copy_(a)) / 1e9
+
+
+def hardware() -> dict[str, Any]:
     """What every result says about where it was measured."""
+    size = 8192 if DEVICE == "cuda" else 2048
     return {
         "command": " ".join(["python", *sys.argv]),
-        "machine": processor(device),
+        "machine": processor(DEVICE),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
-        "matrix_gflop_per_second": round(matrix_rate(device=device)),
+        "matrix_gflop_per_second": round(matrix_rate(size, torch.float32)),
+        "bf16_matrix_gflop_per_second": round(matrix_rate(size, torch.bfloat16)),
+        "memory_gb_per_second": round(bandwidth()),
         "torch": torch.__version__,
         "date": time.strftime("%Y-%m-%d"),
     }
@@ -95,9 +112,12 @@ def grown_memory() -> Iterator[dict[str, float]]:
 
     `memory_mb`: resident memory of this process at its highest (VmHWM), mapped files included, which the system
     takes back when it needs room. `own_mb`: without mapped files, but with worker processes; looked at ten times
-    a second, so that what lasts shorter can be missed.
+    a second, so that what lasts shorter can be missed. `gpu_mb`: on a GPU, of its memory.
     """
     found: dict[str, float] = {}
+    if DEVICE == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+        held = torch.cuda.memory_allocated()
     Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten: VmHWM = VmRSS
     before, own = status_megabytes("VmRSS"), own_megabytes()
     highest, ended = own, Event()
@@ -116,6 +136,8 @@ def grown_memory() -> Iterator[dict[str, float]]:
         watcher.join()
     found["memory_mb"] = status_megabytes("VmHWM") - before
     found["own_mb"] = max(highest, own_megabytes()) - own
+    if DEVICE == "cuda":
+        found["gpu_mb"] = (torch.cuda.max_memory_allocated() - held) / 2**20
 
 
 def alone(function: Callable[..., Result], *arguments: Any) -> Result:

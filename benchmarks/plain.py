@@ -126,7 +126,7 @@ class PlainDiscourse(nn.Module):
 
 def counts_loss(logits: Tensor, bag: Bag) -> Tensor:
     """Mean cross-entropy of the words of each bag, as counts over the vocabulary."""
-    inside = torch.arange(bag.ids.shape[1]) < bag.sizes[:, None]
+    inside = torch.arange(bag.ids.shape[1], device=bag.ids.device) < bag.sizes[:, None]
     counts = torch.zeros_like(logits).scatter_add_(1, bag.ids, inside.to(logits.dtype))
     there = bag.sizes > 0
     shares = counts[there] / bag.sizes[there, None]

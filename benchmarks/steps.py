@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from hydra.utils import instantiate
+from lightning_fabric.utilities import move_data_to_device
 from omegaconf import OmegaConf
-from torch import Tensor
+from torch import Tensor, nn
 
+from benchmarks.machine import DEVICE
 from benchmarks.plain import PlainDiscourse, PlainNLI, PlainSeq2Seq
 from datamodules.batches import InDocument, LabelledPair, Position, SentencePair
 from datamodules.in_documents import TARGETS, Sizes, pad_bags
@@ -59,10 +61,13 @@ class Text(NamedTuple):
     def tokens(self, rows: np.ndarray) -> int:
         """What these sentences cost: target tokens; words to read where there is no decoder."""
         sides = {"nli": (self.source, self.target), "discourse": (self.source,)}
-        counted = sides.get(self.objective, (self.target,))
-        return int(sum((side.offsets[rows + 1] - side.offsets[rows]).sum() for side in counted))
+        return _symbols(sides.get(self.objective, (self.target,)), rows)
 
     def batch(self, rows: np.ndarray) -> Any:
+        """Padded, and where the model is."""
+        return move_data_to_device(self._padded(rows), torch.device(DEVICE))
+
+    def _padded(self, rows: np.ndarray) -> Any:
         if self.objective == "discourse":
             return self._in_documents(rows)
         pair = pad(self.source, rows), pad(self.target, rows)
@@ -111,17 +116,36 @@ def encoder_of(name: str) -> Any:
 
 
 def words() -> WordEmbedding:
-    return WordEmbedding(np.random.default_rng(1).normal(size=(WORDS, WIDTH)).astype(np.float32))
+    return WordEmbedding(np.random.default_rng(1).normal(size=(WORDS, WIDTH)).astype(np.float32)).to(DEVICE)
 
 
 def our_module(encoder: str, text: Any) -> Any:
     """The project's objective, as train.py builds it."""
     built = encoder_of(encoder), words(), text, None, 1
     if text.objective == "nli":
-        return NLI(*built)
+        return NLI(*built).to(DEVICE)
     if text.objective == "discourse":
-        return Discourse(*built, losses=("nsp", "spp", "nl", "sdt"))
-    return SequenceObjective(*built)
+        return Discourse(*built, losses=("nsp", "spp", "nl", "sdt")).to(DEVICE)
+    return SequenceObjective(*built).to(DEVICE)
+
+
+def operations(module: Any, text: Text, rows: np.ndarray) -> float:
+    """Of a training step in matrix products: two a weight and position forward, twice that backward."""
+    read = (text.source, text.target) if text.objective == "nli" else (text.source,)
+    total = _weights(module.encoder) * _symbols(read, rows)
+    if text.objective in ("nmt", "seq2tree"):
+        return 6.0 * (total + _weights(module.decoder) * (_symbols((text.target,), rows) - len(rows)))
+    return 6.0 * (total + _weights(module.head if text.objective == "nli" else module.heads) * len(rows))
+
+
+def _weights(module: nn.Module) -> int:
+    """Those that are multiplied: no biases, no tables that rows are taken from."""
+    inner = (part for part in module.modules() if not isinstance(part, nn.Embedding))
+    return sum(p.numel() for part in inner for p in part.parameters(recurse=False) if p.ndim > 1)
+
+
+def _symbols(sides: tuple[Ragged, ...], rows: np.ndarray) -> int:
+    return int(sum((side.offsets[rows + 1] - side.offsets[rows]).sum() for side in sides))
 
 
 def our_loss(module: Any, batch: Any) -> Tensor:
@@ -139,7 +163,7 @@ def our_step(module: Any, precision: str = "32-true", compiled: bool = False) ->
     """One step of ours, its optimiser that of configs/objective."""
 
     def loss(batch: Any) -> Tensor:
-        with torch.autocast("cpu", torch.bfloat16) if precision == "bf16-mixed" else nullcontext():
+        with torch.autocast(DEVICE, torch.bfloat16) if precision == "bf16-mixed" else nullcontext():
             return our_loss(module, batch)
 
     optimizer = torch.optim.Adam([p for p in module.parameters() if p.requires_grad], fused=True)
@@ -155,6 +179,7 @@ def plain_step(encoder: str, text: Text) -> Step:
         module = PlainDiscourse(inner, text, 300)
     else:
         module = PlainSeq2Seq(inner, text.symbols, 256, 512, 2, 0.2)
+    module.to(DEVICE)
     return _stepping(lambda batch: module.loss(embedding, batch), torch.optim.Adam(module.parameters()))
 
 

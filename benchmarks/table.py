@@ -21,6 +21,7 @@ same machine and data. Seconds depend on the machine and on what else it does; `
 busy processes of the last minute, when the benchmark wrote its results.
 Memory is how far it rose in a process of its own: resident (VmHWM), mapped files included, which the system takes back
 when it needs room; and the process's own, without these but with its workers."""
+PUBLISHED = 2_000_000  # sentences of an epoch in Conneau et al. 2018
 BENCH = ("training", "encoding", "probing", "downstream", "data")  # what `make bench` writes
 
 COMPILE = """\
@@ -61,9 +62,12 @@ def together() -> str:
 def where(record: dict[str, Any]) -> str:
     rate = record["matrix_gflop_per_second"]
     took = f", {record['seconds']:,.0f} s" if "seconds" in record else ""
+    narrow = record.get("bf16_matrix_gflop_per_second")
+    rates = f"matrix product {rate:,.0f} GFLOP/s" + (f" ({narrow:,.0f} in bfloat16)" if narrow else "")
+    rates += f", memory {record['memory_gb_per_second']:,.0f} GB/s" if "memory_gb_per_second" in record else ""
     return (
         f"`{record['command']}`, {record['date']}{took}: {record['machine']}, {record['threads']} threads, "
-        f"matrix product {rate:.0f} GFLOP/s, torch {record['torch']}, load {record['load']:.1f}."
+        f"{rates}, torch {record['torch']}, load {record['load']:.1f}."
     )
 
 
@@ -80,6 +84,15 @@ def training(record: dict[str, Any]) -> list[str]:
     def in_brackets(fused: dict[str, float]) -> str:
         return f"{fused['ratio']:.1f} ({fused['seconds_of_the_first_round']:.0f} s)"
 
+    def of_peak(case: dict[str, Any]) -> str:
+        sides = ("ours", "matrix_gflop_per_second"), ("bf16-mixed", "bf16_matrix_gflop_per_second")
+        return ", ".join(f"{case[side]['gflop_per_second'] / record[peak]:.0%}" for side, peak in sides if side in case)
+
+    def hours(case: dict[str, Any]) -> str:
+        rates = [case[side]["sentences_per_second"] for side in ("ours", "bf16-mixed") if side in case]
+        return ", ".join(f"{PUBLISHED / rate / 3600:.1f}" for rate in rates)
+
+    counted = all("gflop_per_second" in case["ours"] for case in record["cases"])
     narrow = [case.get("bf16-mixed") for case in record["cases"]]
     compiled = [case.get("compiled") for case in record["cases"]]
     rows = [
@@ -92,6 +105,7 @@ def training(record: dict[str, Any]) -> list[str]:
             *([f"{bf16['sentences_per_second']:,.0f}" if bf16 else ""] if any(narrow) else []),
             f"{case['plain']['sentences_per_second']:,.0f}",
             f"{case['ours']['tokens_per_second']:,.0f}",
+            *([of_peak(case), hours(case)] if counted else []),
             where_it_goes(case["ours"]),
         ]
         for case, bf16, fused in zip(record["cases"], narrow, compiled, strict=True)
@@ -105,6 +119,7 @@ def training(record: dict[str, Any]) -> list[str]:
         *(["bf16-mixed"] if any(narrow) else []),
         "reference",
         "tokens/s",
+        *(["of the matrix-product rate", "hours for 2 million"] if counted else []),
         "where the time goes",
     ]
     said = (
@@ -114,6 +129,11 @@ def training(record: dict[str, Any]) -> list[str]:
         "`nmt` has 40,000 target codes; AutoEncoder and SkipThought are the same step, and a step of multitask is one "
         "of its parts'. Where the time goes is that of 32-bit steps."
     )
+    if counted:
+        said += (
+            " The share of the matrix-product rate (in 32 bits; in bfloat16) counts six operations for each weight and "
+            "real position; hours are those of an epoch of two million sentences, by calculation."
+        )
     return [said, grid(heads, rows)]
 
 
@@ -132,17 +152,28 @@ def encoding(record: dict[str, Any]) -> list[str]:
 
 
 def probing(record: dict[str, Any]) -> list[str]:
+    said = (
+        "The difference is that of dev and test accuracy to the published protocol's; memory is how far it rose above "
+        "the vectors."
+    )
     rows = []
     for case in record["cases"]:
-        shape = case["shape"]
-        what = f"{shape['train']:,} x {shape['dim']}, {shape['classes']} classes"
+        shape, exact = case["shape"], case["senteval, fused"]
+        what = f"{shape['train']:,} x {shape['dim']}, {shape['classes']:,} classes"
+        short = exact.get("for_passes")
         for side in ("sequential", "senteval, fused", "modern"):
             found = case[side]
             scores = [f"{found[part]:.2f}" if part in found else "" for part in ("dev", "test")]
-            rate = found["gflop_per_second"] / record["matrix_gflop_per_second"]
-            name = side + (", calculated" if "calculated_from_passes" in found else "")
-            rows.append([f"{what}: {name}", f"{found['ratio']:.1f}", f"{found['seconds']:.1f}", *scores, f"{rate:.0%}"])
-    return [grid(["task", "ratio", "s", "dev", "test", "of the matrix-product rate"], rows)]
+            both = side == "modern" and "dev" in exact
+            apart = ", ".join(f"{found[part] - exact[part]:+.2f}" for part in ("dev", "test")) if both else ""
+            name = side + (", calculated" if "calculated_from_passes" in found and not short else "")
+            name += f", {short} passes" if short and side != "modern" else ""
+            ratio = ("at least " if short and side == "modern" else "") + f"{found['ratio']:.1f}"
+            share = f"{found['gflop_per_second'] / record['matrix_gflop_per_second']:.0%}"
+            memory = f"{found['memory_mb']:,.0f}"
+            rows.append([f"{what}: {name}", ratio, f"{found['seconds']:.1f}", *scores, apart, memory, share])
+    heads = ["task", "ratio", "s", "dev", "test", "difference", "MB", "of the matrix-product rate"]
+    return [said, grid(heads, rows)]
 
 
 def downstream(record: dict[str, Any]) -> list[str]:

@@ -34,6 +34,7 @@ from benchmarks.steps import (  # noqa: E402
     by_length,
     generate,
     in_file_order,
+    operations,
     our_module,
     our_step,
     plain_step,
@@ -74,7 +75,9 @@ def ours(encoder: str, objective: str, steps: int, precisions: list[str], compil
     found = {}
     for precision in precisions:
         module = our_module(encoder, text)
-        found[precision] = timed(our_step(module, precision), text, batches)
+        rates = timed(our_step(module, precision), text, batches)
+        work = sum(operations(module, text, rows) for rows in batches) / sum(map(text.tokens, batches))
+        found[precision] = rates | {"gflop_per_second": work * rates["tokens_per_second"] / 1e9}
     parts = shares(our_module(encoder, text), text, by_length(text, REFERENCE_STEPS))
     found[precisions[0]] |= {f"share_{part}": share for part, share in parts.items()}
     if compiled:

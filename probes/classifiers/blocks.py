@@ -15,18 +15,23 @@ import torch
 from probes.classifiers.cells import Cells
 from probes.classifiers.grid import Grid
 
-WEIGHTS = 2**20  # of a block at most on a CPU, unless one cell has more; 16 bytes each with gradient and moments
+CACHE_MB = 16  # of a core, about
+WEIGHT_BYTES = 16  # with its gradient and two moments
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
 def blocks(inputs: int, classes: int, grid: Grid, seed: int, device: str) -> list[Cells]:
-    """The cells of a grid in its order: those of a block share width and dropout and differ in L2."""
+    """The cells of a grid in its order: those of a block share width and dropout and differ in L2.
+
+    A block takes `grid.block_mb` at most, unless one cell takes more.
+    """
     found = []
+    megabytes = grid.block_mb or (CACHE_MB if device == "cpu" else None)
     for width, dropout in grid.settings():
         weights = width * (inputs + classes) or inputs * classes
-        size = max(1, WEIGHTS // weights) if device == "cpu" else len(grid.l2)
+        size = max(1, (megabytes << 20) // (WEIGHT_BYTES * weights)) if megabytes else len(grid.l2)
         for first in range(0, len(grid.l2), size):
             l2 = grid.l2[first : first + size]
             found.append(Cells(inputs, classes, width, dropout, l2, seed, device))

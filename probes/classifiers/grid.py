@@ -29,13 +29,14 @@ class Grid:
     """The cells (width, dropout, L2) that compete on dev, and how they are trained.
 
     `senteval` is the published protocol, `modern` a cheaper one; docs/probing_protocol.md has both. The settings
-    after `protocol` are SentEval's and have no effect on `modern`.
+    after `block_mb` are SentEval's and have no effect on `modern`.
     """
 
     widths: tuple[int, ...] = (50, 100, 200)  # sigmoid units; (0,) is logistic regression
     dropouts: tuple[float, ...] = (0.0, 0.1, 0.2)
     l2: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)  # rising: the first wins a tie
     protocol: Literal["modern", "senteval"] = "modern"
+    block_mb: int | None = None  # of cells that train together, at most, on each core; default: 16, on a GPU no limit
     max_passes: int = 200  # no evaluation block starts after more passes than these
     block: int = 4  # passes between evaluations on dev
     tenacity: int = 5  # evaluations without improvement that are forgiven, in total
@@ -47,6 +48,8 @@ class Grid:
             raise InputError(f"protocol={self.protocol}: give modern or senteval")
         if self.reduction not in ("mean", "sum"):
             raise InputError(f"reduction={self.reduction}: give mean or sum")
+        if self.block_mb is not None and (not isinstance(self.block_mb, int) or self.block_mb < 1):
+            raise InputError(f"block_mb={self.block_mb}: give megabytes, such as 16")
         if not isinstance(self.l2, Sequence) or not self.l2:
             raise InputError(f"l2={self.l2}: give a list of numbers, such as [0.0001,0.01]")
 

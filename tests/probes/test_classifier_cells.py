@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sequential import network
+from probes.classifiers.blocks import blocks
 from probes.classifiers.cells import Cells, predict
+from probes.classifiers.grid import Grid
 
 L2 = (1e-5, 1e-3, 1e-1)
 
@@ -84,3 +86,17 @@ def test_a_snapshot_does_not_move_with_its_cell() -> None:
         pass_over(cells, x, y)
     assert torch.equal(predict(snapshot, x), before)
     assert not torch.equal(predict(cells.parameters, x)[1:2], before)
+
+
+@pytest.mark.parametrize("megabytes", [1, 3, 100])
+def test_cells_that_train_together_take_no_more_than_they_may(megabytes: int) -> None:
+    grid = Grid(widths=(50, 100), dropouts=(0.1,), l2=(1e-5, 1e-4, 1e-3, 1e-2), block_mb=megabytes)
+    made = blocks(600, 3, grid, seed=1, device="cpu")
+
+    def taken(cells: Cells) -> int:
+        state = (cells.parameters, cells.means, cells.squares, cells.gradients)
+        return sum(4 * tensor.numel() for tensors in state for tensor in tensors)
+
+    assert sum(map(len, made)) == 8
+    assert all(taken(cells) <= 1.01 * megabytes * 2**20 for cells in made if len(cells) > 1)
+    assert max(map(len, made)) == {1: 2, 3: 4, 100: 4}[megabytes]
