@@ -35,10 +35,8 @@ class CachedData(ResumableData):
 
     sources: tuple[str, ...] = ("source",)  # the sides that an encoder reads
 
-    def __init__(
-        self, folder: Path, key: str, batch_size: int | None, seed: int, batch_tokens: int | None = None
-    ) -> None:
-        self.folder, self.fingerprint = folder, key
+    def __init__(self, folder: Path, batch_size: int | None, seed: int, batch_tokens: int | None = None) -> None:
+        self.folder, self.fingerprint = folder, folder.name  # not the key alone: two kinds of data may have the same
         self._ids: dict[tuple[str, str], Ragged] = {}
         if batch_tokens is not None and (not isinstance(batch_tokens, int) or batch_tokens < 1):
             raise InputError(f"datamodule.batch_tokens={batch_tokens}: give a number of tokens, or null")

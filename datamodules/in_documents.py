@@ -69,7 +69,7 @@ class SentencesInDocuments(CachedData):
         key = key_of(FORMAT, corpus.fingerprint(), max_words, bag_words)
         folder = cache / f"documents-{corpus.name}-{key}"
         build_once(folder, lambda work: _build(work, corpus, max_words, bag_words))
-        super().__init__(folder, key, batch_size, seed, batch_tokens)
+        super().__init__(folder, batch_size, seed, batch_tokens)
         self.classes = Sizes(levels, sentence_positions, paragraph_positions)
         self.bag_sizes = {side: len(Vocabulary.load(folder / f"{side}.bag.txt")) for side in TARGETS}
         self.beyond = {split: _beyond(self._places(split), self.classes) for split in ("train", "dev")}

@@ -33,7 +33,7 @@ class InferencePairs(CachedData):
         key = key_of(FORMAT, corpus.fingerprint(), max_words)
         folder = cache / f"inference-{corpus.name}-{key}"
         build_once(folder, lambda work: _build(work, corpus, max_words))
-        super().__init__(folder, key, batch_size, seed, batch_tokens)
+        super().__init__(folder, batch_size, seed, batch_tokens)
 
     def labels(self, split: str) -> np.ndarray:
         """(N,) int64, index into LABELS."""

@@ -36,7 +36,7 @@ class SentenceTrees(SourceTarget):
         key = key_of(FORMAT, corpus.fingerprint(), max_words)
         folder = cache / f"trees-{corpus.name}-{key}"
         build_once(folder, lambda work: _build(work, corpus, max_words))
-        super().__init__(folder, key, batch_size, seed, batch_tokens)
+        super().__init__(folder, batch_size, seed, batch_tokens)
         self.symbols = Vocabulary.load(folder / "symbols.txt")
         self.target_size = len(self.symbols)
 

@@ -67,7 +67,7 @@ class TextPairs(SourceTarget):
         key = key_of(FORMAT, corpus.fingerprint(), target, codes, max_words)
         folder = cache / f"pairs-{corpus.name}-en-{target}-{key}"
         build_once(folder, lambda work: _build(work, corpus, target, codes, max_words))
-        super().__init__(folder, key, batch_size, seed, batch_tokens)
+        super().__init__(folder, batch_size, seed, batch_tokens)
         self.subwords = Subwords.load(folder / "subwords.model")
         self.target_size = self.subwords.size
 

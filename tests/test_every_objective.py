@@ -118,6 +118,14 @@ def test_a_checkpoint_holds_the_encoder_once_and_no_frozen_words(build: Any, obj
     assert sorted(names) == sorted(f"encoder.{name}" for name in module.encoder.state_dict())
 
 
+def test_two_kinds_of_data_with_other_texts_have_other_fingerprints(build: Any) -> None:
+    texts: dict[str, list[str]] = {}
+    for objective in choices("objective"):
+        data = build(f"objective={objective}")[1]
+        text = list(data.source_sentences())
+        assert texts.setdefault(data.fingerprint, text) == text, objective
+
+
 CHOICES = [f"{group}={name}" for group in ("encoder", "objective", "embeddings", "probes") for name in choices(group)]
 
 
