@@ -30,7 +30,7 @@ from datamodules.corpus import Corpus
 from datamodules.errors import InputError, in_one_line, of_the_disk
 from datamodules.files import atomic_write, upsert_csv
 from datamodules.word_vectors import FromFile
-from encoders.named import FORMS, Named, called, precomputed, random, trained
+from encoders.named import FORMS, Named, called, initialised, precomputed, trained
 from encoders.pretrained import pretrained
 from probes.baselines import BASELINES
 from probes.classifier import Grid
@@ -196,8 +196,10 @@ def untrained(encoder: str, config: DictConfig, corpus: Corpus, sentences: list[
     source = instantiate(config.embeddings.source)
     store = source.vectors(lambda: corpus.sentences("train"), corpus.fingerprint(), work)
     torch.manual_seed(config.seed)
-    made = instantiate(OmegaConf.load(path), input_dim=store.matrix.shape[1])
-    return random(encoder, "bov" if encoder == "bov" else "untrained", made, sentences, store, config.device)
+    settings = OmegaConf.load(path)
+    made = instantiate(settings, input_dim=store.matrix.shape[1])
+    objective = "bov" if encoder == "bov" else "untrained"
+    return initialised(encoder, objective, made, OmegaConf.to_yaml(settings), sentences, store, config.device)
 
 
 def write(name: str, model: Model, scores: Scores, config: DictConfig) -> Done:

@@ -108,13 +108,20 @@ def of_files(paths: Iterable[Path]) -> str:
     return made.hexdigest()
 
 
-def random(
-    name: str, objective: str, encoder: Encoder, sentences: Iterable[str], store: WordVectors, device: str | None
+def initialised(
+    name: str,
+    objective: str,
+    encoder: Encoder,
+    settings: str,
+    sentences: Iterable[str],
+    store: WordVectors,
+    device: str | None,
 ) -> Named:
-    """An encoder as it was initialised, on the word vectors of a store: bov, and untrained/ENCODER."""
+    """An encoder as its `settings` and seed made it, on the word vectors of a store: bov, and untrained/ENCODER."""
     vocabulary = Vocabulary.count(sentences)
     embedding = WordEmbedding(store.lookup(vocabulary.words).matrix * np.float32(store.scale))
-    made = sha256(np.ascontiguousarray(embedding.table.numpy()).tobytes())
+    made = sha256(settings.encode())  # weights do not tell how states are pooled
+    made.update(np.ascontiguousarray(embedding.table.numpy()).tobytes())
     for key, value in encoder.state_dict().items():
         made.update(key.encode() + value.numpy().tobytes())
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")

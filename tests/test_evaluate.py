@@ -13,7 +13,7 @@ from hydra import compose, initialize_config_dir
 from datamodules.errors import InputError
 from encoders import load_encoder
 from encoders.pretrained import Pooling, pretrained
-from evaluate import CONFIGS, Done, evaluate, show
+from evaluate import CONFIGS, Done, evaluate, show, untrained
 from probes.classifier import Grid
 from probes.evaluation import Evaluation, Model
 from probes.results import read_rows
@@ -21,6 +21,7 @@ from probes.suite import Suite
 from probes.task import Split, Task
 from tests.conftest import ROOT, TINY, Lab
 from tests.probes.test_downstream import folder_of_tasks
+from tests.tiny_corpus import TinyCorpus
 
 SAME_SUITE = [text for text in TINY if text.startswith(("corpus.", "probes.", "embeddings."))]
 
@@ -104,6 +105,15 @@ def test_baselines_and_untrained_models_are_rows_like_any(lab: Lab, tmp_path: Pa
         "cannot tell",
     ):
         assert name in printed
+
+
+def test_no_two_untrained_encoders_share_remembered_scores(tmp_path: Path) -> None:
+    (tmp_path / "v.vec").write_text("2 4\na 1 2 3 4\nb 0 1 0 1\n")
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        config = compose("evaluate", ["embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}"])
+    names = sorted(path.stem for path in (CONFIGS / "encoder").glob("*.yaml"))
+    made = {untrained(name, config, TinyCorpus(), ["a b"], tmp_path).fingerprint for name in names}
+    assert len(made) == len(names)
 
 
 @pytest.mark.parametrize(
