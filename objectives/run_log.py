@@ -1,4 +1,4 @@
-"""The run's own record: one row per epoch in metrics.csv, the same scores by epoch in TensorBoard."""
+"""The run's own record: one row per epoch in metrics.csv; in TensorBoard the same by epoch, and the loss by step."""
 
 import time
 from pathlib import Path
@@ -26,7 +26,7 @@ class RunLog(pl.Callback):
         every = trainer.log_every_n_steps  # type: ignore[attr-defined]
         if every and trainer.global_step % every == 0:
             for logger in trainer.loggers:
-                logger.log_metrics({"train/loss": float(outputs["loss"])}, step=trainer.global_step)
+                logger.log_metrics({"train/step_loss": float(outputs["loss"])}, step=trainer.global_step)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch = trainer.current_epoch + 1

@@ -44,6 +44,12 @@ def test_tensorboard_shows_a_curve_per_task_beside_the_objectives_score(finished
     assert [point.step for point in events.Scalars("val/bleu")] == [1, 2]
 
 
+def test_the_losses_of_steps_and_of_epochs_are_two_curves(finished_run: Path) -> None:
+    events = EventAccumulator(str(finished_run / "tensorboard")).Reload()
+    assert [point.step for point in events.Scalars("train/step_loss")] == [20]
+    assert [point.step for point in events.Scalars("train/loss")] == [1, 2]
+
+
 def test_word_vectors_are_not_in_the_checkpoint(finished_run: Path) -> None:
     assert not [name for name in weights(finished_run) if name.startswith("embedding")]
 
