@@ -79,16 +79,16 @@ class Decoder(nn.Module):
 
     @torch.no_grad()
     def greedy(
-        self, sentence: Tensor, begin: int, end: int, limit: int, memory: Memory | None = None
+        self, sentence: Tensor, begin: int, end: int, limits: Tensor, memory: Memory | None = None
     ) -> list[list[int]]:
-        """The likeliest token at each step until `end`, at most `limit` tokens, for each of B sentences."""
+        """The likeliest token at each step until `end`, for B sentences; of each at most its own of `limits (B,)`."""
         token = torch.full((len(sentence), 1), begin, device=sentence.device)
         ended = torch.zeros(len(sentence), dtype=torch.bool, device=sentence.device)
         state, produced = None, []
-        for _ in range(limit):
+        for step in range(int(limits.max())):
             hidden, state = self(sentence, token, state, memory)
             token = self.output(hidden[:, -1]).argmax(1, keepdim=True)
-            ended |= token[:, 0] == end
+            ended |= (token[:, 0] == end) | (limits <= step)
             if ended.all():
                 break
             produced.append(token[:, 0].masked_fill(ended, end))

@@ -25,8 +25,8 @@ class Seq2Seq(SequenceObjective):
         self._hypotheses: dict[int, str] = {}  # row of the dev set -> greedy translation
 
     def examine(self, batch: SentencePair, batch_idx: int, vector: Tensor, memory: Memory | None) -> None:
-        limit = 2 * int(batch.source.lengths.max()) + 10
-        produced = self.decoder.greedy(vector, BEGIN, END, limit, memory)
+        limits = 2 * batch.source.lengths + 10
+        produced = self.decoder.greedy(vector, BEGIN, END, limits, memory)
         rows = self.data.dev_rows(batch_idx)
         self._hypotheses.update(zip(rows.tolist(), self.data.subwords.decode(produced), strict=True))
 

@@ -33,8 +33,8 @@ class Seq2Tree(SequenceObjective):
         hidden, _ = self.decoder(vector, targets[:, :-1], memory=memory)
         guessed, gold, real = self.decoder.output(hidden).argmax(2), targets[:, 1:], targets[:, 1:] != 0
         self._trees.add(correct=((guessed == gold) & real).sum(), symbols=real.sum())
-        limit = SYMBOLS_PER_WORD * int(batch.source.lengths.max()) + 10
-        produced = self.decoder.greedy(vector, BEGIN, END, limit, memory)
+        limits = SYMBOLS_PER_WORD * batch.source.lengths + 10
+        produced = self.decoder.greedy(vector, BEGIN, END, limits, memory)
         for row, wanted, length in zip(produced, targets.tolist(), batch.target.lengths.tolist(), strict=True):
             self._compare(self.data.symbols_of(row), self.data.symbols_of(wanted[:length]))
 

@@ -13,8 +13,10 @@ from hydra.utils import get_method, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from configs.help import description
+from datamodules.batches import SentencePair, Sentences
 from datamodules.corpus import Corpus
 from datamodules.errors import InputError
+from datamodules.subwords import END
 from encoders.embedding import WordEmbedding
 from objectives.objective import Objective
 from studies.plan import is_study
@@ -109,6 +111,23 @@ def test_the_score_that_selects_is_reported_and_finite(build: Any, objective: st
     trainer.fit(module, data)
     assert torch.isfinite(trainer.callback_metrics[module.score])
     assert module.mode == ("min" if module.score.endswith(("perplexity", "loss")) else "max")
+
+
+@pytest.mark.parametrize("objective", ["nmt_enfr", "seq2tree"])
+def test_what_is_said_of_a_sentence_is_the_same_alone_and_beside_longer_ones(build: Any, objective: str) -> None:
+    module, data = build(f"objective={objective}")
+    module.eval().decoder.output.bias.data[END] = -torch.inf  # it never ends
+    said: list[list[list[int]]] = []
+    greedy = module.decoder.greedy
+    module.decoder.greedy = lambda *given: said.append(greedy(*given)) or said[-1]
+    batch = next(iter(data.val_dataloader()))
+    for rows in (torch.arange(24), torch.tensor([23])):  # the longest come first
+        data.dev_rows = lambda _, rows=rows: rows
+        source = Sentences(batch.source.ids[rows, : batch.source.lengths[rows].max()], batch.source.lengths[rows])
+        module.on_validation_epoch_start()
+        module.validation_step(SentencePair(source, Sentences(*(part[rows] for part in batch.target))), 0)
+    together, alone = said
+    assert alone == together[23:]
 
 
 @pytest.mark.parametrize("objective", TRAINED)

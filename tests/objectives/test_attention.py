@@ -54,7 +54,7 @@ def test_the_loss_reaches_every_word_of_the_source() -> None:
 
 def test_greedy_decoding_attends() -> None:
     model, sentence = attending(), torch.randn(2, 5)
-    produced = model.greedy(sentence, BEGIN, END, 6, memory())
+    produced = model.greedy(sentence, BEGIN, END, torch.tensor([6, 6]), memory())
     for row, tokens in enumerate(produced):
         there = Memory(*(part[row : row + 1] for part in memory()))
         hidden, _ = model(sentence[row : row + 1], torch.tensor([[BEGIN, *tokens]]), memory=there)

@@ -52,7 +52,7 @@ def test_every_step_sees_the_sentence() -> None:
 def test_greedy_decoding_takes_the_likeliest_token_and_stops_at_the_end() -> None:
     model, sentence = decoder(), torch.randn(4, 5)
     nn.init.normal_(model.output.bias, std=2.0)
-    produced = model.greedy(sentence, BEGIN, END, limit=12)
+    produced = model.greedy(sentence, BEGIN, END, limits=torch.full((4,), 12))
     for row, tokens in enumerate(produced):
         fed = torch.tensor([[BEGIN, *tokens]])
         best = functional.log_softmax(model.output(model(sentence[row : row + 1], fed)[0]), 2).argmax(2)[0].tolist()
