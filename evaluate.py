@@ -27,6 +27,7 @@ from omegaconf.errors import OmegaConfBaseException
 from configs.check import mistakes
 from configs.help import evaluate_help
 from datamodules.corpus import Corpus
+from datamodules.device import device_for
 from datamodules.errors import InputError, in_one_line, of_the_disk
 from datamodules.files import atomic_write, upsert_csv
 from datamodules.word_vectors import FromFile
@@ -76,6 +77,7 @@ def evaluate(config: DictConfig) -> list[Done]:
     """Score every model of the configuration; files as they come, tables at the end."""
     if config.suite not in PUBLISHED:
         raise InputError(f"suite={config.suite}: there are {', '.join(PUBLISHED)}")
+    device_for(config.device)  # refused now, not after the tasks are made
     cache = None if str(config.cache) in ("off", "False", "None") else Path(config.cache)
     with tempfile.TemporaryDirectory() as nowhere:
         work = cache or Path(nowhere)

@@ -12,6 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
 from datamodules.corpus import Corpus
+from datamodules.device import device_for
 from datamodules.errors import InputError
 from datamodules.word_vectors import WordVectors, load_run_vectors
 from encoders.embedding import WordEmbedding
@@ -35,7 +36,7 @@ def load_encoder(path: str | Path, device: str | None = None, more: WordVectors 
     embedding = WordEmbedding(vectors.matrix, freeze=config.embeddings.get("freeze", True))
     _load(checkpoint, encoder, "encoder.", state)
     _load(checkpoint, embedding, "embedding.", state)
-    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    where = device_for(device)
     tokenize = _tokenizer(run / "config.yaml", str(config.corpus.get("_target_")))
     frozen = encoder.eval().requires_grad_(False).to(where)
     oov = vectors.extended(more) if more else vectors.lookup_oov

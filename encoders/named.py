@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
+from datamodules.device import device_for
 from datamodules.errors import InputError
 from datamodules.lines import read_lines
 from datamodules.vocabulary import Vocabulary
@@ -124,6 +124,6 @@ def initialised(
     made.update(np.ascontiguousarray(embedding.table.numpy()).tobytes())
     for key, value in encoder.state_dict().items():
         made.update(key.encode() + value.numpy().tobytes())
-    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    where = device_for(device)
     frozen = FrozenEncoder(encoder.eval().requires_grad_(False).to(where), embedding.to(where), vocabulary)
     return Named(name, objective, frozen.encode, made.hexdigest())

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from datamodules.device import device_for
 from datamodules.errors import InputError
 from encoders.named import Named, of_files
 
@@ -28,7 +29,7 @@ class Pretrained:
         if pooling not in ("mean", "cls", "max", "last"):
             raise InputError(f"pooling={pooling}: give mean, cls, max or last")
         self.pooling, self.work = pooling, work
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.device = torch.device(device_for(device))
         self.tokenizer, model = _load(name)
         self.model = model.eval().requires_grad_(False).to(self.device)
         if self.tokenizer.pad_token is None:

@@ -5,9 +5,9 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from tqdm import tqdm
 
+from datamodules.device import device_for
 from datamodules.errors import InputError
 from probes.classifier import Grid, Labelled, Score, probe
 from probes.intervals import wilson
@@ -39,7 +39,7 @@ class Suite:
     def __init__(self, name: str, tasks: Sequence[Task], grid: Grid, seed: int, device: str | None = None) -> None:
         """The classifiers run on `device`, by default the GPU if there is one."""
         self.name, self.tasks, self.grid, self.seed = name, list(tasks), grid, seed
-        self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        self.device = device_for(device)
         every = (s for task in tasks for split in (task.train, task.dev, task.test) for s in split.sentences)
         self.sentences = list(dict.fromkeys(every))  # distinct, in a fixed order
         self._row = {sentence: row for row, sentence in enumerate(self.sentences)}

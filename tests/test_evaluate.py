@@ -130,7 +130,7 @@ def test_an_unknown_model_is_answered_with_what_there_is(lab: Lab, tmp_path: Pat
         scored(lab, tmp_path, f"model={model}")
 
 
-@pytest.mark.parametrize("said", ["suite=nonsense", "protocol=nonsense", "model= is missing"])
+@pytest.mark.parametrize("said", ["suite=nonsense", "protocol=nonsense", "device=gpu", "model= is missing"])
 def test_a_wrong_setting_ends_the_command_in_one_line(said: str) -> None:
     setting = [] if "missing" in said else ["model=bov", said]
     command = [sys.executable, "evaluate.py", *setting, "probes.tasks=[SentLen]"]

@@ -7,9 +7,9 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-import torch
 from tqdm import tqdm
 
+from datamodules.device import device_for
 from probes.classifier import Grid
 from probes.downstream.suite import CLASSIFIERS, Outcome, Vectors, score_downstream, score_majority, sentences_of
 from probes.downstream.task import Downstream
@@ -35,7 +35,7 @@ class DownstreamEvaluation:
     ) -> None:
         """The classifiers run on `device`, by default the GPU if there is one."""
         self.model, self.tasks, self.grid, self.folds, self.seed = model, tasks, grid.logistic(), folds, seed
-        self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        self.device = device_for(device)
         self.encoded = Encoded(model, sentences_of(tasks), cache)
 
     def run(self) -> list[Evaluated]:
