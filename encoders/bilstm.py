@@ -17,7 +17,7 @@ class BiLSTM(Encoder):
 
     With the defaults 300 -> 1024 -> 2 layers of 256 units per direction -> 512: 4.2M weights in the layers
     and 0.3M in the projection, the paper's "2 layers of 512 hidden units (~4M parameters)" with "input
-    embedding size 1024".
+    embedding size 1024". Without a projection (None) the LSTM reads the word vectors themselves.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class BiLSTM(Encoder):
         input_dim: int,
         dim: int = 512,
         layers: int = 2,
-        projection: int = 1024,
+        projection: int | None = 1024,
         dropout: float = 0.1,
         pooling: Literal["max", "last"] = "max",
         attention: bool = False,
@@ -35,9 +35,9 @@ class BiLSTM(Encoder):
             raise InputError(f"encoder.pooling={pooling}: choose one of {', '.join(POOLS)}")
         self.dim = self.state_dim = dim
         self.attention = attention
-        self.projection = nn.Linear(input_dim, projection)
+        self.projection = nn.Identity() if projection is None else nn.Linear(input_dim, projection)
         self.dropout = nn.Dropout(dropout)
-        self.lstm = Bidirectional(nn.LSTM, projection, dim, layers, dropout)
+        self.lstm = Bidirectional(nn.LSTM, input_dim if projection is None else projection, dim, layers, dropout)
         self.pool = POOLS[pooling]
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:

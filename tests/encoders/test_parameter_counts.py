@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
@@ -29,6 +30,17 @@ def test_an_encoder_has_as_many_weights_as_its_formula_says(name: str) -> None:
     with torch.device("meta"):
         encoder = instantiate(OmegaConf.load(FOLDER / f"{name}.yaml"), input_dim=300)
     assert sum(weight.numel() for weight in encoder.parameters()) == COUNTS[name]
+
+
+@pytest.mark.parametrize("head", ["linear", "nonlinear"])
+def test_infersent_is_one_lstm_straight_on_the_word_vectors(head: str) -> None:
+    with initialize_config_dir(str(FOLDER.parent), version_base="1.3"):
+        settings = compose("train", [f"experiment=conneau2017/infersent_{head}"]).encoder
+    with torch.device("meta"):
+        encoder = instantiate(settings, input_dim=300)
+        assert encoder(torch.zeros(2, 5, 300), torch.ones(2, dtype=torch.int64)).vector.shape == (2, 4096)
+    assert sum(weight.numel() for weight in encoder.parameters()) == 2 * 4 * 2048 * (300 + 2048 + 2)
+    assert not [part for part in encoder.modules() if isinstance(part, torch.nn.Dropout) and part.p]
 
 
 def test_the_papers_round_numbers_hold() -> None:
