@@ -9,7 +9,7 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.utilities.seed import isolate_rng
 
-from probes.results import ProbeRow, write_rows
+from probes.results import ProbeRow, read_rows, write_rows
 from probes.suite import Share, Suite
 from probes.task import EncodesSentences
 
@@ -17,7 +17,7 @@ PATIENCE = timedelta(days=1)  # of a process whose tasks are done, with those th
 
 
 class ProbingCallback(pl.Callback):
-    """Scores a suite after each epoch; epoch 0 is the untrained encoder.
+    """Scores a suite after every n-th epoch and the last; epoch 0 is the untrained encoder.
 
     Laws: training is the same bit for bit with and without it; one row per (epoch, task) in probes.csv,
     also after kill and resume; each distinct sentence is encoded once.
@@ -34,6 +34,13 @@ class ProbingCallback(pl.Callback):
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch = trainer.current_epoch + 1
         if epoch % self.every_n_epochs == 0 or epoch == trainer.max_epochs:
+            self.probe(trainer, epoch)
+
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """The last epoch too, where not `max_epochs` ended training; the module may stop it after our other hooks."""
+        epoch = trainer.current_epoch
+        probed = trainer.is_global_zero and any(row.epoch == epoch for row in read_rows(self.results))
+        if not trainer.strategy.broadcast(probed):  # the first process writes the rows, so it alone knows
             self.probe(trainer, epoch)
 
     def probe(self, trainer: pl.Trainer, epoch: int) -> list[ProbeRow]:

@@ -1,0 +1,46 @@
+"""When a training run is probed."""
+
+from pathlib import Path
+
+import pytorch_lightning as pl
+
+from datamodules.inference_pairs import InferencePairs
+from objectives.nli import NLI
+from probes.callback import ProbingCallback
+from probes.results import read_rows
+from tests.objectives.test_nli import objective
+from tests.probes.test_share import Counts, suite
+from tests.silent import silent_trainer
+from tests.tiny_corpus import TinyCorpus
+
+
+def spent_after_two_epochs(data: InferencePairs) -> NLI:
+    module = objective(data, rate=3e-5, schedule="infersent")
+    module.on_validation_epoch_end = lambda: module.log_score("val/accuracy", 40.0)
+    return module
+
+
+def fit(folder: Path, model: Counts, **more: object) -> pl.Trainer:
+    """A run that may be probed every fifth of nine epochs, and ends itself after the second."""
+    data = InferencePairs(TinyCorpus(), folder, seed=1, batch_size=8)
+    run = silent_trainer(max_epochs=9, callbacks=[ProbingCallback(suite(1), model, folder / "probes.csv", 5)])
+    run.fit(spent_after_two_epochs(data), data, weights_only=True, **more)
+    return run
+
+
+def test_the_last_epoch_is_probed_whatever_ends_training_and_once_however_often_resumed(tmp_path: Path) -> None:
+    run, model = fit(tmp_path, Counts()), Counts()
+    rows = read_rows(tmp_path / "probes.csv")
+    assert [(row.epoch, row.step) for row in rows] == [(0, 0), (2, run.global_step)]
+    run.save_checkpoint(tmp_path / "last.ckpt")
+    fit(tmp_path, model, ckpt_path=tmp_path / "last.ckpt")
+    assert not model.given
+
+
+def test_a_run_killed_before_its_last_epoch_was_probed_is_probed_when_resumed(tmp_path: Path) -> None:
+    run = fit(tmp_path, Counts())
+    run.save_checkpoint(tmp_path / "last.ckpt")
+    rows = (tmp_path / "probes.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "probes.csv").write_text("".join(rows[:-1]))
+    fit(tmp_path, Counts(), ckpt_path=tmp_path / "last.ckpt")
+    assert [(row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")] == [(0, 0), (2, run.global_step)]
