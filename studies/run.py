@@ -22,6 +22,8 @@ from studies.plan import SCALES, Cell, Study, read_study
 ROOT = Path(__file__).parents[1]
 DONE = "done"  # a file in the folder of a finished cell
 CLAIM = ".claim"  # and in that of one that a process works on
+SETTINGS = "settings.txt"  # and in that of one begun: what the study set, a line each
+HERE = ("cache", "trainer.accelerator", "trainer.devices")  # in which processes that share a study may differ
 OWN = ("experiment", "scale", "data", "study.dir", "dry_run")
 
 
@@ -32,12 +34,14 @@ def run_study(configs: Path, name: str, arguments: Sequence[str]) -> int:
     scale = given.get("scale", SCALES[0])
     study = read_study(configs / "experiment" / f"{name}.yaml", name, scale, given.get("data", "data"), more)
     folder = Path(given.get("study.dir", f"runs/studies/{name}/{scale}"))
+    cells = [*study.cells, *study.evaluations]
+    for cell in cells:
+        refuse_other_settings(cell, folder)
     if given.get("dry_run", "false").lower() == "true":
         print(plan(study, folder, configs))
         return 0
     for place, why in study.left_out.items():
         print(f"{place}: left out, {why}", flush=True)
-    cells = [*study.cells, *study.evaluations]
     failed = [cell.name for cell in cells if not run_cell(cell, folder)]
     waiting = [cell.name for cell in cells if not (folder / cell.name / DONE).exists()]
     if waiting:
@@ -53,6 +57,7 @@ def run_study(configs: Path, name: str, arguments: Sequence[str]) -> int:
 def run_cell(cell: Cell, study: Path) -> bool:
     """Run or resume one cell unless it is done, another process has it, or its run is not there; False if it failed."""
     folder = study / cell.name
+    refuse_other_settings(cell, study)
     if (folder / DONE).exists() or (cell.scored and not (study / cell.scored / DONE).exists()):
         return True
     with claimed(folder, CLAIM) as mine:
@@ -60,6 +65,9 @@ def run_cell(cell: Cell, study: Path) -> bool:
             return True
         begun = (folder / "config.yaml").exists()
         print(f"{cell.name}: {'resumed' if begun else 'begun'}", flush=True)
+        if not begun:
+            with atomic_write(folder / SETTINGS) as file:
+                file.writelines(f"{text}\n" for text in cell.overrides)
         if cell.program == "train":
             settings = [f"resume={folder}"] if begun else [*cell.overrides, f"hydra.run.dir={folder}"]
         else:
@@ -76,6 +84,23 @@ def run_cell(cell: Cell, study: Path) -> bool:
             with atomic_write(folder / DONE) as file:
                 file.write("\n")
         return status == 0
+
+
+def refuse_other_settings(cell: Cell, study: Path) -> None:
+    """Raises InputError where a cell was begun with other settings. A folder of an earlier version does not say."""
+    path = study / cell.name / SETTINGS
+    if path.exists():
+        then, now = _last_of_each(path.read_text(encoding="utf-8").splitlines()), _last_of_each(cell.overrides)
+        said = [f"with {text}" for text in sorted(then - now)] + [f"without {text}" for text in sorted(now - then)]
+        if said:
+            remedy = "give the settings it had, or study.dir= another folder"
+            raise InputError(f"{path.parent}: begun {' and '.join(said)}; {remedy}")
+
+
+def _last_of_each(overrides: Sequence[str]) -> set[str]:
+    """What counts of some settings, in whatever order: the last value of each."""
+    values = dict(text.partition("=")[::2] for text in overrides)
+    return {f"{key}={value}" for key, value in values.items() if key not in HERE}
 
 
 def report(study: Study, folder: Path) -> int:

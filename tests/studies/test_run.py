@@ -1,6 +1,7 @@
 """A study does each cell once, goes on where it stopped, and ends with its reports."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from hydra import compose, initialize_config_dir
 from datamodules.errors import InputError
 from studies.estimate import hours, together
 from studies.plan import SCALES, is_study, read_study
-from studies.run import DONE, run_study
+from studies.run import DONE, SETTINGS, run_study
 from tests.conftest import ROOT, TINY, Lab
 from train import CONFIGS
 
@@ -74,6 +75,39 @@ def test_a_study_does_its_cells_once_and_reports(lab: Lab, tmp_path: Path, capsy
     assert run_study(tmp_path, "tiny", arguments) == 0
     assert before == {path: path.stat().st_mtime_ns for path in before}
     assert "left out" in capsys.readouterr().out
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells and reports that are done when they begin."""
+    monkeypatch.setattr("studies.run.subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0))
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_study_of_other_settings_needs_another_folder(lab: Lab, tmp_path: Path) -> None:
+    arguments = tiny(tmp_path, lab, TEXT + EVALUATIONS)
+    assert run_study(tmp_path, "tiny", arguments) == 0
+    for more in (["seed=2"], ["seed=2", "dry_run=true"]):
+        with pytest.raises(InputError, match=r"untrained/bov: begun without seed=2; .* study\.dir="):
+            run_study(tmp_path, "tiny", [*arguments, *more])
+    shutil.rmtree(tmp_path / "study" / "untrained" / "bov")  # a half of the old study is left
+    with pytest.raises(InputError, match="bilstm_last: begun without seed=2"):
+        run_study(tmp_path, "tiny", [*arguments, "seed=2"])
+    assert not (tmp_path / "study" / "untrained" / "bov").exists()
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_study_goes_on_with_its_settings_in_another_order_or_of_an_earlier_version(
+    lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    arguments = tiny(tmp_path, lab)
+    assert run_study(tmp_path, "tiny", arguments) == 0
+    capsys.readouterr()
+    assert run_study(tmp_path, "tiny", [*reversed(arguments), "cache=elsewhere", "trainer.devices=[0]"]) == 0
+    for path in (tmp_path / "study").rglob(SETTINGS):
+        path.unlink()
+    assert run_study(tmp_path, "tiny", [*arguments, "seed=2"]) == 0
+    assert "begun" not in capsys.readouterr().out
 
 
 def test_two_processes_share_a_study(lab: Lab, tmp_path: Path) -> None:
