@@ -29,6 +29,7 @@ from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers import TensorBoardLogger
 from pytorch_lightning.plugins.environments import SLURMEnvironment, TorchElasticEnvironment
 from pytorch_lightning.utilities import rank_zero_only
+from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from configs.check import mistakes
 from configs.help import help_text
@@ -281,7 +282,7 @@ def explained(run: Path) -> Iterator[None]:
     warnings.filterwarnings("ignore", module="pytorch_lightning")
     try:
         yield
-    except (InputError, InstantiationException) as error:
+    except (InputError, InstantiationException, MisconfigurationException) as error:
         raise SystemExit(fail(in_one_line(error))) from None
     except OSError as error:
         said = f"{of_the_disk(error, run)}; nothing written before is lost"

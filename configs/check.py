@@ -25,13 +25,21 @@ def _all(values: Any, holds: Callable[[Any], bool]) -> bool:
     return isinstance(values, list) and bool(values) and all(map(holds, values))
 
 
+def _part(value: Any) -> bool:
+    """What Lightning takes for a part of its batches, but none."""
+    return value is None or _whole(value, 1) or (isinstance(value, float) and 0 < value <= 1)
+
+
 COUNT = Rule("a whole number, 1 or more", lambda value: _whole(value, 1))
 COUNT_OR_NULL = Rule("a whole number, 1 or more, or null", lambda value: value is None or _whole(value, 1))
+PART = Rule("a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more", _part)
 RULES = {  # by the end of the setting's name, so that they hold for the parts of objective=multitask too
     "seed": Rule("a whole number from 0 to 2^32 - 1", lambda value: _whole(value, 0) and value < 2**32),
     "checkpoint_every_n_steps": COUNT_OR_NULL,
     "trainer.max_epochs": Rule("a whole number, or -1 for no end", lambda v: v is None or _whole(v, -1)),
     "trainer.accumulate_grad_batches": Rule("1, or a larger datamodule.batch_size", lambda value: value == 1),
+    "trainer.limit_train_batches": PART,
+    "trainer.limit_val_batches": PART,
     "optimizer.lr": Rule("a number above 0", lambda value: _number(value, 0) and value > 0),
     "datamodule.batch_size": COUNT_OR_NULL,
     "datamodule.batch_tokens": COUNT_OR_NULL,

@@ -43,6 +43,11 @@ def test_an_unknown_key_is_named(lab: Lab) -> None:
     assert "hiden" in complaint(lab, "encoder.hiden=3")
 
 
+def test_a_part_of_so_few_batches_that_none_is_left_is_one_line(lab: Lab, tmp_path: Path) -> None:
+    said = complaint(lab, *lab.settings(tmp_path / "r"), "probes=none", "trainer.limit_val_batches=0.01")
+    assert "limit_val_batches" in said
+
+
 def test_a_missing_corpus_folder_says_how_to_get_it(lab: Lab, tmp_path: Path) -> None:
     said = complaint(lab, "corpus=multi30k", f"corpus.root={tmp_path / 'nowhere'}", f"hydra.run.dir={tmp_path / 'r'}")
     assert "nowhere" in said
