@@ -25,6 +25,10 @@ def _all(values: Any, holds: Callable[[Any], bool]) -> bool:
     return isinstance(values, list) and bool(values) and all(map(holds, values))
 
 
+def _names(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
 def _part(value: Any) -> bool:
     """What Lightning takes for a part of its batches, but none."""
     return value is None or _whole(value, 1) or (isinstance(value, float) and 0 < value <= 1)
@@ -33,6 +37,7 @@ def _part(value: Any) -> bool:
 COUNT = Rule("a whole number, 1 or more", lambda value: _whole(value, 1))
 COUNT_OR_NULL = Rule("a whole number, 1 or more, or null", lambda value: value is None or _whole(value, 1))
 PART = Rule("a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more", _part)
+SIZE = Rule("a whole number, 1 or more; null only with probes=senteval", COUNT_OR_NULL.holds)
 RULES = {  # by the end of the setting's name, so that they hold for the parts of objective=multitask too
     "seed": Rule("a whole number from 0 to 2^32 - 1", lambda value: _whole(value, 0) and value < 2**32),
     "checkpoint_every_n_steps": COUNT_OR_NULL,
@@ -47,6 +52,11 @@ RULES = {  # by the end of the setting's name, so that they hold for the parts o
     "embeddings.dim": COUNT,
     "encoder.dim": COUNT,
     "probes.every_n_epochs": COUNT,
+    "probes.train_size": SIZE,
+    "probes.dev_size": SIZE,
+    "probes.test_size": SIZE,
+    "probes.tasks": Rule("a list in brackets, as [SentLen,WC]", _names),
+    "probes.paths": Rule("a list in brackets, as [data/treebank]", _names),
     "classifier.widths": Rule("a list of whole numbers, 0 or more", lambda v: _all(v, lambda x: _whole(x, 0))),
     "classifier.dropouts": Rule("a list of numbers from 0 to below 1", lambda v: _all(v, lambda x: _number(x, 0, 1))),
     "classifier.l2": Rule("a list of numbers, 0 or more", lambda v: _all(v, lambda x: _number(x, 0))),

@@ -28,6 +28,7 @@ class FromCorpus:
 
     def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Sizes, seed: int, cache: Path) -> list[Task]:
         """The named tasks."""
+        refuse_null(sizes)
         trees = itertools.islice(corpus.trees("probe"), TREES_PER_SENTENCE * sum(sizes))
         return _cached(cache, [corpus.fingerprint()], parse_all(trees), names, sizes, seed)
 
@@ -42,6 +43,7 @@ class FromTrees:
 
     def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Sizes, seed: int, cache: Path) -> list[Task]:
         """The named tasks."""
+        refuse_null(sizes)
         missing = [path for path in self.paths if not path.exists()]
         if missing:
             raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
@@ -70,6 +72,13 @@ class Nowhere:
     def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Sizes, seed: int, cache: Path) -> list[Task]:
         """No tasks."""
         return []
+
+
+def refuse_null(sizes: Sequence[int | None]) -> None:
+    """Raises InputError for a size that is left to files, where tasks are built."""
+    for name, size in zip(Sizes._fields, sizes, strict=True):
+        if size is None:
+            raise InputError(f"probes.{name}_size=null: give a number of sentences; files of tasks have their own")
 
 
 def _cached(

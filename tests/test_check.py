@@ -28,6 +28,11 @@ WRONG = [
     "embeddings.dim=-3",
     "encoder.dim=1.5",
     "probes.every_n_epochs=0",
+    "probes.train_size=10000.0",
+    "probes.dev_size=0",
+    "probes.test_size=abc",
+    "probes.tasks=WC",
+    "probes.tasks=[1]",
     "probes.classifier.widths=[-1]",
     "probes.classifier.widths=50",
     "probes.classifier.dropouts=[1.0]",
@@ -45,6 +50,11 @@ def composed(*overrides: str) -> DictConfig:
 def test_a_wrong_value_is_named_with_what_it_must_be(override: str) -> None:
     (said,) = mistakes(composed(override))
     assert said.startswith(f"{override.replace('true', 'True')}: give ")
+
+
+def test_a_path_without_brackets_is_not_read_letter_by_letter() -> None:
+    (said,) = mistakes(composed("probes=trees", "probes.paths=data/treebank"))
+    assert said == "probes.paths=data/treebank: give a list in brackets, as [data/treebank]"
 
 
 def test_settings_of_a_part_of_several_objectives_are_checked_too() -> None:

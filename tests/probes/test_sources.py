@@ -84,6 +84,12 @@ def test_a_source_without_its_place_names_the_key(source: type, key: str) -> Non
         source()
 
 
+@pytest.mark.parametrize("source", [FromCorpus(), FromTrees(["a.mrg"])], ids=["corpus", "trees"])
+def test_tasks_that_are_built_need_a_size(source: FromCorpus | FromTrees, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="dev_size=null"):
+        source.tasks(TinyCorpus(), NAMES, (60, None, 12), 0, tmp_path)  # type: ignore[arg-type]
+
+
 def test_a_missing_tree_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere\.mrg"):
         FromTrees([str(tmp_path / "nowhere.mrg")]).tasks(TinyCorpus(), NAMES, SIZES, 0, tmp_path)
