@@ -20,17 +20,18 @@ from probes.tasks import build_tasks
 from probes.tasks.pool import Sizes
 
 FORMAT = 6  # raised when a change of the task builders makes cached tasks stale
+Wanted = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
 TREES_PER_SENTENCE = 12  # of one task's sentences: so many trees are looked at
 
 
 class FromCorpus:
     """`probes=corpus`: built from trees of the run's corpus that no objective trains on."""
 
-    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Sizes, seed: int, cache: Path) -> list[Task]:
+    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
         """The named tasks."""
-        refuse_null(sizes)
-        trees = itertools.islice(corpus.trees("probe"), TREES_PER_SENTENCE * sum(sizes))
-        return _cached(cache, [corpus.fingerprint()], parse_all(trees), names, sizes, seed)
+        wanted = given(sizes)
+        trees = itertools.islice(corpus.trees("probe"), TREES_PER_SENTENCE * sum(wanted))
+        return _cached(cache, [corpus.fingerprint()], parse_all(trees), names, wanted, seed)
 
 
 class FromTrees:
@@ -41,16 +42,16 @@ class FromTrees:
             raise InputError("probes=trees needs probes.paths=[FILE_OR_FOLDER,...] with Penn-style trees")
         self.paths = [Path(path) for path in paths]
 
-    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Sizes, seed: int, cache: Path) -> list[Task]:
+    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
         """The named tasks."""
-        refuse_null(sizes)
+        wanted = given(sizes)
         missing = [path for path in self.paths if not path.exists()]
         if missing:
             raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
         files = [file for path in self.paths for file in tree_files(path)]
         state = [f"{f.resolve()} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files]
         trees = itertools.chain.from_iterable(map(read_trees, self.paths))
-        return _cached(cache, state, trees, names, sizes, seed)
+        return _cached(cache, state, trees, names, wanted, seed)
 
 
 class FromSentEval:
@@ -61,24 +62,32 @@ class FromSentEval:
             raise InputError("probes=senteval needs probes.root=FOLDER with the ten published files")
         self.root = Path(root)
 
-    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Sizes, seed: int, cache: Path) -> list[Task]:
-        """The named tasks."""
+    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
+        """The named tasks. Raises InputError for a size: a cut would not have the published scores beside it."""
+        for name, size in zip(Sizes._fields, sizes, strict=True):
+            if size is not None:
+                raise InputError(f"probes.{name}_size={size}: the published files have their own; leave it out")
         return read_senteval(self.root, names)
 
 
 class Nowhere:
     """`probes=none`: no probing."""
 
-    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Sizes, seed: int, cache: Path) -> list[Task]:
+    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
         """No tasks."""
         return []
 
 
-def refuse_null(sizes: Sequence[int | None]) -> None:
-    """Raises InputError for a size that is left to files, where tasks are built."""
+def given(sizes: Wanted) -> Sizes:
+    """The sizes of tasks that are to be built. Raises InputError where one is left to files."""
+    wanted = []
     for name, size in zip(Sizes._fields, sizes, strict=True):
         if size is None:
-            raise InputError(f"probes.{name}_size=null: give a number of sentences; files of tasks have their own")
+            raise InputError(
+                f"probes.{name}_size=null: give a number of sentences; only published files have their own"
+            )
+        wanted.append(size)
+    return Sizes(*wanted)
 
 
 def _cached(
@@ -93,7 +102,7 @@ def _cached(
 
     def build() -> None:
         trees_seen = tqdm(trees, "probing tasks", disable=None, unit=" trees")
-        built = build_tasks(trees_seen, Sizes(*sizes), lacking(), seed)
+        built = build_tasks(trees_seen, sizes, lacking(), seed)
         for task in built.tasks:
             with atomic_write(folder / f"{task.name}.md") as file:
                 file.write(section(task, built.controls[task.name], built.notes[task.name]))

@@ -69,7 +69,10 @@ def test_changed_tree_files_are_other_tasks(tmp_path: Path) -> None:
 def test_published_files_are_read_as_they_are(tmp_path: Path) -> None:
     [task] = FromCorpus().tasks(TinyCorpus(), ["SentLen"], SIZES, 0, tmp_path / "cache")
     write_task(task, tmp_path / "sentence_length.txt")
-    assert content(FromSentEval(str(tmp_path)).tasks(TinyCorpus(), ["SentLen"], SIZES, 0, tmp_path)) == content([task])
+    published = FromSentEval(str(tmp_path))
+    assert content(published.tasks(TinyCorpus(), ["SentLen"], (None, None, None), 0, tmp_path)) == content([task])
+    with pytest.raises(InputError, match="dev_size=12"):  # no size is without effect
+        published.tasks(TinyCorpus(), ["SentLen"], (None, 12, None), 0, tmp_path)
 
 
 def test_nowhere_has_no_tasks(tmp_path: Path) -> None:
@@ -87,7 +90,7 @@ def test_a_source_without_its_place_names_the_key(source: type, key: str) -> Non
 @pytest.mark.parametrize("source", [FromCorpus(), FromTrees(["a.mrg"])], ids=["corpus", "trees"])
 def test_tasks_that_are_built_need_a_size(source: FromCorpus | FromTrees, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="dev_size=null"):
-        source.tasks(TinyCorpus(), NAMES, (60, None, 12), 0, tmp_path)  # type: ignore[arg-type]
+        source.tasks(TinyCorpus(), NAMES, (60, None, 12), 0, tmp_path)
 
 
 def test_a_missing_tree_file_is_named(tmp_path: Path) -> None:
