@@ -37,6 +37,7 @@ def _part(value: Any) -> bool:
 COUNT = Rule("a whole number, 1 or more", lambda value: _whole(value, 1))
 COUNT_OR_NULL = Rule("a whole number, 1 or more, or null", lambda value: value is None or _whole(value, 1))
 PART = Rule("a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more", _part)
+SHARE = Rule("a number from 0 to below 1", lambda value: _number(value, 0, 1))
 SIZE = Rule("a whole number, 1 or more; null only with probes=senteval", COUNT_OR_NULL.holds)
 RULES = {  # by the end of the setting's name, so that they hold for the parts of objective=multitask too
     "seed": Rule("a whole number from 0 to 2^32 - 1", lambda value: _whole(value, 0) and value < 2**32),
@@ -49,8 +50,19 @@ RULES = {  # by the end of the setting's name, so that they hold for the parts o
     "datamodule.batch_size": COUNT_OR_NULL,
     "datamodule.batch_tokens": COUNT_OR_NULL,
     "datamodule.max_words": COUNT,
+    "datamodule.codes": COUNT,
+    "datamodule.bag_words": COUNT,
+    "datamodule.levels": COUNT,
+    "datamodule.sentence_positions": COUNT,
+    "datamodule.paragraph_positions": COUNT,
     "embeddings.dim": COUNT,
-    "encoder.dim": COUNT,
+    "embeddings.epochs": COUNT,
+    "embeddings.threads": COUNT,
+    **dict.fromkeys([f"encoder.{name}" for name in ("dim", "layers", "projection", "kernel")], COUNT),
+    **dict.fromkeys([f"objective.decoder_{name}" for name in ("embedding", "hidden", "layers")], COUNT),
+    "objective.hidden": COUNT,
+    "encoder.dropout": SHARE,
+    "objective.dropout": SHARE,
     "probes.every_n_epochs": COUNT,
     "probes.train_size": SIZE,
     "probes.dev_size": SIZE,
@@ -58,7 +70,7 @@ RULES = {  # by the end of the setting's name, so that they hold for the parts o
     "probes.tasks": Rule("a list in brackets, as [SentLen,WC]", _names),
     "probes.paths": Rule("a list in brackets, as [data/treebank]", _names),
     "classifier.widths": Rule("a list of whole numbers, 0 or more", lambda v: _all(v, lambda x: _whole(x, 0))),
-    "classifier.dropouts": Rule("a list of numbers from 0 to below 1", lambda v: _all(v, lambda x: _number(x, 0, 1))),
+    "classifier.dropouts": Rule("a list of numbers from 0 to below 1", lambda v: _all(v, SHARE.holds)),
     "classifier.l2": Rule("a list of numbers, 0 or more", lambda v: _all(v, lambda x: _number(x, 0))),
 }
 

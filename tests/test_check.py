@@ -27,6 +27,12 @@ WRONG = [
     "datamodule.batch_tokens=true",
     "embeddings.dim=-3",
     "encoder.dim=1.5",
+    "encoder.layers=0",
+    "encoder.projection=0",
+    "encoder.dropout=1.0",
+    "objective.decoder_layers=0",
+    "objective.dropout=-1",
+    "datamodule.codes=0",
     "probes.every_n_epochs=0",
     "probes.train_size=10000.0",
     "probes.dev_size=0",
@@ -60,6 +66,19 @@ def test_a_path_without_brackets_is_not_read_letter_by_letter() -> None:
 def test_settings_of_a_part_of_several_objectives_are_checked_too() -> None:
     (said,) = mistakes(composed("objective=multitask", "parts.nli.datamodule.batch_size=0"))
     assert said.startswith("parts.nli.datamodule.batch_size=0: ")
+
+
+@pytest.mark.parametrize("group", ["encoder", "objective"])
+def test_every_size_of_a_model_has_a_rule(group: str) -> None:
+    for path in sorted((CONFIGS / group).glob("*.yaml")):
+        if path.stem in ("seq2seq", "multitask"):  # what others are made of, and what is made of others
+            continue
+        config = composed(f"{group}={path.stem}")
+        parts = [config.encoder, config.objective, config.datamodule]
+        sizes = [(part, key) for part in parts for key, value in part.items() if type(value) is int]
+        for part, key in sizes:
+            part[key] = 0
+        assert len(mistakes(config)) == len(sizes), path.stem
 
 
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
