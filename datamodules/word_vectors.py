@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import shutil
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -145,7 +146,7 @@ class RunVectors:
     def extended(self, store: WordVectors) -> Callable[[str], np.ndarray | None]:
         """The look-up of words that the run did not keep, in the store it was made from.
 
-        A store of other vectors is not looked into.
+        A store of other vectors is not looked into, and a warning says so.
         """
         shared = store.lookup(self.vocabulary.words[:COMPARED])
         mine = np.asarray(self.matrix[: len(shared.matrix)])
@@ -153,6 +154,8 @@ class RunVectors:
         if mine.shape != shared.matrix.shape or not np.allclose(
             mine[there], shared.matrix[there] * np.float32(self._scale), rtol=1e-3, atol=1e-4
         ):
+            told = "not the word vectors that this run was made from, so they are not used"
+            warnings.warn(f"{self._bin.parent}: {store.folder.name} holds {told}", stacklevel=2)
             return self.lookup_oov
 
         def lookup(word: str) -> np.ndarray | None:

@@ -124,10 +124,12 @@ def test_words_that_a_run_did_not_keep_are_found_in_the_store_that_it_came_from(
 
 
 @pytest.mark.parametrize("other", ["3 2\nred 1 2\nblue 3 1\ngreen 5 6\n", "2 3\nred 1 2 3\ngreen 5 6 7\n"])
-def test_a_store_of_other_vectors_is_not_looked_into(tmp_path: Path, other: str) -> None:
+def test_a_store_of_other_vectors_is_not_looked_into_and_a_warning_says_so(tmp_path: Path, other: str) -> None:
     _, kept = two_of_three(tmp_path)
     (tmp_path / "w.vec").write_text(other)
-    assert kept.extended(open_store(tmp_path / "w.vec", tmp_path / "cache"))("green") is None
+    with pytest.warns(UserWarning, match=r"w\.vec.* holds not the word vectors that this run was made from"):
+        lookup = kept.extended(open_store(tmp_path / "w.vec", tmp_path / "cache"))
+    assert lookup("green") is None
 
 
 def test_a_run_without_vectors_is_refused(tmp_path: Path) -> None:
