@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from datamodules.errors import InputError
 from datamodules.lines import read_lines
@@ -13,7 +15,7 @@ TOKEN = re.compile(  # tag and word of a leaf | opening bracket with label | clo
 )
 ODD_SPACE = re.compile(r"[^\S \t\r\n\f\v]")  # such as no-break spaces, which some parsers leave inside a word
 TRACE = "-NONE-"
-ROOTS = ("", "ROOT", "TOP", "S1")  # labels of the outermost bracket
+ROOTS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
 TREE_FILES = (".mrg", ".mrg.gz", ".const.tsv", ".const.tsv.gz")  # taken from a folder
 MAX_TREE = 1_000_000  # characters; a file without closing brackets must not fill the memory
 
@@ -64,6 +66,13 @@ class Tree:
                 stack.append((node, True))
                 stack += [(child, False) for child in reversed(node.children)]
         return "".join(parts).strip()
+
+
+class Bracketed(NamedTuple):
+    """The text of a tree, or of several, and where it stands."""
+
+    place: str
+    text: str
 
 
 def parse(text: str) -> Tree:
@@ -125,12 +134,25 @@ def read_trees(path: Path) -> Iterator[Tree]:
 
     A tree may span lines. Raises InputError naming file and line.
     """
-    for file in tree_files(path):
-        for line, text in _texts(file):
-            try:
-                yield from parse_many(text)
-            except ValueError as error:
-                raise InputError(f"{file}:{line}: {error}; mend or remove this tree") from None
+    return chain.from_iterable(map(trees_in, read_texts(path)))
+
+
+def read_texts(path: Path) -> Iterator[Bracketed]:
+    """What `read_trees` reads, before it is parsed."""
+    return (Bracketed(f"{file}:{line}", text) for file in tree_files(path) for line, text in _texts(file))
+
+
+def numbered(texts: Iterable[str]) -> Iterator[Bracketed]:
+    """The trees that a corpus gives, each in one line."""
+    return (Bracketed(f"tree {number} of the corpus", text) for number, text in enumerate(texts, start=1))
+
+
+def trees_in(text: Bracketed) -> list[Tree]:
+    """Its trees. Raises InputError naming the place."""
+    try:
+        return parse_many(text.text)
+    except ValueError as error:
+        raise InputError(f"{text.place}: {error}; mend or remove this tree") from None
 
 
 def tree_files(path: Path) -> list[Path]:
@@ -166,12 +188,3 @@ def _texts(path: Path) -> Iterator[tuple[int, str]]:
         yield begun, " ".join(held)
     elif not found:
         raise InputError(f"{path}: no tree in it; expected (ROOT (S ...))")
-
-
-def parse_all(lines: Iterable[str]) -> Iterator[Tree]:
-    """Trees of one-line texts that a corpus gives."""
-    for number, line in enumerate(lines, start=1):
-        try:
-            yield parse(line)
-        except ValueError as error:
-            raise InputError(f"tree {number} of the corpus: {error}: {line[:80]}") from None

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from datamodules.cached import SPLITS, key_of, lines, write_sides, write_words
 from datamodules.corpus import Corpus, Split
 from datamodules.files import build_once
 from datamodules.linear_trees import linearize
-from datamodules.penn import parse_all
+from datamodules.penn import numbered, trees_in
 from datamodules.ragged import save_ragged
 from datamodules.subwords import BEGIN, END
 from datamodules.text_pairs import SourceTarget
@@ -60,5 +61,5 @@ def _build(work: Path, corpus: Corpus, max_words: int) -> None:
 
 
 def _pairs(corpus: Corpus, split: Split) -> Iterator[tuple[str, str]]:
-    for tree in parse_all(corpus.trees(split)):
+    for tree in chain.from_iterable(map(trees_in, numbered(corpus.trees(split)))):
         yield " ".join(tree.words()), " ".join(linearize(tree))

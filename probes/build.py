@@ -1,9 +1,10 @@
 """Build the ten probing tasks from trees, in the published format.
 
 python -m probes.build trees=PATH[,PATH...] out=DIR [train=100000] [dev=10000] [test=10000] [tasks=SentLen,...] [seed=0]
+                      [tags=english/penn]
 
 A PATH is a file of Penn-style trees (.mrg, .txt, .gz, tab-separated with the tree last), or a folder, of which .mrg
-and .const.tsv are read, or their .gz.
+and .const.tsv are read, or their .gz. `tags` says what their labels mean (docs/probing_tasks.md).
 Writes one file per task, report.md with every control, and controls.png. Reads the trees once; memory is bounded by
 the sizes (an estimated 3 GB at the published ones), not by the corpus.
 """
@@ -17,13 +18,14 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from datamodules.errors import InputError
-from datamodules.penn import read_trees
+from datamodules.penn import read_texts
 from probes.build_report import write_report
 from probes.senteval import FILES, write_task
-from probes.tasks import TASKS, build_tasks
+from probes.tasks import build_tasks, told_by
 from probes.tasks.pool import Sizes
+from probes.tasks.tags import ENGLISH, TagSet, tag_set
 
-USAGE = "python -m probes.build trees=PATH out=DIR [train=N dev=N test=N tasks=SentLen,WC seed=N]"
+USAGE = "python -m probes.build trees=PATH out=DIR [train=N dev=N test=N tasks=SentLen,WC seed=N tags=english/penn]"
 PUBLISHED = Sizes(100_000, 10_000, 10_000)
 
 
@@ -35,13 +37,15 @@ class Order(NamedTuple):
     sizes: Sizes
     names: list[str]
     seed: int
+    tags: TagSet
 
 
 def understand(arguments: Sequence[str]) -> Order:
     """The order that `key=value` arguments give. Raises InputError on anything else."""
     given: dict[str, str] = {
-        "tasks": ",".join(TASKS),
+        "tasks": "",
         "seed": "0",
+        "tags": ENGLISH.name,
         **{k: str(v) for k, v in PUBLISHED._asdict().items()},
     }
     for argument in arguments:
@@ -59,13 +63,15 @@ def understand(arguments: Sequence[str]) -> Order:
     if missing := [path for path in paths if not path.exists()]:
         raise InputError(f"{missing[0]}: no such file or folder (trees=)")
     sizes = Sizes(*(int(given[key]) for key in Sizes._fields))
-    return Order(paths, Path(given["out"]), sizes, given["tasks"].strip("[]").split(","), int(given["seed"]))
+    tags = tag_set(given["tags"])
+    names = given["tasks"].strip("[]").split(",") if given["tasks"] else told_by(tags)
+    return Order(paths, Path(given["out"]), sizes, names, int(given["seed"]), tags)
 
 
 def build(order: Order) -> list[str]:
     """Build, write and report; says what could not be built."""
-    trees = tqdm(chain.from_iterable(map(read_trees, order.trees)), "reading trees", disable=None, unit=" trees")
-    built = build_tasks(trees, order.sizes, order.names, order.seed, partly=True)
+    trees = tqdm(chain.from_iterable(map(read_texts, order.trees)), "reading trees", disable=None, unit=" trees")
+    built = build_tasks(trees, order.sizes, order.names, order.seed, partly=True, tags=order.tags)
     for task in built.tasks:
         write_task(task, order.out / FILES[task.name])
     write_report(built, order.sizes, [path.name for path in order.trees], order.out)

@@ -12,12 +12,13 @@ from datamodules.corpus import Corpus
 from datamodules.errors import InputError
 from datamodules.files import atomic_write
 from datamodules.once import make_once
-from datamodules.penn import Tree, parse_all, read_trees, tree_files
+from datamodules.penn import Bracketed, numbered, read_texts, tree_files
 from probes.build_report import section
 from probes.senteval import FILES, read_senteval, read_task, write_task
 from probes.task import Task
 from probes.tasks import build_tasks
 from probes.tasks.pool import Sizes
+from probes.tasks.tags import ENGLISH, TagSet, tag_set
 
 FORMAT = 6  # raised when a change of the task builders makes cached tasks stale
 Wanted = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
@@ -27,20 +28,23 @@ TREES_PER_SENTENCE = 12  # of one task's sentences: so many trees are looked at
 class FromCorpus:
     """`probes=corpus`: built from trees of the run's corpus that no objective trains on."""
 
+    def __init__(self, tags: str = ENGLISH.name) -> None:
+        self.tags = tag_set(tags)
+
     def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
         """The named tasks."""
         wanted = given(sizes)
         trees = itertools.islice(corpus.trees("probe"), TREES_PER_SENTENCE * sum(wanted))
-        return _cached(cache, [corpus.fingerprint()], parse_all(trees), names, wanted, seed)
+        return _cached(cache, [corpus.fingerprint()], numbered(trees), names, wanted, seed, self.tags)
 
 
 class FromTrees:
     """`probes=trees`: built from files of Penn-style trees."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], tags: str = ENGLISH.name) -> None:
         if not paths:
             raise InputError("probes=trees needs probes.paths=[FILE_OR_FOLDER,...] with Penn-style trees")
-        self.paths = [Path(path) for path in paths]
+        self.paths, self.tags = [Path(path) for path in paths], tag_set(tags)
 
     def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
         """The named tasks."""
@@ -50,8 +54,8 @@ class FromTrees:
             raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
         files = [file for path in self.paths for file in tree_files(path)]
         state = [f"{f.resolve()} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files]
-        trees = itertools.chain.from_iterable(map(read_trees, self.paths))
-        return _cached(cache, state, trees, names, wanted, seed)
+        trees = itertools.chain.from_iterable(map(read_texts, self.paths))
+        return _cached(cache, state, trees, names, wanted, seed, self.tags)
 
 
 class FromSentEval:
@@ -91,10 +95,16 @@ def given(sizes: Wanted) -> Sizes:
 
 
 def _cached(
-    cache: Path, made_of: list[str], trees: Iterator[Tree], names: Sequence[str], sizes: Sizes, seed: int
+    cache: Path,
+    made_of: list[str],
+    trees: Iterator[Bracketed],
+    names: Sequence[str],
+    sizes: Sizes,
+    seed: int,
+    tags: TagSet,
 ) -> list[Task]:
     """Tasks from the published-format files of an earlier build, or built now and kept so."""
-    key = hashlib.sha256(json.dumps([FORMAT, made_of, sizes, seed]).encode()).hexdigest()[:16]
+    key = hashlib.sha256(json.dumps([FORMAT, made_of, sizes, seed, tags.name]).encode()).hexdigest()[:16]
     folder = cache / f"probing-{key}"
 
     def lacking() -> list[str]:
@@ -102,7 +112,7 @@ def _cached(
 
     def build() -> None:
         trees_seen = tqdm(trees, "probing tasks", disable=None, unit=" trees")
-        built = build_tasks(trees_seen, sizes, lacking(), seed)
+        built = build_tasks(trees_seen, sizes, lacking(), seed, tags=tags)
         for task in built.tasks:
             with atomic_write(folder / f"{task.name}.md") as file:
                 file.write(section(task, built.controls[task.name], built.notes[task.name]))

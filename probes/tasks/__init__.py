@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from datamodules.errors import InputError
-from datamodules.penn import Tree
+from datamodules.penn import Bracketed
 from probes.task import Task
-from probes.tasks.analysis import analyse
+from probes.tasks.analysis import analyse_all
 from probes.tasks.coordination import coordination_inversion
 from probes.tasks.depth import tree_depth
 from probes.tasks.odd_man_out import odd_man_out
@@ -21,6 +21,7 @@ from probes.tasks.pool import Pool, Sizes, gather
 from probes.tasks.sampling import Draft
 from probes.tasks.surface import sent_len, word_content
 from probes.tasks.syntax import bigram_shift, top_constituents
+from probes.tasks.tags import ENGLISH, TagSet
 from probes.tasks.targets import by_target
 
 TASKS: dict[str, Callable[[Pool, Sizes], Draft]] = {
@@ -58,8 +59,19 @@ class BuiltTasks(NamedTuple):
         return sum(map(len, held)) - self.sentences()
 
 
+def told_by(tags: TagSet) -> list[str]:
+    """The tasks whose classes the labels tell."""
+    needed = {"Tense": tags.tenses, "SubjNum": tags.numbers, "ObjNum": tags.numbers}
+    return [name for name in TASKS if needed.get(name, True)]
+
+
 def build_tasks(
-    trees: Iterable[Tree], sizes: Sizes, names: Sequence[str] = tuple(TASKS), seed: int = 0, partly: bool = False
+    trees: Iterable[Bracketed],
+    sizes: Sizes,
+    names: Sequence[str] = tuple(TASKS),
+    seed: int = 0,
+    partly: bool = False,
+    tags: TagSet = ENGLISH,
 ) -> BuiltTasks:
     """Build the named tasks, each the same whatever other tasks are named.
 
@@ -69,10 +81,13 @@ def build_tasks(
     unknown = [name for name in names if name not in TASKS]
     if unknown:
         raise InputError(f"no probing task {', '.join(unknown)}; choose from {', '.join(TASKS)}")
+    if untold := [name for name in names if name not in told_by(tags)]:
+        these = ", ".join(untold)
+        raise InputError(f"the labels of {tags.name} do not tell {these}: leave them out of probes.tasks=[...]")
     sizes = Sizes(*sizes)
     if min(sizes) < 1:
         raise InputError(f"probing sizes {'/'.join(map(str, sizes))}: train, dev and test need sentences")
-    pool = gather(filter(None, map(analyse, trees)), sizes, seed)
+    pool = gather(analyse_all(trees, tags), sizes, seed, tags)
     drafts, lacking = {}, {}
     for name in TASKS:
         if name not in names:

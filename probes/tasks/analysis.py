@@ -1,8 +1,11 @@
 """What the probing tasks read off a constituency tree."""
 
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
-from datamodules.penn import Tree
+from datamodules.penn import Bracketed, Tree, trees_in
 from probes.tasks.tags import ENGLISH, TagSet
 
 SHORTEST, LONGEST = 5, 28  # words (Conneau et al. 2018, section 2)
@@ -45,12 +48,21 @@ class Analysis(NamedTuple):
         return self.sentence.count(" ") + 1
 
 
+def analyse_all(texts: Iterable[Bracketed], tags: TagSet) -> Iterator[Analysis]:
+    """The analyses of all trees of usable length, in order. Raises InputError naming a place."""
+    return chain.from_iterable(map(partial(_analyses, tags=tags), texts))
+
+
+def _analyses(text: Bracketed, tags: TagSet) -> list[Analysis]:
+    return [found for tree in trees_in(text) if (found := analyse(tree, tags))]
+
+
 def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:
     """The properties of a tree under ROOT, or None when its length is out of range."""
     leaves = tree.leaves()
     if not SHORTEST <= len(leaves) <= LONGEST:
         return None
-    top = tree.children[0] if len(tree.children) == 1 else tree
+    top = _sentence(tree, tags)
     main = top if top.label == tags.clause else None
     verb_phrase = _child(main, tags.verb_phrase)
     verb = _finite_verb(verb_phrase, tags)
@@ -64,6 +76,18 @@ def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:
         object=_number(_object(verb_phrase, tags), tags),
         clauses=_clauses(top, leaves, tags),
     )
+
+
+def _sentence(tree: Tree, tags: TagSet) -> Tree:
+    """What stands below ROOT, with the punctuation that hangs beside it; ROOT itself where several do."""
+    if len(tree.children) == 1:
+        return tree.children[0]
+    inside = [place for place, child in enumerate(tree.children) if child.label not in tags.hanging]
+    if len(inside) != 1:
+        return tree
+    [at] = inside
+    top = tree.children[at]
+    return Tree(top.label, [*tree.children[:at], *top.children, *tree.children[at + 1 :]])
 
 
 def _child(node: Tree | None, label: str) -> Tree | None:
@@ -150,14 +174,15 @@ def _agreeing(subject: Target | None, verb: Tree | None, tags: TagSet) -> Target
 
 def _clauses(top: Tree, leaves: list[Tree], tags: TagSet) -> Clauses | None:
     """Where the clauses of `S (,) CC S (.)` lie, if that is the only conjunction and nothing is quoted."""
-    if top.label != tags.clause or sum(leaf.label in tags.conjunctions for leaf in leaves) != 1:
+    if top.label != tags.coordination or sum(leaf.label in tags.conjunctions for leaf in leaves) != 1:
         return None
     kept = [child for child in top.children if child.label not in tags.punctuation]
-    if [child.label for child in kept] != [tags.clause, "CC", tags.clause] or top.children[0] is not kept[0]:
+    if len(kept) != 3 or top.children[0] is not kept[0] or {kept[0].label, kept[2].label} != {tags.clause}:
         return None
     if any(leaf.label in tags.quotes or leaf.label.startswith("-") for leaf in leaves):
         return None
-    if str(kept[1].word).lower() not in tags.coordinators or not all(_child(c, tags.verb_phrase) for c in kept[::2]):
+    linked = kept[1].label in tags.conjunctions and str(kept[1].word).lower() in tags.coordinators
+    if not linked or not all(_full(clause, tags) for clause in kept[::2]):
         return None
     spans, place = {}, 0
     for child in top.children:
@@ -165,3 +190,9 @@ def _clauses(top: Tree, leaves: list[Tree], tags: TagSet) -> Clauses | None:
         spans[id(child)] = (place, place + width)
         place += width
     return Clauses(*spans[id(kept[0])], *spans[id(kept[2])])
+
+
+def _full(clause: Tree, tags: TagSet) -> bool:
+    """Whether a clause has its verb, and its subject as far as word order tells."""
+    verb = next((place for place, child in enumerate(clause.children) if child.label in tags.predicates), None)
+    return verb is not None and (verb > 0 or not tags.verb_second)

@@ -7,6 +7,7 @@ import numpy as np
 from probes.tasks.analysis import Analysis, Clauses
 from probes.tasks.pool import Pool, Sizes
 from probes.tasks.sampling import Draft, balanced, both_forms
+from probes.tasks.tags import TagSet
 
 
 def coordination_inversion(pool: Pool, sizes: Sizes) -> Draft:
@@ -21,9 +22,9 @@ def coordination_inversion(pool: Pool, sizes: Sizes) -> Draft:
     shown: dict[str, int] = {}
     for split in pool.splits:
         classes: dict[str, list[str]] = {"I": [], "O": []}
-        for group in _groups([s for s in split if s.clauses and invert(s) not in known]):
+        for group in _groups([s for s in split if s.clauses and invert(s, pool.tags) not in known]):
             for turn, s in enumerate(group):
-                text = s.sentence if turn % 2 else invert(s)
+                text = s.sentence if turn % 2 else invert(s, pool.tags)
                 classes["O" if turn % 2 else "I"].append(text)
                 sources[text] = s.sentence
                 shown[text] = _difference(s) * (1 if turn % 2 else -1)
@@ -71,14 +72,14 @@ def _groups(sentences: Sequence[Analysis]) -> Iterator[tuple[Analysis, ...]]:
     yield from (group for _, group in sorted(groups, key=lambda found: found[0]))
 
 
-def invert(s: Analysis) -> str:
+def invert(s: Analysis, tags: TagSet) -> str:
     """The second clause first; the capital letter moves with the beginning of the sentence."""
     begin, end, begin2, end2 = _clauses(s)
     words = s.words
     first, second = words[begin:end], words[begin2:end2]
     if first[0][:1].isupper():
         second[0] = second[0][:1].upper() + second[0][1:]
-        is_name = s.tags.startswith("NNP") or first[0] == "I" or first[0][1:] != first[0][1:].lower()
-        if not is_name:
+        tag, word = s.tags.split(" ", 1)[0], first[0]
+        if tag not in tags.names and word not in tags.capitals and word[1:] == word[1:].lower():
             first[0] = first[0][:1].lower() + first[0][1:]
     return " ".join([*words[:begin], *second, *words[end:begin2], *first, *words[end2:]])

@@ -12,7 +12,7 @@ from probes.tasks.analysis import Analysis
 from probes.tasks.bigrams import EDGE, Bigrams
 from probes.tasks.pool import Pool, Sizes
 from probes.tasks.sampling import Draft, balanced, both_forms
-from probes.tasks.tags import ENGLISH
+from probes.tasks.tags import TagSet
 
 COMPARABLE = 0.6  # largest difference of log(1 + count) on either side
 PLACES = 3  # nouns or verbs of a sentence that are tried
@@ -65,12 +65,13 @@ class _Replacing:
     """Finds words that can take another's place."""
 
     def __init__(self, pool: Pool, sizes: Sizes) -> None:
+        self.tag_set = pool.tags
         self.bigrams = Bigrams(s.sentence for s in pool.all())
         tagged: dict[str, Counter[str]] = {}
         for s in pool.all():
             for word, tag in zip(s.words, s.tags.split(" "), strict=True):
                 tagged.setdefault(word, Counter())[tag] += 1
-        self.tags = sorted(ENGLISH.replaced)
+        self.tags = sorted(pool.tags.replaced)
         edges = [edge / sum(sizes) for edge in accumulate(sizes)]
         width = len(self.bigrams.words)
         self.tag = np.full(width, -1)  # of each word, the most frequent, where it may replace
@@ -78,7 +79,7 @@ class _Replacing:
         self.frequency = np.zeros(width)
         for word, counts in tagged.items():
             [(tag, _)] = counts.most_common(1)
-            if tag in ENGLISH.replaced and counts.total() >= LEAST and _replaceable(word):
+            if tag in pool.tags.replaced and counts.total() >= LEAST and _replaceable(word, pool.tags):
                 i = self.bigrams.ids[word]
                 self.tag[i] = self.tags.index(tag)
                 self.home[i] = min(int(np.searchsorted(edges, _unit(f"{pool.seed} {word.lower()}"))), len(sizes) - 1)
@@ -94,7 +95,9 @@ class _Replacing:
         """Replace a random noun or verb, or say that none can be."""
         words = s.words
         places = [
-            i for i, tag in enumerate(s.tags.split(" ")) if i and tag in ENGLISH.replaced and _replaceable(words[i])
+            i
+            for i, tag in enumerate(s.tags.split(" "))
+            if i and tag in self.tag_set.replaced and _replaceable(words[i], self.tag_set)
         ]
         ids = [EDGE, *(self.bigrams.ids[word] for word in words), EDGE]
         inside = Counter(pairwise(ids))
@@ -134,8 +137,8 @@ def _draw(ids: np.ndarray, edges: np.ndarray, number: int, random: Random) -> np
     return ids[np.unique(np.searchsorted(edges, np.array(places) * edges[-1], side="right"))]
 
 
-def _replaceable(word: str) -> bool:
-    return word.isalpha() and word.lower() not in ENGLISH.auxiliaries and len(word) > 1
+def _replaceable(word: str, tags: TagSet) -> bool:
+    return word.isalpha() and word.lower() not in tags.auxiliaries and len(word) > 1
 
 
 def _near(counts: np.ndarray, count: int) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from probes.tasks.analysis import LONGEST, Analysis, Target
+from probes.tasks.tags import TagSet
 
 TARGETS = ("object", "subject", "tense")  # what of a sentence one word form decides
 SPARE = 3  # sentences remembered for each that a class may want
@@ -38,6 +39,7 @@ class Pool(NamedTuple):
     words: Counter[str]  # how often each word occurs
     shape: np.ndarray  # (LONGEST + 1, DEPTHS) how many sentences have this length and depth
     seed: int
+    tags: TagSet  # what the parts of speech of the sentences mean
 
     def all(self) -> Iterator[Analysis]:
         return (s for split in self.splits for s in split)
@@ -47,7 +49,7 @@ class Pool(NamedTuple):
         return Random(f"{self.seed} {task} {sentence}")
 
 
-def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int) -> Pool:
+def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) -> Pool:
     """Read all analyses once.
 
     Memory is bounded by `sizes`: of each class the first sentences in order of preference are kept, SPARE times as
@@ -69,7 +71,7 @@ def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int) -> Pool:
             limit = max(limit, 3 * len(kept) // 2)
     ordered = [(found, int.from_bytes(rank[-4:], "big") / 2**32) for rank, found in sorted(kept.items())]
     homes = {target: _homes((getattr(s, target) for s, _ in ordered), sizes) for target in TARGETS}
-    return Pool(_settle(ordered, homes, sizes), homes, words, shape, seed)
+    return Pool(_settle(ordered, homes, sizes), homes, words, shape, seed, tags)
 
 
 def _settle(

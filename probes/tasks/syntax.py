@@ -6,7 +6,7 @@ from random import Random
 from probes.tasks.analysis import Analysis
 from probes.tasks.pool import Pool, Sizes
 from probes.tasks.sampling import SHARE, Draft, balanced, both_forms, enough
-from probes.tasks.tags import ENGLISH
+from probes.tasks.tags import TagSet
 
 FREQUENT_TOPS = 19
 OTHER = "OTHER"
@@ -25,7 +25,7 @@ def bigram_shift(pool: Pool, sizes: Sizes) -> Draft:
             if min(map(len, classes.values())) >= size / 2:
                 break
             random = pool.random(s.sentence, "BShift")
-            changed = _swap(s, random)
+            changed = _swap(s, pool.tags, random)
             if changed is None or changed in known or changed in sources:
                 continue
             if random.random() < 0.5:
@@ -38,14 +38,14 @@ def bigram_shift(pool: Pool, sizes: Sizes) -> Draft:
     return draft
 
 
-def _swap(s: Analysis, random: Random) -> str | None:
-    words, tags = s.words, s.tags.split(" ")
+def _swap(s: Analysis, tags: TagSet, random: Random) -> str | None:
+    words, parts = s.words, s.tags.split(" ")
     places = [
         i
         for i in range(1, len(words) - 1)
-        if words[i].lower() != words[i + 1].lower() and not {tags[i], tags[i + 1]} & ENGLISH.punctuation
+        if words[i].lower() != words[i + 1].lower() and not {parts[i], parts[i + 1]} & tags.punctuation
     ]
-    if not places or '"' in words or not ENGLISH.quotes.isdisjoint(tags):
+    if not places or '"' in words or not tags.quotes.isdisjoint(parts):
         return None
     i = random.choice(places)
     return " ".join([*words[:i], words[i + 1], words[i], *words[i + 2 :]])
@@ -58,17 +58,17 @@ def top_constituents(pool: Pool, sizes: Sizes) -> Draft:
     such sequences have sentences enough, those with commas and the like join, but never with quotation marks.
     """
     notes = []
-    forbidden = ENGLISH.punctuation
+    forbidden = pool.tags.punctuation
     frequent = _frequent(pool, sizes, forbidden)
     if len(frequent) < FREQUENT_TOPS:
-        forbidden = ENGLISH.quotes
+        forbidden = pool.tags.quotes
         frequent = _frequent(pool, sizes, forbidden)
         notes.append("sequences with commas take part: too few are without")
     while True:
         splits: list[dict[str, list[str]]] = [{} for _ in sizes]
         for classes, split in zip(splits, pool.splits, strict=True):
             for s in split:
-                if _allowed(s.top, forbidden):
+                if _allowed(s.top, forbidden, pool.tags):
                     classes.setdefault(s.top if s.top in frequent else OTHER, []).append(s.sentence)
         draft = balanced("TopConst", splits, sizes)
         if frequent <= set(draft.task.classes):
@@ -80,14 +80,14 @@ def top_constituents(pool: Pool, sizes: Sizes) -> Draft:
     return draft
 
 
-def _allowed(top: str, forbidden: frozenset[str]) -> bool:
+def _allowed(top: str, forbidden: frozenset[str], tags: TagSet) -> bool:
     *inside, last = top.split("_")
-    return last == ENGLISH.full_stop and forbidden.isdisjoint(inside)
+    return last == tags.full_stop and forbidden.isdisjoint(inside)
 
 
 def _frequent(pool: Pool, sizes: Sizes, forbidden: frozenset[str]) -> set[str]:
     """The most frequent sequences that can fill enough of their share."""
-    counts = [Counter(s.top for s in split if _allowed(s.top, forbidden)) for split in pool.splits]
+    counts = [Counter(s.top for s in split if _allowed(s.top, forbidden, pool.tags)) for split in pool.splits]
     together = sum(counts, Counter[str]())
     reach = min(1.0, together.total() / sum(sizes) / 2)  # a small corpus cannot fill the wanted size anyway
     least = [SHARE * reach * size / (FREQUENT_TOPS + 1) for size in sizes]

@@ -8,7 +8,7 @@ import numpy as np
 
 from datamodules.demo import Demo
 from datamodules.demo.lexicon import lexicon, progressive, third_person
-from datamodules.penn import parse_all
+from datamodules.penn import numbered
 from probes.tasks import build_tasks
 from probes.tasks.pool import Sizes
 
@@ -40,7 +40,7 @@ def test_a_replaced_word_does_not_go_with_the_others() -> None:
         return min((log((pairs[p] + 0.5) * read / ((alone[p[0]] + 1) * (alone[p[1]] + 1))) for p in found), default=0)
 
     sizes = Sizes(300, 20, 300)
-    [task] = build_tasks(parse_all(islice(Demo().trees("probe"), 12 * sum(sizes))), sizes, ["SOMO"]).tasks
+    [task] = build_tasks(numbered(islice(Demo().trees("probe"), 12 * sum(sizes))), sizes, ["SOMO"]).tasks
     surprise = [np.array([least_expected(s) for s in split.sentences]) for split in (task.train, task.test)]
     changed = [split.labels == task.classes.index("C") for split in (task.train, task.test)]
     limit = max(surprise[0], key=lambda at: np.mean((surprise[0] < at) == changed[0]))

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from datamodules.errors import InputError
-from datamodules.penn import parse
+from datamodules.penn import numbered
 from probes.build import build, command, understand
 from probes.senteval import FILES, read_senteval
-from probes.tasks import TASKS, build_tasks
+from probes.tasks import TASKS, build_tasks, told_by
 from probes.tasks.pool import Sizes
+from probes.tasks.tags import GERMAN
 from tests.probes.tiny_trees import tiny_trees
 
 TREES = tiny_trees(4000, seed=3)
@@ -33,7 +34,7 @@ def built(trees: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_is_built_reads_back_equal(built: Path) -> None:
-    made = build_tasks(map(parse, TREES), SIZES).tasks
+    made = build_tasks(numbered(TREES), SIZES).tasks
     for task, read in zip(made, read_senteval(built), strict=True):
         assert (read.name, read.classes) == (task.name, task.classes)
         for mine, theirs in zip((task.train, task.dev, task.test), (read.train, read.dev, read.test), strict=True):
@@ -71,6 +72,7 @@ WRONG = {
     "no out": (["trees=."], "out="),
     "unknown key": (["trees=.", "out=x", "size=3"], "size=3"),
     "not a number": (["trees=.", "out=x", "train=many"], "train=many"),
+    "unknown tag set": (["trees=.", "out=x", "tags=german"], r"tags=german.*english/penn, german/tiger"),
     "missing file": (["trees=nowhere.mrg", "out=x"], r"nowhere\.mrg"),
 }
 
@@ -84,3 +86,12 @@ def test_wrong_arguments_are_named(arguments: list[str], named: str) -> None:
 def test_an_unknown_task_is_answered_with_the_choices(trees: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command([f"trees={trees}", "out=x", "tasks=Lenght"]) == 2
     assert "SentLen" in capsys.readouterr().err
+
+
+def test_tags_say_what_labels_mean_and_which_tasks_there_are(
+    trees: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order = understand([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger"])
+    assert order.names == told_by(GERMAN)
+    assert command([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger", "tasks=SubjNum"]) == 2
+    assert "error: the labels of german/tiger do not tell SubjNum" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from probes.senteval import write_task
 from probes.sources import FromCorpus, FromSentEval, FromTrees, Nowhere
 from probes.task import Task
 from probes.tasks.pool import Sizes
+from probes.tasks.tags import TAG_SETS
 from tests.probes.tiny_trees import tiny_trees
 
 SIZES = Sizes(60, 12, 12)
@@ -58,6 +59,11 @@ def test_other_sizes_or_seeds_are_other_tasks(tmp_path: Path, sizes: Sizes, seed
     assert content(FromCorpus().tasks(TinyCorpus(), NAMES, sizes, seed, tmp_path)) != content(first)
 
 
+def test_another_tag_set_is_other_tasks(tmp_path: Path) -> None:
+    english, german = (FromCorpus(tags).tasks(TinyCorpus(), ["BShift"], SIZES, 0, tmp_path) for tags in TAG_SETS)
+    assert content(german) != content(english)
+
+
 def test_changed_tree_files_are_other_tasks(tmp_path: Path) -> None:
     path = tmp_path / "a.mrg"
     path.write_text("\n".join(tiny_trees(1000)))
@@ -80,9 +86,14 @@ def test_nowhere_has_no_tasks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "key"), [(lambda: FromTrees([]), "probes.paths"), (lambda: FromSentEval(None), "probes.root")]
+    ("source", "key"),
+    [
+        (lambda: FromTrees([]), "probes.paths"),
+        (lambda: FromTrees(["."], "german"), "tags=german"),
+        (lambda: FromSentEval(None), "probes.root"),
+    ],
 )
-def test_a_source_without_its_place_names_the_key(source: type, key: str) -> None:
+def test_a_source_that_cannot_be_names_the_key(source: type, key: str) -> None:
     with pytest.raises(InputError, match=key):
         source()
 

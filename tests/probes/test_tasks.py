@@ -8,28 +8,29 @@ import pytest
 
 from datamodules.demo import Demo
 from datamodules.errors import InputError
-from datamodules.penn import Tree, parse
+from datamodules.penn import numbered, parse
 from probes.task import Task
 from probes.tasks import TASKS, build_tasks
-from probes.tasks.analysis import Analysis, analyse
+from probes.tasks.analysis import Analysis, analyse, analyse_all
 from probes.tasks.pool import Sizes
+from probes.tasks.tags import ENGLISH
 
 SIZES = Sizes(240, 60, 60)
 
 
 @pytest.fixture(scope="module")
-def trees() -> list[Tree]:
-    return [parse(text) for text in islice(Demo(size=500).trees("probe"), 6000)]
+def trees() -> list[str]:
+    return list(islice(Demo(size=500).trees("probe"), 6000))
 
 
 @pytest.fixture(scope="module")
-def originals(trees: list[Tree]) -> dict[str, Analysis]:
-    return {found.sentence: found for tree in trees if (found := analyse(tree))}
+def originals(trees: list[str]) -> dict[str, Analysis]:
+    return {found.sentence: found for found in analyse_all(numbered(trees), ENGLISH)}
 
 
 @pytest.fixture(scope="module")
-def tasks(trees: list[Tree]) -> dict[str, Task]:
-    return {task.name: task for task in build_tasks(trees, SIZES, seed=1).tasks}
+def tasks(trees: list[str]) -> dict[str, Task]:
+    return {task.name: task for task in build_tasks(numbered(trees), SIZES, seed=1).tasks}
 
 
 def splits(task: Task) -> list[list[str]]:
@@ -126,19 +127,19 @@ def test_inverted_and_original_coordinations_have_the_same_clause_lengths(
     assert abs(np.mean(differences["O"])) < 1.5
 
 
-def test_the_same_seed_gives_the_same_tasks(trees: list[Tree], tasks: dict[str, Task]) -> None:
-    [again] = build_tasks(trees, SIZES, ["SOMO"], seed=1).tasks
+def test_the_same_seed_gives_the_same_tasks(trees: list[str], tasks: dict[str, Task]) -> None:
+    [again] = build_tasks(numbered(trees), SIZES, ["SOMO"], seed=1).tasks
     assert splits(again) == splits(tasks["SOMO"])
 
 
-def test_too_few_trees_are_refused_by_the_tasks_name(trees: list[Tree]) -> None:
+def test_too_few_trees_are_refused_by_the_tasks_name(trees: list[str]) -> None:
     with pytest.raises(InputError, match="CoordInv"):
-        build_tasks(trees[:40], SIZES, ["CoordInv"])
+        build_tasks(numbered(trees[:40]), SIZES, ["CoordInv"])
 
 
-def test_an_unknown_task_is_answered_with_the_known_ones(trees: list[Tree]) -> None:
+def test_an_unknown_task_is_answered_with_the_known_ones(trees: list[str]) -> None:
     with pytest.raises(InputError, match="SentLen"):
-        build_tasks(trees, SIZES, ["Lenght"])
+        build_tasks(numbered(trees), SIZES, ["Lenght"])
 
 
 LABELLED = [

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from datamodules.errors import InputError
-from datamodules.penn import parse
+from datamodules.penn import numbered, parse
 from probes.task import Split, Task
 from probes.tasks import TASKS, BuiltTasks, build_tasks
-from probes.tasks.analysis import Analysis, Clauses, analyse
+from probes.tasks.analysis import Analysis, Clauses, analyse, analyse_all
 from probes.tasks.coordination import invert
 from probes.tasks.odd_man_out import COMPARABLE
 from probes.tasks.pool import Sizes, gather
 from probes.tasks.sampling import plan
+from probes.tasks.tags import ENGLISH
 from tests.probes.tiny_trees import tiny_trees
 
 SIZES = Sizes(240, 60, 60)
@@ -25,7 +26,7 @@ TREES = tiny_trees(5000)
 
 @pytest.fixture(scope="module")
 def built() -> BuiltTasks:
-    return build_tasks(map(parse, TREES), SIZES)
+    return build_tasks(numbered(TREES), SIZES)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ def test_a_sentence_is_in_one_split_in_all_tasks(built: BuiltTasks) -> None:
 
 
 def test_a_task_is_the_same_whatever_else_is_built(built: BuiltTasks) -> None:
-    alone = build_tasks(map(parse, TREES), SIZES, ["CoordInv", "WC"])
+    alone = build_tasks(numbered(TREES), SIZES, ["CoordInv", "WC"])
     assert texts(alone) == [
         t for t, task in zip(texts(built), built.tasks, strict=True) if task.name in TASKS.keys() & {"WC", "CoordInv"}
     ]
@@ -70,12 +71,12 @@ def test_the_order_of_the_trees_does_not_matter(built: BuiltTasks) -> None:
     shuffled = list(TREES)
     Random(7).shuffle(shuffled)
     names = ["SentLen", "BShift", "SubjNum"]
-    again = build_tasks(map(parse, shuffled), SIZES, names)
+    again = build_tasks(numbered(shuffled), SIZES, names)
     assert texts(again) == [t for t, task in zip(texts(built), built.tasks, strict=True) if task.name in names]
 
 
 def test_another_seed_gives_other_tasks(built: BuiltTasks) -> None:
-    other = build_tasks(map(parse, TREES), SIZES, ["SentLen"], seed=1)
+    other = build_tasks(numbered(TREES), SIZES, ["SentLen"], seed=1)
     assert texts(other)[0] != texts(built)[0]
 
 
@@ -84,7 +85,7 @@ def test_tasks_share_sentences(built: BuiltTasks) -> None:
 
 
 def test_memory_is_bounded_by_the_sizes() -> None:
-    pool = gather(filter(None, map(analyse, map(parse, TREES))), Sizes(20, 5, 5), seed=0)
+    pool = gather(analyse_all(numbered(TREES), ENGLISH), Sizes(20, 5, 5), 0, ENGLISH)
     assert sum(map(len, pool.splits)) < 3000
     assert pool.shape.sum() > 3000
 
@@ -147,12 +148,12 @@ def test_word_content_targets_are_lower_case_words_of_the_middle(built: BuiltTas
 
 @pytest.mark.parametrize("name", ["SentLen", "BShift", "WC"])
 def test_a_small_wish_is_granted_in_full(name: str) -> None:
-    [small] = build_tasks(map(parse, TREES[:2000]), Sizes(60, 12, 12), [name]).tasks
+    [small] = build_tasks(numbered(TREES[:2000]), Sizes(60, 12, 12), [name]).tasks
     assert len(small.train.sentences) == pytest.approx(60, abs=len(small.classes))
 
 
 def test_a_task_that_trees_fill_in_part_says_so() -> None:
-    built = build_tasks(map(parse, TREES[:1500]), Sizes(2000, 400, 600), ["SubjNum"])
+    built = build_tasks(numbered(TREES[:1500]), Sizes(2000, 400, 600), ["SubjNum"])
     [subject] = built.tasks
     got = [len(split.sentences) for split in splits(subject)]
     assert got[0] < 2000
@@ -161,7 +162,7 @@ def test_a_task_that_trees_fill_in_part_says_so() -> None:
 
 
 def test_lacking_tasks_do_not_stop_the_others() -> None:
-    built = build_tasks(map(parse, TREES[:600]), SIZES, ["BShift", "WC", "CoordInv"], partly=True)
+    built = build_tasks(numbered(TREES[:600]), SIZES, ["BShift", "WC", "CoordInv"], partly=True)
     assert "CoordInv" in built.lacking
     assert "BShift" in [task.name for task in built.tasks]
 
@@ -245,7 +246,7 @@ def test_the_capital_letter_moves_with_the_beginning(given: tuple[str, tuple[int
         *((f"{token}/{token}" if "/" not in token else token).split("/") for token in text.split()), strict=True
     )
     made = Analysis(" ".join(words), " ".join(tags), 5, "", None, None, None, Clauses(*spans))
-    assert invert(made) == inverted
+    assert invert(made, ENGLISH) == inverted
 
 
 def test_labels_are_whole_numbers_of_64_bits(built: BuiltTasks) -> None:
