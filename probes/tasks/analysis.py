@@ -5,6 +5,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
+from datamodules.parallel import parallel_map
 from datamodules.penn import Bracketed, Tree, trees_in
 from probes.tasks.tags import ENGLISH, TagSet
 
@@ -49,8 +50,8 @@ class Analysis(NamedTuple):
 
 
 def analyse_all(texts: Iterable[Bracketed], tags: TagSet) -> Iterator[Analysis]:
-    """The analyses of all trees of usable length, in order. Raises InputError naming a place."""
-    return chain.from_iterable(map(partial(_analyses, tags=tags), texts))
+    """The analyses of all trees of usable length, in order, made on all cores. Raises InputError naming a place."""
+    return chain.from_iterable(parallel_map(partial(_analyses, tags=tags), texts))
 
 
 def _analyses(text: Bracketed, tags: TagSet) -> list[Analysis]:

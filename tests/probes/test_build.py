@@ -1,6 +1,7 @@
 """python -m probes.build: trees in, published files and a report out."""
 
 import gzip
+import os
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,11 @@ def test_what_is_built_reads_back_equal(built: Path) -> None:
             assert np.array_equal(theirs.labels, mine.labels)
 
 
-def test_a_second_build_writes_the_same_bytes(trees: Path, built: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("cores", [1, 2])
+def test_a_second_build_writes_the_same_bytes_on_any_number_of_cores(
+    trees: Path, built: Path, tmp_path: Path, cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(cores))
     build(understand([f"trees={trees}", f"out={tmp_path}", "train=120", "dev=24", "test=24"]))
     for name in (*FILES.values(), "report.md"):
         assert (tmp_path / name).read_bytes() == (built / name).read_bytes()

@@ -1,5 +1,6 @@
 """The ten tasks keep the paper's controls, on trees of the embedded corpus."""
 
+import os
 from collections import Counter
 from itertools import islice, pairwise
 
@@ -164,6 +165,15 @@ def test_labels_are_read_off_the_main_clause(
     assert found is not None
     labels = [target.label if target else None for target in (found.tense, found.subject, found.object)]
     assert labels == [tense, subject, object_]
+
+
+def test_analyses_come_in_the_order_of_the_trees_on_any_number_of_cores(
+    trees: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(2))
+    assert [found.sentence for found in analyse_all(numbered(trees[:2500]), ENGLISH)] == [
+        found.sentence for tree in trees[:2500] if (found := analyse(parse(tree)))
+    ]
 
 
 def test_neighbouring_training_items_alternate_classes(tasks: dict[str, Task]) -> None:
