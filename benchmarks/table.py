@@ -40,6 +40,7 @@ def main() -> None:
         ("probing", "One probing task", probing),
         ("downstream", "One downstream task with folds inside folds", downstream),
         ("data", "The input pipeline", data),
+        ("building", "Building the ten probing tasks", building),
     ):
         for path in sorted(RESULTS.glob(f"{name}*.json")):
             record = json.loads(path.read_text(encoding="utf-8"))
@@ -214,6 +215,29 @@ def data(record: dict[str, Any]) -> list[str]:
     ]
     heads = ["sentences", "batches / model", "prepared in s", "sentences/s", "resident, MB", "own, MB"]
     heads += ["counted in s", "first batch after s", "batches: sentences/s", "resident, MB", "own, MB"]
+    return [said, grid(heads, rows)]
+
+
+def building(record: dict[str, Any]) -> list[str]:
+    said = (
+        "The whole of `python -m probes.build` on trees of the embedded corpus, from one file of trees to ten files "
+        f"and the report; it wishes for the published sizes. Trees are read on all {record['cores']} cores, and "
+        "sentences chosen on one."
+    )
+    rows = []
+    for case in record["cases"]:
+        counts = case["training_sentences"].values()
+        rows.append(
+            [
+                f"{case['sentences']:,}",
+                f"{case['seconds']:,.1f}",
+                f"{case['sentences'] / case['seconds']:,.0f}",
+                f"{case['memory']['memory_mb']:,.0f}",
+                f"{case['memory']['own_mb']:,.0f}",
+                f"{min(counts):,} to {max(counts):,}",
+            ]
+        )
+    heads = ["sentences", "s", "sentences/s", "resident, MB", "own, MB", "training sentences of a task"]
     return [said, grid(heads, rows)]
 
 

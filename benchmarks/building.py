@@ -1,0 +1,85 @@
+"""What building the ten probing tasks costs as a corpus of trees grows.
+
+python benchmarks/building.py                                  10,000 and 100,000 sentences
+python benchmarks/building.py --sizes 10000 100000 1000000 --json benchmarks/results/building.json
+
+Trees are those of the embedded corpus, one per line. Each size is built in a process of its own, by what
+`python -m probes.build` does with them: the published sizes are wished for, and a smaller corpus gives what it can.
+Memory is said twice: resident, and the processes' own with their workers (benchmarks/machine.py).
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+sys.path.insert(0, str(ROOT))  # so that the file runs as it is
+
+from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
+from datamodules.demo import PROBE_FACTOR, Demo  # noqa: E402
+from probes.build import build, understand  # noqa: E402
+from probes.senteval import FILES  # noqa: E402
+
+
+def generate(path: Path, sentences: int) -> None:
+    """So many trees of the embedded corpus, one per line."""
+    trees = Demo(size=1 + sentences // PROBE_FACTOR).trees("probe")
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(f"{tree}\n" for tree in islice(trees, sentences))
+
+
+def time_of(trees: Path, out: Path) -> dict[str, Any]:
+    """Seconds and memory of the whole command, from trees to files and report."""
+    order = understand([f"trees={trees}", f"out={out}"])
+    started = time.perf_counter()
+    with grown_memory() as memory:
+        lacking = build(order)
+    return {
+        "seconds": time.perf_counter() - started,
+        "memory": memory,
+        "lacking": len(lacking),
+        "training_sentences": {name: training_sentences(out / file) for name, file in FILES.items()},
+    }
+
+
+def training_sentences(path: Path) -> int:
+    """How many lines of a task are for training; 0 where it could not be built."""
+    if not path.exists():
+        return 0
+    with path.open(encoding="utf-8") as file:
+        return sum(line.startswith("tr\t") for line in file)
+
+
+def measure(sentences: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        trees = Path(folder) / "trees.mrg"
+        generate(trees, sentences)
+        return {"sentences": sentences, **alone(time_of, trees, Path(folder) / "tasks")}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--json", type=Path, default=RESULTS / "building.json")
+    options = parser.parse_args()
+    found = hardware()
+    print(f"{found['machine']}, {found['cores']} cores")
+    print(f"  {'sentences':>12}{'built in s':>12}{'sentences/s':>13}{'MB':>7}{'own MB':>8}{'training sentences':>24}")
+    cases = []
+    for size in options.sizes:
+        case = measure(size)
+        counts, memory = case["training_sentences"].values(), case["memory"]
+        rate = f"{case['seconds']:12.1f}{size / case['seconds']:13,.0f}"
+        held = f"{memory['memory_mb']:7,.0f}{memory['own_mb']:8,.0f}"
+        print(f"  {size:12,}{rate}{held}{f'{min(counts):,} to {max(counts):,}':>24}", flush=True)
+        cases.append(case)
+    write_json(options.json, {**found, "cases": cases})
+
+
+if __name__ == "__main__":
+    main()
