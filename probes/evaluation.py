@@ -53,13 +53,13 @@ class Encoded:
         """What `make` gives, from the cache where it was made before from the same model and `made_of`."""
         key = sha256(json.dumps([FORMAT, self.fingerprint, *made_of]).encode()).hexdigest()[:24]
         path = self.cache / f"score-{key}.json" if self.cache else None
-        if path and path.exists():
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            return found
+        kept = _kept(path) if path and path.exists() else None
+        if kept is not None:
+            return kept
         made = make()
         if path:
             with atomic_write(path) as file:
-                json.dump(made, file)
+                json.dump({"score": made, "sum": _sum(made)}, file)
         return made
 
     @property
@@ -137,6 +137,19 @@ def digest(task: Task) -> str:
     for split in (task.train, task.dev, task.test):
         made.update("\n".join(split.sentences).encode() + split.labels.tobytes())
     return made.hexdigest()
+
+
+def _kept(path: Path) -> dict[str, Any] | None:
+    """What was remembered in a file; None where it is no longer what was written, so that it is made anew."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return found["score"] if found["sum"] == _sum(found["score"]) else None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _sum(made: dict[str, Any]) -> str:
+    return sha256(json.dumps(made).encode()).hexdigest()
 
 
 def _score_as_json(score: Score) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -222,6 +223,21 @@ def test_a_score_is_computed_once_and_with_cache_off_every_time(suite: Suite, tm
     assert first[0].row == again[0].row
     assert first[0].row.test_accuracy == forced[0].row.test_accuracy == 100
     np.testing.assert_array_equal(first[0].correct, again[0].correct)
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b.replace(b"1", b"2"), lambda _: b"[]\n"])
+def test_a_remembered_score_that_was_damaged_is_computed_anew(
+    suite: Suite, tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    model = Model("e", "o", Counting().encode, fingerprint="e 1")
+    (first,) = Evaluation(model, suite, tmp_path).run(suite.tasks, "probing")
+    (kept,) = tmp_path.glob("score-*.json")
+    whole = kept.read_bytes()
+    kept.write_bytes(damage(whole))
+    (again,) = Evaluation(model, suite, tmp_path).run(suite.tasks, "probing")
+    assert again.row.test_accuracy == first.row.test_accuracy
+    assert again.row.hyperparameters == first.row.hyperparameters
+    assert kept.read_bytes() != damage(whole)
 
 
 def test_another_model_or_another_task_is_another_score(suite: Suite, tmp_path: Path) -> None:
