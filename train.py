@@ -33,6 +33,7 @@ from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from configs.check import mistakes
 from configs.help import help_text
+from configs.parts import only_ours
 from datamodules.claim import claimed, wait_for
 from datamodules.errors import InputError, in_one_line, of_the_disk
 from datamodules.files import atomic_write
@@ -255,9 +256,10 @@ def resume(run: Path, overrides: list[str]) -> None:
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(lacking)} in it; copy the whole run folder")
     merged = OmegaConf.merge(config, OmegaConf.from_dotlist(overrides))
     assert isinstance(merged, DictConfig)
-    check(merged)
+    ours = only_ours(merged, run / "config.yaml")
+    check(ours)
     with explained(run), owned(run):
-        train(merged, run)
+        train(ours, run)
 
 
 def check(config: DictConfig) -> None:

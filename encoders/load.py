@@ -104,7 +104,7 @@ def _build(path: Path, config: DictConfig, input_dim: int) -> Encoder:
     try:
         settings: Any = OmegaConf.to_container(config.encoder, resolve=True)
         target = str(settings.pop("_target_", None))
-        kind = _class_in("encoders", target, Encoder)
+        kind = class_in("encoders", target, Encoder)
         if kind is None or "_target_" in str(settings):
             raise InputError(f"{path}: encoder._target_ is {target}; only the classes in encoders/ are loaded, alone")
         return kind(input_dim=input_dim, **settings)
@@ -114,7 +114,7 @@ def _build(path: Path, config: DictConfig, input_dim: int) -> Encoder:
         raise InputError(f"{path}: these encoder settings do not work: {' '.join(str(error).split())}") from None
 
 
-def _class_in(package: str, target: str, base: type) -> Any:
+def class_in(package: str, target: str, base: type | tuple[type, ...]) -> Any:
     """The class `package.module.Class`, or None if it is not that, or not a kind of `base`."""
     module, _, name = target.rpartition(".")
     if not module.startswith(f"{package}."):
@@ -142,7 +142,7 @@ def _tokenizer(path: Path, target: str) -> Callable[[str], str]:
     """The tokenisation of the corpus class, looked up when first used; the corpus itself is not needed."""
 
     def tokenize(raw: str) -> str:
-        kind = _class_in("datamodules", target, Corpus)
+        kind = class_in("datamodules", target, Corpus)
         if kind is None:
             raise InputError(f"{path}: corpus._target_ is {target}; only corpora in datamodules/ are loaded")
         return kind.tokenize(raw)
