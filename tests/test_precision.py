@@ -1,4 +1,4 @@
-"""Half-precision products change the loss curve by little."""
+"""Half-precision products change the loss curve and the probing scores by little."""
 
 from pathlib import Path
 
@@ -8,6 +8,7 @@ import torch
 from datamodules.files import read_csv
 from objectives.heads import Logits
 from objectives.softmax import cross_entropy_sum
+from probes.results import read_rows
 from tests.conftest import Lab
 
 
@@ -29,11 +30,30 @@ def test_the_softmax_keeps_its_biases_whole(training: bool) -> None:
     assert found.item() == pytest.approx(torch.nn.functional.cross_entropy(bias[None], gold).item(), abs=1e-5)
 
 
-def test_bf16_has_nearly_the_loss_curve_of_32_bits(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
-    done = lab.finish(*lab.settings(tmp_path / "run", "trainer.precision=bf16-mixed"))
-    assert done.returncode == 0, done.stderr
-    runs = (finished_run, tmp_path / "run")
+LEARNS = [  # in a hundred steps, and length and constituents can be read from its vectors
+    "objective.optimizer.lr=0.003",
+    "datamodule.batch_size=8",
+    "encoder.dim=64",
+    "objective.decoder_hidden=48",
+    "objective.decoder_layers=1",
+    "probes.tasks=[SentLen,TopConst]",
+    "probes.train_size=600",
+    "probes.dev_size=150",
+    "probes.test_size=150",
+    "probes.classifier.widths=[0]",
+]
+
+
+def test_bf16_has_nearly_the_loss_curve_and_the_scores_of_32_bits(lab: Lab, tmp_path: Path) -> None:
+    runs = tmp_path / "wide", tmp_path / "narrow"
+    for run, precision in zip(runs, ("32-true", "bf16-mixed"), strict=True):
+        done = lab.finish(*lab.settings(run, *LEARNS, f"trainer.precision={precision}"))
+        assert done.returncode == 0, done.stderr
     wide, narrow = ([float(row["train/loss"]) for row in read_csv(run / "metrics.csv")] for run in runs)
-    assert narrow == pytest.approx(wide, rel=0.005)
+    drop = wide[0] - wide[-1]
+    assert drop > 0.2
+    assert narrow == pytest.approx(wide, abs=0.05 * drop)
+    for whole, short in zip(*(read_rows(run / "probes.csv") for run in runs), strict=True):
+        assert whole.test_low <= short.test_accuracy <= whole.test_high, f"{whole.task}, epoch {whole.epoch}"
     saved = [torch.load(run / "checkpoints" / "last.ckpt", weights_only=True)["state_dict"] for run in runs]
     assert any(not torch.equal(saved[0][name], saved[1][name]) for name in saved[0])
