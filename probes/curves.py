@@ -29,6 +29,7 @@ from probes.drawing import (
     plain_axes,
     save_figure,
 )
+from probes.intervals import ENOUGH, mean_of_runs
 from probes.results import ProbeRow, read_rows
 
 NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
@@ -36,7 +37,7 @@ TOP = 102.0  # percent; leaves room for the marker of a perfect score
 
 
 class Panel(NamedTuple):
-    """One model: its probes and its own score by epoch; several seeds are their mean within their range."""
+    """One model: its probes and its own score by epoch; several seeds are their mean with its interval."""
 
     title: str
     lines: list[Line]
@@ -77,23 +78,19 @@ def _finite(metrics: Sequence[Mapping[str, str]], score: str) -> list[tuple[floa
 
 
 def over_runs(name: str, runs: Sequence[Mapping[float, tuple[float, float, float]]]) -> Line:
-    """`(score, low, high)` by x: one run keeps its interval, several give their mean within their range."""
+    """`(score, low, high)` by x, of all runs that have an x."""
     xs = sorted({x for run in runs for x in run})
-    line = Line(name, xs, [], [], [])
-    for x in xs:
-        found = [run[x] for run in runs if x in run]
-        scores = [score for score, _, _ in found]
-        line.y.append(sum(scores) / len(scores))
-        line.low.append(found[0][1] if len(found) == 1 else min(scores))
-        line.high.append(found[0][2] if len(found) == 1 else max(scores))
-    return line
+    points = [mean_of_runs([run[x] for run in runs if x in run]) for x in xs]
+    return Line(name, xs, [y for y, _, _ in points], [low for _, low, _ in points], [high for _, _, high in points])
 
 
 def band_meaning(runs: Collection[int]) -> str:
     """What the low and high of `over_runs` are, where points are of so many runs."""
     if max(runs, default=1) == 1:
         return "95% interval"
-    return "95% interval; of several seeds lowest to highest" if 1 in runs else "lowest to highest of the seeds"
+    how = "bootstrap; too narrow for so few" if min(n for n in runs if n > 1) < ENOUGH else "bootstrap"
+    alone = "95% interval; of several seeds: " if 1 in runs else "95% interval "
+    return f"{alone}of the mean over seeds ({how})"
 
 
 def score_label(suite: str) -> str:

@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 Z95 = 1.959963984540054
 DRAWS = 10_000
+ENOUGH = 5  # seeds
 
 
 class Comparison(NamedTuple):
@@ -44,12 +45,21 @@ def fisher(r: float, pairs: int) -> tuple[float, float]:
 def over_seeds(accuracies: Sequence[float], seed: int = 0) -> tuple[float, float]:
     """The 95% interval of the mean over runs that differ in their seed: percentiles of the bootstrap.
 
-    It covers the luck of the seeds, not that of the test sentences; with fewer than five runs it is too narrow.
+    Where all seeds have the same test sentences it does not know of their luck; of fewer than ENOUGH runs it is too
+    narrow, and of two or three it spans them.
     """
     scores = np.asarray(accuracies, dtype=float)
     drawn = np.random.default_rng(seed).choice(scores, (DRAWS, len(scores))).mean(1)
     low, high = np.quantile(drawn, (0.025, 0.975))
     return float(low), float(high)
+
+
+def mean_of_runs(runs: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
+    """`(score, low, high)` of runs that differ in their seed: one as it is, several as their mean and its interval."""
+    if len(runs) == 1:
+        return runs[0]
+    scores = [score for score, _, _ in runs]
+    return sum(scores) / len(scores), *over_seeds(scores)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:

@@ -111,7 +111,7 @@ def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dic
 def _point(rows: Sequence[ProbeRow]) -> Point:
     """One run: half of the test interval; several seeds: the luck of the seeds too.
 
-    All seeds have the same test sentences, so their mean is no surer about these than one of them.
+    Their mean is taken to be no surer about the test sentences than one of them, as all seeds may have the same.
     """
     scores = [row.test_accuracy for row in rows]
     half = sum((row.test_high - row.test_low) / 2 for row in rows) / len(rows)

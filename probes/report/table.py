@@ -1,11 +1,12 @@
 """Tables of models by tasks, as in the papers: what is in them, not how they are written (formats.py)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from datamodules.errors import InputError
 from probes.drawing import in_order
+from probes.intervals import ENOUGH, mean_of_runs
 from probes.report.published import Published, published
 from probes.report.runs import OWN_SCORES, Model, Run
 from probes.results import ProbeRow
@@ -101,9 +102,9 @@ def training_table(models: Sequence[Model], beside: Sequence[str] = ()) -> Table
     if not rows:
         raise InputError("no run has a score of its own yet (metrics.csv); an untrained encoder has none")
     columns = list(dict.fromkeys(column for row in rows.values() for column in row.cells))
-    ours = ["Ours: dev scores of the best epoch; several seeds: their mean with the lowest and the highest below."]
     shown = list(rows.values())
-    notes = [*(ours if any(not row.source for row in shown) else []), *_quoting(shown)]
+    ours = ["Ours: dev scores of the best epoch."] if any(not row.source for row in shown) else []
+    notes = [*ours, *_of_seeds({len(model.runs) for model in models if own_cell(model)}), *_quoting(shown)]
     return Table("scores on the training tasks", columns, shown, notes, frozenset(lower))
 
 
@@ -131,8 +132,9 @@ def own_cell(model: Model) -> Cell | None:
         return None
     scores = [score for score, _ in best]
     about = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
-    mean = sum(scores) / len(scores)
-    return Cell(mean, min(scores), max(scores), about) if len(scores) > 1 else Cell(mean, about=about)
+    if len(scores) == 1:
+        return Cell(scores[0], about=about)
+    return Cell(*mean_of_runs([(score, score, score) for score in scores]), about)
 
 
 def _found(model: Model, suite: str, epoch: str, classifier: str) -> Found:
@@ -155,7 +157,7 @@ def _cell(rows: Sequence[ProbeRow]) -> Cell:
         about = f"epoch {rows[0].epoch}, {rows[0].classifier}, {settings}, dev {rows[0].dev_accuracy:.1f}"
         return Cell(scores[0], rows[0].test_low, rows[0].test_high, about)
     about = f"{len(rows)} seeds: " + ", ".join(f"{score:.1f}" for score in scores)
-    return Cell(sum(scores) / len(scores), min(scores), max(scores), about)
+    return Cell(*mean_of_runs([(row.test_accuracy, row.test_low, row.test_high) for row in rows]), about)
 
 
 def _own_column(objective: str, kind: str) -> str:
@@ -171,9 +173,17 @@ def _notes(found: Sequence[tuple[Model, Found]], suite: str, epoch: str, classif
     notes += _otherwise_classified(found, classifier) if choice else []
     notes += _at_another_epoch([model for model, _ in found], suite, epoch)
     seeds = {len(rows) for _, scores in found for rows in scores.values()}
-    notes += ["Below each score its 95% interval."] if seeds & {1} else []
-    notes += ["Models with several seeds: their mean, below it the lowest and the highest."] if seeds - {1} else []
-    return notes
+    notes += ["With each score its 95% interval."] if seeds & {1} else []
+    return [*notes, *_of_seeds(seeds)]
+
+
+def _of_seeds(seeds: Collection[int]) -> list[str]:
+    """What the scores of models are that have so many seeds."""
+    several = [number for number in seeds if number > 1]
+    if not several:
+        return []
+    few = f"; of fewer than {ENOUGH} it is too narrow" if min(several) < ENOUGH else ""
+    return [f"Models with several seeds: their mean with its 95% interval by bootstrap over the seeds{few}."]
 
 
 def _otherwise_classified(found: Sequence[tuple[Model, Found]], classifier: str) -> list[str]:

@@ -8,7 +8,7 @@ from probes.controls import selectivity
 from probes.evaluation import Evaluated
 from probes.intervals import compare
 from probes.report.correlation import holm
-from probes.report.table import Table
+from probes.report.table import Row, Table
 
 BEST = "*"
 LEVEL = 0.05  # of the tests of one pair of models together
@@ -35,14 +35,19 @@ def plain(table: Table) -> str:
         if heading != before:
             lines += ["", heading or "ours"]
             before = heading
-        cells = []
-        for column in table.columns:
-            found = row.cells.get(column)
-            half = f" ±{(found.high - found.low) / 2:.1f}" if found and found.low is not None and found.high else ""
-            star = BEST if found and table.best(row, column) else ""
-            cells.append(f"{star}{found.score:.1f}{half}" if found else "")
+        cells = [_cell(table, row, column) for column in table.columns]
         lines.append(f"  {row.name:<{wide - 2}}" + "".join(f"{cell:>14}" for cell in cells))
     return "\n".join([*lines, "", *table.notes]) + "\n"
+
+
+def _cell(table: Table, row: Row, column: str) -> str:
+    found = row.cells.get(column)
+    if found is None:
+        return ""
+    score = f"{BEST if table.best(row, column) else ''}{found.score:.1f}"
+    if found.low is None or found.high is None:
+        return score
+    return f"{score} ±{(found.high - found.low) / 2:.1f}"
 
 
 def selectivities(title: str, probing: Sequence[Evaluated], control: Sequence[Evaluated]) -> str:

@@ -12,6 +12,7 @@ from datamodules.errors import InputError
 from datamodules.files import read_csv, upsert_csv
 from probes.curves import draw_curves, draw_panels, over_runs, panel_of
 from probes.drawing import TASKS, as_svg, name_ends, new_figure, save_figure, spread
+from probes.intervals import over_seeds
 from probes.report.overlay import draw_overlay
 from probes.results import ProbeRow, read_rows, write_rows
 
@@ -86,8 +87,10 @@ def test_a_figure_says_what_its_bands_are(tmp_path: Path) -> None:
     one, other, untrained = (run_of(tmp_path / f"{n} epochs", n) for n in (3, 4, 1))
     assert legend_of(figure_of(untrained)) == ["bars: 95% interval"]
     assert legend_of(figure_of(one))[-1] == "bands: 95% interval"
-    assert legend_of(figure_of(one, one))[-1] == "bands: lowest to highest of the seeds"
-    assert legend_of(figure_of(one, other))[-1] == "bands: 95% interval; of several seeds lowest to highest"
+    assert legend_of(figure_of(*[one] * 5))[-1] == "bands: 95% interval of the mean over seeds (bootstrap)"
+    few = "of the mean over seeds (bootstrap; too narrow for so few)"
+    assert legend_of(figure_of(one, one))[-1] == f"bands: 95% interval {few}"
+    assert legend_of(figure_of(one, other))[-1] == f"bands: 95% interval; of several seeds: {few}"
 
 
 def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -> None:
@@ -129,9 +132,12 @@ def test_names_that_have_room_stay_where_their_lines_end() -> None:
     assert spread([10.0, 90.0, 50.0], 5.0, 0.0, 100.0) == pytest.approx([10.0, 90.0, 50.0])
 
 
-def test_two_seeds_become_their_mean_within_their_range() -> None:
-    line = over_runs("WC", [{0.0: (10.0, 8.0, 12.0), 1.0: (20.0, 18.0, 22.0)}, {0.0: (14.0, 11.0, 17.0)}])
-    assert (line.y, line.low, line.high) == ([12.0, 20.0], [10.0, 18.0], [14.0, 22.0])
+def test_several_seeds_become_their_mean_with_its_interval_and_one_keeps_its_own() -> None:
+    scores = [10.0, 12.0, 13.0, 15.0, 20.0]
+    line = over_runs("WC", [*({0.0: (score, 0.0, 99.0)} for score in scores), {1.0: (20.0, 18.0, 22.0)}])
+    low, high = over_seeds(scores)
+    assert 10 < low < high < 20
+    assert line == ("WC", [0.0, 1.0], [14.0, 20.0], [low, 18.0], [high, 22.0])
 
 
 def test_the_same_figure_gives_the_same_svg(tmp_path: Path) -> None:

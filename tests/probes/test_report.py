@@ -15,6 +15,7 @@ from PIL import Image
 from scipy.stats import spearmanr
 
 from datamodules.errors import InputError
+from probes.intervals import over_seeds
 from probes.report.claims import CLAIMS
 from probes.report.correlation import correlate, draw_correlations, holm, scores_of
 from probes.report.evidence import published_evidence
@@ -24,6 +25,7 @@ from probes.report.published import published
 from probes.report.runs import read_run
 from probes.report.sizes import by_size
 from probes.report.table import Cell, Row, Table, probing_table, training_table
+from probes.report.terminal import plain
 from probes.results import ProbeRow, write_rows
 from report import main
 from tests.probes.small_runs import SCORES, evaluation_of, models, run_of
@@ -81,6 +83,18 @@ def test_baselines_do_not_compete_and_of_them_a_bag_of_vectors_alone_is_an_embed
     table = probing_table(found, "probing")
     assert [row.competes for row in table.rows] == [True, False, False]
     assert list(scores_of(table)) == ["BiLSTM-max NMT En-Fr", "BoV NMT En-Fr"]
+
+
+@pytest.mark.parametrize(("seeds", "said"), [(5, "over the seeds."), (2, "; of fewer than 5 it is too narrow.")])
+def test_a_table_has_the_interval_of_the_mean_over_seeds(tmp_path: Path, seeds: int, said: str) -> None:
+    squares = [float(seed * seed) for seed in range(seeds)]
+    runs = [run_of(tmp_path / str(s), seed=s, more=more, own=(0.0, 52 + more)) for s, more in enumerate(squares)]
+    low, high = over_seeds([52 + more for more in squares])
+    probing, own = probing_table(models(*runs), "probing"), training_table(models(*runs))
+    assert probing.rows[0].cells["WC"][1:3] == own.rows[0].cells["NMT En-Fr BLEU"][1:3] == (low, high)
+    assert f"±{(high - low) / 2:.1f}" in plain(probing)
+    assert probing.notes[-1].endswith(said)
+    assert own.notes[-1].endswith(said)
 
 
 def small_table() -> Table:
