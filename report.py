@@ -25,7 +25,7 @@ from probes.report.formats import FORMATS
 from probes.report.overlay import draw_overlay
 from probes.report.page import page
 from probes.report.published import published_tables
-from probes.report.runs import Model, models_of, read_run, run_folders
+from probes.report.runs import Model, each_seed_once, models_of, read_run, run_folders
 from probes.report.sizes import by_size, draw_sizes, has_size
 from probes.report.table import Table, no_scores, own_cell, probing_table, training_table
 
@@ -37,7 +37,7 @@ def given(arguments: argparse.Namespace, or_published: bool = False) -> list[Mod
     if not arguments.runs and not (or_published and arguments.published):
         instead = ", or --published for the papers' own numbers" if or_published else ""
         raise InputError(f"give run folders, runs/<objective>/<encoder>/<time>{instead}")
-    return models_of(map(read_run, run_folders(arguments.runs)))
+    return models_of(each_seed_once(map(read_run, run_folders(arguments.runs))))
 
 
 def table(arguments: argparse.Namespace) -> None:

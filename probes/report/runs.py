@@ -43,8 +43,11 @@ OBJECTIVES = {
 # the score that names an objective in the tables, the first that it reports; True where more is better
 OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
 LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # beside NSP, in the order of Chen et al. 2019, Table 2
-# settings in which the runs of one model may differ
-INCIDENTAL = ("seed", "resume", "cache", "checkpoint_every_n_steps", "trainer")
+# settings in which the runs of one model may differ: where they were computed, and what was shown of it
+INCIDENTAL = {"seed", "resume", "cache", "checkpoint_every_n_steps"} | {
+    f"trainer.{name}"
+    for name in ("accelerator", "strategy", "log_every_n_steps", "enable_model_summary", "enable_progress_bar")
+}
 SETTINGS = "config.yaml"  # what makes a folder a run's
 
 
@@ -189,7 +192,7 @@ def models_of(runs: Iterable[Run]) -> list[Model]:
     """Runs grouped into models, in the order given, those of one encoder together."""
     groups: dict[tuple, list[Run]] = {}
     for run in with_evaluations(runs):
-        groups.setdefault((run.encoder, run.objective, *_essence(run).items()), []).append(run)
+        groups.setdefault(_kind(run), []).append(run)
     named: dict[tuple[str, str], list[list[Run]]] = {}
     for group in groups.values():
         named.setdefault((group[0].encoder, group[0].objective), []).append(group)
@@ -200,6 +203,11 @@ def models_of(runs: Iterable[Run]) -> list[Model]:
     ]
     first = {encoder: place for place, encoder in reversed(list(enumerate(model.encoder for model in models)))}
     return sorted(models, key=lambda model: first[model.encoder])
+
+
+def each_seed_once(runs: Iterable[Run]) -> list[Run]:
+    """Of runs that differ in nothing, not in their seed either, the last."""
+    return list({(_kind(run), run.settings.get("seed")): run for run in runs}.values())
 
 
 def with_evaluations(runs: Iterable[Run]) -> list[Run]:
@@ -238,8 +246,12 @@ def _tasks_of(run: Run) -> dict[str, str]:
     return {key: str(value) for key, value in run.settings.items() if key.startswith(made_by)}
 
 
+def _kind(run: Run) -> tuple:
+    return run.encoder, run.objective, *_essence(run).items()
+
+
 def _essence(run: Run) -> dict[str, str]:
-    kept = {key: str(value) for key, value in run.settings.items() if key.split(".")[0] not in INCIDENTAL}
+    kept = {key: str(value) for key, value in run.settings.items() if key not in INCIDENTAL}
     return dict(sorted(kept.items()))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from datamodules.files import upsert_csv
-from probes.report.runs import read_run, run_folders
+from probes.report.runs import each_seed_once, read_run, run_folders
 from probes.report.table import probing_table
 from tests.probes.small_runs import evaluation_of, models, run_of
 
@@ -50,6 +50,20 @@ def test_runs_that_differ_in_their_seed_are_one_model(tmp_path: Path) -> None:
     found = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", seed=2, more=1.0))
     assert [len(model.runs) for model in found] == [2]
     assert probing_table(found, "probing").rows[0].cells["WC"][:3] == (52.5, 52.0, 53.0)
+
+
+def test_runs_of_other_lengths_of_training_are_no_seeds_of_one_model(tmp_path: Path) -> None:
+    folders = [run_of(tmp_path / name, seed=seed) for seed, name in enumerate("ab")]
+    for folder, epochs in zip(folders, (5, 8), strict=True):
+        with (folder / "config.yaml").open("a") as file:
+            file.write(f"trainer:\n  max_epochs: {epochs}\n  accelerator: auto\n")
+    assert [model.variant for model in models(*folders)] == ["(trainer.max_epochs=5)", "(trainer.max_epochs=8)"]
+
+
+def test_a_run_made_twice_counts_once(tmp_path: Path) -> None:
+    folders = [run_of(tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 2), ("c", 1))]
+    found = each_seed_once(map(read_run, folders))
+    assert [run.folder.name for run in found] == ["c", "b"]
 
 
 def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path: Path) -> None:
