@@ -1,6 +1,8 @@
 """Reading word-vector files: fastText `.vec` and `.bin`, GloVe `.txt`, plain or gzipped."""
 
+import tempfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,40 +13,47 @@ from tqdm import tqdm
 from datamodules.errors import InputError
 from datamodules.fasttext_file import check_bin
 from datamodules.lines import read_lines
+from datamodules.ragged import ArrayFile
 
-CHUNK = 30_000_000  # numbers allocated at a time
 DIGITS = 15  # of a count that is read; one with more is as wrong
+Row = tuple[str, np.ndarray]  # a word and its vector (E,)
 
 
-def read_vectors(path: Path) -> tuple[list[str], np.ndarray]:
-    """Words and their vectors (V, E) float32. Raises InputError naming file and line."""
-    if path.suffix == ".bin":
-        return _read_bin(path)
+def read_vectors(path: Path, out: Path | None = None) -> tuple[list[str], np.ndarray]:
+    """Words and their vectors (V, E) float32, memory-mapped. Raises InputError naming file and line.
+
+    They go to the .npy file `out` as they are read, or to one that is gone with the process.
+    """
+    rows = _bin_rows(path) if path.suffix == ".bin" else _text_rows(path)
+    first = next(rows, None)
+    if first is None:
+        raise InputError(f"{path}: no words in it")
+    words: list[str] = []
+    with tempfile.TemporaryDirectory() as nowhere:
+        store = out or Path(nowhere) / "matrix.npy"
+        with ArrayFile(store, np.float32, first[1].shape) as matrix:
+            for word, vector in chain([first], rows):
+                matrix.append(vector[None])
+                words.append(word)
+        return words, np.load(store, mmap_mode="r")
+
+
+def _text_rows(path: Path) -> Iterator[Row]:
     lines = read_lines(path)
     first = next(lines)
     declared = _header(first[1])
-    words: list[str] = []
-    blocks: list[np.ndarray] = []
     width = declared[1] if declared else len(first[1].rstrip().split(" ")) - 1
-    numbered = lines if declared else _again(first, lines)
     total = declared[0] if declared else None
-    rows = max(1, CHUNK // max(1, width))
+    numbered = lines if declared else chain([first], lines)
+    there = 0
     for number, line in tqdm(numbered, f"reading {path.name}", total, disable=None, unit=" words"):
-        word, vector = _parse(path, number, line, width)  # first, for a width that is no line's must not be allocated
-        if total is not None and len(words) >= total:
+        row = _parse(path, number, line, width)
+        if there == total:
             raise InputError(f"{path}:{number}: more words than the {total} that its first line says")
-        if len(words) % rows == 0:
-            blocks.append(np.empty((min(rows, total or rows), width), dtype=np.float32))
-        blocks[-1][len(words) % rows] = vector
-        words.append(word)
-    if not words or (total is not None and len(words) != total):
-        raise InputError(f"{path}: {len(words)} vectors, but its first line says {total}; the file is cut off")
-    return words, np.concatenate(blocks)[: len(words)]
-
-
-def _again(first: tuple[int, str], rest: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    yield first
-    yield from rest
+        there += 1
+        yield row
+    if not there or total not in (None, there):
+        raise InputError(f"{path}: {there} vectors, but its first line says {total}; the file is cut off")
 
 
 def _header(line: str) -> tuple[int, int] | None:
@@ -56,7 +65,7 @@ def _header(line: str) -> tuple[int, int] | None:
     return count, width
 
 
-def _parse(path: Path, number: int, line: str, width: int) -> tuple[str, np.ndarray]:
+def _parse(path: Path, number: int, line: str, width: int) -> Row:
     parts = line.rstrip().rsplit(" ", width)  # GloVe 840B has words with spaces in them
     try:
         vector = np.array(parts[1:], dtype=np.float32)
@@ -88,10 +97,7 @@ def open_bin(path: Path) -> Any:
         raise InputError(f"{path}: not a fastText model ({error})") from None
 
 
-def _read_bin(path: Path) -> tuple[list[str], np.ndarray]:
+def _bin_rows(path: Path) -> Iterator[Row]:
     model = open_bin(path)
-    words = model.get_words()
-    matrix = np.empty((len(words), model.get_dimension()), dtype=np.float32)
-    for row, word in enumerate(tqdm(words, f"reading {path.name}", disable=None, unit=" words")):
-        matrix[row] = model.get_word_vector(word)
-    return words, matrix
+    for word in tqdm(model.get_words(), f"reading {path.name}", disable=None, unit=" words"):
+        yield word, model.get_word_vector(word)

@@ -98,17 +98,17 @@ def open_store(path: Path, cache: Path) -> WordVectors:
     state = path.stat()
     key = hashlib.sha256(f"{path.resolve()} {state.st_size} {state.st_mtime_ns}".encode()).hexdigest()[:16]
     folder = cache / f"vectors-{path.name}-{key}"
-    build_once(folder, lambda work: _write_store(work, *read_vectors(path)))
+    build_once(folder, lambda work: _write_store(work, path))
     return WordVectors(folder, path if path.suffix == ".bin" else None)
 
 
-def _write_store(work: Path, words: list[str], matrix: np.ndarray) -> None:
+def _write_store(work: Path, path: Path) -> None:
+    words, _ = read_vectors(path, work / "matrix.npy")
     index = np.empty(len(words), dtype=INDEX)
     index["hash"] = [_hash(word) for word in words]
     index["row"] = np.arange(len(words))
     index.sort(order=["hash", "row"])  # of a repeated word the first row comes first, and is found
     np.save(work / "hashes.npy", index)
-    np.save(work / "matrix.npy", matrix)
 
 
 def _hash(word: str) -> int:

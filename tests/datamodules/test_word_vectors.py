@@ -1,4 +1,5 @@
 import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,19 @@ def test_an_unknown_word_is_composed_of_its_character_ngrams(tmp_path: Path) -> 
     assert found.found.tolist() == [False, True]
     assert found.composed.tolist() == [True, False]
     assert found.matrix[0].any()
+
+
+def test_a_store_is_made_without_holding_its_vectors(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(3000, 200)).astype(np.float32)
+    (tmp_path / "v.vec").write_text(
+        "3000 200\n" + "".join(f"w{i} {' '.join(map(str, r))}\n" for i, r in enumerate(rows))
+    )
+    tracemalloc.start()
+    store = open_store(tmp_path / "v.vec", tmp_path / "cache")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < rows.nbytes / 2
+    np.testing.assert_array_equal(store.matrix, rows)
 
 
 BROKEN = {
