@@ -8,10 +8,17 @@ import shutil
 import sys
 import tempfile
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from datamodules.errors import InputError
+from datamodules.ragged import ArrayFile, chunks
+from encoders.frozen import CHUNK, Coverage
 from encoders.load import load_encoder
+
+HELD = CHUNK  # lines at a time, as many as are sorted by length together; a line is encoded once in each such part
 
 DESCRIPTION = "Turn sentences, one per line of standard input, into vectors on standard output."
 EPILOG = """\
@@ -49,31 +56,32 @@ def main(arguments: list[str]) -> int:
 
 def encode(run: str, tokenized: bool) -> None:
     """Standard input to standard output, through a file beside other temporary ones: memory stays flat."""
-    encoder = load_encoder(run)
-    sentences = read_sentences()
+    encoder, read, lines = load_encoder(run), Coverage(), 0
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said below, in one line
         path = Path(folder) / "vectors.npy"
-        encoder.encode(sentences, tokenized, out=path)
+        with ArrayFile(path, np.float32, (encoder.dim,)) as vectors:
+            for sentences in chunks(read_sentences(), HELD):
+                vectors.append(encoder.encode(sentences, tokenized))
+                lines += len(sentences)
+                read = Coverage(*map(sum, zip(read, encoder.coverage, strict=True)))
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
-    read = encoder.coverage
-    said = f"{len(sentences):,} sentences ({read.sentences:,} distinct), "
+    said = f"{lines:,} sentences ({read.sentences:,} encoded), "
     said += f"{read.unknown:,} of {read.words:,} words without a vector"
     print("; ".join(filter(None, [said, read.warning])), file=sys.stderr)
 
 
-def read_sentences() -> list[str]:
+def read_sentences() -> Iterator[str]:
     """The lines of standard input; only a newline ends a line."""
-    sentences = []
+    number = 0
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
-            sentences.append(line.decode("utf-8").rstrip("\r\n"))
+            yield line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
             raise InputError(f"standard input:{number}: not valid UTF-8; convert the file") from None
-    if not sentences:
+    if not number:
         raise InputError("standard input is empty; give it one sentence per line")
-    return sentences
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from encoders import encode, load_encoder
+from encoders import FrozenEncoder, encode, load_encoder
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden_run"
@@ -40,7 +40,7 @@ def test_the_command_turns_lines_into_a_matrix() -> None:
     done = subprocess.run(command, input=b"the dog runs .\na cat\nthe dog runs .\n", capture_output=True, cwd=ROOT)
     vectors = np.load(io.BytesIO(done.stdout))
     np.testing.assert_array_equal(vectors, load_encoder(GOLDEN).encode(["the dog runs .", "a cat", "the dog runs ."]))
-    assert done.stderr.decode().splitlines() == ["3 sentences (2 distinct), 0 of 6 words without a vector"]
+    assert done.stderr.decode().splitlines() == ["3 sentences (2 encoded), 0 of 6 words without a vector"]
 
 
 def test_only_a_newline_ends_a_line(shell: Shell) -> None:
@@ -48,6 +48,20 @@ def test_only_a_newline_ends_a_line(shell: Shell) -> None:
     assert status == 0
     assert np.load(io.BytesIO(out)).shape == (3, 8)
     assert "1 of 4 words without a vector; 1 empty sentence(s) got the zero vector" in err
+
+
+@pytest.mark.filterwarnings("ignore:.*empty")
+def test_a_part_of_the_lines_is_held_at_a_time(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encode, "HELD", 2)
+    held, whole = [], FrozenEncoder.encode
+    monkeypatch.setattr(
+        FrozenEncoder, "encode", lambda self, some, *how: held.append(len(some)) or whole(self, some, *how)
+    )
+    status, out, err = shell(b"the dog runs .\na cat\n\na no-such-word\nthe dog\n", str(GOLDEN))
+    expected = whole(load_encoder(GOLDEN), ["the dog runs .", "a cat", "", "a no-such-word", "the dog"])
+    assert (status, held) == (0, [2, 2, 1])
+    np.testing.assert_allclose(np.load(io.BytesIO(out)), expected, atol=1e-6)
+    assert err.startswith("5 sentences (5 encoded), 1 of 10 words without a vector; 1 empty")
 
 
 def test_raw_text_is_tokenised(shell: Shell) -> None:
