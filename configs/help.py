@@ -1,5 +1,6 @@
 """The text of `python train.py --help`, read from the configuration files themselves."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 GROUPS = {
@@ -59,8 +60,20 @@ def evaluate_help(configs: Path) -> str:
     """The text of `python evaluate.py --help`: its settings, with the comments of configs/evaluate.yaml."""
     settings = (configs / "evaluate.yaml").read_text(encoding="utf-8").split("\nmodel:")[1].split("\nhydra:")[0]
     groups = [_group(configs / name, GROUPS[name]) for name in ("probes", "corpus", "embeddings")]
-    lines = [f"  {line}" for line in f"model:{settings}".replace(": ", "=", 0).splitlines() if line]
-    return "\n".join([EVALUATION, *lines, "", *groups])
+    return "\n".join([EVALUATION, *_settings(f"model:{settings}"), "", *groups])
+
+
+def _settings(text: str) -> Iterator[str]:
+    """The lines of a configuration as one types them, with their comments; `root:` below `downstream:` with both."""
+    above = ""
+    for line in filter(None, text.splitlines()):
+        name, _, rest = line.partition(":")
+        value, _, meaning = rest.partition("#")
+        if not value.strip():
+            above = f"{name}."
+            continue
+        whole = f"{above}{name.strip()}" if name.startswith(" ") else name
+        yield f"  {f'{whole}={value.strip()}':<24} {meaning.strip()}".rstrip()
 
 
 def _group(folder: Path, meaning: str) -> str:

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 import torch
 from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, OmegaConf
 
+from configs.help import evaluate_help
 from datamodules.errors import InputError
 from encoders import load_encoder
 from encoders.pretrained import Pooling, pretrained
@@ -35,6 +37,15 @@ def scored(lab: Lab, out: Path, *more: str) -> list[Done]:
 
 def accuracies(done: Done) -> dict[str, tuple[float, float]]:
     return {e.row.task: (e.row.dev_accuracy, e.row.test_accuracy) for e in done.scores.main}
+
+
+def test_help_names_every_setting_as_one_types_it() -> None:
+    settings = OmegaConf.load(CONFIGS / "evaluate.yaml")
+    assert isinstance(settings, DictConfig)
+    below = [f"downstream.{name}" for name in settings.downstream]
+    names = [name for name in settings if name not in ("defaults", "hydra", "downstream")]
+    shown = [line.partition("=")[0] for line in evaluate_help(CONFIGS).partition("defaults:\n")[2].splitlines()]
+    assert [f"  {name}" for name in (*names, *below) if f"  {name}" not in shown] == []
 
 
 def test_a_run_gets_the_scores_that_it_got_while_training(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
