@@ -12,7 +12,6 @@ from typing import IO, Any, cast
 from datamodules.errors import InputError
 
 MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
-COMPRESSED = (".gz", ".bz2")
 
 
 def open_binary(path: Path) -> IO[bytes]:

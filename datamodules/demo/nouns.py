@@ -358,12 +358,3 @@ CLASSES = {
     "plant": PLANTS,
     "place": PLACES,
 }
-# what every noun of a class is, for premises and hypotheses
-HYPERNYMS = {
-    "person": "person",
-    "animal": "animal",
-    "tool": "tool",
-    "vehicle": "vehicle",
-    "plant": "plant",
-    "place": "place",
-}
