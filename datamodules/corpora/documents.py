@@ -5,32 +5,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from datamodules.corpora.held_out import DocumentCorpus, Found
+from datamodules.corpora.held_out import Found
 from datamodules.corpora.on_disk import text_files
+from datamodules.corpora.tokenized import PerhapsTokenized
 from datamodules.corpus import Document, Section, Split
 from datamodules.errors import InputError
 from datamodules.lines import read_json_lines
-from datamodules.tokenize import tokenize
 
 
-class JsonDocuments(DocumentCorpus):
-    """A file, or all `.jsonl`, `.jsonl.gz`, `.jsonl.bz2` below a folder: a document per line.
-
-    `tokenized` says that the text has its tokens between spaces already.
-    """
+class JsonDocuments(PerhapsTokenized):
+    """A file, or all `.jsonl`, `.jsonl.gz`, `.jsonl.bz2` below a folder: a document per line."""
 
     name = "documents"
     remedy = "give a .jsonl file or a folder of them (docs/documents_format.md)"
 
-    def __init__(self, root: str | None, size: int | None = None, tokenized: bool = False) -> None:
-        super().__init__(root, size)
-        self.tokenized = tokenized
-
     def files(self) -> list[Path]:
         return text_files(self.root, (".jsonl",))
-
-    def fingerprint(self) -> str:
-        return f"{super().fingerprint()} tokenized {self.tokenized}"
 
     def found(self) -> Iterator[Found]:
         for path in self.files():
@@ -62,14 +52,11 @@ class JsonDocuments(DocumentCorpus):
     def _paragraph(self, paragraph: Any, place: str) -> list[str]:
         if not isinstance(paragraph, list) or not all(isinstance(sentence, str) for sentence in paragraph):
             raise InputError(f"{place}: a paragraph that is not a list of sentences")
-        return [self._tokens(sentence) for sentence in paragraph]
+        return [self.tokens(sentence) for sentence in paragraph]
 
     def _title(self, record: dict[str, Any], place: str) -> str | None:
         title = _text(record, "title", place, optional=True)
-        return None if title is None else self._tokens(title)
-
-    def _tokens(self, text: str) -> str:
-        return " ".join(text.split()) if self.tokenized else tokenize(text)
+        return None if title is None else self.tokens(title)
 
 
 def _list(record: dict[str, Any], key: str, place: str) -> list[Any]:

@@ -4,33 +4,23 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from datamodules.corpora.held_out import DocumentCorpus, Found
+from datamodules.corpora.held_out import Found
 from datamodules.corpora.on_disk import text_files
+from datamodules.corpora.tokenized import PerhapsTokenized
 from datamodules.corpus import Document, Section
 from datamodules.lines import read_lines
-from datamodules.tokenize import tokenize
 
 LONGEST = 1000  # sentences; a longer document is continued as another one, so that memory stays bounded
 
 
-class PlainText(DocumentCorpus):
-    """A file, or all `.txt`, `.txt.gz`, `.txt.bz2` below a folder. No titles, one paragraph, no level.
-
-    `tokenized` says that the text has its tokens between spaces already.
-    """
+class PlainText(PerhapsTokenized):
+    """A file, or all `.txt`, `.txt.gz`, `.txt.bz2` below a folder. No titles, one paragraph, no level."""
 
     name = "text"
     remedy = "give a text file or a folder of .txt files, one sentence per line"
 
-    def __init__(self, root: str | None, size: int | None = None, tokenized: bool = False) -> None:
-        super().__init__(root, size)
-        self.tokenized = tokenized
-
     def files(self) -> list[Path]:
         return text_files(self.root, (".txt",))
-
-    def fingerprint(self) -> str:
-        return f"{super().fingerprint()} tokenized {self.tokenized}"
 
     def found(self) -> Iterator[Found]:
         for path in self.files():
@@ -42,10 +32,7 @@ class PlainText(DocumentCorpus):
         return Found(id, None, partial(self._document, id, lines))
 
     def _document(self, id: str, lines: list[str]) -> Document:
-        return Document(id, None, [Section(None, None, [[*map(self._tokens, lines)]])])
-
-    def _tokens(self, line: str) -> str:
-        return " ".join(line.split()) if self.tokenized else tokenize(line)
+        return Document(id, None, [Section(None, None, [[*map(self.tokens, lines)]])])
 
 
 def _documents(path: Path) -> Iterator[tuple[int, list[str]]]:
