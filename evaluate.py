@@ -39,6 +39,7 @@ from probes.downstream.evaluation import DownstreamEvaluation
 from probes.downstream.files import SOURCE, read_downstream
 from probes.downstream.suite import sentences_of
 from probes.evaluation import Evaluated, Evaluation, Model
+from probes.report.published import published
 from probes.report.runs import models_of, read_run
 from probes.report.table import probing_table
 from probes.report.terminal import comparisons, descriptions, plain, second_measures, selectivities
@@ -77,7 +78,8 @@ def evaluate(config: DictConfig) -> list[Done]:
     """Score every model of the configuration; files as they come, tables at the end."""
     if config.suite not in PUBLISHED:
         raise InputError(f"suite={config.suite}: there are {', '.join(PUBLISHED)}")
-    device_for(config.device)  # refused now, not after the tasks are made
+    device_for(config.device)  # what is wrong with these two is said now, not after the scores
+    beside(config)
     cache = None if str(config.cache) in ("off", "False", "None") else Path(config.cache)
     with tempfile.TemporaryDirectory() as nowhere:
         work = cache or Path(nowhere)
@@ -225,11 +227,18 @@ def write(name: str, model: Model, scores: Scores, config: DictConfig) -> Done:
     return Done(title, folder, scores)
 
 
+def beside(config: DictConfig) -> list[str]:
+    """The published table to print with the scores, if any. Raises InputError where there is none of that name."""
+    table = PUBLISHED[config.suite] if config.published == "paper" else config.published
+    if table:
+        published(table)
+    return [table] if table else []
+
+
 def show(done: Sequence[Done], config: DictConfig) -> None:
     """Print the scores beside the published ones, and what was asked for besides."""
     models = models_of(read_run(d.folder) for d in done)
-    published = PUBLISHED[config.suite] if config.published == "paper" else config.published
-    print(plain(probing_table(models, config.suite, epoch="last", beside=[published] if published else [])))
+    print(plain(probing_table(models, config.suite, epoch="last", beside=beside(config))))
     for d in done:
         if measures := second_measures(d.title, d.scores.main):
             print(measures)

@@ -153,6 +153,12 @@ def test_a_wrong_setting_ends_the_command_in_one_line(said: str) -> None:
     assert said in done.stderr
 
 
+def test_a_published_table_that_is_not_there_is_refused_before_anything_is_scored(lab: Lab, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no published table 'table2'"):
+        scored(lab, tmp_path / "out", "model=call:tests.test_evaluate:lengths", "published=table2")
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.fixture
 def tasks(tmp_path: Path) -> str:
     return f"downstream.root={folder_of_tasks(tmp_path / 'tasks')}"
