@@ -55,14 +55,14 @@ def curves(arguments: argparse.Namespace) -> None:
     panels = panels_of(models, arguments)
     if not panels:
         raise no_scores(models, arguments.suite)
-    say_written(save_figure((draw_overlay if arguments.overlay else draw_panels)(panels), arguments.out))
+    print(save_figure((draw_overlay if arguments.overlay else draw_panels)(panels), arguments.out))
 
 
 def correlation(arguments: argparse.Namespace) -> None:
     models = given(arguments, or_published=True)
     probing, downstream = (both(models, arguments, suite, arguments.published) for suite in ("probing", "downstream"))
     found = correlate(probing, downstream)
-    say_written(save_figure(draw_correlations(found), arguments.out))
+    print(save_figure(draw_correlations(found), arguments.out))
 
 
 def size(arguments: argparse.Namespace) -> None:
@@ -71,7 +71,7 @@ def size(arguments: argparse.Namespace) -> None:
     figure = draw_sizes(models, arguments.suite, arguments.epoch, arguments.classifier)
     left_out("no encoder.dim", [str(run.folder) for run in runs if not has_size(run)])
     left_out("one size alone", [model.title for model in models if len(model.sizes) < 2])
-    say_written(save_figure(figure, arguments.out))
+    print(save_figure(figure, arguments.out))
 
 
 def findings(arguments: argparse.Namespace) -> None:
@@ -97,7 +97,7 @@ def html(arguments: argparse.Namespace) -> None:
     found = check(CLAIMS, evidence_of(models, arguments.epoch))
     with atomic_write(arguments.out) as file:
         file.write(page("Sentence encoders: what they learned", tables, figures(models, arguments), found))
-    say_written(arguments.out)
+    print(arguments.out)
 
 
 def figures(models: list[Model], arguments: argparse.Namespace) -> list[tuple[str, Figure]]:
@@ -160,11 +160,7 @@ def write_text(text: str, out: Path | None) -> None:
         return
     with atomic_write(out) as file:
         file.write(text)
-    say_written(out)
-
-
-def say_written(path: Path) -> None:
-    print(path)
+    print(out)
 
 
 def epoch(text: str) -> str:
