@@ -13,6 +13,7 @@ from hydra.errors import HydraException, InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
+from configs.check import mistakes
 from datamodules.claim import claimed
 from datamodules.errors import InputError, in_one_line
 from datamodules.files import atomic_write
@@ -25,28 +26,40 @@ CLAIM = ".claim"  # and in that of one that a process works on
 SETTINGS = "settings.txt"  # and in that of one begun: what the study set, a line each
 HERE = ("cache", "trainer.accelerator", "trainer.devices")  # in which processes that share a study may differ
 OWN = ("experiment", "scale", "data", "study.dir", "dry_run")
+CONFIGS = ROOT / "configs"
+YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
 def run_study(configs: Path, name: str, arguments: Sequence[str]) -> int:
     """Run or continue the study that the command line names; its exit status."""
-    given = dict(text.split("=", 1) for text in arguments if text.split("=", 1)[0] in OWN and "=" in text)
-    more = [text for text in arguments if text.split("=", 1)[0] not in OWN]
+    given = dict(text.partition("=")[::2] for text in arguments if text.split("=")[0] in OWN)
+    more = [text for text in arguments if text.split("=")[0] not in OWN]
+    dry_run = given.get("dry_run", NO[0])
+    if dry_run.lower() not in (*YES, *NO):
+        raise InputError(f"dry_run={dry_run}: give true or false")
     scale = given.get("scale", SCALES[0])
     study = read_study(configs / "experiment" / f"{name}.yaml", name, scale, given.get("data", "data"), more)
     folder = Path(given.get("study.dir", f"runs/studies/{name}/{scale}"))
     cells = [*study.cells, *study.evaluations]
     for cell in cells:
         refuse_other_settings(cell, folder)
-    if given.get("dry_run", "false").lower() == "true":
-        print(plan(study, folder, configs))
+    composed(cells[0])  # what is misspelt is so in all of them
+    if dry_run.lower() in YES:
+        print(plan(study, folder))
         return 0
     for place, why in study.left_out.items():
         print(f"{place}: left out, {why}", flush=True)
     failed = [cell.name for cell in cells if not run_cell(cell, folder)]
     waiting = [cell.name for cell in cells if not (folder / cell.name / DONE).exists()]
     if waiting:
-        elsewhere = [name for name in waiting if name not in failed]
-        for title, names in (("failed", failed), ("not finished; other processes have them", elsewhere)):
+        after = [cell.name for cell in study.evaluations if cell.scored in failed]
+        elsewhere = [name for name in waiting if name not in (*failed, *after)]
+        lists = {
+            "failed": failed,
+            "waits for a failed run": after,
+            "not finished; other processes have them": elsewhere,
+        }
+        for title, names in lists.items():
             if names:
                 print(f"{title}: {', '.join(names)}", file=sys.stderr)
         print("the same command goes on from here", file=sys.stderr)
@@ -117,20 +130,20 @@ def report(study: Study, folder: Path) -> int:
     return worst
 
 
-def plan(study: Study, folder: Path, configs: Path) -> str:
+def plan(study: Study, folder: Path) -> str:
     """What would run, what is done, and what is missing on this machine."""
     counts = [f"{len(study.cells)} runs", *([f"evaluations: {len(study.evaluations)}"] if study.evaluations else [])]
     lines = [f"{study.name} at scale={study.scale}: {', '.join(counts)}, in {folder}"]
     estimated: dict[str, dict[str, float]] = {}
     for cell in (*study.cells, *study.evaluations):
         done = (folder / cell.name / DONE).exists()
-        lines.append(f"  {cell.name:<40} {'done' if done else missing(cell, configs) or 'ready'}")
+        lines.append(f"  {cell.name:<40} {'done' if done else missing(cell) or 'ready'}")
         command = " ".join(cell.overrides).replace("{run}", str(folder / cell.scored))
         lines.append(f"      python {cell.program}.py {command}")
         if cell.examples:
-            config = composed(cell, configs)
+            config = composed(cell)
             choices, epochs = config.hydra.runtime.choices, config.trainer.max_epochs
-            as_measured = config.encoder == OmegaConf.load(configs / "encoder" / f"{choices.encoder}.yaml")
+            as_measured = config.encoder == OmegaConf.load(CONFIGS / "encoder" / f"{choices.encoder}.yaml")
             what = choices.encoder, choices.objective, cell.examples, epochs
             spent = estimated[cell.name] = hours(*what, ROOT / "benchmarks" / "results") if as_measured else {}
             for machine, number in spent.items():
@@ -141,21 +154,26 @@ def plan(study: Study, folder: Path, configs: Path) -> str:
     return "\n".join(lines)
 
 
-def composed(cell: Cell, configs: Path) -> DictConfig:
-    """The whole configuration of a cell."""
-    with initialize_config_dir(str(configs), version_base="1.3"):
+def composed(cell: Cell) -> DictConfig:
+    """The whole configuration of a cell. Raises InputError or HydraException where it cannot be one."""
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         overrides = [text.replace("{run}", cell.scored) for text in cell.overrides]
-        return compose(cell.program, overrides, return_hydra_config=True)
+        config = compose(cell.program, overrides, return_hydra_config=True)
+    known = [key for key in map(str, config) if key != "hydra" and not key.endswith("_name")]  # before it is run
+    if wrong := mistakes(OmegaConf.masked_copy(config, known)):
+        raise InputError("; ".join(wrong))
+    return config
 
 
-def missing(cell: Cell, configs: Path) -> str:
+def missing(cell: Cell) -> str:
     """What a cell needs and this machine lacks; empty if it can run."""
     found = []
     try:
-        config = composed(cell, configs)
+        config = composed(cell)
         if config.embeddings.source.get("path", "") is None:
             found.append("embeddings.path=FILE")
         sources = [config.embeddings.source.get("path"), config.probes.source.get("root")]
+        sources += config.probes.source.get("paths") or []
         sources += [config.downstream.root] if config.get("suite") == "downstream" else []
         found += [path for path in sources if path and not Path(path).exists()]
         instantiate(config.corpus)

@@ -11,7 +11,7 @@ ALLOWED = {
     "encoders": {"encoders", "datamodules"},
     "objectives": {"objectives", "encoders", "datamodules"},
     "probes": {"probes", "datamodules"},
-    "studies": {"studies", "datamodules"},
+    "studies": {"studies", "datamodules", "configs"},
 }
 OURS = {*ALLOWED, "train", "evaluate", "report", "configs", "tests", "benchmarks"}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
 
 from datamodules.errors import InputError
 from studies.estimate import hours, together
@@ -126,10 +127,12 @@ run_study(Path({str(tmp_path)!r}), "tiny", {arguments!r})
 
 
 def test_a_cell_that_fails_is_named_and_the_others_run(lab: Lab, tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
-    text = (TEXT + EVALUATIONS).replace("encoder=bov", "encoder=nonsense")
-    arguments = tiny(tmp_path, lab, text)
+    text = TEXT.replace("bov: encoder=bov, ", "").replace("gated_convnet: null}", "bov: encoder=nonsense}", 1)
+    arguments = tiny(tmp_path, lab, text + EVALUATIONS)
     assert run_study(tmp_path, "tiny", arguments) == 1
-    assert "failed: untrained/bov" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert "\nfailed: untrained/bov\nwaits for a failed run: evaluations/of_a_run/untrained/bov\n" in said
+    assert "other processes" not in said
     assert not (tmp_path / "study" / "evaluations" / "of_a_run" / "untrained" / "bov").exists()
     assert (tmp_path / "study" / "untrained" / "bilstm_last" / DONE).exists()
 
@@ -139,6 +142,31 @@ def test_a_dry_run_says_what_is_missing_and_does_nothing(tmp_path: Path, capsys:
     assert run_study(CONFIGS, "conneau2018/figure1", arguments) == 0
     printed = capsys.readouterr().out
     assert f"missing: {tmp_path}/crawl-300d-2M.vec; {tmp_path}/probing; corpus.root=" in printed
+    assert not (tmp_path / "study").exists()
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_dry_run_looks_for_trees_and_is_told_in_any_word_for_yes(
+    lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    trees = ["probes=trees", f"probes.paths=[{tmp_path}/nowhere]"]
+    assert run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), *trees, "dry_run=yes"]) == 0
+    assert f"missing: {tmp_path}/nowhere\n" in capsys.readouterr().out
+    assert not (tmp_path / "study").exists()
+
+
+@pytest.mark.parametrize("said", ["dry_run=maybe", "dry_run"])
+@pytest.mark.usefixtures("quick")
+def test_a_dry_run_that_is_neither_yes_nor_no_is_refused(lab: Lab, tmp_path: Path, said: str) -> None:
+    with pytest.raises(InputError, match="give true or false"):
+        run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), said])
+
+
+@pytest.mark.parametrize("wrong", ["trainer.max_epoch=3", "seed=abc"])
+@pytest.mark.usefixtures("quick")
+def test_a_setting_that_is_wrong_for_all_cells_is_said_once(lab: Lab, tmp_path: Path, wrong: str) -> None:
+    with pytest.raises((InputError, HydraException), match=wrong.split("=")[0]):
+        run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), wrong])
     assert not (tmp_path / "study").exists()
 
 
