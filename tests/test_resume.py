@@ -1,5 +1,6 @@
 """Killed at any moment and resumed, a run ends as if nothing had happened."""
 
+import math
 import os
 import shutil
 import signal
@@ -9,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 
@@ -21,6 +23,28 @@ from tests.test_train import assert_same_weights
 def scores(run: Path) -> list[ProbeRow]:
     """probes.csv without the seconds that each score took."""
     return [replace(row, seconds=0.0) for row in read_rows(run / "probes.csv")]
+
+
+def recorded(run: Path, until: float = math.inf) -> set[str]:
+    """Lines of probes.csv and metrics.csv up to a step, with the seconds of each: made again, it would differ."""
+    files = [run / name for name in ("probes.csv", "metrics.csv") if (run / name).exists()]
+    lines = [line for file in files for line in file.read_text().splitlines()[1:]]
+    return {line for line in lines if int(line.split(",")[1]) <= until}
+
+
+def behind(run: Path, checkpoint: str = "last") -> set[str]:
+    """The lines that were there when a checkpoint was written; none without it."""
+    path = run / "checkpoints" / f"{checkpoint}.ckpt"
+    return recorded(run, torch.load(path, weights_only=True)["global_step"]) if path.exists() else set()
+
+
+def go_on(lab: Lab, run: Path, *more: str, after: str = "last") -> str:
+    """Resume a run to its end, and what it said; nothing that a checkpoint has behind it is done again."""
+    done_before = behind(run, after)
+    done = lab.finish(f"resume={run}", *more)
+    assert done.returncode == 0, done.stderr
+    assert done_before <= recorded(run)
+    return done.stderr
 
 
 def stop(lab: Lab, run: Path, moment: Callable[[Path], bool], how: signal.Signals) -> tuple[int, str]:
@@ -52,8 +76,7 @@ def test_a_killed_run_resumed_equals_an_uninterrupted_one(
 ) -> None:
     run = tmp_path / "run"
     stop(lab, run, moment, signal.SIGKILL)
-    done = lab.finish(f"resume={run}")
-    assert done.returncode == 0, done.stderr
+    go_on(lab, run)
     assert_same_weights(run, finished_run)
     assert scores(run) == scores(finished_run)
 
@@ -75,8 +98,7 @@ def test_a_checkpoint_in_the_middle_of_an_epoch_resumes_exactly(lab: Lab, finish
     process.kill()
     process.communicate()
     assert "\n1," not in (run / "probes.csv").read_text(), "the first epoch was already over"
-    done = lab.finish(f"resume={run}")
-    assert done.returncode == 0, done.stderr
+    go_on(lab, run)
     assert_same_weights(run, finished_run)
 
 
@@ -110,25 +132,22 @@ def test_jobs_of_a_sweep_that_begin_in_the_same_second_have_folders_of_their_own
 
 def test_a_finished_run_resumed_stays_as_it_is(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
-    done = lab.finish(f"resume={run}")
-    assert done.returncode == 0, done.stderr
+    go_on(lab, run)
     assert_same_weights(run, finished_run)
-    assert scores(run) == scores(finished_run)
+    assert recorded(run) == recorded(finished_run)
 
 
 def test_resuming_with_more_epochs_continues_the_same_training(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     assert lab.finish(*lab.settings(run, "trainer.max_epochs=1")).returncode == 0
-    done = lab.finish(f"resume={run}", "trainer.max_epochs=2")
-    assert done.returncode == 0, done.stderr
+    go_on(lab, run, "trainer.max_epochs=2")
     assert_same_weights(run, finished_run)
 
 
 def test_a_run_that_was_moved_between_its_epochs_keeps_its_best(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     assert lab.finish(*lab.settings(tmp_path / "here", "trainer.max_epochs=1")).returncode == 0
     there = (tmp_path / "here").rename(tmp_path / "there")
-    done = lab.finish(f"resume={there}", "trainer.max_epochs=2")
-    assert done.returncode == 0, done.stderr
+    go_on(lab, there, "trainer.max_epochs=2")
     assert_same_weights(there, finished_run)
 
 
@@ -138,9 +157,7 @@ def test_a_run_whose_last_checkpoint_is_cut_off_goes_on_from_the_one_before(
     run = shutil.copytree(finished_run, tmp_path / "run")
     last = run / "checkpoints" / "last.ckpt"
     last.write_bytes(last.read_bytes()[:-1000])
-    done = lab.finish(f"resume={run}")
-    assert done.returncode == 0, done.stderr
-    assert "last.ckpt: damaged" in done.stderr
+    assert "last.ckpt: damaged" in go_on(lab, run, after="previous")
     assert_same_weights(run, finished_run)
     assert scores(run) == scores(finished_run)
 
