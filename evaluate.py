@@ -51,7 +51,7 @@ CONFIGS = ROOT / "configs"
 
 
 SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction")  # settings of Grid
-PUBLISHED = {"probing": "conneau2018_table2", "downstream": "conneau2018_table5"}
+SUITES = ("probing", "downstream")
 
 
 class Scores(NamedTuple):
@@ -76,8 +76,8 @@ ScoredSuite = tuple[list[str], Callable[[Model], Scores]]
 
 def evaluate(config: DictConfig) -> list[Done]:
     """Score every model of the configuration; files as they come, tables at the end."""
-    if config.suite not in PUBLISHED:
-        raise InputError(f"suite={config.suite}: there are {', '.join(PUBLISHED)}")
+    if config.suite not in SUITES:
+        raise InputError(f"suite={config.suite}: there are {', '.join(SUITES)}")
     device_for(config.device)  # what is wrong with these two is said now, not after the scores
     beside(config)
     cache = None if str(config.cache) in ("off", "False", "None") else Path(config.cache)
@@ -227,18 +227,20 @@ def write(name: str, model: Model, scores: Scores, config: DictConfig) -> Done:
     return Done(title, folder, scores)
 
 
-def beside(config: DictConfig) -> list[str]:
-    """The published table to print with the scores, if any. Raises InputError where there is none of that name."""
-    table = PUBLISHED[config.suite] if config.published == "paper" else config.published
-    if table:
-        published(table)
-    return [table] if table else []
+def beside(config: DictConfig) -> list[str] | None:
+    """The published table asked for; None leaves the choice to the table. Raises InputError for one there is not."""
+    if config.published == "paper":
+        return None
+    if config.published:
+        published(config.published)
+    return [config.published] if config.published else []
 
 
 def show(done: Sequence[Done], config: DictConfig) -> None:
     """Print the scores beside the published ones, and what was asked for besides."""
     models = models_of(read_run(d.folder) for d in done)
-    print(plain(probing_table(models, config.suite, epoch="last", beside=beside(config))))
+    by = "logreg" if classifiers(config).is_logistic else "mlp"
+    print(plain(probing_table(models, config.suite, "last", by, beside(config))))
     for d in done:
         if measures := second_measures(d.title, d.scores.main):
             print(measures)

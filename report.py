@@ -1,6 +1,6 @@
 """Tables and figures from run folders, beside the published numbers.
 
-python report.py table runs/nmt_enfr runs/nli --published conneau2018_table2
+python report.py table runs/nmt_enfr runs/nli
 python report.py html runs evaluations --out report.html
 """
 
@@ -24,7 +24,7 @@ from probes.report.findings import as_markdown, check
 from probes.report.formats import FORMATS
 from probes.report.overlay import draw_overlay
 from probes.report.page import page
-from probes.report.published import published_tables
+from probes.report.published import SOURCES, TRAINING
 from probes.report.runs import Model, each_seed_once, models_of, read_run, run_folders
 from probes.report.sizes import by_size, draw_sizes, has_size
 from probes.report.table import Table, no_scores, own_cell, probing_table, training_table
@@ -40,14 +40,19 @@ def given(arguments: argparse.Namespace, or_published: bool = False) -> list[Mod
     return models_of(each_seed_once(map(read_run, run_folders(arguments.runs))))
 
 
+def quoted(arguments: argparse.Namespace) -> list[str] | None:
+    """The published tables asked for; None leaves the choice to the table."""
+    return [] if arguments.published == ["none"] else arguments.published
+
+
 def table(arguments: argparse.Namespace) -> None:
     models = given(arguments, or_published=True)
-    made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, arguments.published)
+    made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, quoted(arguments))
     write_table(made, arguments)
 
 
 def training(arguments: argparse.Namespace) -> None:
-    write_table(training_table(given(arguments, or_published=True), arguments.published), arguments)
+    write_table(training_table(given(arguments, or_published=True), quoted(arguments)), arguments)
 
 
 def curves(arguments: argparse.Namespace) -> None:
@@ -90,10 +95,10 @@ def findings(arguments: argparse.Namespace) -> None:
 def html(arguments: argparse.Namespace) -> None:
     models = given(arguments)
     suites = dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows)
-    tables = [probing_table(models, s, arguments.epoch, arguments.classifier, arguments.published) for s in suites]
+    asked = quoted(arguments)
+    tables = [probing_table(models, s, arguments.epoch, arguments.classifier, asked) for s in suites]
     if any(map(own_cell, models)):
-        quoted = [name for name in arguments.published if name == "conneau2018_table3"]
-        tables.append(training_table(models, quoted))
+        tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
     found = check(CLAIMS, evidence_of(models, arguments.epoch))
     with atomic_write(arguments.out) as file:
         file.write(page("Sentence encoders: what they learned", tables, figures(models, arguments), found))
@@ -136,10 +141,9 @@ def panel(model: Model, arguments: argparse.Namespace) -> Panel:
 
 def both(models: list[Model], arguments: argparse.Namespace, suite: str, published: bool) -> Scores:
     """Scores on a suite of our models and, if asked for, of the published ones."""
-    ours = scores_of(probing_table(models, suite, arguments.epoch, arguments.classifier)) if models else {}
-    table = {"probing": "conneau2018_table2", "downstream": "conneau2018_table5"}[suite]
-    quoted = scores_of(probing_table([], suite, beside=[table])) if published else {}
-    return ours | {f"{name} (published)": scores for name, scores in quoted.items()}
+    ours = scores_of(probing_table(models, suite, arguments.epoch, arguments.classifier, [])) if models else {}
+    theirs = scores_of(probing_table([], suite)) if published else {}
+    return ours | {f"{name} (published)": scores for name, scores in theirs.items()}
 
 
 def left_out(why: str, names: list[str]) -> None:
@@ -177,7 +181,7 @@ def command_line() -> argparse.ArgumentParser:
 
     def add(action: Callable[[argparse.Namespace], None], meaning: str, out: str | None) -> argparse.ArgumentParser:
         command = commands.add_parser(action.__name__, help=meaning.replace("%", "%%"), description=meaning)
-        command.set_defaults(action=action, suite="probing", epoch="best", classifier="mlp", published=[])
+        command.set_defaults(action=action, suite="probing", epoch="best", classifier="mlp", published=None)
         command.add_argument("runs", nargs="*", type=Path, metavar="RUN", help=RUNS)
         where = f"file to write (default: {out or 'standard output'})"
         command.add_argument("--out", type=Path, default=out and Path(out), metavar="FILE", help=where)
@@ -200,7 +204,7 @@ def command_line() -> argparse.ArgumentParser:
     paged = add(html, "all tables, figures and findings on one page that opens offline", "report.html")
 
     for command in (*tables, paged):
-        names = f"published table to put beside, may be given again: {', '.join(published_tables())}"
+        names = f"instead of the published table that fits: none, or one or more of {', '.join(SOURCES)}"
         command.add_argument("--published", action="append", metavar="TABLE", help=names)
     for command in (tables[0], drawn, sized):
         command.add_argument("--suite", default="probing", help="which tasks (default: %(default)s)")

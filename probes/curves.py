@@ -86,11 +86,13 @@ def over_runs(name: str, runs: Sequence[Mapping[float, tuple[float, float, float
 
 def band_meaning(runs: Collection[int]) -> str:
     """What the low and high of `over_runs` are, where points are of so many runs."""
-    if max(runs, default=1) == 1:
+    several = [number for number in runs if number > 1]
+    if not several:
         return "95% interval"
-    how = "bootstrap; too narrow for so few" if min(n for n in runs if n > 1) < ENOUGH else "bootstrap"
-    alone = "95% interval; of several seeds: " if 1 in runs else "95% interval "
-    return f"{alone}of the mean over seeds ({how})"
+    how = f"bootstrap, too narrow below {ENOUGH}" if min(several) < ENOUGH else "bootstrap"
+    return (
+        f"95% interval; seeds: of their mean ({how})" if 1 in runs else f"95% interval of the mean over seeds ({how})"
+    )
 
 
 def score_label(suite: str) -> str:

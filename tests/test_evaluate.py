@@ -113,7 +113,7 @@ def test_baselines_and_untrained_models_are_rows_like_any(lab: Lab, tmp_path: Pa
         "NB-uni-tfidf",
         "Untrained",
         "Hum. Eval.",
-        "conneau2018_table2",
+        "(Conneau et al. 2018, Table 2)",
         "cannot tell",
     ):
         assert name in printed
@@ -126,6 +126,18 @@ def test_no_two_untrained_encoders_share_remembered_scores(tmp_path: Path) -> No
     names = sorted(path.stem for path in (CONFIGS / "encoder").glob("*.yaml"))
     made = {untrained(name, config, TinyCorpus(), ["a b"], tmp_path).fingerprint for name in names}
     assert len(made) == len(names)
+
+
+def test_scores_by_logistic_regression_stand_beside_the_papers_by_logistic_regression(
+    lab: Lab, tmp_path: Path, capsys
+) -> None:
+    linear = "probes.classifier.widths=[0]"
+    done = scored(lab, tmp_path, "model=call:tests.test_evaluate:lengths", "probes.tasks=[BShift]", linear)
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        show(done, compose("evaluate", ["model=bov", linear]))
+    printed = capsys.readouterr().out
+    assert "by logistic regression, last epoch" in printed
+    assert "(Conneau et al. 2018, Table 4)" in printed
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from typing import NamedTuple
 from datamodules.errors import InputError
 from probes.drawing import in_order
 from probes.intervals import ENOUGH, mean_of_runs
-from probes.report.published import Published, published
+from probes.report.published import SOURCES, TRAINING, Published, fitting, published
 from probes.report.runs import OWN_SCORES, Model, Run
 from probes.results import ProbeRow
+from probes.suite import LOGISTIC_ONLY
 
 BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
 CLASSIFIERS = {"mlp": "MLP", "logreg": "logistic regression"}
@@ -63,16 +64,21 @@ class Table:
 
 
 def probing_table(
-    models: Sequence[Model], suite: str, epoch: str = "best", classifier: str = "mlp", beside: Sequence[str] = ()
+    models: Sequence[Model],
+    suite: str,
+    epoch: str = "best",
+    classifier: str = "mlp",
+    beside: Sequence[str] | None = None,
 ) -> Table:
-    """Table 2 of Conneau et al. 2018 for our models, published tables `beside` below them.
+    """Table 2 of Conneau et al. 2018 for our models, published tables `beside` below them; None is the one that fits.
 
     A task that has no score by `classifier` shows the one it has (WordContent is logistic regression), and a model
     that has none at `epoch` shows another; notes say which.
     """
     found = [(model, scores) for model in models if (scores := _found(model, suite, epoch, classifier))]
     rows = [_row(model, scores) for model, scores in found]
-    quoted = [row for table in beside for row in published_rows(published(table))]
+    tables = fitting(suite, _read_by(found, classifier)) if beside is None else beside
+    quoted = [row for table in tables for row in published_rows(published(table))]
     columns = in_order([task for row in rows or quoted for task in row.cells])
     if not columns:
         raise no_scores(models, suite)
@@ -87,7 +93,7 @@ def no_scores(models: Sequence[Model], suite: str) -> InputError:
     return InputError(f"no scores of the suite {suite!r}; there are {', '.join(there) or 'none at all'}")
 
 
-def training_table(models: Sequence[Model], beside: Sequence[str] = ()) -> Table:
+def training_table(models: Sequence[Model], beside: Sequence[str] | None = None) -> Table:
     """Table 3 of Conneau et al. 2018: how well each encoder does on what it was trained for."""
     rows: dict[tuple[str, str], Row] = {}
     lower = set()
@@ -96,15 +102,19 @@ def training_table(models: Sequence[Model], beside: Sequence[str] = ()) -> Table
         column, name = _own_column(model.objective, kind), f"{model.encoder} {model.variant}".rstrip()
         rows.setdefault(("", name), Row("", "", name, {})).cells[column] = cell
         lower |= set() if OWN_SCORES[kind] else {column}
-    for score in (score for table in beside for score in published(table)):
-        row = rows.setdefault((score.table, score.encoder), Row(score.table, "", score.encoder, {}))
-        row.cells[_own_column(score.model, score.task.lower())] = Cell(score.score)
+    ours = {column for row in rows.values() for column in row.cells}
+    tables = [TRAINING] if beside is None else beside
+    for score in (score for table in tables for score in published(table)):
+        column = _own_column(score.model, score.task.lower())
+        if column in ours or not models:
+            row = rows.setdefault((score.table, score.encoder), Row(score.table, "", score.encoder, {}))
+            row.cells[column] = Cell(score.score)
     if not rows:
         raise InputError("no run has a score of its own yet (metrics.csv); an untrained encoder has none")
     columns = list(dict.fromkeys(column for row in rows.values() for column in row.cells))
     shown = list(rows.values())
-    ours = ["Ours: dev scores of the best epoch."] if any(not row.source for row in shown) else []
-    notes = [*ours, *_of_seeds({len(model.runs) for model in models if own_cell(model)}), *_quoting(shown)]
+    which = ["Ours: dev scores of the best epoch."] if ours else []
+    notes = [*which, *_of_seeds({len(model.runs) for model in models if own_cell(model)}), *_quoting(shown)]
     return Table("scores on the training tasks", columns, shown, notes, frozenset(lower))
 
 
@@ -182,8 +192,16 @@ def _of_seeds(seeds: Collection[int]) -> list[str]:
     several = [number for number in seeds if number > 1]
     if not several:
         return []
-    few = f"; of fewer than {ENOUGH} it is too narrow" if min(several) < ENOUGH else ""
-    return [f"Models with several seeds: their mean with its 95% interval by bootstrap over the seeds{few}."]
+    few = f"; with fewer than {ENOUGH} it is too narrow" if min(several) < ENOUGH else ""
+    how = f"by bootstrap over the seeds, which knows of their luck alone{few}"
+    return [f"Models with several seeds: their mean with its 95% interval {how}."]
+
+
+def _read_by(found: Sequence[tuple[Model, Found]], classifier: str) -> str:
+    """The classifier asked for, unless all that had a choice were read by the other one."""
+    rows = [row for _, scores in found for task, rows in scores.items() if task not in LOGISTIC_ONLY for row in rows]
+    kinds = {row.classifier for row in rows} & CLASSIFIERS.keys()
+    return kinds.pop() if len(kinds) == 1 else classifier
 
 
 def _otherwise_classified(found: Sequence[tuple[Model, Found]], classifier: str) -> list[str]:
@@ -228,5 +246,5 @@ def _measures(columns: Sequence[str]) -> list[str]:
 
 
 def _quoting(rows: Sequence[Row]) -> list[str]:
-    tables = dict.fromkeys(row.source for row in rows if row.source)
-    return [f"Published: {', '.join(tables)}."] if tables else []
+    tables = [f"{name} ({SOURCES[name]})" for name in dict.fromkeys(row.source for row in rows if row.source)]
+    return [f"Published, of the papers' own test sentences: {', '.join(tables)}."] if tables else []

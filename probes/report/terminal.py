@@ -37,7 +37,7 @@ def plain(table: Table) -> str:
             before = heading
         cells = [_cell(table, row, column) for column in table.columns]
         lines.append(f"  {row.name:<{wide - 2}}" + "".join(f"{cell:>14}" for cell in cells))
-    return "\n".join([*lines, "", *table.notes]) + "\n"
+    return "\n".join([*lines, "", *table.notes, "±: half of the interval."]) + "\n"
 
 
 def _cell(table: Table, row: Row, column: str) -> str:

@@ -88,9 +88,9 @@ def test_a_figure_says_what_its_bands_are(tmp_path: Path) -> None:
     assert legend_of(figure_of(untrained)) == ["bars: 95% interval"]
     assert legend_of(figure_of(one))[-1] == "bands: 95% interval"
     assert legend_of(figure_of(*[one] * 5))[-1] == "bands: 95% interval of the mean over seeds (bootstrap)"
-    few = "of the mean over seeds (bootstrap; too narrow for so few)"
-    assert legend_of(figure_of(one, one))[-1] == f"bands: 95% interval {few}"
-    assert legend_of(figure_of(one, other))[-1] == f"bands: 95% interval; of several seeds: {few}"
+    few = "(bootstrap, too narrow below 5)"
+    assert legend_of(figure_of(one, one))[-1] == f"bands: 95% interval of the mean over seeds {few}"
+    assert legend_of(figure_of(one, other))[-1] == f"bands: 95% interval; seeds: of their mean {few}"
 
 
 def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -> None:

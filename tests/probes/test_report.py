@@ -15,13 +15,15 @@ from PIL import Image
 from scipy.stats import spearmanr
 
 from datamodules.errors import InputError
+from datamodules.files import read_csv
 from probes.intervals import over_seeds
 from probes.report.claims import CLAIMS
 from probes.report.correlation import correlate, draw_correlations, holm, scores_of
 from probes.report.evidence import published_evidence
 from probes.report.findings import check
 from probes.report.formats import as_csv, as_html, latex, markdown
-from probes.report.published import published
+from probes.report.published import SCORES as PUBLISHED_SCORES
+from probes.report.published import SOURCES, published
 from probes.report.runs import read_run
 from probes.report.sizes import by_size
 from probes.report.table import Cell, Row, Table, probing_table, training_table
@@ -80,17 +82,17 @@ def test_a_correlation_among_the_downstream_scores_is_said_to_be_one(tmp_path: P
 
 def test_baselines_do_not_compete_and_of_them_a_bag_of_vectors_alone_is_an_embedding(tmp_path: Path) -> None:
     found = models(*(run_of(tmp_path / name, encoder=name) for name in ("bilstm_max", "baseline", "bov")))
-    table = probing_table(found, "probing")
+    table = probing_table(found, "probing", beside=[])
     assert [row.competes for row in table.rows] == [True, False, False]
     assert list(scores_of(table)) == ["BiLSTM-max NMT En-Fr", "BoV NMT En-Fr"]
 
 
-@pytest.mark.parametrize(("seeds", "said"), [(5, "over the seeds."), (2, "; of fewer than 5 it is too narrow.")])
+@pytest.mark.parametrize(("seeds", "said"), [(5, "of their luck alone."), (2, "; with fewer than 5 it is too narrow.")])
 def test_a_table_has_the_interval_of_the_mean_over_seeds(tmp_path: Path, seeds: int, said: str) -> None:
     squares = [float(seed * seed) for seed in range(seeds)]
     runs = [run_of(tmp_path / str(s), seed=s, more=more, own=(0.0, 52 + more)) for s, more in enumerate(squares)]
     low, high = over_seeds([52 + more for more in squares])
-    probing, own = probing_table(models(*runs), "probing"), training_table(models(*runs))
+    probing, own = probing_table(models(*runs), "probing", beside=[]), training_table(models(*runs), [])
     assert probing.rows[0].cells["WC"][1:3] == own.rows[0].cells["NMT En-Fr BLEU"][1:3] == (low, high)
     assert f"±{(high - low) / 2:.1f}" in plain(probing)
     assert probing.notes[-1].endswith(said)
@@ -136,7 +138,7 @@ def test_html_tells_under_the_pointer_what_was_chosen() -> None:
 
 
 def test_published_rows_stand_beside_ours_in_our_columns(tmp_path: Path) -> None:
-    table = probing_table(models(run_of(tmp_path / "a")), "probing", beside=["conneau2018_table2"])
+    table = probing_table(models(run_of(tmp_path / "a")), "probing")
     assert table.columns == list(SCORES)
     cells = {(row.encoder, row.name): row.cells for row in table.rows if row.source}
     assert cells["BiLSTM-max", "Seq2Tree"]["BShift"].score == 82.1
@@ -151,8 +153,46 @@ def test_published_tables_are_whole(table: str, size: int) -> None:
     assert len(scores) == size
 
 
+def test_every_published_table_has_its_source() -> None:
+    assert set(SOURCES) == {row["table"] for row in read_csv(PUBLISHED_SCORES)}
+
+
+@pytest.mark.parametrize(
+    ("suite", "task", "classifier", "asked", "source"),
+    [
+        ("probing", "Tense", "mlp", "mlp", "Conneau et al. 2018, Table 2"),
+        ("probing", "Tense", "logreg", "logreg", "Conneau et al. 2018, Table 4"),
+        ("probing", "Tense", "logreg", "mlp", "Conneau et al. 2018, Table 4"),
+        ("probing", "WC", "logreg", "mlp", "Conneau et al. 2018, Table 2"),
+        ("downstream", "MR", "logreg", "mlp", "Conneau et al. 2018, Table 5"),
+        ("control", "Tense", "mlp", "mlp", None),
+    ],
+)
+def test_the_published_scores_are_those_of_the_suite_by_what_read_ours(
+    tmp_path: Path, suite: str, task: str, classifier: str, asked: str, source: str | None
+) -> None:
+    folder = evaluation_of(tmp_path / "a", "hf:name")
+    (folder / "probes.csv").unlink()
+    write_rows(folder / "probes.csv", [ProbeRow(2, 2, suite, task, classifier, 1, 60, 58, 62, {}, 1, 0.1)])
+    table = probing_table(models(folder), suite, classifier=asked)
+    assert [SOURCES[name] for name in dict.fromkeys(row.source for row in table.rows if row.source)] == [source] * (
+        source is not None
+    )
+    assert (f"({source})" in table.notes[-1]) == (source is not None)
+
+
+@pytest.mark.parametrize("report", ["table", "training", "html"])
+def test_published_scores_are_in_every_table_until_left_out(tmp_path: Path, report: str) -> None:
+    out = tmp_path / "out.html"
+    assert main([report, str(run_of(tmp_path / "a")), "--out", str(out)]) == 0
+    assert "Conneau et al. 2018, Table" in out.read_text()
+    assert main([report, str(tmp_path / "a"), "--published", "none", "--out", str(out)]) == 0
+    assert "Conneau et al. 2018, Table" not in out.read_text()
+
+
 def test_training_scores_stand_under_their_objective(tmp_path: Path) -> None:
-    table = training_table(models(run_of(tmp_path / "a")), ["conneau2018_table3"])
+    table = training_table(models(run_of(tmp_path / "a")))
+    assert table.columns == ["NMT En-Fr BLEU"]
     assert table.rows[0].cells["NMT En-Fr BLEU"].score == 9.0
     assert table.rows[-1].cells["NMT En-Fr BLEU"].score == 39.1
 
@@ -160,13 +200,12 @@ def test_training_scores_stand_under_their_objective(tmp_path: Path) -> None:
 @pytest.mark.parametrize("own", [(), (math.nan, math.nan)])
 def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_path: Path, own: tuple) -> None:
     runs = run_of(tmp_path / "a", own=own), run_of(tmp_path / "b", encoder="bilstm_last")
-    assert [row.name for row in training_table(models(*runs)).rows] == ["BiLSTM-last"]
+    assert [row.name for row in training_table(models(*runs), []).rows] == ["BiLSTM-last"]
     assert main(["html", str(runs[0]), "--out", str(tmp_path / "page.html")]) == 0
 
 
 def test_the_papers_own_numbers_show_its_findings() -> None:
-    tables = (("probing", "conneau2018_table2"), ("downstream", "conneau2018_table5"))
-    found = correlate(*(scores_of(probing_table([], suite, beside=[table])) for suite, table in tables))
+    found = correlate(*(scores_of(probing_table([], suite)) for suite in ("probing", "downstream")))
     assert found.models == 25
     assert (found.rho[found.probing.index("WC")] > 0).all()
     assert (found.rho[found.probing.index("SentLen")] < 0).mean() > 0.5  # most, says the paper
@@ -217,7 +256,7 @@ def test_figures_are_written(tmp_path: Path, report: str, ending: str) -> None:
 
 def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
-    assert main(["html", str(run_of(tmp_path / "a")), "--published", "conneau2018_table2", "--out", str(out)]) == 0
+    assert main(["html", str(run_of(tmp_path / "a")), "--out", str(out)]) == 0
     text = out.read_text()
     assert not re.search(r'(src|href)="(?!#)', text)
     assert text.count(">WC, 3: 53.00</title>") == 1
