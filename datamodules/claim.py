@@ -88,15 +88,32 @@ def _take_over(path: Path, stale: float) -> bool:
 
 
 def _ourselves() -> str:
-    return f"{socket.gethostname()} {os.getpid()}\n"
+    return f"{socket.gethostname()} {os.getpid()} {_birth(os.getpid())}\n"
 
 
 def _abandoned(holder: str, folder: Path, until: float) -> bool:
-    """Whether the holder is a dead process of this machine, or one elsewhere that gave no sign of life until then."""
-    host, _, process = holder.strip().rpartition(" ")
+    """Whether the holder is a dead process of this machine, or one elsewhere that gave no sign of life until then.
+
+    Elsewhere may be another container with our host name, or one before ours: its process has the number of one that
+    began at another time. Earlier claims do not say when, nor do machines without /proc.
+    """
+    host, process, birth, *_ = [*holder.split(), "", "", ""]
     if host == socket.gethostname() and process.isdigit():
-        return not alive(int(process))
+        if not alive(int(process)):
+            return True
+        if birth in ("", _birth(int(process))):
+            return False
     return _now(folder) > until
+
+
+def _birth(process: int) -> str:
+    """When a process of this machine began, in ticks since which start of the machine; empty where nothing tells."""
+    with suppress(OSError):
+        stat = Path(f"/proc/{process}/stat").read_text(errors="replace")
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
+        began = stat.rpartition(")")[2].split()[19]  # field 22 of proc(5); the first here is its third
+        return f"{began}-{boot}"
+    return ""
 
 
 def alive(process: int) -> bool:

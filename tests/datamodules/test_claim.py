@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -56,6 +57,24 @@ def test_the_claim_of_another_machine_is_taken_over_only_after_long_silence(
     os.utime(tmp_path / NAME, (time.time() - age,) * 2)
     with claimed(tmp_path, NAME) as got:
         assert got == mine
+
+
+@pytest.mark.parametrize(("birth", "age", "mine"), [("1-other", 900, True), ("1-other", 20, False), ("", 900, False)])
+def test_a_process_with_the_number_of_the_holder_is_not_the_holder_if_it_began_at_another_time(
+    tmp_path: Path, birth: str, age: float, mine: bool
+) -> None:
+    (tmp_path / NAME).write_text(f"{socket.gethostname()} {os.getpid()} {birth}\n")
+    os.utime(tmp_path / NAME, (time.time() - age,) * 2)
+    with claimed(tmp_path, NAME) as got:
+        assert got == mine
+
+
+def test_a_living_holder_keeps_its_folder_however_long_it_is_silent(tmp_path: Path) -> None:
+    with claimed(tmp_path, NAME) as first:
+        assert first
+        os.utime(tmp_path / NAME, (1, 1))
+        with claimed(tmp_path, NAME) as second:
+            assert not second
 
 
 def test_a_holder_gives_signs_of_life(tmp_path: Path) -> None:
