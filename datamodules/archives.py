@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from datamodules.errors import InputError
+from datamodules.errors import NO_ROOM, InputError
 
 ARCHIVES = (".zip", ".tgz", ".tar.gz", ".tar")
 LITTER = ("__MACOSX", ".DS_Store")
@@ -40,7 +40,8 @@ def unpack(path: Path, folder: Path) -> None:
     """Write the files of an archive below `folder`.
 
     Raises InputError, perhaps after some files were written, for a damaged archive, for a member that would lie
-    outside, is a link or a device, and where more comes out than an honest archive of this size holds.
+    outside, is a link or a device, and where more comes out than an honest archive of this size holds. OSError is the
+    disk's.
     """
     left = RATIO * path.stat().st_size + SLACK
     try:
@@ -93,5 +94,8 @@ def _inside(name: str, path: Path) -> PurePosixPath:
     return parts
 
 
-def _explained(path: Path, error: Exception) -> InputError:
-    return error if isinstance(error, InputError) else InputError(f"{path}: damaged archive ({error})")
+def _explained(path: Path, error: Exception) -> Exception:
+    """What an error says of an archive: nothing, if it is of the disk."""
+    if isinstance(error, InputError) or (isinstance(error, OSError) and error.errno in NO_ROOM):
+        return error
+    return InputError(f"{path}: damaged archive ({error})")

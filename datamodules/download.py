@@ -16,7 +16,7 @@ from urllib3.exceptions import HTTPError
 
 from datamodules.archives import ARCHIVES, check, unpack
 from datamodules.catalog import CATALOG, Entry, state
-from datamodules.errors import InputError
+from datamodules.errors import InputError, of_the_disk
 from datamodules.files import atomic_write
 
 ATTEMPTS = 5  # in a row without a single new byte
@@ -188,6 +188,9 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"{folder}: {entry.what}. Licence: {entry.licence}\nuse it with {entry.use.format(root=folder)}")
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except OSError as error:
+        print(f"error: {of_the_disk(error, given.to)}; make room, then run again to continue", file=sys.stderr)
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         print("\nstopped; run again to continue", file=sys.stderr)

@@ -11,7 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from datamodules.errors import InputError
+from datamodules.errors import InputError, of_the_disk
 from datamodules.files import atomic_write
 from datamodules.lines import count_lines, read_lines
 
@@ -77,6 +77,9 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"{parse_file(given.source, given.target, stanza_parser())} trees in {given.target}")
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except OSError as error:
+        print(f"error: {of_the_disk(error, given.target)}", file=sys.stderr)
         raise SystemExit(2) from None
 
 

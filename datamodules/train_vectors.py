@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from datamodules.errors import InputError
+from datamodules.errors import InputError, of_the_disk
 from datamodules.files import workshop
 from datamodules.lines import read_lines
 from datamodules.parallel import parallel_map
@@ -35,6 +35,8 @@ def main(arguments: list[str]) -> int:
         "thread": options.threads,
     }
     try:
+        if options.out.suffix != ".bin":
+            raise InputError(f"--out {options.out}: name it .bin, by which embeddings=file tells its format")
         with workshop(options.out.parent) as work:
             joined, made = work / "text", work / "vectors.bin"
             with joined.open("w", encoding="utf-8") as file:
@@ -45,6 +47,9 @@ def main(arguments: list[str]) -> int:
             made.replace(options.out)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"error: {of_the_disk(error, options.out)}", file=sys.stderr)
         return 2
     return 0
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from datamodules.errors import InputError
+from datamodules.errors import InputError, of_the_disk
 from datamodules.penn import read_texts
 from probes.build_report import write_report
 from probes.senteval import FILES, write_task
@@ -88,6 +88,8 @@ def command(arguments: Sequence[str]) -> int:
         lacking = build(order)
     except InputError as error:
         lacking = [str(error)]
+    except OSError as error:
+        lacking = [of_the_disk(error, Path.cwd())]
     else:
         print(f"{order.out / 'report.md'} says what was built")
     for what in lacking:

@@ -1,5 +1,6 @@
 """Downloads from a server on this machine that breaks off, refuses, lies, and serves what is broken or hostile."""
 
+import errno
 import gzip
 import hashlib
 import io
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import IO
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -288,6 +290,16 @@ def test_spoilt_archives_are_unpacked_or_refused(name: str, tmp_path: Path) -> N
         assert refusal(tmp_path / name, tmp_path / "to") in (None, str(tmp_path / name))
 
     check()
+
+
+def test_a_full_disk_is_no_damage_of_the_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> IO[bytes]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "a.zip").write_bytes(b"")
+    monkeypatch.setattr("datamodules.archives._members", lambda _: [("a", full)])
+    with pytest.raises(OSError, match="No space left"):
+        unpack(tmp_path / "a.zip", tmp_path)
 
 
 def refusal(archive: Path, folder: Path) -> str | None:

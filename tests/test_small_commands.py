@@ -1,0 +1,50 @@
+"""What the small commands say of a disk that takes no more, and of a name that cannot be."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from datamodules import download, parse, train_vectors
+from probes import build
+
+CASES = {
+    "train_vectors": (train_vectors.main, "datamodules.train_vectors.train_bin", ["{text}", "--out", "{out}/a.bin"]),
+    "parse": (parse.main, "datamodules.parse.stanza_parser", ["{text}", "{out}/a.mrg"]),
+    "download": (download.main, "datamodules.download.download", ["multi30k", "--to", "{out}"]),
+    "build": (build.command, "probes.build.write_report", ["trees={trees}", "out={out}", "tasks=SentLen", "train=9"]),
+}
+
+
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize(("command", "writes", "arguments"), CASES.values(), ids=CASES.keys())
+def test_a_full_disk_is_one_line(
+    command: Callable[[list[str]], int | None],
+    writes: str,
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text, trees = tmp_path / "a.txt", tmp_path / "a.mrg"
+    text.write_text("A dog runs .\n")
+    trees.write_text("(ROOT (S (NP (DT A) (NN dog)) (VP (VBZ runs) (ADVP (RB here)) (ADVP (RB now))) (. .)))\n")
+    monkeypatch.setattr(writes, full)
+    try:
+        status = command([part.format(text=text, trees=trees, out=tmp_path) for part in arguments])
+    except SystemExit as ended:
+        status = ended.code  # type: ignore[assignment]
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+    assert status == 2
+    assert len(said) == 1
+    assert "No space left on device" in said[0]
+
+
+def test_vectors_go_to_a_name_by_which_they_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train_vectors.main([str(tmp_path / "a.txt"), "--out", str(tmp_path / "words.vec")]) == 2
+    assert "words.vec: name it .bin" in capsys.readouterr().err
