@@ -18,7 +18,8 @@ from datamodules.files import read_csv
 from probes.results import read_rows
 from tests.conftest import ROOT, TINY, Lab
 from tests.phases import PHASES, Death, Watch, read_watch
-from tests.test_train import assert_same_weights
+from tests.test_resume import behind, recorded
+from tests.test_train import assert_same_weights, weights
 
 KILLS, EACH = 50, 6  # of one test, and at least so many in each phase
 SMALLER = ["corpus.size=150", "probes.tasks=[SentLen,BShift]", "probes.classifier.widths=[0]"]
@@ -56,7 +57,8 @@ def killed_after(seconds: float | None, arguments: list[str], watched: Path, dea
 def kill_until_done(folder: Path, chance: random.Random, longest: float, moments: Counter, kills: Counter) -> None:
     """Start a run, kill it, resume it, and so on to its end; adds to `kills` the phases in which it was killed.
 
-    Half of the kills come after a random time, half at a random moment of the phase that had the fewest.
+    Half of the kills come after a random time, half at a random moment of the phase that had the fewest. What the
+    last checkpoint has behind it is never done again.
     """
     run, phase = folder / "run", ""
     first = [*SETTINGS, f"cache={folder / 'cache'}", f"hydra.run.dir={run}"]
@@ -65,7 +67,9 @@ def kill_until_done(folder: Path, chance: random.Random, longest: float, moments
         settings = [f"resume={run}"] if (run / "config.yaml").exists() else first
         rarest = min(PHASES, key=lambda name: kills[name])
         death = Death(rarest, chance.randint(1, moments[rarest])) if chance.random() < 0.5 else None
+        done_before = behind(run)
         phase = killed_after(None if death else chance.uniform(0, longest), settings, folder / "watched", death)
+        assert done_before <= recorded(run)
         if phase:
             kills[phase] += 1
 
@@ -104,6 +108,7 @@ while [ ! -e {disk}/run/checkpoints/last.ckpt ]; do sleep 0.01; done
 FULL = """
 dd if=/dev/zero of={disk}/fill bs=64k 2> /dev/null
 wait $!; echo "status $?"
+cp -r {disk}/run {failed}
 rm {disk}/fill
 python train.py resume={disk}/run; echo "status $?"
 """
@@ -111,6 +116,7 @@ READ_ONLY = """
 kill -9 $!; wait $! 2> /dev/null
 mount -o remount,ro {disk}
 python train.py resume={disk}/run; echo "status $?"
+cp -r {disk}/run {failed}
 mount -o remount,rw {disk}
 python train.py resume={disk}/run; echo "status $?"
 """
@@ -125,7 +131,8 @@ def test_a_disk_that_takes_nothing_more_ends_in_one_line_and_the_run_goes_on_lat
     disk, said = tmp_path / "disk", tmp_path / "said"
     disk.mkdir()
     settings = " ".join(f"'{text}'" for text in lab.settings(disk / "run", "checkpoint_every_n_steps=2"))
-    names = {"disk": disk, "said": said, "python": sys.executable, "settings": settings}
+    failed = tmp_path / "failed"  # the run as it was before the disk was mended
+    names = {"disk": disk, "failed": failed, "said": said, "python": sys.executable, "settings": settings}
     script = SMALL_DISK.format(fault=fault.format(**names), **names)
     script += f"cp -r {disk}/run {tmp_path}/run\n"
     one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -138,6 +145,9 @@ def test_a_disk_that_takes_nothing_more_ends_in_one_line_and_the_run_goes_on_lat
     assert reason in errors
     assert f"python train.py resume={disk}/run" in errors
     assert "Traceback" not in errors
+    assert "damaged" not in errors
+    assert weights(failed)
+    assert behind(failed) <= recorded(tmp_path / "run")
     assert_same_weights(tmp_path / "run", finished_run)
 
 
