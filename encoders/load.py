@@ -14,10 +14,13 @@ from torch import Tensor, nn
 from datamodules.corpus import Corpus
 from datamodules.device import device_for
 from datamodules.errors import InputError
+from datamodules.settings import read_settings
 from datamodules.word_vectors import WordVectors, load_run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder
+
+MOST_LAYERS = 1000  # that an encoder may have; a million are not built within the hour
 
 
 def load_encoder(path: str | Path, device: str | None = None, more: WordVectors | None = None) -> FrozenEncoder:
@@ -32,10 +35,13 @@ def load_encoder(path: str | Path, device: str | None = None, more: WordVectors 
     config = read_config(run)
     vectors = load_run_vectors(run)
     state = read_checkpoint(checkpoint)["state_dict"]
-    encoder = _build(run / "config.yaml", config, vectors.matrix.shape[1])
+    build = _builder(run / "config.yaml", config, vectors.matrix.shape[1])
+    if (shape := _without_memory(build)) is not None:  # settings may ask for any amount of it
+        _fitting(checkpoint, shape, "encoder.", state)
+    encoder = build()
     embedding = WordEmbedding(vectors.matrix, freeze=config.embeddings.get("freeze", True))
-    _load(checkpoint, encoder, "encoder.", state)
-    _load(checkpoint, embedding, "embedding.", state)
+    encoder.load_state_dict(_fitting(checkpoint, encoder, "encoder.", state))
+    embedding.load_state_dict(_fitting(checkpoint, embedding, "embedding.", state))
     where = device_for(device)
     tokenize = _tokenizer(run / "config.yaml", str(config.corpus.get("_target_")))
     frozen = encoder.eval().requires_grad_(False).to(where)
@@ -48,12 +54,9 @@ def read_config(run: Path) -> DictConfig:
     path = run / "config.yaml"
     if not path.is_file():
         raise InputError(f"{path}: missing; a run folder has config.yaml, checkpoints/ and vectors/, copy all of it")
-    try:
-        config = OmegaConf.load(path)
-    except Exception as error:  # whatever the YAML parser finds
-        raise InputError(f"{path}: {' '.join(str(error).split())}") from None
+    config = read_settings(path)
     parts = ("encoder", "embeddings", "corpus")
-    if not isinstance(config, DictConfig) or not all(OmegaConf.is_dict(config.get(part)) for part in parts):
+    if not all(OmegaConf.is_dict(config.get(part)) for part in parts):
         raise InputError(f"{path}: not the settings of a run (no encoder, embeddings, corpus in it)")
     return config
 
@@ -99,19 +102,34 @@ def find_checkpoint(path: Path) -> Path:
     return runs[0].absolute() / "checkpoints" / "best.ckpt"
 
 
-def _build(path: Path, config: DictConfig, input_dim: int) -> Encoder:
-    """The encoder that the settings name, if it is a class of ours; other classes are never even looked up."""
+def _builder(path: Path, config: DictConfig, input_dim: int) -> Callable[[], Encoder]:
+    """Makes the encoder that the settings name, if it is a class of ours; other classes are never even looked up."""
+    settings: Any = OmegaConf.to_container(config.encoder, resolve=True)
+    target = str(settings.pop("_target_", None))
+    kind = class_in("encoders", target, Encoder)
+    if kind is None or "_target_" in str(settings):
+        raise InputError(f"{path}: encoder._target_ is {target}; only the classes in encoders/ are loaded, alone")
+    layers = settings.get("layers")
+    if isinstance(layers, int) and layers > MOST_LAYERS:
+        raise InputError(f"{path}: encoder.layers={layers}; no encoder of ours has more than {MOST_LAYERS}")
+
+    def build() -> Encoder:
+        try:
+            made: Encoder = kind(input_dim=input_dim, **settings)
+        except Exception as error:  # settings that no encoder of this version accepts
+            raise InputError(f"{path}: these encoder settings do not work: {' '.join(str(error).split())}") from None
+        return made
+
+    return build
+
+
+def _without_memory(build: Callable[[], Encoder]) -> Encoder | None:
+    """The encoder without its numbers; None where it cannot be made so, as one that computes while it is built."""
     try:
-        settings: Any = OmegaConf.to_container(config.encoder, resolve=True)
-        target = str(settings.pop("_target_", None))
-        kind = class_in("encoders", target, Encoder)
-        if kind is None or "_target_" in str(settings):
-            raise InputError(f"{path}: encoder._target_ is {target}; only the classes in encoders/ are loaded, alone")
-        return kind(input_dim=input_dim, **settings)
+        with torch.device("meta"):
+            return build()
     except InputError:
-        raise
-    except Exception as error:  # settings that no encoder of this version accepts
-        raise InputError(f"{path}: these encoder settings do not work: {' '.join(str(error).split())}") from None
+        return None
 
 
 def class_in(package: str, target: str, base: type | tuple[type, ...]) -> Any:
@@ -126,7 +144,8 @@ def class_in(package: str, target: str, base: type | tuple[type, ...]) -> Any:
     return found if isinstance(found, type) and issubclass(found, base) else None
 
 
-def _load(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]) -> None:
+def _fitting(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of a module. Raises InputError where they are not those it has."""
     mine = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
     expected = module.state_dict()
     missing, extra = sorted(expected.keys() - mine.keys()), sorted(mine.keys() - expected.keys())
@@ -135,7 +154,7 @@ def _load(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]) 
     wrong = [f"{name} {tuple(mine[name].shape)}" for name in mine if mine[name].shape != expected[name].shape]
     if wrong:
         raise InputError(f"{path}: does not fit config.yaml beside it; wrong shape of {', '.join(wrong)}")
-    module.load_state_dict(mine)
+    return mine
 
 
 def _tokenizer(path: Path, target: str) -> Callable[[str], str]:

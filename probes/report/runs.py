@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError
 
 from datamodules.errors import InputError
 from datamodules.files import numbered_csv
+from datamodules.settings import read_settings
 from probes.results import ProbeRow, read_rows
 from probes.suite import LOGISTIC_ONLY
 
@@ -145,11 +144,7 @@ def run_folders(given: Iterable[Path]) -> list[Path]:
 
 def read_run(folder: Path) -> Run:
     """Read a run folder. Raises InputError naming what is broken."""
-    config = folder / SETTINGS
-    try:
-        settings = _flat(OmegaConf.to_container(OmegaConf.load(config), resolve=True))
-    except (YAMLError, UnicodeDecodeError, ValueError, OmegaConfBaseException) as error:
-        raise InputError(f"{config}: not a run's settings ({' '.join(str(error).split())})") from None
+    settings = _flat(OmegaConf.to_container(read_settings(folder / SETTINGS)))
     *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
     if objective == "discourse":

@@ -136,6 +136,7 @@ def test_settings_of_something_else_are_refused(run: Path, text: str) -> None:
         "encoders",
         "encoders.bilstm.BiLSTM.forward",
         "encodersx.bilstm.BiLSTM",
+        "encoders..BiLSTM",
     ],
 )
 def test_only_encoders_of_ours_are_loaded(run: Path, target: str) -> None:

@@ -321,7 +321,7 @@ def test_a_report_of_nothing_asks_for_runs(capsys: pytest.CaptureFixture[str], r
         (["training", "{untrained}"], "no run has a score"),
         (["table", "{broken}"], "probes.csv:2: epoch is 'x'"),
         (["table", "{metrics}"], "metrics.csv:2: val/bleu is 'high'"),
-        (["table", "{config}"], "config.yaml: not a run's settings"),
+        (["table", "{config}"], "config.yaml:2: not YAML"),
     ],
 )
 def test_what_the_user_can_mend_is_said_in_one_line(
