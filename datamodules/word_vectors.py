@@ -18,6 +18,7 @@ import numpy as np
 
 from datamodules.errors import InputError
 from datamodules.files import atomic_write, build_once, workshop
+from datamodules.npy import read_numbers
 from datamodules.once import make_once
 from datamodules.skipgram import train_bin
 from datamodules.vector_files import open_bin, read_vectors
@@ -120,18 +121,15 @@ class RunVectors:
 
     def __init__(self, folder: Path) -> None:
         self.vocabulary = Vocabulary.load(folder / "words.txt")
-        try:
-            self.matrix = np.load(folder / "matrix.npy", mmap_mode="r")
-            scale = folder / "scale.npy"
-            self._scale = float(np.load(scale)) if scale.exists() else 1.0
-        except (OSError, ValueError, TypeError, EOFError) as error:
-            raise InputError(
-                f"{folder}: matrix.npy or scale.npy damaged ({error}); copy the whole run folder"
-            ) from None
-        if self.matrix.ndim != 2 or len(self.matrix) != len(self.vocabulary):
-            raise InputError(
-                f"{folder}: {len(self.vocabulary)} words but vectors {self.matrix.shape}; copy the whole run folder"
-            )
+        self.matrix = read_numbers(folder / "matrix.npy")
+        seen = f"{len(self.vocabulary)} words but vectors {self.matrix.shape} of {self.matrix.dtype}"
+        if self.matrix.ndim != 2 or len(self.matrix) != len(self.vocabulary) or self.matrix.dtype != np.float32:
+            raise InputError(f"{folder}: {seen}; copy the whole run folder")
+        there = (folder / "scale.npy").exists()
+        scale = read_numbers(folder / "scale.npy") if there else np.ones(1)
+        if scale.size != 1 or not np.isfinite([scale.sum(), self.matrix.sum(dtype=np.float64)]).all():
+            raise InputError(f"{folder}: numbers that are not finite, or not one scale; copy the whole run folder")
+        self._scale = float(scale.item())
         self._bin = folder / "subwords.bin"
         self._model: Any = None
 

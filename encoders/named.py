@@ -12,6 +12,7 @@ import numpy as np
 from datamodules.device import device_for
 from datamodules.errors import InputError
 from datamodules.lines import read_lines
+from datamodules.npy import read_numbers
 from datamodules.vocabulary import Vocabulary
 from datamodules.word_vectors import WordVectors
 from encoders.embedding import WordEmbedding
@@ -65,13 +66,7 @@ def precomputed(path: Path, sentences: Path | None) -> Named:
     """A matrix (N, D) in a .npy file, row by row the vectors of the N lines of a text file."""
     if sentences is None:
         raise InputError(f"{path}: needs sentences=FILE, the text file whose lines its rows are")
-    for file in (path, sentences):
-        if not file.is_file():
-            raise InputError(f"{file}: no such file")
-    try:
-        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not a .npy file of numbers ({error})") from None
+    matrix = read_numbers(path)
     lines = [line for _, line in read_lines(sentences)]
     if matrix.ndim != 2 or len(matrix) != len(lines):
         raise InputError(f"{path}: {matrix.shape} is not one vector for each of the {len(lines)} lines of {sentences}")
