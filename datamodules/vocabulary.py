@@ -55,16 +55,17 @@ class Vocabulary:
         """Read what `save` wrote. Raises InputError naming file and line."""
         if not path.exists():
             raise InputError(f"{path}: missing; a run folder keeps its words there, copy the whole folder")
-        text = path.read_bytes()
-        try:
-            words = text.decode("utf-8").split("\n")[:-1]
-        except UnicodeDecodeError as error:
-            line = text.count(b"\n", 0, error.start) + 1
-            raise InputError(f"{path}:{line}: not valid UTF-8; the file is damaged, copy it again") from None
+        *lines, rest = path.read_bytes().split(b"\n")
         first: dict[str, int] = {}
-        for line, word in enumerate(words, start=1):
+        for line, text in enumerate(lines, start=1):
+            try:
+                word = text.decode("utf-8")
+            except UnicodeDecodeError:
+                raise InputError(f"{path}:{line}: not valid UTF-8; the file is damaged, copy it again") from None
             if not word or word in first:
                 what = f"{word!r} again, first on line {first[word]}" if word else "an empty word"
                 raise InputError(f"{path}:{line}: {what}; the file is damaged, copy it again")
             first[word] = line
-        return cls(words)
+        if rest:
+            raise InputError(f"{path}:{len(lines) + 1}: a line without its end; the file is cut off, copy it again")
+        return cls(first)
