@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from datamodules.claim import alive
 from datamodules.errors import InputError
+from datamodules.lines import read_lines
 from datamodules.once import make_once
 
 SIZES = "sizes.json"  # in a folder that build_once made: its files and their bytes
@@ -111,23 +112,42 @@ def _make_durable(path: Path) -> None:
         os.close(descriptor)
 
 
-def read_csv(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file by column name. Raises InputError where a row is too short or too long."""
-    return [row for _, row in numbered_csv(path)]
+def read_csv(path: Path, columns: Sequence[str] = (), key: Sequence[str] = ()) -> list[dict[str, str]]:
+    """The rows of a CSV file by column name. Raises InputError as `numbered_csv` does."""
+    return [row for _, row in numbered_csv(path, columns, key)]
 
 
-def numbered_csv(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """The same, each row with the number of its last line in the file."""
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
+def numbered_csv(
+    path: Path, columns: Sequence[str] = (), key: Sequence[str] = ()
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The same, each row with the number of its line; a row is a line, so that no cell holds a line break.
+
+    Raises InputError naming the first line that is too short, too long, or has the `key` of an earlier one, and the
+    header where it lacks one of `columns`.
+    """
+    header: list[str] = []
+    seen: dict[tuple[str, ...], int] = {}
+    for number, line in read_lines(Path(path)):
+        if not line:
+            continue
         try:
-            rows = [(reader.line_num, row) for row in reader]
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise InputError(f"{path}:{reader.line_num + 1}: not CSV text ({error}); mend the line") from None
-        for line, row in rows:
-            if None in row or None in row.values():
-                raise InputError(f"{path}:{line}: expected {len(reader.fieldnames or [])} columns; mend or remove it")
-    return rows
+            (cells,) = csv.reader([line], strict=True)
+        except (csv.Error, ValueError) as error:
+            raise InputError(f"{path}:{number}: not a line of CSV ({error}); mend or remove it") from None
+        if not header:
+            lacking = [name for name in columns if name not in cells]
+            if lacking or len(set(cells)) < len(cells):
+                what = f"no column {', '.join(lacking)}" if lacking else "a column twice"
+                raise InputError(f"{path}:{number}: {what} in the header; is it the file it is called?")
+            header = cells
+            continue
+        if len(cells) != len(header):
+            raise InputError(f"{path}:{number}: expected {len(header)} columns; mend or remove it")
+        row = dict(zip(header, cells, strict=True))
+        first = seen.setdefault(_key(row, key), number) if key else number
+        if first != number:
+            raise InputError(f"{path}:{number}: {' '.join(_key(row, key))} is on line {first} already; remove one")
+        yield number, row
 
 
 def upsert_csv(
@@ -142,7 +162,7 @@ def upsert_csv(
     without one has an empty cell there. `order` sorts the rows; equal ones stay in the order of their arrival.
     """
     path = Path(path)
-    kept = {_key(row, key): row for row in (read_csv(path) if path.exists() else [])}
+    kept = {_key(row, key): row for row in (read_csv(path, key=key) if path.exists() else [])}
     for row in rows:
         texts = {name: _text(value) for name, value in row.items()}
         kept[_key(texts, key)] = texts

@@ -12,7 +12,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from datamodules.files import read_csv
 from probes.drawing import (
     LOOKS,
     OWN,
@@ -30,6 +29,7 @@ from probes.drawing import (
     save_figure,
 )
 from probes.intervals import ENOUGH, mean_of_runs
+from probes.metrics import read_metrics
 from probes.results import ProbeRow, read_rows
 
 NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
@@ -49,8 +49,7 @@ class Panel(NamedTuple):
 
 def draw_curves(run: Path, score: str, title: str = "") -> Path:
     """Draw `curves.png` of a run folder from probes.csv and metrics.csv; `score` names the objective's column."""
-    path = run / "metrics.csv"
-    metrics = read_csv(path) if path.exists() else []
+    metrics = read_metrics(run / "metrics.csv")
     panel = panel_of(title or run.name, [read_rows(run / "probes.csv")], score, [metrics])
     return save_figure(draw_panels([panel]), run / "curves.png")
 

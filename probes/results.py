@@ -40,7 +40,8 @@ def read_rows(path: Path) -> list[ProbeRow]:
     """The rows of the file; none if it does not exist. Raises InputError naming file and line."""
     if not Path(path).exists():
         return []
-    return [_from_text(path, line, row) for line, row in numbered_csv(path)]
+    columns = [field.name for field in fields(ProbeRow)]
+    return [_from_text(path, line, row) for line, row in numbered_csv(path, columns, KEY)]
 
 
 def _as_text(row: ProbeRow) -> dict[str, str]:
@@ -56,19 +57,20 @@ def _cell(value: Any) -> str:
 def _from_text(path: Path, line: int, row: dict[str, str]) -> ProbeRow:
     values = {}
     for field in fields(ProbeRow):
-        if field.name not in row:
-            raise InputError(f"{path}:1: no column {field.name}; is it a file of probing scores?")
         try:
             values[field.name] = _parse(field.type, row[field.name])
-        except ValueError:
+        except (ValueError, RecursionError):
             seen = row[field.name]
-            raise InputError(f"{path}:{line}: {field.name} is {seen!r}; mend or remove the line") from None
+            raise InputError(f"{path}:{line}: {field.name} is {seen[:40]!r}; mend or remove the line") from None
     return ProbeRow(**values)
 
 
 def _parse(kind: Any, text: str) -> Any:
     if kind in (int, float, str):
-        return kind(text)
+        value = kind(text)
+        if kind is int and str(value) != text:  # two ways to write one number would be two keys
+            raise ValueError(text)
+        return value
     value = json.loads(text)
     if not isinstance(value, dict):
         raise ValueError(text)

@@ -157,7 +157,7 @@ def _year(folder: Path, name: str) -> Downstream:
 def _domain(pairs: Path, scores: Path) -> Items:
     lines, gold = [f for _, f in _fields(pairs, 2)], [line.strip() for _, line in read_lines(scores)]
     if len(lines) != len(gold):
-        raise InputError(f"{scores}: {len(gold)} scores for the {len(lines)} pairs of {pairs.name}")
+        raise InputError(f"{scores}: {len(gold)} scores for the {len(lines)} pairs of {pairs}")
     scored = [(n, f, text) for n, (f, text) in enumerate(zip(lines, gold, strict=True), 1) if text]
     return _pairs(pairs, iter([Row(f[0], f[1], _score(scores, n, text, 0, 5)) for n, f, text in scored]))
 

@@ -9,8 +9,8 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from datamodules.errors import InputError
-from datamodules.files import numbered_csv
 from datamodules.settings import read_settings
+from probes.metrics import read_metrics
 from probes.results import ProbeRow, read_rows
 from probes.suite import LOGISTIC_ONLY
 
@@ -149,23 +149,8 @@ def read_run(folder: Path) -> Run:
     objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
     if objective == "discourse":
         objective = _named_after(settings.get("objective.losses"))
-    return Run(folder, str(encoder), str(objective), settings, read_rows(folder / "probes.csv"), _metrics(folder))
-
-
-def _metrics(folder: Path) -> list[dict[str, str]]:
-    path = folder / "metrics.csv"
-    if not path.exists():
-        return []
-    rows = numbered_csv(path)
-    for line, row in rows:
-        for name, text in row.items():
-            try:
-                float(text or 0)
-            except ValueError:
-                raise InputError(f"{path}:{line}: {name} is {text!r}; mend or remove the line") from None
-        if not row.get("epoch"):
-            raise InputError(f"{path}:{line}: no epoch; is it a run's metrics?")
-    return [row for _, row in rows]
+    rows, metrics = read_rows(folder / "probes.csv"), read_metrics(folder / "metrics.csv")
+    return Run(folder, str(encoder), str(objective), settings, rows, metrics)
 
 
 def _named_after(losses: Any) -> str:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from datamodules.errors import InputError
 from datamodules.files import atomic_write, read_csv, upsert_csv
 
-texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), max_size=5)
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=5)
 rows = st.lists(
     st.fixed_dictionaries({"key": st.sampled_from("abc")}, optional={"x": texts, "y": texts}),
     min_size=1,

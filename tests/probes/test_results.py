@@ -21,7 +21,7 @@ def test_the_columns_and_their_order_are_fixed(tmp_path: Path) -> None:
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
-    row = replace(ROW, dev_accuracy=80.25, task='a, "b"\nc')
+    row = replace(ROW, dev_accuracy=80.25, task='a, "b"')
     write_rows(tmp_path / "probes.csv", [row])
     assert read_rows(tmp_path / "probes.csv") == [row]
 
@@ -53,6 +53,8 @@ def test_rows_are_sorted_by_epoch_and_then_by_arrival(tmp_path: Path) -> None:
         (",2.50", "", "probes.csv:2: expected 12 columns"),
         ('"{""l2"":1e-05,""width"":50}"', "[1]", "probes.csv:2: hyperparameters"),
         ("suite", "sweet", "probes.csv:1: no column suite"),
+        ("\n1,10,", "\n01,10,", "probes.csv:2: epoch is '01'"),
+        ("\n1,10,", '\n1,"10\n",', "probes.csv:2: not a line of CSV"),
     ],
 )
 def test_a_broken_file_is_named_and_left_alone(tmp_path: Path, old: str, new: str, named: str) -> None:
@@ -63,6 +65,14 @@ def test_a_broken_file_is_named_and_left_alone(tmp_path: Path, old: str, new: st
     with pytest.raises(InputError, match=named):
         write_rows(path, [replace(ROW, epoch=3)])
     assert path.read_text() == broken
+
+
+def test_a_score_that_is_there_twice_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "probes.csv"
+    write_rows(path, [ROW])
+    path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")
+    with pytest.raises(InputError, match=r"probes\.csv:3: 1 probing Tense mlp 1 is on line 2 already"):
+        read_rows(path)
 
 
 def test_no_file_is_no_rows(tmp_path: Path) -> None:
