@@ -10,7 +10,6 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,9 +47,6 @@ from probes.suite import Suite
 
 ROOT = Path(__file__).parent
 CONFIGS = ROOT / "configs"
-
-
-SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction")  # settings of Grid
 SUITES = ("probing", "downstream")
 
 
@@ -144,12 +140,8 @@ def build_suite(config: DictConfig, corpus: Corpus, cache: Path) -> Suite:
 
 def classifiers(config: DictConfig) -> Grid:
     """The grid of `probes.classifier`, under `protocol=` where it is given."""
-    grid: Grid = instantiate(config.probes.classifier, _convert_="all")
-    grid = replace(grid, protocol=config.protocol) if config.protocol else grid
-    idle = [name for name in SENTEVAL_ONLY if getattr(grid, name) != getattr(Grid, name)]
-    if grid.protocol == "modern" and idle:
-        raise InputError(f"probes.classifier.{idle[0]}= is a setting of protocol=senteval; give that or leave it out")
-    return grid
+    classifier = config.probes.classifier
+    return instantiate(classifier, protocol=config.protocol or classifier.protocol, _convert_="all")
 
 
 def logistic(config: DictConfig) -> Grid:

@@ -9,6 +9,8 @@ from torch import Tensor
 
 from datamodules.errors import InputError
 
+SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction")  # settings of Grid
+
 
 class Labelled(NamedTuple):
     """N sentence vectors and their classes."""
@@ -52,6 +54,9 @@ class Grid:
             raise InputError(f"block_mb={self.block_mb}: give megabytes, such as 16")
         if not isinstance(self.l2, Sequence) or not self.l2:
             raise InputError(f"l2={self.l2}: give a list of numbers, such as [0.0001,0.01]")
+        idle = [name for name in SENTEVAL_ONLY if getattr(self, name) != getattr(Grid, name)]
+        if self.protocol == "modern" and idle:
+            raise InputError(f"probes.classifier.{idle[0]}= is a setting of protocol=senteval; else leave it out")
 
     @property
     def is_logistic(self) -> bool:

@@ -110,7 +110,12 @@ def test_logistic_regression_reaches_the_optimum_of_scikit_learn(classes: int, l
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"), [({"reduction": "max"}, "mean or sum"), ({"l2": 0.01}, "l2=0.01: give a")]
+    ("setting", "said"),
+    [
+        ({"reduction": "max"}, "mean or sum"),
+        ({"l2": 0.01}, "l2=0.01: give a"),
+        ({"batch": 32}, "batch= is a setting of protocol=senteval"),
+    ],
 )
 def test_a_grid_that_cannot_be_trained_is_refused(setting: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):

@@ -1,5 +1,6 @@
 """Downstream tasks: the toolkit's files, its folds and regressions, and what the modern protocol mends."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -186,12 +187,12 @@ def words_as_vectors(sentences: list[str]) -> np.ndarray:
     return np.array([[len(s), s.count("a"), s.count("o"), s.count("l")] for s in sentences], dtype=np.float32)
 
 
-@pytest.mark.parametrize("protocol", ["modern", "senteval"])
-def test_every_task_is_read_and_scored(tmp_path: Path, protocol: str) -> None:
+@pytest.mark.parametrize("grid", [MODERN, PUBLISHED], ids=["modern", "senteval"])
+def test_every_task_is_read_and_scored(tmp_path: Path, grid: Grid) -> None:
     tasks, missing = read_downstream(folder_of_tasks(tmp_path))
     assert [task.name for task in tasks] == list(TASKS)
     assert not missing
-    grid = Grid(l2=(1e-3,), protocol=protocol, max_passes=4)  # type: ignore[arg-type]
+    grid = replace(grid, l2=(1e-3,))
     model = Model("words", "callable", words_as_vectors)
     run = DownstreamEvaluation(model, tasks, grid, folds=2, seed=1, cache=tmp_path / "cache")
     found = run.run()
