@@ -106,16 +106,20 @@ def test_depth_says_less_of_length_than_in_the_corpus(tasks: dict[str, Task], or
 
 def test_an_odd_word_serves_one_split_only(tasks: dict[str, Task], originals: dict[str, Analysis]) -> None:
     task = tasks["SOMO"]
-    by_frame: dict[tuple[str, ...], str] = {}
-    for s in originals.values():
-        for i, word in enumerate(s.words):
-            by_frame[(*s.words[:i], "_", *s.words[i + 1 :])] = word
-    odd = []
+    known = {frame for s in originals.values() for frame in frames(s.words)}
+    odd: list[set[str]] = []
     for split in (task.train, task.dev, task.test):
         changed = [s.split() for s, label in zip(*split, strict=True) if task.classes[label] == "C"]
-        frames = [[(*w[:i], "_", *w[i + 1 :]) for i in range(len(w))] for w in changed]
-        odd.append({w[i] for w, fs in zip(changed, frames, strict=True) for i, f in enumerate(fs) if f in by_frame})
-    assert all(odd)
+        places = [[i for i, frame in enumerate(frames(words)) if frame in known] for words in changed]
+        assert all(places)
+        odd.append({words[at[0]].lower() for words, at in zip(changed, places, strict=True) if len(at) == 1})
+    assert min(map(len, odd)) > 1
+    assert not (odd[0] & odd[1] | odd[0] & odd[2] | odd[1] & odd[2])
+
+
+def frames(words: list[str]) -> list[tuple[str, ...]]:
+    """The sentence with each of its words left out."""
+    return [(*words[:i], "_", *words[i + 1 :]) for i in range(len(words))]
 
 
 def test_inverted_and_original_coordinations_have_the_same_clause_lengths(
