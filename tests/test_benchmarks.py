@@ -2,20 +2,32 @@
 
 import time
 from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from benchmarks.machine import LOOKS, alone, grown_memory
-from benchmarks.plain import PackedEncoder, counts_loss
-from benchmarks.steps import BATCH, by_length, generate
+from benchmarks.plain import PackedEncoder, PlainDiscourse, PlainNLI, PlainSeq2Seq, counts_loss
+from benchmarks.steps import BATCH, by_length, generate, our_loss
 from datamodules.batches import Bag, Sentences
+from datamodules.in_documents import SentencesInDocuments
+from datamodules.inference_pairs import InferencePairs
+from datamodules.text_pairs import TextPairs
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
+from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
+from encoders.gated_convnet import GatedConvNet
 from encoders.recurrent import Bidirectional
-from objectives.heads import bag_loss
+from objectives.discourse import Discourse
+from objectives.heads import LOSSES, bag_loss
+from objectives.nli import NLI
+from objectives.objective import Objective
+from objectives.sequence import SequenceObjective
+from tests.tiny_corpus import TinyCorpus
 
 MEGABYTES = 100
 
@@ -49,21 +61,67 @@ def test_memory_of_workers_counts() -> None:
     assert memory["own_mb"] == pytest.approx(MEGABYTES, rel=0.2)
 
 
+def tied(packed: PackedEncoder) -> PackedEncoder:
+    """With the weights of the encoder that it was made of."""
+    for ours in (module for module in packed.encoder.modules() if isinstance(module, Bidirectional)):
+        for layer, both in enumerate(zip(ours.ahead, ours.back, strict=True)):
+            for direction, suffix in zip(both, ("", "_reverse"), strict=True):
+                for name, weight in direction.named_parameters():
+                    getattr(packed.layers, name.replace("_l0", f"_l{layer}{suffix}")).data = weight.data
+    return packed
+
+
 @pytest.mark.parametrize(
     "encoder",
     [BiLSTM(5, 8, projection=6), BiLSTM(5, 8, projection=6, pooling="last"), BiGRU(5, 8)],
     ids=["max", "last", "mean"],
 )
 def test_the_packed_encoder_gives_the_vectors_of_ours(encoder: Encoder) -> None:
-    packed = PackedEncoder(encoder).eval()
-    ours = next(module for module in encoder.modules() if isinstance(module, Bidirectional))
-    for layer, both in enumerate(zip(ours.ahead, ours.back, strict=True)):
-        for direction, suffix in zip(both, ("", "_reverse"), strict=True):
-            for name, weight in direction.named_parameters():
-                getattr(packed.layers, name.replace("_l0", f"_l{layer}{suffix}")).data = weight.data
+    packed = tied(PackedEncoder(encoder)).eval()
     embedded, lengths = torch.randn(3, 7, 5), torch.tensor([7, 1, 4])
     vector, _ = packed(torch.nn.Identity(), Sentences(embedded, lengths))
     assert torch.allclose(vector, encoder(embedded, lengths).vector, atol=1e-6)
+
+
+def pair_of(objective: str, encoder: Encoder, cache: Path) -> tuple[Objective, Any, Any]:
+    """Our objective and the plain one without their dropout, with the same weights, and a batch of all there is."""
+    if objective == "nli":
+        data: Any = InferencePairs(TinyCorpus(), cache, seed=1)
+        ours: Any = NLI(encoder, words_of(data), data, None, 1, hidden=4)
+        plain: Any = PlainNLI(encoder, 4)
+        shared = [(ours.head, plain.head)]
+    elif objective == "discourse":
+        data = SentencesInDocuments(TinyCorpus(), cache, seed=1, sentence_positions=9, paragraph_positions=9)
+        ours = Discourse(encoder, words_of(data), data, None, 1, losses=list(LOSSES), hidden=4)
+        plain = PlainDiscourse(encoder, data, 4)
+        shared = [(ours.heads, plain.heads)]
+    else:
+        data = TextPairs(TinyCorpus(), "fr", cache, seed=1, codes=40)
+        ours = SequenceObjective(encoder, words_of(data), data, None, 1, decoder_embedding=3, decoder_hidden=4)
+        plain = PlainSeq2Seq(encoder, data.target_size, 3, 4, 2, 0.2)
+        parts = ("embedding", "lstm", "output", *(["attention"] if encoder.attention else []))
+        shared = [(getattr(ours.decoder, part), getattr(plain, part)) for part in parts]
+    tied(plain.encoder)
+    for mine, theirs in shared:
+        for weight, other in zip(mine.parameters(), theirs.parameters(), strict=True):
+            other.data = weight.data
+    [batch] = data.train_dataloader()
+    return ours.eval(), plain.eval(), batch
+
+
+def words_of(data: Any) -> WordEmbedding:
+    return WordEmbedding(np.random.default_rng(0).normal(size=(len(data.vocabulary), 6)))
+
+
+@pytest.mark.parametrize("objective", ["nmt", "nli", "discourse"])
+@pytest.mark.parametrize(
+    "encoder",
+    [BiLSTM(6, 8, projection=5), BiLSTM(6, 8, projection=5, attention=True), GatedConvNet(6, 8)],
+    ids=["max", "attention", "convnet"],
+)
+def test_the_plain_objective_has_the_loss_of_ours(encoder: Encoder, objective: str, tmp_path: Path) -> None:
+    ours, plain, batch = pair_of(objective, encoder, tmp_path)
+    torch.testing.assert_close(plain.loss(ours.embedding, batch), our_loss(ours, batch))
 
 
 def test_bags_as_counts_cost_what_ours_cost() -> None:
