@@ -47,7 +47,7 @@ Knobs that everybody turns (key=value, any key of the files in configs/):
   trainer.max_epochs=N  trainer.devices=N  seed=N  hydra.run.dir=DIR  resume=RUN
 
 A run lands in runs/<objective>/<encoder>/<time>: config.yaml, checkpoints/{best,last}.ckpt, metrics.csv,
-probes.csv, curves.png, vectors/, tensorboard/. Look at it with: make tensorboard"""
+probes.csv, answers.csv, curves.png, vectors/, tensorboard/. Look at it with: make tensorboard"""
 
 
 def help_text(configs: Path) -> str:

@@ -15,7 +15,7 @@ from probes.baselines import score_baseline
 from probes.classifier import Grid, Labelled, Score
 from probes.controls import control_task
 from probes.mdl import description_length
-from probes.results import ProbeRow
+from probes.results import ProbeRow, packed, unpacked
 from probes.suite import Suite, vectors_of
 from probes.task import Task
 
@@ -35,11 +35,15 @@ class Model(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """One score, and which test items were right, for paired tests."""
+    """One score."""
 
     row: ProbeRow
-    correct: np.ndarray  # (N_test,) bool; empty where the score is a correlation
     details: Mapping[str, float] = {}  # other measures of the same predictions
+
+    @property
+    def correct(self) -> np.ndarray:
+        """Which test items were right, (N_test,) bool; empty where the score is a correlation."""
+        return self.row.answers.right if self.row.answers else np.empty(0, dtype=bool)
 
 
 class Encoded:
@@ -123,7 +127,7 @@ class Evaluation:
         made_of = [digest(task), asdict(grid) if model.encode else kind, suite.seed]
         score = _score_from(self.encoded.remembered(made_of, lambda: _score_as_json(self._score(task, grid))))
         row = suite.row(task, score, model.epoch, model.step)
-        return Evaluated(ProbeRow(**(vars(row) | {"suite": name, "classifier": kind})), score.test_correct)
+        return Evaluated(ProbeRow(**(vars(row) | {"suite": name, "classifier": kind})))
 
     def _score(self, task: Task, grid: Grid) -> Score:
         if self.model.encode is None:
@@ -158,14 +162,3 @@ def _score_as_json(score: Score) -> dict[str, Any]:
 
 def _score_from(found: dict[str, Any]) -> Score:
     return Score(**(found | {"test_correct": unpacked(found["test_correct"])}))
-
-
-def packed(correct: np.ndarray) -> str:
-    """Which items (N,) were right, as a text for JSON."""
-    return f"{len(correct)}:{np.packbits(correct).tobytes().hex()}"
-
-
-def unpacked(text: str) -> np.ndarray:
-    """The items back."""
-    size, _, bits = text.partition(":")
-    return np.unpackbits(np.frombuffer(bytes.fromhex(bits), np.uint8), count=int(size)).astype(bool)

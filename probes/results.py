@@ -1,15 +1,27 @@
-"""probes.csv: one row per epoch, suite, task, classifier and seed."""
+"""probes.csv: one row per epoch, suite, task, classifier and seed; answers.csv beside it: what each has right."""
 
+import csv
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from datamodules.errors import InputError
 from datamodules.files import numbered_csv, upsert_csv
 
 KEY = ("epoch", "suite", "task", "classifier", "seed")
+ANSWERS = "answers.csv"
+csv.field_size_limit(2**30)  # one cell holds the answers to a whole test set
+
+
+class Answers(NamedTuple):
+    """Which test items a score has right, for paired comparisons."""
+
+    test: str  # stands for the items: the same text, the same items
+    right: np.ndarray  # (N_test,) bool
 
 
 @dataclass(frozen=True)
@@ -28,24 +40,74 @@ class ProbeRow:
     hyperparameters: dict[str, Any]  # of the grid cell that was best on dev
     seed: int
     seconds: float
+    answers: Answers | None = field(default=None, compare=False, repr=False)  # None: not known, or a correlation
+
+
+COLUMNS = [column for column in fields(ProbeRow) if column.name != "answers"]
 
 
 def write_rows(path: Path, rows: Iterable[ProbeRow]) -> None:
-    """Put rows into the file, by epoch; a row of the same key takes the old one's place."""
+    """Put rows into the file, by epoch, and their answers beside it; a row of the same key takes the old one's place.
+
+    The answers come first, so that every row whose answers are known has them there.
+    """
     read_rows(path)  # a broken file is named before it is touched
-    upsert_csv(path, [_as_text(row) for row in rows], KEY, order=lambda row: int(row["epoch"]))
+    rows = list(rows)
+    if answers := [_key(row) | _answers_as_text(row.answers) for row in rows if row.answers]:
+        upsert_csv(path.with_name(ANSWERS), answers, KEY, order=_epoch)
+    upsert_csv(path, [_as_text(row) for row in rows], KEY, order=_epoch)
 
 
 def read_rows(path: Path) -> list[ProbeRow]:
-    """The rows of the file; none if it does not exist. Raises InputError naming file and line."""
+    """The rows of the file with their answers; none if it does not exist. Raises InputError naming file and line."""
     if not Path(path).exists():
         return []
-    columns = [field.name for field in fields(ProbeRow)]
-    return [_from_text(path, line, row) for line, row in numbered_csv(path, columns, KEY)]
+    columns = [column.name for column in COLUMNS]
+    rows = [_from_text(path, line, row) for line, row in numbered_csv(path, columns, KEY)]
+    answers = _read_answers(path.with_name(ANSWERS))
+    return [replace(row, answers=answers.get(tuple(_key(row).values()))) for row in rows]
+
+
+def packed(right: np.ndarray) -> str:
+    """Which items (N,) were right, as a text."""
+    return f"{len(right)}:{np.packbits(right).tobytes().hex()}"
+
+
+def unpacked(text: str) -> np.ndarray:
+    """The items back. Raises ValueError."""
+    size, _, bits = text.partition(":")
+    packs = np.frombuffer(bytes.fromhex(bits), np.uint8)
+    if len(packs) != -(-int(size) // 8):
+        raise ValueError(text)
+    return np.unpackbits(packs, count=int(size)).astype(bool)
+
+
+def _epoch(row: Mapping[str, str]) -> int:
+    return int(row["epoch"])
+
+
+def _key(row: ProbeRow) -> dict[str, str]:
+    return {name: str(getattr(row, name)) for name in KEY}
+
+
+def _answers_as_text(answers: Answers) -> dict[str, str]:
+    return {"test": answers.test, "right": packed(answers.right)}
+
+
+def _read_answers(path: Path) -> dict[tuple[str, ...], Answers]:
+    """By the row's key. Raises InputError naming file and line."""
+    found = {}
+    for line, row in numbered_csv(path, [*KEY, "test", "right"], KEY) if path.exists() else []:
+        try:
+            _epoch(row)
+            found[tuple(row[name] for name in KEY)] = Answers(row["test"], unpacked(row["right"]))
+        except ValueError:
+            raise InputError(f"{path}:{line}: not the answers of a score; remove the line, or the file") from None
+    return found
 
 
 def _as_text(row: ProbeRow) -> dict[str, str]:
-    return {field.name: _cell(getattr(row, field.name)) for field in fields(ProbeRow)}
+    return {column.name: _cell(getattr(row, column.name)) for column in COLUMNS}
 
 
 def _cell(value: Any) -> str:
@@ -56,12 +118,12 @@ def _cell(value: Any) -> str:
 
 def _from_text(path: Path, line: int, row: dict[str, str]) -> ProbeRow:
     values = {}
-    for field in fields(ProbeRow):
+    for column in COLUMNS:
         try:
-            values[field.name] = _parse(field.type, row[field.name])
+            values[column.name] = _parse(column.type, row[column.name])
         except (ValueError, RecursionError):
-            seen = row[field.name]
-            raise InputError(f"{path}:{line}: {field.name} is {seen[:40]!r}; mend or remove the line") from None
+            seen = row[column.name]
+            raise InputError(f"{path}:{line}: {column.name} is {seen[:40]!r}; mend or remove the line") from None
     return ProbeRow(**values)
 
 

@@ -11,8 +11,8 @@ from datamodules.device import device_for
 from datamodules.errors import InputError
 from probes.classifier import Grid, Labelled, Score, probe
 from probes.intervals import wilson
-from probes.results import ProbeRow
-from probes.task import EncodesSentences, Split, Task
+from probes.results import Answers, ProbeRow
+from probes.task import EncodesSentences, Split, Task, items_of
 
 LOGISTIC_ONLY = frozenset({"WC"})  # Conneau et al. 2018, appendix: too many classes for the MLP
 
@@ -90,6 +90,7 @@ class Suite:
             hyperparameters=score.hyperparameters,
             seed=self.seed,
             seconds=score.seconds,
+            answers=Answers(items_of(task), score.test_correct),
         )
 
     def rows(self, sentences: Iterable[str]) -> np.ndarray:

@@ -1,5 +1,7 @@
 """What a probing task is: sentences with labels in three splits."""
 
+import json
+from hashlib import sha256
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -20,6 +22,12 @@ class Task(NamedTuple):
     train: Split
     dev: Split
     test: Split
+
+
+def items_of(task: Task) -> str:
+    """A short text that stands for the test items: the same text, the same items."""
+    made = sha256(json.dumps([task.classes, task.test.sentences]).encode() + task.test.labels.tobytes())
+    return made.hexdigest()[:16]
 
 
 class EncodesSentences(Protocol):

@@ -63,6 +63,19 @@ def test_its_folder_reads_back_as_what_was_scored(lab: Lab, finished_run: Path, 
     assert [r.task for r in read_rows(done.folder / "probes.csv")] == [r.task for r in rows]
 
 
+def test_its_answers_are_to_the_test_items_of_the_training_and_give_its_score(
+    lab: Lab, finished_run: Path, tmp_path: Path
+) -> None:
+    (done,) = scored(lab, tmp_path, f"model={finished_run}")
+    rows = read_rows(done.folder / "probes.csv")
+    then = {r.task: r.answers.test for r in read_rows(finished_run / "probes.csv") if r.answers}
+    assert {r.task: r.answers.test for r in rows if r.answers} == then
+    assert len(set(then.values())) == len(then) == 3
+    for row in rows:
+        assert row.answers
+        assert round(100 * row.answers.right.mean(), 2) == row.test_accuracy
+
+
 def test_vectors_made_elsewhere_score_as_the_model_that_made_them(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     text, vectors = tmp_path / "all.txt", tmp_path / "all.npy"
     assert scored(lab, tmp_path, f"write_sentences={text}") == []
@@ -178,10 +191,11 @@ def tasks(tmp_path: Path) -> str:
 
 
 FIXED = ["suite=downstream", "model=call:tests.test_evaluate:lengths", "downstream.kfold=2"]
+MODELS = "model=[call:tests.test_evaluate:lengths,majority]"
 
 
 def test_downstream_tables_name_each_measure(lab: Lab, tmp_path: Path, tasks: str, capsys) -> None:
-    done = scored(lab, tmp_path, *FIXED, tasks, "model=[call:tests.test_evaluate:lengths,majority]")
+    done = scored(lab, tmp_path, *FIXED, tasks, MODELS)
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         show(done, compose("evaluate", ["suite=downstream", "model=bov"]))
     printed = capsys.readouterr().out
@@ -193,6 +207,18 @@ def test_downstream_tables_name_each_measure(lab: Lab, tmp_path: Path, tasks: st
 def test_one_downstream_task_needs_no_list(lab: Lab, tmp_path: Path, tasks: str) -> None:
     (done,) = scored(lab, tmp_path, *FIXED, tasks, "downstream.tasks=MR")
     assert list(accuracies(done)) == ["MR"]
+
+
+def test_answers_are_kept_of_downstream_accuracies_and_not_of_correlations(
+    lab: Lab, tmp_path: Path, tasks: str
+) -> None:
+    one, other = scored(lab, tmp_path, *FIXED, tasks, "downstream.tasks=[MR,SICK-R]", MODELS)
+    (mr, relatedness), (same, _) = (read_rows(done.folder / "probes.csv") for done in (one, other))
+    assert mr.answers
+    assert same.answers
+    assert mr.answers.test == same.answers.test
+    assert 100 * mr.answers.right.mean() == pytest.approx(mr.test_accuracy, abs=1)  # the mean over folds
+    assert relatedness.answers is None
 
 
 def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab: Lab, tmp_path: Path, tasks: str) -> None:

@@ -3,6 +3,7 @@
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from datamodules.errors import InputError
 from datamodules.vector_files import read_vectors
 from probes.downstream.files import TASKS, read_downstream
 from probes.report.runs import read_run
+from probes.results import Answers, read_rows, write_rows
 from probes.senteval import FILES, read_task
 from tests.probes.test_downstream import folder_of_tasks
 from tests.probes.test_report import run_of
@@ -125,11 +127,14 @@ def test_downstream_files(downstream_files: Path, changes: list, keep: float, na
 
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run_of(tmp_path_factory.mktemp("runs") / "whole")
+    run = run_of(tmp_path_factory.mktemp("runs") / "whole")
+    answers = Answers("t", np.arange(50) % 3 > 0)
+    write_rows(run / "probes.csv", [replace(row, answers=answers) for row in read_rows(run / "probes.csv")])
+    return run
 
 
 @settings(max_examples=300, deadline=None)
-@given(edits, st.floats(0.2, 1), st.sampled_from(["probes.csv", "metrics.csv", "config.yaml"]))
+@given(edits, st.floats(0.2, 1), st.sampled_from(["probes.csv", "answers.csv", "metrics.csv", "config.yaml"]))
 def test_a_run_that_is_reported(run_folder: Path, changes: list, keep: float, name: str) -> None:
     path = run_folder / name
     whole = path.read_bytes()

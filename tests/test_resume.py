@@ -79,6 +79,7 @@ def test_a_killed_run_resumed_equals_an_uninterrupted_one(
     go_on(lab, run)
     assert_same_weights(run, finished_run)
     assert scores(run) == scores(finished_run)
+    assert (run / "answers.csv").read_text() == (finished_run / "answers.csv").read_text()
 
 
 def test_control_c_leaves_a_resumable_run_and_says_how_to_resume(lab: Lab, tmp_path: Path) -> None:

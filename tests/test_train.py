@@ -27,7 +27,7 @@ def assert_same_weights(a: Path, b: Path) -> None:
 
 
 def test_a_run_folder_holds_everything(finished_run: Path) -> None:
-    parts = ["config.yaml", "metrics.csv", "probes.csv", "curves.png", "vectors", "tensorboard"]
+    parts = ["config.yaml", "metrics.csv", "probes.csv", "answers.csv", "curves.png", "vectors", "tensorboard"]
     checkpoints = ["checkpoints/best.ckpt", "checkpoints/last.ckpt"]
     assert [part for part in parts + checkpoints if not (finished_run / part).exists()] == []
 

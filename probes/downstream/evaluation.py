@@ -13,8 +13,8 @@ from datamodules.device import device_for
 from probes.classifier import Grid
 from probes.downstream.suite import CLASSIFIERS, Outcome, Vectors, score_downstream, score_majority, sentences_of
 from probes.downstream.task import Downstream
-from probes.evaluation import Encoded, Evaluated, Model, packed, unpacked
-from probes.results import ProbeRow
+from probes.evaluation import Encoded, Evaluated, Model
+from probes.results import Answers, ProbeRow, packed, unpacked
 
 
 class DownstreamEvaluation:
@@ -72,8 +72,9 @@ class DownstreamEvaluation:
             hyperparameters=found.hyperparameters,
             seed=self.seed,
             seconds=found.seconds,
+            answers=Answers(items_of(task), found.correct) if len(found.correct) else None,
         )
-        return Evaluated(row, found.correct, found.details)
+        return Evaluated(row, found.details)
 
     def _score(self, task: Downstream) -> Outcome:
         if self.model.encode is None:
@@ -84,6 +85,13 @@ class DownstreamEvaluation:
     def vectors(self) -> Vectors:
         """The vectors of all sentences of the tasks."""
         return Vectors(self.encoded.vectors, {sentence: row for row, sentence in enumerate(self.encoded.sentences)})
+
+
+def items_of(task: Downstream) -> str:
+    """A short text that stands for the test items: the same text, the same items."""
+    items = task.parts["all" if "all" in task.parts else "test"]
+    made = sha256(json.dumps([items.first, items.second]).encode() + items.gold.tobytes())
+    return made.hexdigest()[:16]
 
 
 def digest(task: Downstream) -> str:

@@ -205,7 +205,7 @@ def linear_readout_is_enough(e: Evidence) -> Iterator[Comparison]:
         linear = e.logistic.get(name, {})
         for task in (task for task in scores if task in linear and task not in LOGISTIC_ONLY):
             about = f"{_said(name)} {task}: 5 points minus the lead of the MLP"
-            yield above(Point(linear[task].score + 5, linear[task].half), scores[task], about)
+            yield above(linear[task]._replace(score=linear[task].score + 5), scores[task], about)
 
 
 def words_go_with_downstream(e: Evidence) -> Iterator[Comparison]:

@@ -11,7 +11,7 @@ from probes.intervals import fisher, over_seeds, wilson
 from probes.report.published import published
 from probes.report.runs import Model, Run
 from probes.report.table import RELATEDNESS, Cell, final_rows, published_rows
-from probes.results import ProbeRow
+from probes.results import Answers, ProbeRow
 from probes.suite import LOGISTIC_ONLY
 
 Name = tuple[str, str]  # encoder and objective as the papers write them
@@ -28,6 +28,7 @@ class Point(NamedTuple):
 
     score: float
     half: float
+    answers: tuple[Answers, ...] = ()  # of every seed, if all are known
 
 
 class Moment(NamedTuple):
@@ -118,7 +119,8 @@ def _point(rows: Sequence[ProbeRow]) -> Point:
     if len(rows) > 1:
         low, high = over_seeds(scores)
         half = math.hypot(half, (high - low) / 2)
-    return Point(sum(scores) / len(scores), half)
+    answers = tuple(row.answers for row in sorted(rows, key=lambda row: row.seed) if row.answers)
+    return Point(sum(scores) / len(scores), half, answers if len(answers) == len(rows) else ())
 
 
 def _moments(runs: Sequence[Run]) -> list[Moment]:

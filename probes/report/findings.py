@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterable, Sequence
 from inspect import cleandoc
 from typing import Literal, NamedTuple
 
+from probes.intervals import compare, over_seeds
 from probes.report.evidence import Evidence, Point
 
 Verdict = Literal["holds", "fails", "cannot tell"]
 
 RULE = """\
-Each claim is a number of comparisons. One tells if the difference is larger than its 95% interval. The claim holds if
+Each claim is a number of comparisons. One tells if the difference is larger than its 95% interval: of two scores on the
+same test items, where both runs have kept which of them they had right (answers.csv), the interval of the paired
+difference; else that of scores on different items, as a rule too wide for the same ones. The claim holds if
 at least a third of the comparisons tell and three quarters of those go its way; it fails if a third tell and three
 quarters of those go against it, or if one that it cannot do without goes against it; in between one cannot tell."""
 TELLING, MOST = 1 / 3, 3 / 4
@@ -23,6 +26,7 @@ class Comparison(NamedTuple):
     difference: float
     half: float
     needed: bool = False  # the claim cannot hold without it
+    paired: bool = False  # item by item
 
     @property
     def says(self) -> int:
@@ -72,7 +76,8 @@ class Finding(NamedTuple):
         """The claim, its rule and every comparison, the clearest first."""
         ordered = sorted(self.comparisons, key=lambda c: (-c.says, -_clarity(c)))
         marks = {1: "for    ", -1: "against", 0: "within "}
-        lines = [f"{self.name}: {self.verdict}", self.claim, self.rule, self.numbers.partition(";")[0]]
+        counts = f"{self.numbers.partition(';')[0]}; {how_many_paired([self])}"
+        lines = [f"{self.name}: {self.verdict}", self.claim, self.rule, counts]
         return "\n".join([*lines, *(f"  {marks[c.says]} {c}" for c in ordered)]) + "\n"
 
 
@@ -92,13 +97,31 @@ def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
 
 def above(first: Point, second: Point, about: str) -> Comparison:
     """That the first score is higher."""
-    return Comparison(_with(about, first, second), first.score - second.score, math.hypot(first.half, second.half))
+    half, paired = half_of_difference(first, second)
+    return Comparison(_with(about, first, second), first.score - second.score, half, paired=paired)
 
 
 def within(first: Point, second: Point, points: float, about: str) -> Comparison:
     """That two scores differ by less than so many points."""
-    gap = points - abs(first.score - second.score)
-    return Comparison(_with(about, first, second), gap, math.hypot(first.half, second.half))
+    half, paired = half_of_difference(first, second)
+    return Comparison(_with(about, first, second), points - abs(first.score - second.score), half, paired=paired)
+
+
+def half_of_difference(first: Point, second: Point) -> tuple[float, bool]:
+    """Half of the 95% interval of the difference of two scores, and whether it is of the same items, paired.
+
+    Several seeds: the luck of the items and that of the seeds, as in the interval of one score (evidence.py).
+    """
+    pairs = list(zip(first.answers, second.answers, strict=False))
+    same = len(first.answers) == len(second.answers) and all(len(a.right) == len(b.right) for a, b in pairs)
+    if not pairs or not same or any(a.test != b.test for a, b in pairs):
+        return math.hypot(first.half, second.half), False
+    found = [compare(a.right, b.right) for a, b in pairs]
+    half = sum((one.high - one.low) / 2 for one in found) / len(found)
+    if len(found) > 1:
+        low, high = over_seeds([one.difference for one in found])
+        half = math.hypot(half, (high - low) / 2)
+    return half, True
 
 
 def _with(about: str, *scores: Point) -> str:
@@ -111,7 +134,13 @@ def as_markdown(found: Sequence[Finding], notes: Sequence[str] = ()) -> str:
     """A table of findings, then how they were decided and `notes` on the runs."""
     lines = ["| finding | claim | rule | comparisons | verdict |", "|---|---|---|---|---|"]
     lines += [f"| {f.name} | {f.claim} | {f.rule} | {f.numbers} | **{f.verdict}** |" for f in found]
-    return "\n".join([*lines, "", *RULE.splitlines(), *notes]) + "\n"
+    return "\n".join([*lines, "", *RULE.splitlines(), how_many_paired(found), *notes]) + "\n"
+
+
+def how_many_paired(found: Sequence[Finding]) -> str:
+    """Says of how many comparisons the interval is that of a paired difference."""
+    paired = [comparison.paired for finding in found for comparison in finding.comparisons]
+    return f"{sum(paired)} of {len(paired)} comparisons are paired."
 
 
 def _line(text: str) -> str:

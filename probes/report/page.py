@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from probes.drawing import as_svg
-from probes.report.findings import RULE, Finding
+from probes.report.findings import RULE, Finding, how_many_paired
 from probes.report.formats import as_html
 from probes.report.table import Table
 
@@ -83,7 +83,7 @@ def findings_table(found: Sequence[Finding]) -> str:
         rows.append(f'<tr><td class="{kind}">{f.verdict}</td><td>{about}</td><td>{unfolds}</td></tr>')
     heads = "<th>verdict</th><th>claim and rule</th><th>comparisons</th>"
     table = f"<table class=findings><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return f"<div class=scroll>{table}</div><p>{html.escape(' '.join(RULE.split()))}</p>"
+    return f"<div class=scroll>{table}</div><p>{html.escape(' '.join([*RULE.split(), how_many_paired(found)]))}</p>"
 
 
 def svg_with_values(figure: Figure, prefix: str) -> str:

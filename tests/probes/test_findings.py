@@ -1,13 +1,16 @@
 """Published claims: decided by numbers alone, and true of the papers' own."""
 
+import math
 from dataclasses import replace
 from inspect import cleandoc
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from probes.intervals import compare
 from probes.report.claims import (
     CLAIMS,
     MAX,
@@ -18,7 +21,7 @@ from probes.report.claims import (
 from probes.report.evidence import Evidence, Moment, Point, evidence_of, of_correlation, published_evidence
 from probes.report.findings import Claim, Comparison, Finding, check
 from probes.report.runs import models_of, read_run
-from probes.results import ProbeRow, write_rows
+from probes.results import Answers, ProbeRow, read_rows, write_rows
 from report import main
 from tests.probes.small_runs import evaluation_of, run_of
 
@@ -115,6 +118,65 @@ def test_seeds_that_differ_make_a_model_less_sure_and_none_makes_its_test_larger
     apart = evidence_from(*(run_of(tmp_path / str(seed), seed=seed, more=float(seed)) for seed in range(4)))
     assert alike.probing[NMT_FR]["SentLen"] == Point(72, 2)
     assert apart.probing[NMT_FR]["SentLen"].half > 2
+
+
+RIGHT = np.random.default_rng(1).random((2, 500)) < [[0.70], [0.65]]
+
+
+def run_with_answers(folder: Path, encoder: str, right: np.ndarray, test: str = "t", seed: int = 1) -> Path:
+    run = run_of(folder, encoder=encoder, seed=seed, more=100 * right.mean() - 52)
+    write_rows(run / "probes.csv", [replace(r, answers=Answers(test, right)) for r in read_rows(run / "probes.csv")])
+    return run
+
+
+def wc_of_max_and_last(*folders: Path) -> Comparison:
+    found = {c.about[:2]: c for c in max_is_above_last(evidence_from(*folders))}
+    return found["WC"]
+
+
+@pytest.mark.parametrize(("test", "paired"), [("t", True), ("other", False)])
+def test_models_with_the_same_test_items_are_compared_item_by_item(tmp_path: Path, test: str, paired: bool) -> None:
+    first = run_with_answers(tmp_path / "a", "bilstm_max", RIGHT[0])
+    second = run_with_answers(tmp_path / "b", "bilstm_last", RIGHT[1], test)
+    expected = compare(RIGHT[0], RIGHT[1])
+    half = (expected.high - expected.low) / 2 if paired else math.hypot(2, 2)
+    found = wc_of_max_and_last(first, second)
+    assert (found.difference, found.half) == pytest.approx((expected.difference, half), abs=0.01)
+    assert found.paired == paired
+
+
+def test_paired_seeds_that_differ_alike_leave_the_luck_of_the_items_alone(tmp_path: Path) -> None:
+    pairs = [(np.roll(RIGHT[0], seed), np.roll(RIGHT[1], seed)) for seed in range(3)]
+    folders = [
+        run_with_answers(tmp_path / f"{encoder} {place}", encoder, right, f"t{seed}", seed)
+        for seed, pair in enumerate(pairs)
+        for encoder, right, place in zip(("bilstm_max", "bilstm_last"), pair, (seed, 9 - seed), strict=True)
+    ]
+    expected = compare(RIGHT[0], RIGHT[1])
+    found = wc_of_max_and_last(*sorted(folders))
+    assert found.half == pytest.approx((expected.high - expected.low) / 2)
+    assert found.paired
+    assert not wc_of_max_and_last(*folders[:-1]).paired
+
+
+def test_paired_seeds_that_differ_otherwise_make_a_difference_less_sure(tmp_path: Path) -> None:
+    turned = [RIGHT, RIGHT[::-1]]
+    folders = [
+        run_with_answers(tmp_path / f"{encoder} {seed}", encoder, right, "t", seed)
+        for seed, pair in enumerate(turned)
+        for encoder, right in zip(("bilstm_max", "bilstm_last"), pair, strict=True)
+    ]
+    found = wc_of_max_and_last(*folders)
+    assert found.difference == pytest.approx(0)
+    assert found.half > compare(RIGHT[0], RIGHT[1]).difference
+
+
+def test_a_report_says_how_many_comparisons_are_paired(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    runs = [
+        run_with_answers(tmp_path / e, e, right) for e, right in zip(("bilstm_max", "bilstm_last"), RIGHT, strict=True)
+    ]
+    assert main(["findings", *map(str, runs)]) == 0
+    assert "\n6 of 7 comparisons are paired.\n" in capsys.readouterr().out  # all but that of BLEU
 
 
 def test_the_curve_of_a_model_is_the_mean_of_its_seeds(tmp_path: Path) -> None:

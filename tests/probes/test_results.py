@@ -3,10 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from datamodules.errors import InputError
-from probes.results import ProbeRow, read_rows, write_rows
+from probes.results import Answers, ProbeRow, packed, read_rows, unpacked, write_rows
 
 ROW = ProbeRow(1, 10, "probing", "Tense", "mlp", 80.125, 79.0, 77.5, 81.25, {"width": 50, "l2": 1e-05}, 1, 2.5)
 
@@ -77,3 +80,44 @@ def test_a_score_that_is_there_twice_is_named(tmp_path: Path) -> None:
 
 def test_no_file_is_no_rows(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "probes.csv") == []
+
+
+@given(st.lists(st.booleans(), max_size=40))
+def test_packed_answers_are_unpacked(right: list[bool]) -> None:
+    assert unpacked(packed(np.array(right, dtype=bool))).tolist() == right
+
+
+def test_answers_are_read_with_their_row_and_replaced_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "probes.csv"
+    for right in ([True, False, True], [False, False, True]):
+        write_rows(path, [replace(ROW, answers=Answers("t", np.array(right))), replace(ROW, task="WC")])
+    tense, wc = read_rows(path)
+    assert tense.answers is not None
+    assert (tense.answers.test, tense.answers.right.tolist()) == ("t", [False, False, True])
+    assert wc.answers is None
+    assert len((tmp_path / "answers.csv").read_text().splitlines()) == 2
+
+
+def test_answers_to_a_million_items_fit_into_a_row(tmp_path: Path) -> None:
+    write_rows(tmp_path / "probes.csv", [replace(ROW, answers=Answers("t", np.ones(1_000_000, dtype=bool)))])
+    (row,) = read_rows(tmp_path / "probes.csv")
+    assert row.answers is not None
+    assert row.answers.right.sum() == 1_000_000
+
+
+def test_answers_are_written_before_their_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    monkeypatch.setattr("probes.results.upsert_csv", lambda path, *_, **__: written.append(path.name))
+    write_rows(tmp_path / "probes.csv", [replace(ROW, answers=Answers("t", np.ones(3, dtype=bool)))])
+    assert written == ["answers.csv", "probes.csv"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("3:a0", "9:a0"), ("3:a0", "3:xx"), ("3:a0", "a0"), (",right", ",wrong"), ("\n1,", "\nx,")]
+)
+def test_broken_answers_are_named(tmp_path: Path, old: str, new: str) -> None:
+    write_rows(tmp_path / "probes.csv", [replace(ROW, answers=Answers("t", np.array([True, False, True])))])
+    path = tmp_path / "answers.csv"
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InputError, match=r"answers.csv:2: not the answers of a score"):
+        read_rows(tmp_path / "probes.csv")

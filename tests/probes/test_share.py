@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from probes.classifier import Grid
+from probes.results import ProbeRow
 from probes.suite import Share, Suite, in_published_order
 from probes.task import Split, Task
 
@@ -52,6 +53,11 @@ def test_the_order_of_a_file_is_nothing_to_the_published_protocol() -> None:
     np.testing.assert_array_equal(*found)
 
 
+def what_was_found(row: ProbeRow) -> tuple[str, float, str, list[bool]]:
+    assert row.answers is not None
+    return row.task, row.test_accuracy, row.answers.test, row.answers.right.tolist()
+
+
 @pytest.mark.parametrize("world", [2, 3])
 def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world: int) -> None:
     made, alone = suite(5), Counts()
@@ -70,5 +76,5 @@ def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world: i
 
     with ThreadPoolExecutor(world) as pool:
         for rows in pool.map(process, range(world)):
-            assert [(r.task, r.test_accuracy) for r in rows] == [(r.task, r.test_accuracy) for r in expected]
+            assert [what_was_found(row) for row in rows] == [what_was_found(row) for row in expected]
     assert sorted(s for model in models for s in model.given) == sorted(alone.given)
