@@ -1,96 +1,66 @@
-"""Files that were mangled anywhere: read correctly, or refused in one line that names the file; nothing else."""
+"""Files that were spoilt anywhere: read to the last line, or refused in one line that names the first bad one."""
 
-import json
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from datamodules.errors import InputError
 from datamodules.vector_files import read_vectors
+from datamodules.vocabulary import Vocabulary
 from probes.downstream.files import TASKS, read_downstream
-from probes.report.runs import read_run
+from probes.evaluation import Encoded, Model
+from probes.metrics import read_metrics
 from probes.results import Answers, read_rows, write_rows
 from probes.senteval import FILES, read_task
+from tests.fuzzing import limits, lines_in, many, read_or_refused_by_line, spoilt
+from tests.probes.small_runs import run_of
 from tests.probes.test_downstream import folder_of_tasks
-from tests.probes.test_report import run_of
-
-many = settings(max_examples=150, deadline=None)
-edits = st.lists(
-    st.tuples(
-        st.floats(0, 1),  # where
-        st.integers(0, 12),  # bytes that go
-        st.one_of(
-            st.binary(max_size=6),
-            st.sampled_from(
-                [b"\n", b"\t", b" ", b"\0", b"\xff", b"\r\n", b"nan", b"1e999", b'"', b"{", b"- [", b"\xe2\x80\xa8"]
-            ),
-        ),
-    ),
-    max_size=4,
-)
-
-
-def mangled(whole: bytes, changes: list[tuple[float, int, bytes]], keep: float) -> bytes:
-    """`whole` with a few bytes replaced, cut off after a share of it."""
-    text = bytearray(whole)
-    for where, gone, new in changes:
-        at = int(where * len(text))
-        text[at : at + gone] = new
-    return bytes(text[: int(keep * len(text))])
-
-
-def refused_or_read(read: Callable[[], object], path: Path) -> None:
-    try:
-        read()
-    except InputError as error:
-        said = str(error)
-        assert "\n" not in said
-        assert path.name in said or path.parent.name in said
-
 
 VECTORS = b"4 3\nthe 0.1 0.2 0.3\ndog -1 2 3.5\nsaw 1e-3 0 0\ncat 4 5 6\n"
 
 
-@many
-@given(edits, st.floats(0.2, 1), st.sampled_from([".vec", ".txt"]))
-def test_word_vectors(changes: list, keep: float, ending: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"vectors{ending}"
-        path.write_bytes(mangled(VECTORS if ending == ".vec" else VECTORS[4:], changes, keep))
+@pytest.mark.parametrize("name", ["vectors.vec", "vectors.txt"])
+def test_word_vectors(tmp_path: Path, name: str) -> None:
+    path, whole = tmp_path / name, VECTORS if name.endswith(".vec") else VECTORS[4:]
 
+    @many(800)
+    @given(spoilt(whole))
+    def check(content: bytes) -> None:
         def read() -> None:
             words, matrix = read_vectors(path)
-            assert len(words) == len(matrix)
+            lines = lines_in(path.read_bytes())
+            header = len(lines[0].split()) == 2 and not lines[0].startswith(words[0])
+            assert len(words) == len(matrix) == len(lines) - header
             assert np.isfinite(matrix).all()
 
-        refused_or_read(read, path)
+        read_or_refused_by_line(read, path, content, "empty|cut off")
+
+    check()
 
 
 PROBING = "".join(
     f"{split}\t{'AB'[i % 2]}\ta sentence of {i} words .\n" for split in ("tr", "va", "te") for i in range(4)
-)
+).encode()
 
 
-@many
-@given(edits, st.floats(0.2, 1))
-def test_published_probing_files(changes: list, keep: float) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / FILES["Tense"]
-        path.write_bytes(mangled(PROBING.encode(), changes, keep))
+@many(1000)
+@given(spoilt(PROBING))
+def test_published_probing_files(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / FILES["Tense"]
 
-        def read() -> None:
-            task = read_task("Tense", path)
-            for split in (task.train, task.dev, task.test):
-                assert len(split.sentences) == len(split.labels) > 0
-                assert set(split.labels) <= set(range(len(task.classes)))
+    def read() -> None:
+        task = read_task("Tense", path)
+        for split in (task.train, task.dev, task.test):
+            assert len(split.sentences) == len(split.labels) > 0
+            assert set(split.labels) <= set(range(len(task.classes)))
+        given = sum(len(split.sentences) for split in (task.train, task.dev, task.test))
+        assert given == len(lines_in(path.read_bytes()))
 
-        refused_or_read(read, path)
+    read_or_refused_by_line(read, path, content, "empty|cut off|not among the training labels")
 
 
 @pytest.fixture(scope="module")
@@ -98,48 +68,98 @@ def downstream_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder_of_tasks(tmp_path_factory.mktemp("tasks"))
 
 
-@settings(max_examples=300, deadline=None)
-@given(
-    changes=edits,
-    keep=st.floats(0.2, 1),
-    name=st.sampled_from(sorted(TASKS)),
-    which=st.integers(0, 2),
-)
-def test_downstream_files(downstream_files: Path, changes: list, keep: float, name: str, which: int) -> None:
-    files = TASKS[name].files
-    path = downstream_files / "downstream" / files[which % len(files)]
-    whole = path.read_bytes()
-    try:
-        path.write_bytes(mangled(whole, changes, keep))
-
-        def read() -> None:
-            (task,), missing = read_downstream(downstream_files, [name])
-            assert not missing
-            for part in task.parts.values():
-                assert len(part.first) == len(part.gold) > 0
-                assert len(part.second) in (0, len(part.first))
-                assert np.isfinite(part.gold.astype(float)).all()
-
-        refused_or_read(read, path)
-    finally:
-        path.write_bytes(whole)
+LATIN = ("MR", "CR", "SUBJ", "MPQA", "TREC")
+HEADED = ("MRPC", "SICK-E", "SICK-R")
 
 
-@pytest.fixture(scope="module")
-def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = run_of(tmp_path_factory.mktemp("runs") / "whole")
+def items_of(name: str, path: Path) -> int:
+    """How many items a file of a task holds."""
+    lines = lines_in(path.read_bytes(), "latin-1" if name in LATIN else "utf-8")
+    if name.startswith("STS1"):  # a line of scores for each pair; empty where nobody scored it
+        return sum(bool(line.strip()) for line in lines) if ".gs." in path.name else 0
+    return sum(bool(line.strip()) or "SICK" not in name for line in lines) - (name in HEADED)
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_downstream_files(downstream_files: Path, name: str) -> None:
+    paths = [downstream_files / "downstream" / file for file in TASKS[name].files]
+    wholes = [path.read_bytes() for path in paths]
+    spoilt_file = st.integers(0, len(paths) - 1).flatmap(lambda i: st.tuples(st.just(i), spoilt(wholes[i])))
+
+    def read() -> None:
+        (task,), missing = read_downstream(downstream_files, [name])
+        assert not missing
+        for part in task.parts.values():
+            assert len(part.first) == len(part.gold) > 0
+            assert len(part.second) in (0, len(part.first))
+            assert np.isfinite(part.gold.astype(float)).all()
+        assert sum(len(part.gold) for part in task.parts.values()) == sum(items_of(name, path) for path in paths)
+
+    @many(80)
+    @given(spoilt_file)
+    def check(file: tuple[int, bytes]) -> None:
+        try:
+            read_or_refused_by_line(read, paths[file[0]], file[1], "empty|cut off|scores for the .* pairs")
+        finally:
+            paths[file[0]].write_bytes(wholes[file[0]])
+
+    check()
+
+
+@pytest.mark.parametrize(("name", "rows_of"), [("probes.csv", read_rows), ("metrics.csv", read_metrics)])
+def test_scores_of_a_run(tmp_path: Path, name: str, rows_of: Callable[[Path], list]) -> None:
+    path = run_of(tmp_path / "run") / name
+
+    def read() -> None:
+        rows = rows_of(path)
+        given = sum(bool(line.strip()) for line in lines_in(path.read_bytes()))
+        assert len(rows) == max(0, given - 1)
+        assert name == "probes.csv" or len({int(row["epoch"]) for row in rows}) == len(rows)
+
+    @many(500)
+    @given(spoilt(path.read_bytes()))
+    def check(content: bytes) -> None:
+        read_or_refused_by_line(read, path, content, "empty")
+
+    check()
+
+
+def test_answers_of_a_run(tmp_path: Path) -> None:
+    path = run_of(tmp_path / "run") / "probes.csv"
     answers = Answers("t", np.arange(50) % 3 > 0)
-    write_rows(run / "probes.csv", [replace(row, answers=answers) for row in read_rows(run / "probes.csv")])
-    return run
+    write_rows(path, [replace(row, answers=answers) for row in read_rows(path)])
+    beside = path.with_name("answers.csv")
+
+    @many(300)
+    @given(spoilt(beside.read_bytes()))
+    def check(content: bytes) -> None:
+        read_or_refused_by_line(lambda: read_rows(path), beside, content, "empty")
+
+    check()
 
 
-@settings(max_examples=300, deadline=None)
-@given(edits, st.floats(0.2, 1), st.sampled_from(["probes.csv", "answers.csv", "metrics.csv", "config.yaml"]))
-def test_a_run_that_is_reported(run_folder: Path, changes: list, keep: float, name: str) -> None:
-    path = run_folder / name
-    whole = path.read_bytes()
-    try:
-        path.write_bytes(mangled(whole, changes, keep))
-        refused_or_read(lambda: json.dumps([read_run(run_folder).own_scores(), read_run(run_folder).score]), path)
-    finally:
-        path.write_bytes(whole)
+@many(500)
+@given(spoilt("dog\ncat\nthe\n.\nchâteau\n".encode()))
+def test_words_of_a_run(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "words.txt"
+
+    def read() -> None:
+        assert len(Vocabulary.load(path).words) == 2 + len(lines_in(path.read_bytes()))
+
+    read_or_refused_by_line(read, path, content, "empty")
+
+
+def test_a_remembered_score(tmp_path: Path) -> None:
+    score = {"test_accuracy": 61.25, "test_correct": "3:e0", "hyperparameters": {"l2": 0.1, "width": 50}}
+    model = Encoded(Model("e", "o", None, "e 1"), [], tmp_path)
+    model.remembered(["task"], lambda: score)
+    (path,) = tmp_path.glob("score-*.json")
+
+    @many(300)
+    @given(spoilt(path.read_bytes()))
+    def check(content: bytes) -> None:
+        path.write_bytes(content)
+        with limits():
+            assert model.remembered(["task"], lambda: score) == score
+
+    check()

@@ -1,0 +1,110 @@
+"""What the fuzz tests share: files spoilt anywhere, limits on time and memory, and what a refusal must say."""
+
+import re
+import resource
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from datamodules.errors import InputError
+
+SECONDS, MEMORY = 20, 1 << 30  # that one spoilt file of a few lines may take
+TROUBLE = [
+    *[b"\n", b"\n\n", b"\r\n", b"\t", b" ", b"\0", b"\xff", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"\xc2\xa0"],
+    *[b"nan", b"-1", b"0", b"99999999999", b"1e999", b'"', b"{", b"- [", b"(", b")", b"<", b"\\ud800", b"#"],
+]
+
+
+def many(examples: int) -> settings:
+    """So many examples, each of which has its own limits."""
+    slow = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
+    return settings(max_examples=examples, deadline=None, suppress_health_check=slow)
+
+
+def spoilt(whole: bytes) -> st.SearchStrategy[bytes]:
+    """The bytes with up to three stretches replaced or doubled, at times cut off after a share of them."""
+    new = st.one_of(st.sampled_from(TROUBLE), st.binary(max_size=6), st.just(None))
+    change = st.tuples(st.integers(0, len(whole)), st.integers(0, 40), new)
+    cut = st.one_of(st.just(len(whole) + 100), st.integers(0, len(whole)))
+    return st.builds(_changed, st.just(whole), st.lists(change, max_size=3), cut)
+
+
+def _changed(whole: bytes, changes: list[tuple[int, int, bytes | None]], cut: int) -> bytes:
+    text = bytearray(whole)
+    for at, gone, new in changes:
+        stretch = text[at : at + gone]
+        text[at : at + (0 if new is None else gone)] = stretch if new is None else new
+    return bytes(text[:cut])
+
+
+@contextmanager
+def limits() -> Iterator[None]:
+    """Fails what takes too long, and refuses it memory beyond what the process has and MEMORY."""
+    passed: list[str] = []
+
+    def late(*_: object) -> None:
+        passed.append(f"not done after {SECONDS} seconds")
+        pytest.fail(passed[0])
+
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    before, (soft, hard) = signal.signal(signal.SIGALRM, late), resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY, hard))
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        if passed:  # said again, as a library may have taken it for an error of its own
+            pytest.fail(passed[0])
+
+
+def refusal(read: Callable[[], Any], path: Path) -> str | None:
+    """What reading says against a file in one line that names it; None where it is read, within the limits."""
+    said: InputError | None = None
+    try:
+        with limits():
+            read()
+    except InputError as error:
+        said = error
+    assert "\n" not in str(said)
+    assert said is None or str(path) in str(said)
+    assert not re.search("MemoryError|allocate memory|bad_alloc", f"{said} {said and said.__context__!r}"), said
+    return said and str(said)
+
+
+def line_of(said: str | None, path: Path) -> int | None:
+    """The line of the file that a refusal names."""
+    named = re.search(rf"{re.escape(str(path))}:(\d+): ", said or "")
+    return int(named[1]) if named else None
+
+
+def read_or_refused_by_line(read: Callable[[], Any], path: Path, content: bytes, at_the_end: str) -> None:
+    """`read` takes the content or names its first bad line.
+
+    Unless what it says matches `at_the_end`: what only the end of a file can tell, perhaps of an earlier line.
+    """
+    path.write_bytes(content)
+    said = refusal(read, path)
+    line = line_of(said, path)
+    if said is None or re.search(at_the_end, said):
+        return
+    assert line is not None, said
+    before = content.split(b"\n")[: line - 1]
+    assert len(before) == line - 1, said
+    path.write_bytes(b"".join(text + b"\n" for text in before))
+    sooner = refusal(read, path)
+    assert sooner is None or re.search(at_the_end, sooner), f"{said}, but without that line {sooner}"
+
+
+def lines_in(content: bytes, encoding: str = "utf-8") -> list[str]:
+    """The lines of a text, told apart by newlines alone."""
+    lines = content.decode(encoding).removeprefix("\ufeff").split("\n")
+    return lines[:-1] if not lines[-1] else lines

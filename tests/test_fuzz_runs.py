@@ -1,0 +1,206 @@
+"""The files of a run's folder, and vectors made elsewhere, spoilt anywhere or made to do harm."""
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from omegaconf import OmegaConf
+
+from configs.parts import only_ours
+from datamodules.errors import InputError
+from encoders import load_encoder
+from encoders.load import read_checkpoint, read_config
+from encoders.named import precomputed
+from probes.report.runs import read_run
+from tests.encoders.test_load import GOLDEN, SENTENCES, Malicious
+from tests.fuzzing import limits, lines_in, many, read_or_refused_by_line, refusal, spoilt
+from tests.probes.small_runs import run_of
+from tests.test_check import composed
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A copy of the golden run, with the scale that later runs have."""
+    folder = shutil.copytree(GOLDEN, tmp_path / "run")
+    np.save(folder / "vectors" / "scale.npy", 1.0)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "vectors/matrix.npy", "vectors/scale.npy", "vectors/words.txt"])
+def test_a_run_is_loaded_or_refused(run: Path, name: str) -> None:
+    path = run / name
+
+    def read() -> None:
+        encoder = load_encoder(run, "cpu")
+        vectors = encoder.encode(SENTENCES)
+        assert vectors.shape == (len(SENTENCES), encoder.dim)
+        assert np.isfinite(vectors).all()
+
+    @many(300)
+    @given(spoilt(path.read_bytes()))
+    def check(content: bytes) -> None:
+        path.write_bytes(content)
+        refusal(read, run)
+
+    check()
+
+
+def test_settings_of_a_run_are_continued_or_refused(tmp_path: Path) -> None:
+    config = composed("objective=discourse")
+    OmegaConf.resolve(config)
+    path = tmp_path / "config.yaml"
+
+    @many(150)
+    @given(spoilt(OmegaConf.to_yaml(config).encode()))
+    def check(content: bytes) -> None:
+        path.write_bytes(content)
+        refusal(lambda: only_ours(read_config(tmp_path), path), path)
+
+    check()
+
+
+def test_settings_of_a_run_are_reported_or_refused(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run")
+    path = run / "config.yaml"
+    more = "objective:\n  parts: [nli, nmt_enfr]\n  select: null\nprobes:\n  source:\n    root: ${..root}\n  root: a\n"
+
+    @many(300)
+    @given(spoilt(path.read_bytes() + more.encode()))
+    def check(content: bytes) -> None:
+        path.write_bytes(content)
+        refusal(lambda: json.dumps([read_run(run).own_scores(), read_run(run).score]), path)
+
+    check()
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> tuple[Path, Path]:
+    """Four sentences and their vectors."""
+    np.save(tmp_path / "all.npy", np.arange(12, dtype=np.float32).reshape(4, 3))
+    (tmp_path / "all.txt").write_text("".join(f"sentence {i} .\n" for i in range(4)))
+    return tmp_path / "all.npy", tmp_path / "all.txt"
+
+
+def test_vectors_made_elsewhere(elsewhere: tuple[Path, Path]) -> None:
+    vectors, sentences = elsewhere
+
+    @many(400)
+    @given(spoilt(vectors.read_bytes()))
+    def check(content: bytes) -> None:
+        vectors.write_bytes(content)
+        refusal(lambda: precomputed(vectors, sentences).encode(["sentence 3 ."]), vectors)
+
+    check()
+
+
+def test_sentences_of_vectors_made_elsewhere(elsewhere: tuple[Path, Path]) -> None:
+    vectors, sentences = elsewhere
+
+    def read() -> None:
+        model = precomputed(vectors, sentences)
+        texts = [text.rstrip("\r") for text in lines_in(sentences.read_bytes())]
+        if len(set(texts)) == len(texts):
+            np.testing.assert_array_equal(model.encode(texts), np.load(vectors))
+
+    @many(400)
+    @given(spoilt(sentences.read_bytes()))
+    def check(content: bytes) -> None:
+        read_or_refused_by_line(read, sentences, content, "not one vector for each|empty")
+
+    check()
+
+
+NOT_NUMBERS: dict[str, Callable[[Path], None]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "texts": lambda path: np.save(path, np.array([["a"] * 3] * 4)),
+    "complex": lambda path: np.save(path, np.ones((4, 3), complex)),
+    "records": lambda path: np.save(path, np.zeros((4, 3), [("x", "f4"), ("y", "f4")])),
+    "an archive": lambda path: np.savez(path.open("wb"), np.ones((4, 3))),
+    "more than it says": lambda path: path.write_bytes(path.read_bytes() + bytes(8)),
+    "less than it says": lambda path: path.write_bytes(path.read_bytes()[:-8]),
+}
+
+
+@pytest.mark.parametrize("spoil", NOT_NUMBERS.values(), ids=NOT_NUMBERS.keys())
+def test_vectors_that_are_no_matrix_of_numbers_are_refused(
+    elsewhere: tuple[Path, Path], spoil: Callable[[Path], None]
+) -> None:
+    spoil(elsewhere[0])
+    with pytest.raises(InputError, match=r"all\.npy: "):
+        precomputed(*elsewhere)
+
+
+@pytest.mark.parametrize("name", ["vectors/matrix.npy", "vectors/scale.npy", "checkpoints/best.ckpt"])
+@pytest.mark.parametrize("how", ["array", "archive", "pickle"])
+def test_a_pickle_in_place_of_numbers_executes_nothing(run: Path, tmp_path: Path, name: str, how: str) -> None:
+    made, objects = tmp_path / "made", np.array([Malicious(tmp_path / "made")], dtype=object)
+    with (run / name).open("wb") as file:
+        {"array": np.save, "archive": np.savez, "pickle": lambda f, a: a.dump(f)}[how](file, objects)
+    assert refusal(lambda: load_encoder(run), run)
+    assert not made.exists()
+
+
+def test_vectors_made_elsewhere_that_carry_a_pickle_execute_nothing(
+    elsewhere: tuple[Path, Path], tmp_path: Path
+) -> None:
+    np.save(elsewhere[0], np.array([[Malicious(tmp_path / "made")]] * 4, dtype=object))
+    assert refusal(lambda: precomputed(*elsewhere), elsewhere[0])
+    assert not (tmp_path / "made").exists()
+
+
+BOMBS = {
+    "aliases": "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 40)),
+    "references": "a0: x\n" + "".join(f"a{i}: ${{a{i - 1}}}${{a{i - 1}}}\n" for i in range(1, 40)),
+    "depth": "a: " + "[" * 5000,
+    "size": "a: b\n" * 300_000,
+    "a python object": "a: !!python/object/apply:os.getcwd []",
+    "itself": "a: ${a}",
+}
+
+
+@pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS.keys())
+def test_settings_that_would_fill_the_memory_are_refused(run: Path, text: str) -> None:
+    (run / "config.yaml").write_text(text)
+    assert refusal(lambda: read_config(run), run / "config.yaml")
+
+
+@pytest.mark.parametrize("setting", ["dim: 8", "layers: 2", "projection: 6"])
+@pytest.mark.parametrize("value", [3, 100_000, 10**7, 10**12])
+def test_an_encoder_of_another_size_than_its_checkpoint_is_refused_before_it_is_made(
+    run: Path, setting: str, value: int
+) -> None:
+    path = run / "config.yaml"
+    path.write_text(path.read_text().replace(f"  {setting}", f"  {setting.split()[0]} {value}"))
+    assert refusal(lambda: load_encoder(run), run)
+
+
+def test_a_checkpoint_that_is_spoilt_is_read_or_refused(run: Path) -> None:
+    path = run / "checkpoints" / "best.ckpt"
+    whole = read_checkpoint(path)["state_dict"]
+
+    def read() -> None:
+        found = read_checkpoint(path)["state_dict"]
+        assert found.keys() == whole.keys()
+        assert all(torch.equal(found[name], whole[name]) for name in whole)
+
+    @many(300)
+    @given(spoilt(path.read_bytes()))
+    def check(content: bytes) -> None:
+        path.write_bytes(content)
+        refusal(read, path)
+
+    check()
+
+
+def test_the_limits_end_what_takes_too_long_and_what_asks_for_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(MemoryError), limits():
+        np.ones(1 << 29)
+    monkeypatch.setattr("tests.fuzzing.SECONDS", 0.01)
+    with pytest.raises(pytest.fail.Exception, match="not done"), limits():
+        time.sleep(60)
