@@ -18,7 +18,7 @@ from datamodules.errors import InputError
 from encoders import load_encoder
 from encoders.pretrained import Pooling, pretrained
 from evaluate import CONFIGS, Done, evaluate, show, untrained
-from probes.classifier import Grid
+from probes.classifier import Grid, Score
 from probes.evaluation import Evaluation, Model
 from probes.results import read_rows
 from probes.suite import Suite
@@ -112,6 +112,21 @@ def test_a_callable_that_knows_the_length_alone_reads_the_length(lab: Lab, tmp_p
     assert control["SentLen control per sentence"] < 40
     compression = {row["task"]: row["compression"] for row in done.scores.mdl}
     assert compression["SentLen"] > 1.1 > compression["BShift"]
+
+
+def test_scoring_a_model_again_computes_nothing(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ["model=bov", "probes.tasks=[SentLen]", "control=true", "mdl=true"]
+    (first,) = scored(lab, tmp_path, *asked)
+
+    def computed(*_: object) -> None:
+        pytest.fail("computed again")
+
+    for name in ("probes.suite.Suite.score", "probes.evaluation.vectors_of", "probes.evaluation.description_length"):
+        monkeypatch.setattr(name, computed)
+    (again,) = scored(lab, tmp_path, *asked)
+    for part in ("main", "control"):
+        assert [e.row for e in getattr(again.scores, part)] == [e.row for e in getattr(first.scores, part)]
+    assert again.scores.mdl == first.scores.mdl
 
 
 def test_baselines_and_untrained_models_are_rows_like_any(lab: Lab, tmp_path: Path, capsys) -> None:
@@ -341,6 +356,31 @@ def test_the_mean_of_the_top_layer_is_what_the_library_says(tiny_bert: Path, tmp
     with torch.inference_mode():
         wanted = model(**tokens).last_hidden_state.mean(1)
     np.testing.assert_allclose(top.encode(["a b c"]), wanted, atol=1e-5)
+
+
+def test_all_layers_of_a_transformer_are_scored_each_on_its_own_vectors(
+    lab: Lab, tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers
+
+    seen: list[tuple[list[str], np.ndarray]] = []
+    score = Suite.score
+
+    def watched(suite: Suite, task: Task, vectors: np.ndarray, grid: Grid) -> Score:
+        seen.append((suite.sentences, vectors))
+        return score(suite, task, vectors, grid)
+
+    monkeypatch.setattr(Suite, "score", watched)
+    more = ["layers=all", "device=cpu", "probes.tasks=[SentLen]"]
+    done = scored(lab, tmp_path, f"model=hf:{tiny_bert}", *more)
+    assert [d.title for d in done] == [f"{tiny_bert.name}, layer {i}, mean" for i in range(3)]
+    assert [len(read_rows(d.folder / "probes.csv")) for d in done] == [1, 1, 1]
+    model = transformers.BertModel.from_pretrained(tiny_bert).eval()
+    tokens = transformers.BertTokenizer.from_pretrained(tiny_bert)(seen[0][0][0], return_tensors="pt")
+    with torch.inference_mode():
+        states = model(**tokens, output_hidden_states=True).hidden_states
+    for (_, vectors), layer in zip(seen, states, strict=True):
+        np.testing.assert_allclose(vectors[0], layer[0].mean(0), atol=1e-5)
 
 
 def test_a_layer_that_is_not_there_and_a_model_that_is_none_are_said(tiny_bert: Path, tmp_path: Path) -> None:

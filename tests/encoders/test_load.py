@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from datamodules.errors import InputError
 from encoders import load_encoder
+from encoders.bilstm import BiLSTM
 from encoders.load import read_checkpoint
 
 GOLDEN = Path(__file__).parents[1] / "golden_run"
@@ -56,6 +57,17 @@ def refusal(path: Path) -> str:
 
 
 def test_the_golden_run_still_gives_the_vectors_that_it_gave() -> None:
+    np.testing.assert_allclose(load_encoder(GOLDEN).encode(SENTENCES), VECTORS, atol=2e-6)
+
+
+def test_an_encoder_that_computes_while_it_is_made_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = BiLSTM.__init__
+
+    def computing(self: BiLSTM, *sizes: int, **settings: Any) -> None:
+        make(self, *sizes, **settings)
+        assert float(next(self.parameters()).abs().sum()) > 0
+
+    monkeypatch.setattr(BiLSTM, "__init__", computing)
     np.testing.assert_allclose(load_encoder(GOLDEN).encode(SENTENCES), VECTORS, atol=2e-6)
 
 
