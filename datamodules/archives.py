@@ -1,7 +1,5 @@
 """Unpacking archives that others made: nothing leaves the target folder, nothing fills the disk."""
 
-import bz2
-import gzip
 import stat
 import tarfile
 import zipfile
@@ -12,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from datamodules.errors import NO_ROOM, InputError
+from datamodules.packed import open_packed
 
 ARCHIVES = (".zip", ".tgz", ".tar.gz", ".tar")
 LITTER = ("__MACOSX", ".DS_Store")
@@ -29,7 +28,7 @@ def check(path: Path, name: str) -> None:
             if damaged is not None:
                 raise InputError(f"{name}: {damaged} inside is damaged")
         elif name.endswith((".gz", ".tgz", ".bz2")):
-            with bz2.open(path) if name.endswith(".bz2") else gzip.open(path) as file:
+            with open_packed(path, name) as file:
                 while file.read(1 << 20):
                     pass
     except BROKEN as error:

@@ -1,24 +1,16 @@
 """Text files line by line, plain or compressed, with errors that name file and line."""
 
-import bz2
-import gzip
 import json
 import logging
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from datamodules.errors import InputError
+from datamodules.packed import open_packed
 
 MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
-
-
-def open_binary(path: Path) -> IO[bytes]:
-    """The bytes of a file, unpacked if its name ends in .gz or .bz2."""
-    if path.suffix == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return bz2.open(path, "rb") if path.suffix == ".bz2" else path.open("rb")
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
@@ -27,7 +19,7 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
         raise InputError(f"{path}: no such file")
     number = 0
     try:
-        with open_binary(path) as file:
+        with open_packed(path) as file:
             while raw := file.readline(MAX_LINE + 1):
                 number += 1
                 if len(raw) > MAX_LINE:
@@ -78,7 +70,7 @@ def count_lines(path: Path) -> int:
     """How many lines `read_lines` gives, without decoding them."""
     lines, last = 0, b"\n"
     try:
-        with open_binary(path) as file:
+        with open_packed(path) as file:
             while block := file.read(1 << 20):
                 lines, last = lines + block.count(b"\n"), block[-1:]
     except (EOFError, OSError, zlib.error) as error:

@@ -1,5 +1,7 @@
 """Files that were spoilt anywhere: read to the last line, or refused in one line that names the first bad one."""
 
+import bz2
+import gzip
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datamodules.lines import count_lines, read_lines
 from datamodules.vector_files import read_vectors
 from datamodules.vocabulary import Vocabulary
 from probes.downstream.files import TASKS, read_downstream
@@ -16,7 +19,7 @@ from probes.evaluation import Encoded, Model
 from probes.metrics import read_metrics
 from probes.results import Answers, read_rows, write_rows
 from probes.senteval import FILES, read_task
-from tests.fuzzing import limits, lines_in, many, read_or_refused_by_line, spoilt
+from tests.fuzzing import limits, line_of, lines_in, many, read_or_refused_by_line, refusal, spoilt
 from tests.probes.small_runs import run_of
 from tests.probes.test_downstream import folder_of_tasks
 
@@ -61,6 +64,28 @@ def test_published_probing_files(tmp_path: Path, content: bytes) -> None:
         assert given == len(lines_in(path.read_bytes()))
 
     read_or_refused_by_line(read, path, content, "empty|cut off|not among the training labels")
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
+@pytest.mark.parametrize("parts", [1, 2])
+def test_packed_text(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes], parts: int) -> None:
+    path, lines = tmp_path / f"text{ending}", [f"line {i} of {i * i}" for i in range(40)]
+    halves = ("\n".join(lines[:20]) + "\n", "\n".join(lines[20:]) + "\n")
+    packed = b"".join(pack(half.encode()) for half in (halves if parts == 2 else ["".join(halves)]))
+
+    def read() -> None:
+        assert [text for _, text in read_lines(path)] == lines
+        assert count_lines(path) == len(lines)
+
+    @many(200)
+    @given(st.tuples(st.integers(0, len(packed)), st.integers(0, 40), st.binary(max_size=6)))
+    def check(change: tuple[int, int, bytes]) -> None:
+        at, gone, new = change
+        path.write_bytes(packed[:at] + new + packed[at + gone :])
+        said = refusal(read, path)
+        assert said is None or line_of(said, path)
+
+    check()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,8 @@ from datamodules.corpora.on_disk import text_files
 from datamodules.corpora.wikitext import read_wikitext, tangled
 from datamodules.corpus import Document
 from datamodules.errors import InputError
-from datamodules.lines import note, open_binary
+from datamodules.lines import note
+from datamodules.packed import open_packed
 from datamodules.tokenize import tokenize
 
 MAX_PAGE = 64 * 1024 * 1024  # bytes of XML without the end of a page; MediaWiki's own limit is 2 MiB of text
@@ -54,7 +55,7 @@ def read_pages(path: Path) -> Iterator[Page]:
     parser: XMLPullParser = XMLPullParser(["start", "end"])
     line, since_page, root = 1, 0, None
     try:
-        with open_binary(path) as file:
+        with open_packed(path) as file:
             while block := file.readline(1 << 16):
                 parser.feed(block)
                 for event, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
