@@ -61,7 +61,7 @@ def read_table(path: Path, columns: Iterable[str]) -> Iterator[tuple[int, dict[s
         fields = line.split("\t")
         if not line.strip():
             continue
-        if len(fields) <= max(places.values()):
+        if not max(places.values()) < len(fields) <= len(header):
             raise InputError(f"{path}:{number}: {len(fields)} columns, expected {len(header)}; mend or remove the line")
         yield number, {name: fields[place] for name, place in places.items()}
 

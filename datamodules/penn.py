@@ -92,6 +92,8 @@ def parse_many(text: str) -> list[Tree]:
             emptied = tag == TRACE
             if not emptied:
                 nodes[-1].children.append(Tree(_plain(tag)[0], None, word))
+            elif len(nodes) == 1:
+                raise ValueError("nothing but traces")
         elif opened:
             emptied = False
             category, role = _plain(label)
@@ -104,12 +106,14 @@ def parse_many(text: str) -> list[Tree]:
                 nodes[-1].children.append(node)
             elif not emptied:
                 raise ValueError(f"no word under {node.label or 'a bracket'}")
+            elif len(nodes) == 1:
+                raise ValueError("nothing but traces")
         else:
             raise ValueError(f"the word {stray!r} stands outside a tag")
     if len(nodes) > 1:
         raise ValueError(f"{len(nodes) - 1} brackets are not closed")
     if not nodes[0].children:
-        raise ValueError("nothing but traces" if emptied else "no tree")
+        raise ValueError("no tree")
     return [_rooted(tree) for tree in nodes[0].children]
 
 

@@ -34,7 +34,9 @@ class Sick(OnDisk):
         columns = ["sentence_A", "sentence_B", label, *(["SemEval_set"] if whole else [])]
         path = whole or find_file(self.root, name, self.remedy)
         for number, row in read_table(path, columns):
-            if whole and row["SemEval_set"].strip() != SETS[split]:
+            if whole and (place := row["SemEval_set"].strip()) != SETS[split]:
+                if place not in SETS.values():
+                    raise InputError(f"{path}:{number}: set {place[:40]!r}, expected {', '.join(SETS.values())}")
                 continue
             said = row[label].strip().lower()
             if said not in LABELS:

@@ -83,7 +83,10 @@ def _article(page: Element, place: str) -> Iterator[Page]:
     """The page if it is an article, else nothing."""
     parts = {_name(child): child for child in page}
     revision = {_name(child): child for child in parts.get("revision", ())}
-    if "redirect" in parts or _text(parts.get("ns"), ARTICLES) != ARTICLES:
+    namespace = _text(parts.get("ns"), ARTICLES)
+    if not namespace.removeprefix("-").isdecimal():
+        raise InputError(f"{place}: the namespace of a page that ends here is {namespace[:40]!r}, expected a number")
+    if "redirect" in parts or namespace != ARTICLES:
         return
     title, id = _text(parts.get("title")), _text(parts.get("id"))
     if not title or not id or "text" not in revision:

@@ -2,27 +2,24 @@
 
 import gzip
 import json
-import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from datamodules.corpora.documents import JsonDocuments
 from datamodules.corpora.europarl import Europarl
 from datamodules.corpora.held_out import DocumentCorpus, split_of
 from datamodules.corpora.inference_files import MultiNli, Snli
-from datamodules.corpora.markdown import Markdown, read_markdown
+from datamodules.corpora.markdown import Markdown
 from datamodules.corpora.multi30k import Multi30k
 from datamodules.corpora.plain_text import PlainText
 from datamodules.corpora.sick import Sick
 from datamodules.corpora.trees import Trees
 from datamodules.corpora.wikipedia import Wikipedia
-from datamodules.corpora.wikitext import read_wikitext, tangled
-from datamodules.corpus import Corpus, Section
+from datamodules.corpora.wikitext import tangled
+from datamodules.corpus import Corpus
 from datamodules.errors import InputError
 from datamodules.lines import read_lines
 from datamodules.parse import main, parse_file
@@ -83,46 +80,6 @@ def with_bytes(folder: Path, case: Case, content: bytes) -> Corpus:
     shutil.copytree(FIXTURES / fixture, folder)
     (folder / name).write_bytes(content)
     return kind(str(folder))  # type: ignore[call-arg]
-
-
-def refusal(folder: Path, case: Case, content: bytes, name: str) -> str | None:
-    """What the reader says against the content, None if it reads it."""
-    try:
-        read_all(with_bytes(folder, case, content), name)
-    except InputError as error:
-        return str(error)
-    return None
-
-
-@st.composite
-def spoilt(draw: st.DrawFn, original: bytes) -> bytes:
-    """The original with a stretch replaced, removed or doubled, or bytes of any kind."""
-    if draw(st.integers(0, 4)) == 0:
-        return draw(st.binary(max_size=200))
-    start = draw(st.integers(0, len(original)))
-    end = draw(st.integers(start, min(len(original), start + 60)))
-    middle = draw(
-        st.one_of(st.binary(max_size=20), st.text(max_size=10).map(str.encode), st.just(original[start:end] * 2))
-    )
-    return original[:start] + middle + original[end:]
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_spoilt_files_are_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
-    case = READERS[name]
-    original = (FIXTURES / case[1] / case[2]).read_bytes()
-
-    @given(content=spoilt(original))
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-    @example(content=b"")
-    @example(content=b"\x00" * 50)
-    @example(content=original[: len(original) // 2])
-    @example(content=b"\xff\xfe" + original)
-    def check(content: bytes) -> None:
-        said = refusal(tmp_path / "corpus", case, content, name)
-        assert said is None or (str(tmp_path) in said and "\n" not in said)
-
-    check()
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -205,6 +162,26 @@ def test_an_unknown_label_is_named_with_its_line(tmp_path: Path) -> None:
         list(with_bytes(tmp_path / "c", READERS["sick"], text.encode()).inference("train"))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("FLICKR\tTRIAL", "FLICKR\tTRAIL", r"SICK\.txt:5: set 'TRAIL', expected TRAIN, TRIAL, TEST"),
+        ("relatedness_score\t", "", r"SICK\.txt:2: 12 columns, expected 11"),
+    ],
+)
+def test_a_row_that_belongs_to_no_set_is_not_passed_over(tmp_path: Path, old: str, new: str, said: str) -> None:
+    text = (FIXTURES / "sick_whole" / "SICK.txt").read_text()
+    assert old in text
+    with pytest.raises(InputError, match=said):
+        list(with_bytes(tmp_path / "c", READERS["sick whole"], text.replace(old, new).encode()).inference("train"))
+
+
+def test_a_page_of_a_namespace_that_is_no_number_is_not_passed_over(tmp_path: Path) -> None:
+    text = (FIXTURES / "wikipedia" / "pages.xml").read_text().replace("<ns>0</ns>", "<ns>O</ns>", 1)
+    with pytest.raises(InputError, match=r"pages\.xml:\d+: the namespace .* is 'O'"):
+        read_all(with_bytes(tmp_path / "c", READERS["wikipedia"], text.encode()), "wikipedia")
+
+
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     text = (FIXTURES / "sick" / "SICK_train.txt").read_text().replace("sentence_B", "sentence_C")
     with pytest.raises(InputError, match=r"SICK_train\.txt:1: no column sentence_B"):
@@ -269,27 +246,6 @@ def test_a_page_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch
 def test_an_article_that_would_take_hours_is_recognised(mark: str) -> None:
     assert tangled(mark * 5000) is not None
     assert tangled(f"Plain text with {mark}one of them.") is None
-
-
-MARKS = (
-    r"{{ }} [[ ]] | = == * '' ''' <ref> </ref> <b > </ &nbsp; &#x110000; &#0; a File: http://x {| |} # - ` ![ ]( "
-    r"<!-- --> 1. \ __TOC__"
-)
-MARKUP = [*re.findall(r"\S+", MARKS), "\x01", " ", "\n", "\n> "]
-
-
-@pytest.mark.parametrize("read", [read_wikitext, read_markdown])
-def test_any_markup_becomes_clean_sentences(read: Callable[[str], list[Section]]) -> None:
-    @given(st.lists(st.sampled_from(MARKUP), max_size=40).map("".join))
-    @settings(max_examples=150, deadline=None)
-    def check(text: str) -> None:
-        for section in read(text):
-            assert section.level is not None
-            for paragraph in section.paragraphs:
-                assert paragraph
-                assert all(sentence and sentence == " ".join(sentence.split()) for sentence in paragraph)
-
-    check()
 
 
 class FakeSentence:

@@ -83,6 +83,8 @@ BROKEN = {
     "(S rain falls)": "outside a tag",
     "rain": "outside a tag",
     "(S (-NONE- *))": "traces",
+    "(S (-NONE- *)) (S (NN rain))": "traces",
+    "(S (NN rain)) (-NONE- *)": "traces",
 }
 
 

@@ -1,0 +1,180 @@
+"""Corpora spoilt anywhere: every example that the file holds, or one line that names the first bad one."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from datamodules.corpora.documents import JsonDocuments
+from datamodules.corpora.held_out import DocumentCorpus
+from datamodules.corpora.markdown import read_markdown
+from datamodules.corpora.plain_text import PlainText
+from datamodules.corpora.trees import Trees
+from datamodules.corpora.wikitext import read_wikitext
+from datamodules.corpus import Corpus, Section
+from datamodules.penn import read_trees
+from tests.datamodules.test_corpora_errors import FIXTURES, PAIRED, READERS, with_bytes
+from tests.fuzzing import line_of, lines_in, many, read_or_refused_by_line, refusal, spoilt
+
+Texts = tuple[str | None, ...]
+SPLITS_OF = {"multinli": ("test",), "sick whole": ("train", "dev", "test"), "europarl": ("train", "dev", "test")}
+AT_THE_END = r"empty|no tree in it|:\d+: .* this tree$|lines but"  # a tree may span lines
+
+
+def examples(corpus: Corpus, name: str) -> Iterator[Texts]:
+    """The texts of each example that a corpus gives."""
+    for split in SPLITS_OF.get(name, ("train",)):
+        if name in PAIRED:
+            yield from ((pair.premise, pair.hypothesis) for pair in corpus.inference(split))  # type: ignore[arg-type]
+        elif name in ("multi30k", "europarl"):
+            yield from corpus.parallel(split, "fr")  # type: ignore[arg-type]
+    if isinstance(corpus, Trees):
+        yield from ((" ".join(tree.words()),) for file in corpus.files() for tree in read_trees(file))
+    elif isinstance(corpus, DocumentCorpus):
+        for found in corpus.found():
+            document = found.read()
+            sentences = [s for section in document.sections for paragraph in section.paragraphs for s in paragraph]
+            titles = (document.title, *(section.title for section in document.sections))
+            by_sentence = isinstance(corpus, PlainText | JsonDocuments)
+            yield from [(s,) for s in sentences] if by_sentence else [(*titles, *sentences)]
+
+
+def filled(content: bytes) -> list[str]:
+    return [line for line in lines_in(content) if line.strip()]
+
+
+def decided(content: bytes) -> int:
+    return sum(json.loads(line)["gold_label"] != "-" for line in filled(content))
+
+
+def brackets(content: bytes) -> int:
+    """Brackets that are in no other."""
+    level = outermost = 0
+    for mark in re.findall(r"[()]", content.decode()):
+        outermost += mark == "(" and level == 0
+        level += 1 if mark == "(" else -1
+    return outermost
+
+
+def sentences(content: bytes) -> int:
+    documents = map(json.loads, filled(content))
+    return sum(len(p) for document in documents for section in document["sections"] for p in section["paragraphs"])
+
+
+def articles(content: bytes) -> int:
+    pages = [child for child in ElementTree.fromstring(content) if child.tag.endswith("page")]
+    parts = [{child.tag.rpartition("}")[2]: child.text for child in page} for page in pages]
+    return sum("redirect" not in part and int(part.get("ns") or 0) == 0 for part in parts)
+
+
+HELD: dict[str, Callable[[bytes], int]] = {
+    "multi30k": lambda content: len(lines_in(content)),
+    "europarl": lambda content: len(lines_in(content)),
+    "snli jsonl": decided,
+    "snli txt": lambda content: sum(line.split("\t")[0] != "-" for line in filled(content)[1:]),
+    "multinli": lambda content: sum(line.split("\t")[0] != "-" for line in filled(content)[1:]),
+    "sick": lambda content: len(filled(content)) - 1,
+    "sick whole": lambda content: len(filled(content)) - 1,
+    "text": lambda content: len(filled(content)),
+    "trees": brackets,
+    "wikipedia": articles,
+    "markdown": lambda _: 2,
+    "documents": sentences,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_example_is_given_or_the_first_bad_line_named(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    case = READERS[name]
+    path = tmp_path / "corpus" / case[2]
+    original = (FIXTURES / case[1] / case[2]).read_bytes()
+    corpus = with_bytes(tmp_path / "corpus", case, original)
+
+    def read() -> None:
+        caplog.clear()
+        given = list(examples(corpus, name))
+        noted = sum("article" in note or "brackets" in note for note in caplog.messages)  # left out, and said
+        assert len(given) + noted == HELD[name](path.read_bytes())
+        for text in (text for texts in given for text in texts if text is not None):
+            assert text == " ".join(text.split())
+            text.encode()
+
+    @many(200)
+    @given(spoilt(original))
+    @example(b"")
+    @example(b"\0" * 50)
+    @example(original[: len(original) // 2])
+    @example(b"\xff\xfe" + original)
+    def check(content: bytes) -> None:
+        if name == "wikipedia":  # a tag that is not closed is missed at the end
+            path.write_bytes(content)
+            said = refusal(read, path)
+            assert said is None or line_of(said, path)
+        else:
+            read_or_refused_by_line(read, path, content, AT_THE_END)
+
+    check()
+
+
+MARKS = (
+    r"{{ }} [[ ]] | = == * '' ''' <ref> </ref> <b > </ &nbsp; &#x110000; &#0; a File: http://x {| |} # - ` ![ ]( "
+    r"<!-- --> 1. \ __TOC__"
+)
+MARKUP = [*re.findall(r"\S+", MARKS), "\x01", " ", "\n", "\n> "]
+
+
+@pytest.mark.parametrize("read", [read_wikitext, read_markdown])
+def test_any_markup_becomes_clean_sentences(read: Callable[[str], list[Section]]) -> None:
+    @many(300)
+    @given(st.lists(st.sampled_from(MARKUP), max_size=40).map("".join))
+    def check(text: str) -> None:
+        for section in read(text):
+            assert section.level is not None
+            for paragraph in section.paragraphs:
+                assert paragraph
+                assert all(sentence and sentence == " ".join(sentence.split()) for sentence in paragraph)
+
+    check()
+
+
+# pieces of text around the word X, which a reader sees or does not
+WIKI_SEEN = [
+    *["X", "'''X'''", "''X''", "[[X]]", "[[other|X]]", "[http://x.org X]", "<small>X</small>", "X<br />", "&nbsp;X"],
+    *["\n\nX", "\n* X\n", "\n# X\n", "\n; X\n", "\n== X ==\n", "\n=== X ===\n", "<nowiki>X</nowiki>", "\n----\nX"],
+]
+WIKI_UNSEEN = ["{{X}}", "{{a|b=X}}", "<ref>X</ref>", "<!-- X -->", "[[File:a.png|thumb|X]]", "\n{|\n| X\n|}\n"]
+MARKDOWN_SEEN = [
+    *["X", "**X**", "*X*", "`X`", "[X](http://x.org)", "<b>X</b>", "X  \n", "\n\nX", "\n- X\n", "\n1. X\n"],
+    *["\n> X\n\n", "\n\n# X\n\n", "\n\n### X ###\n\n", "\n\nX\n===\n\n", "\n\n| X |\n| --- |\n\n", "\\* X"],
+]
+MARKDOWN_UNSEEN = ["![X](a.png)", "\n\n```\nX\n```\n\n", "\n\n<!-- X -->\n\n"]
+
+
+@pytest.mark.parametrize(
+    ("read", "seen", "unseen"),
+    [(read_wikitext, WIKI_SEEN, WIKI_UNSEEN), (read_markdown, MARKDOWN_SEEN, MARKDOWN_UNSEEN)],
+)
+def test_every_word_that_a_reader_sees_is_given_once_and_in_order(
+    read: Callable[[str], list[Section]], seen: list[str], unseen: list[str]
+) -> None:
+    @many(300)
+    @given(st.lists(st.sampled_from([*seen, *unseen]), max_size=12))
+    def check(pieces: list[str]) -> None:
+        text = " ".join(piece.replace("X", f"word{i}") for i, piece in enumerate(pieces))
+        given = [
+            word
+            for section in read(text)
+            for sentence in [section.title or "", *(s for paragraph in section.paragraphs for s in paragraph)]
+            for word in sentence.split()
+        ]
+        wanted = [f"word{i}" for i, piece in enumerate(pieces) if piece in seen]
+        assert [word for word in given if word.startswith("word")] == wanted
+
+    check()
