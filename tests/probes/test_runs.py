@@ -76,6 +76,20 @@ def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path: Path) -> No
         assert probing_table([found], "probing").rows[0].cells["WC"].score == 52
 
 
+@pytest.mark.parametrize(
+    ("size", "tags", "found"), [(1200, "", 1), (600, "", 2), (1200, "  source: {tags: english/penn}\n", 1)]
+)
+def test_another_readout_of_the_same_tasks_is_a_part_of_the_run(
+    tmp_path: Path, size: int, tags: str, found: int
+) -> None:
+    run = run_of(tmp_path / "run")
+    more = evaluation_of(tmp_path / "more", run, "probing", task="SentLen")
+    for folder, sentences, newer in ((run, 1200, ""), (more, size, tags)):
+        with (folder / "config.yaml").open("a") as config:
+            config.write(f"probes:\n  train_size: {sentences}\n{newer}")
+    assert len(models(run, more)) == found
+
+
 def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_where_it_was_made(tmp_path: Path) -> None:
     run = run_of(tmp_path / "lab" / "runs" / "a")
     assert len(models(run, evaluation_of(tmp_path / "lab" / "evaluations" / "b", "runs/a"))) == 1
