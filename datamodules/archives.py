@@ -1,5 +1,6 @@
 """Unpacking archives that others made: nothing leaves the target folder, nothing fills the disk."""
 
+import lzma
 import stat
 import tarfile
 import zipfile
@@ -9,14 +10,15 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from datamodules.errors import NO_ROOM, InputError
+from datamodules.errors import NO_ROOM, InputError, in_one_line
 from datamodules.packed import open_packed
 
 ARCHIVES = (".zip", ".tgz", ".tar.gz", ".tar")
 LITTER = ("__MACOSX", ".DS_Store")
 MOST_FILES = 100_000
 RATIO, SLACK = 100, 64 * 1024 * 1024  # unpacked bytes per packed byte, and bytes that are always allowed
-BROKEN = (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, zlib.error, RuntimeError, ValueError)
+DAMAGED = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError)
+BROKEN = (*DAMAGED, OSError, RuntimeError, ValueError, IndexError)
 
 
 def check(path: Path, name: str) -> None:
@@ -26,7 +28,7 @@ def check(path: Path, name: str) -> None:
             with zipfile.ZipFile(path) as archive:
                 damaged = archive.testzip()
             if damaged is not None:
-                raise InputError(f"{name}: {damaged} inside is damaged")
+                raise InputError(f"{name}: {damaged[:80]!r} inside is damaged")
         elif name.endswith((".gz", ".tgz", ".bz2")):
             with open_packed(path, name) as file:
                 while file.read(1 << 20):
@@ -63,16 +65,27 @@ def _members(path: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
         with zipfile.ZipFile(path) as zipped:
             for info in zipped.infolist():
                 if stat.S_ISLNK(info.external_attr >> 16):
-                    raise InputError(f"{path}: {info.filename} is a link; not unpacked")
+                    raise InputError(f"{path}: {info.filename[:80]!r} is a link; not unpacked")
                 if not info.is_dir() and not _litter(info.filename):
                     yield info.filename, partial(zipped.open, info)
         return
     with tarfile.open(path) as tarred:
         for member in tarred:
             if not member.isfile() and not member.isdir():
-                raise InputError(f"{path}: {member.name} is a link or a device; not unpacked")
+                raise InputError(f"{path}: {member.name[:80]!r} is a link or a device; not unpacked")
             if member.isfile() and not _litter(member.name):
                 yield member.name, partial(_extract, tarred, member)
+        _check_end(tarred)
+
+
+def _check_end(archive: tarfile.TarFile) -> None:
+    """Raises TarError where tarfile stopped at what is no end of an archive, or a packed one is damaged behind it."""
+    assert archive.fileobj is not None
+    archive.fileobj.seek(archive.offset)
+    if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+        raise tarfile.ReadError(f"no file and no end at byte {archive.offset:,}")
+    while archive.fileobj.read(1 << 20):  # to the check sum of a packed one
+        pass
 
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
@@ -97,4 +110,4 @@ def _explained(path: Path, error: Exception) -> Exception:
     """What an error says of an archive: nothing, if it is of the disk."""
     if isinstance(error, InputError) or (isinstance(error, OSError) and error.errno in NO_ROOM):
         return error
-    return InputError(f"{path}: damaged archive ({error})")
+    return InputError(f"{path}: damaged archive ({in_one_line(error)})")
