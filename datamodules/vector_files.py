@@ -99,5 +99,12 @@ def open_bin(path: Path) -> Any:
 
 def _bin_rows(path: Path) -> Iterator[Row]:
     model = open_bin(path)
-    for word in tqdm(model.get_words(), f"reading {path.name}", disable=None, unit=" words"):
-        yield word, model.get_word_vector(word)
+    try:
+        words = model.get_words()
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: a word in it is not valid UTF-8; get or make the fastText model again") from None
+    for word in tqdm(words, f"reading {path.name}", disable=None, unit=" words"):
+        vector = model.get_word_vector(word)
+        if not np.isfinite(vector).all():
+            raise InputError(f"{path}: the vector of {word!r} is not finite; get or make the model again")
+        yield word, vector

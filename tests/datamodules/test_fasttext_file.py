@@ -2,7 +2,6 @@
 
 import resource
 import signal
-from contextlib import suppress
 from pathlib import Path
 
 import fasttext
@@ -15,6 +14,7 @@ from datamodules.errors import InputError
 from datamodules.fasttext_file import check_bin
 from datamodules.skipgram import train_bin
 from datamodules.vector_files import open_bin, read_vectors
+from tests.fuzzing import refusal
 
 SKIPGRAM = {"dim": 6, "epoch": 1, "bucket": 300, "minn": 2, "maxn": 4, "thread": 1}
 many = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -51,8 +51,22 @@ def test_a_model_with_a_damaged_head_is_refused_or_read(model: Path, tmp_path: P
     at = int(share * 100)  # magic number, settings and sizes
     changed[at : at + len(new)] = new
     damaged.write_bytes(changed)
-    with suppress(InputError):
-        check_bin(damaged)
+    refusal(lambda: check_bin(damaged), damaged)
+
+
+def test_a_word_that_is_no_text_is_refused(model: Path, tmp_path: Path) -> None:
+    damaged, whole = tmp_path / "damaged.bin", model.read_bytes()
+    damaged.write_bytes(whole.replace(b"chat\0", b"ch\xfft\0"))
+    with pytest.raises(InputError, match=r"damaged\.bin: a word in it is not valid UTF-8"):
+        read_vectors(damaged)
+
+
+def test_a_vector_that_is_not_finite_is_refused_with_its_word(model: Path, tmp_path: Path) -> None:
+    damaged, whole = tmp_path / "damaged.bin", model.read_bytes()
+    row = fasttext.load_model(str(model)).get_input_vector(0)
+    damaged.write_bytes(whole.replace(row.tobytes(), np.full_like(row, np.nan).tobytes()))
+    with pytest.raises(InputError, match=r"damaged\.bin: the vector of '.*' is not finite"):
+        read_vectors(damaged)
 
 
 QUANTISED = {
