@@ -43,8 +43,11 @@ class CachedData(ResumableData):
         examples = len(self.lengths("train", self.sources[0]))
         super().__init__(batch_size or fitting_batch(examples), seed, batch_tokens)
         self.vocabulary = Vocabulary.load(folder / "words.txt")
-        counts = json.loads((folder / "skipped.json").read_text())
-        self.skipped = {split: Skipped(*skipped) for split, skipped in counts.items()}
+        try:
+            counts = json.loads((folder / "skipped.json").read_text(encoding="utf-8"))
+            self.skipped = {split: Skipped(*map(int, skipped)) for split, skipped in counts.items()}
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            raise InputError(f"{folder}: skipped.json damaged; delete this folder, it is made anew") from None
         self._new_rows: np.ndarray | None = None
 
     def source_sentences(self) -> Iterator[str]:

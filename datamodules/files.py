@@ -98,7 +98,7 @@ def _check_sizes(folder: Path) -> None:
     try:
         sizes = json.loads((folder / SIZES).read_text(encoding="utf-8")) if (folder / SIZES).exists() else {}
         wrong = [name for name, size in sizes.items() if (folder / name).stat().st_size != size]
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"{folder}: damaged ({error}); delete this folder, it is made anew") from None
     if wrong:
         raise InputError(f"{folder}: {', '.join(wrong)} cut off or changed; delete this folder, it is made anew")

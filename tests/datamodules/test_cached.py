@@ -1,7 +1,7 @@
 import os
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +86,18 @@ def test_a_cached_file_that_is_cut_off_names_the_folder_to_delete(tmp_path: Path
     data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
     path = data.folder / name
     path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
+        TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+
+
+@pytest.mark.parametrize("name", ["skipped.json", SIZES])
+@pytest.mark.parametrize("damage", [lambda text: text.replace(b"{", b"["), lambda text: b"[]".ljust(len(text))])
+def test_cached_counts_that_were_changed_name_the_folder_to_delete(
+    tmp_path: Path, name: str, damage: Callable[[bytes], bytes]
+) -> None:
+    data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+    path = data.folder / name
+    path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
         TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
 
