@@ -5,9 +5,11 @@ whatever the memory held. Words therefore get their first vectors here, from a f
 start at zero because the training has a process of its own, whose memory comes zeroed.
 """
 
+import ctypes
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -24,6 +26,8 @@ ZEROED = {
     "MALLOC_PERTURB_": "255",  # and smaller ones are filled with its complement
 }
 
+PR_SET_PDEATHSIG = 1  # of prctl(2)
+
 
 def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
     """Train skip-gram vectors with subwords (Bojanowski et al. 2017) on a file of sentences.
@@ -34,7 +38,8 @@ def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
     _write_first_vectors(text, first, int(settings["dim"]))
     root = Path(__file__).parents[1]
     environment = {**os.environ, **ZEROED, "PYTHONPATH": str(root)}
-    command = [sys.executable, "-m", "datamodules.skipgram", str(text), str(first), str(out), json.dumps(settings)]
+    given = [str(text), str(first), str(out), json.dumps(settings), str(os.getpid())]
+    command = [sys.executable, "-m", "datamodules.skipgram", *given]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr.strip() or "stopped").splitlines()[-1]
@@ -58,13 +63,22 @@ def _write_first_vectors(text: Path, out: Path, dim: int) -> None:
             file.write(f"{word} {' '.join(f'{x:.5g}' for x in row)}\n")
 
 
-def _main(text: str, first: str, out: str, settings: str) -> None:
+def _main(text: str, first: str, out: str, settings: str, parent: str) -> None:
+    _end_with(int(parent))
     import fasttext
 
     model = fasttext.train_unsupervised(
         text, model="skipgram", minCount=1, pretrainedVectors=first, verbose=0, **json.loads(settings)
     )
     model.save_model(out)
+
+
+def _end_with(parent: int) -> None:
+    """Be killed when the parent is (Linux): fastText would look for ever for the words of a text that is gone."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before
+            os._exit(1)
 
 
 if __name__ == "__main__":
