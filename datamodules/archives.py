@@ -1,7 +1,9 @@
 """Unpacking archives that others made: nothing leaves the target folder, nothing fills the disk."""
 
 import lzma
+import os
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -17,6 +19,7 @@ ARCHIVES = (".zip", ".tgz", ".tar.gz", ".tar")
 LITTER = ("__MACOSX", ".DS_Store")
 MOST_FILES = 100_000
 RATIO, SLACK = 100, 64 * 1024 * 1024  # unpacked bytes per packed byte, and bytes that are always allowed
+LONGEST_END, MANY = 22 + 0xFFFF, 0xFFFF  # bytes of the last record of a zip; its count where another record has it
 DAMAGED = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError)
 BROKEN = (*DAMAGED, OSError, RuntimeError, ValueError, IndexError)
 
@@ -26,8 +29,8 @@ def check(path: Path, name: str) -> None:
     try:
         if name.endswith(".zip"):
             with zipfile.ZipFile(path) as archive:
-                damaged = archive.testzip()
-            if damaged is not None:
+                damaged = _entries(archive, path) and archive.testzip()
+            if damaged:
                 raise InputError(f"{name}: {damaged[:80]!r} inside is damaged")
         elif name.endswith((".gz", ".tgz", ".bz2")):
             with open_packed(path, name) as file:
@@ -63,7 +66,7 @@ def _members(path: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
     """The regular files of an archive."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as zipped:
-            for info in zipped.infolist():
+            for info in _entries(zipped, path):
                 if stat.S_ISLNK(info.external_attr >> 16):
                     raise InputError(f"{path}: {info.filename[:80]!r} is a link; not unpacked")
                 if not info.is_dir() and not _litter(info.filename):
@@ -76,6 +79,18 @@ def _members(path: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
             if member.isfile() and not _litter(member.name):
                 yield member.name, partial(_extract, tarred, member)
         _check_end(tarred)
+
+
+def _entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+    """What is in a zip. Raises BadZipFile where its last record, at which zipfile does not look, counts others."""
+    with path.open("rb") as file:
+        file.seek(-min(path.stat().st_size, LONGEST_END), os.SEEK_END)
+        end = file.read()
+    (counted,) = struct.unpack_from("<H", end, end.rfind(b"PK\5\6") + 10)
+    found = archive.infolist()
+    if counted not in (len(found), MANY):
+        raise zipfile.BadZipFile(f"{len(found)} files, but its end says {counted}")
+    return found
 
 
 def _check_end(archive: tarfile.TarFile) -> None:

@@ -30,7 +30,7 @@ VECTORS = b"4 3\nthe 0.1 0.2 0.3\ndog -1 2 3.5\nsaw 1e-3 0 0\ncat 4 5 6\n"
 def test_word_vectors(tmp_path: Path, name: str) -> None:
     path, whole = tmp_path / name, VECTORS if name.endswith(".vec") else VECTORS[4:]
 
-    @many(800)
+    @many(400)
     @given(spoilt(whole))
     def check(content: bytes) -> None:
         def read() -> None:
@@ -50,7 +50,7 @@ PROBING = "".join(
 ).encode()
 
 
-@many(1000)
+@many(300)
 @given(spoilt(PROBING))
 def test_published_probing_files(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / FILES["Tense"]
@@ -77,7 +77,7 @@ def test_packed_text(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]
         assert [text for _, text in read_lines(path)] == lines
         assert count_lines(path) == len(lines)
 
-    @many(200)
+    @many(150)
     @given(st.tuples(st.integers(0, len(packed)), st.integers(0, 40), st.binary(max_size=6)))
     def check(change: tuple[int, int, bytes]) -> None:
         at, gone, new = change
@@ -120,7 +120,7 @@ def test_downstream_files(downstream_files: Path, name: str) -> None:
             assert np.isfinite(part.gold.astype(float)).all()
         assert sum(len(part.gold) for part in task.parts.values()) == sum(items_of(name, path) for path in paths)
 
-    @many(80)
+    @many(60)
     @given(spoilt_file)
     def check(file: tuple[int, bytes]) -> None:
         try:
@@ -141,7 +141,7 @@ def test_scores_of_a_run(tmp_path: Path, name: str, rows_of: Callable[[Path], li
         assert len(rows) == max(0, given - 1)
         assert name == "probes.csv" or len({int(row["epoch"]) for row in rows}) == len(rows)
 
-    @many(500)
+    @many(300)
     @given(spoilt(path.read_bytes()))
     def check(content: bytes) -> None:
         read_or_refused_by_line(read, path, content, "empty")
@@ -163,7 +163,7 @@ def test_answers_of_a_run(tmp_path: Path) -> None:
     check()
 
 
-@many(500)
+@many(300)
 @given(spoilt("dog\ncat\nthe\n.\nchâteau\n".encode()))
 def test_words_of_a_run(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "words.txt"

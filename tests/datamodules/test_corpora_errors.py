@@ -165,7 +165,7 @@ def test_an_unknown_label_is_named_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("FLICKR\tTRIAL", "FLICKR\tTRAIL", r"SICK\.txt:5: set 'TRAIL', expected TRAIN, TRIAL, TEST"),
+        ("FLICKR\tTRIAL", "FLICKR\tTRAIL", r"SICK\.txt:5: set 'TRAIL', expected one of TRAIN, TRIAL, TEST"),
         ("relatedness_score\t", "", r"SICK\.txt:2: 12 columns, expected 11"),
     ],
 )

@@ -132,7 +132,7 @@ MARKUP = [*re.findall(r"\S+", MARKS), "\x01", " ", "\n", "\n> "]
 
 @pytest.mark.parametrize("read", [read_wikitext, read_markdown])
 def test_any_markup_becomes_clean_sentences(read: Callable[[str], list[Section]]) -> None:
-    @many(300)
+    @many(250)
     @given(st.lists(st.sampled_from(MARKUP), max_size=40).map("".join))
     def check(text: str) -> None:
         for section in read(text):
@@ -164,7 +164,7 @@ MARKDOWN_UNSEEN = ["![X](a.png)", "\n\n```\nX\n```\n\n", "\n\n<!-- X -->\n\n"]
 def test_every_word_that_a_reader_sees_is_given_once_and_in_order(
     read: Callable[[str], list[Section]], seen: list[str], unseen: list[str]
 ) -> None:
-    @many(300)
+    @many(250)
     @given(st.lists(st.sampled_from([*seen, *unseen]), max_size=12))
     def check(pieces: list[str]) -> None:
         text = " ".join(piece.replace("X", f"word{i}") for i, piece in enumerate(pieces))
