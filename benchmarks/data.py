@@ -1,7 +1,7 @@
 """What the input pipeline costs as a corpus grows: reading, tokenising, codes, ids; then counts and batches.
 
 python benchmarks/data.py                                    10,000 and 100,000 sentences
-python benchmarks/data.py --sizes 10000 100000 1000000 10000000 --json benchmarks/results/data_10m.json
+python benchmarks/data.py --sizes 10000 100000 1000000 10000000 --json benchmarks/results/data_to_10_million.json
 
 Text is generated: Zipfian words, lengths like Europarl's. Each size is prepared once, in a process of its own; then
 another one counts the target codes and draws one epoch of batches of 64 from the memory-mapped result, nothing else
