@@ -16,7 +16,7 @@ MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Line numbers from 1 and lines without their ends. Only a newline ends a line."""
     if not path.is_file():
-        raise InputError(f"{path}: no such file")
+        raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
     number = 0
     try:
         with open_packed(path) as file:
