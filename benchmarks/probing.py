@@ -231,8 +231,10 @@ def main() -> None:
         for dim in dims
         for count in classes
     ]
-    cases = [measure(shape, *samples, peak) for shape in shapes]
-    write_json(out, {**found, "cases": cases})
+    cases: list[dict[str, Any]] = []
+    for shape in shapes:
+        cases.append(measure(shape, *samples, peak))
+        write_json(out, {**found, "cases": cases})  # what is there is kept, whatever comes
 
 
 if __name__ == "__main__":
