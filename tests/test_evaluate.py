@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +15,8 @@ from omegaconf import DictConfig, OmegaConf
 from configs.help import evaluate_help
 from datamodules.errors import InputError
 from encoders import load_encoder
-from encoders.pretrained import Pooling, pretrained
 from evaluate import CONFIGS, Done, evaluate, show, untrained
-from probes.classifier import Grid, Score
-from probes.evaluation import Evaluation, Model
 from probes.results import read_rows
-from probes.suite import Suite
-from probes.task import Split, Task
 from tests.conftest import ROOT, TINY, Lab
 from tests.probes.test_downstream import folder_of_tasks
 from tests.tiny_corpus import TinyCorpus
@@ -260,139 +254,3 @@ def test_a_downstream_setting_that_cannot_be_is_refused_before_anything_is_score
     with pytest.raises((InputError, InstantiationException), match=said):
         scored(lab, tmp_path / "out", *FIXED, tasks, setting)
     assert not (tmp_path / "out").exists()
-
-
-@pytest.fixture
-def suite() -> Suite:
-    rng = np.random.default_rng(0)
-
-    def split(size: int) -> Split:
-        labels = rng.integers(0, 2, size)
-        return Split([f"word{y} {rng.integers(1 << 40)}" for y in labels], labels)
-
-    return Suite("probing", [Task("Which", ["0", "1"], split(80), split(40), split(40))], Grid(widths=(0,)), seed=1)
-
-
-class Counting:
-    """An encoder that counts its calls."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-
-    def encode(self, sentences: list[str]) -> np.ndarray:
-        self.calls += 1
-        return np.array([[float(s.startswith("word1")), 1.0] for s in sentences], dtype=np.float32)
-
-
-def test_a_score_is_computed_once_and_with_cache_off_every_time(suite: Suite, tmp_path: Path) -> None:
-    counting = Counting()
-    model = Model("e", "o", counting.encode, fingerprint="e 1")
-    first, again, forced = (
-        Evaluation(model, suite, cache).run(suite.tasks, "probing") for cache in (tmp_path, tmp_path, None)
-    )
-    assert counting.calls == 2
-    assert first[0].row == again[0].row
-    assert first[0].row.test_accuracy == forced[0].row.test_accuracy == 100
-    np.testing.assert_array_equal(first[0].correct, again[0].correct)
-
-
-@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b.replace(b"1", b"2"), lambda _: b"[]\n"])
-def test_a_remembered_score_that_was_damaged_is_computed_anew(
-    suite: Suite, tmp_path: Path, damage: Callable[[bytes], bytes]
-) -> None:
-    model = Model("e", "o", Counting().encode, fingerprint="e 1")
-    (first,) = Evaluation(model, suite, tmp_path).run(suite.tasks, "probing")
-    (kept,) = tmp_path.glob("score-*.json")
-    whole = kept.read_bytes()
-    kept.write_bytes(damage(whole))
-    (again,) = Evaluation(model, suite, tmp_path).run(suite.tasks, "probing")
-    assert again.row.test_accuracy == first.row.test_accuracy
-    assert again.row.hyperparameters == first.row.hyperparameters
-    assert kept.read_bytes() != damage(whole)
-
-
-def test_another_model_or_another_task_is_another_score(suite: Suite, tmp_path: Path) -> None:
-    counting = Counting()
-    for fingerprint in ("e 1", "e 2"):
-        Evaluation(Model("e", "o", counting.encode, fingerprint), suite, tmp_path).run(suite.tasks, "probing")
-    task = suite.tasks[0]
-    flipped = task._replace(test=Split(task.test.sentences, 1 - task.test.labels))
-    (found,) = Evaluation(Model("e", "o", counting.encode, "e 1"), suite, tmp_path).run([flipped], "probing")
-    assert counting.calls == 3
-    assert found.row.test_accuracy == 0
-
-
-@pytest.fixture(scope="module")
-def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A transformer of two layers with random weights, as the hub would give it."""
-    import transformers
-
-    folder = tmp_path_factory.mktemp("bert")
-    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "d"]))
-    transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 20}
-    transformers.BertModel(transformers.BertConfig(vocab_size=9, **sizes)).save_pretrained(folder)
-    return folder
-
-
-@pytest.mark.parametrize("pooling", ["mean", "cls", "max", "last"])
-def test_padding_never_changes_a_layer_of_a_transformer(tiny_bert: Path, tmp_path: Path, pooling: Pooling) -> None:
-    layers = pretrained(str(tiny_bert), "all", pooling, "cpu", tmp_path)
-    texts = ["a b c d a b", "a", "b c"]
-    assert [layer.objective for layer in layers] == [f"layer {i}, {pooling}" for i in range(3)]
-    for layer in layers:
-        together = layer.encode(texts)
-        alone = np.concatenate([layer.encode([text]) for text in texts])
-        np.testing.assert_allclose(together, alone, atol=1e-5)
-
-
-def test_the_mean_of_the_top_layer_is_what_the_library_says(tiny_bert: Path, tmp_path: Path) -> None:
-    import transformers
-
-    (top,) = pretrained(str(tiny_bert), -1, "mean", "cpu", tmp_path)
-    model = transformers.BertModel.from_pretrained(tiny_bert).eval()
-    tokens = transformers.BertTokenizer.from_pretrained(tiny_bert)("a b c", return_tensors="pt")
-    with torch.inference_mode():
-        wanted = model(**tokens).last_hidden_state.mean(1)
-    np.testing.assert_allclose(top.encode(["a b c"]), wanted, atol=1e-5)
-
-
-def test_all_layers_of_a_transformer_are_scored_each_on_its_own_vectors(
-    lab: Lab, tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import transformers
-
-    seen: list[tuple[list[str], np.ndarray]] = []
-    score = Suite.score
-
-    def watched(suite: Suite, task: Task, vectors: np.ndarray, grid: Grid) -> Score:
-        seen.append((suite.sentences, vectors))
-        return score(suite, task, vectors, grid)
-
-    monkeypatch.setattr(Suite, "score", watched)
-    more = ["layers=all", "device=cpu", "probes.tasks=[SentLen]"]
-    done = scored(lab, tmp_path, f"model=hf:{tiny_bert}", *more)
-    assert [d.title for d in done] == [f"{tiny_bert.name}, layer {i}, mean" for i in range(3)]
-    assert [len(read_rows(d.folder / "probes.csv")) for d in done] == [1, 1, 1]
-    model = transformers.BertModel.from_pretrained(tiny_bert).eval()
-    tokens = transformers.BertTokenizer.from_pretrained(tiny_bert)(seen[0][0][0], return_tensors="pt")
-    with torch.inference_mode():
-        states = model(**tokens, output_hidden_states=True).hidden_states
-    for (_, vectors), layer in zip(seen, states, strict=True):
-        np.testing.assert_allclose(vectors[0], layer[0].mean(0), atol=1e-5)
-
-
-def test_a_layer_that_is_not_there_and_a_model_that_is_none_are_said(tiny_bert: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="from -3 to 2"):
-        pretrained(str(tiny_bert), 3, "mean", "cpu", tmp_path)
-    with pytest.raises(InputError, match="hf:"):
-        pretrained(str(tmp_path), -1, "mean", "cpu", tmp_path)
-
-
-def test_vectors_that_are_not_finite_are_refused_with_their_sentence(suite: Suite) -> None:
-    def broken(sentences: list[str]) -> np.ndarray:
-        return np.full((len(sentences), 3), np.nan)
-
-    with pytest.raises(InputError, match="not finite"):
-        Evaluation(Model("e", "o", broken), suite, None).run(suite.tasks, "probing")

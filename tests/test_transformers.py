@@ -1,0 +1,84 @@
+"""hf:MODEL: the layers of a pretrained transformer are encoders like any."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from datamodules.errors import InputError
+from encoders.pretrained import Pooling, pretrained
+from probes.classifier import Grid, Score
+from probes.results import read_rows
+from probes.suite import Suite
+from probes.task import Task
+from tests.conftest import Lab
+from tests.test_evaluate import scored
+
+
+@pytest.fixture(scope="module")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A transformer of two layers with random weights, as the hub would give it."""
+    import transformers
+
+    folder = tmp_path_factory.mktemp("bert")
+    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "d"]))
+    transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 20}
+    transformers.BertModel(transformers.BertConfig(vocab_size=9, **sizes)).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", "max", "last"])
+def test_padding_never_changes_a_layer_of_a_transformer(tiny_bert: Path, tmp_path: Path, pooling: Pooling) -> None:
+    layers = pretrained(str(tiny_bert), "all", pooling, "cpu", tmp_path)
+    texts = ["a b c d a b", "a", "b c"]
+    assert [layer.objective for layer in layers] == [f"layer {i}, {pooling}" for i in range(3)]
+    for layer in layers:
+        together = layer.encode(texts)
+        alone = np.concatenate([layer.encode([text]) for text in texts])
+        np.testing.assert_allclose(together, alone, atol=1e-5)
+
+
+def test_the_mean_of_the_top_layer_is_what_the_library_says(tiny_bert: Path, tmp_path: Path) -> None:
+    import transformers
+
+    (top,) = pretrained(str(tiny_bert), -1, "mean", "cpu", tmp_path)
+    model = transformers.BertModel.from_pretrained(tiny_bert).eval()
+    tokens = transformers.BertTokenizer.from_pretrained(tiny_bert)("a b c", return_tensors="pt")
+    with torch.inference_mode():
+        wanted = model(**tokens).last_hidden_state.mean(1)
+    np.testing.assert_allclose(top.encode(["a b c"]), wanted, atol=1e-5)
+
+
+def test_all_layers_of_a_transformer_are_scored_each_on_its_own_vectors(
+    lab: Lab, tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers
+
+    seen: list[tuple[list[str], np.ndarray]] = []
+    score = Suite.score
+
+    def watched(suite: Suite, task: Task, vectors: np.ndarray, grid: Grid) -> Score:
+        seen.append((suite.sentences, vectors))
+        return score(suite, task, vectors, grid)
+
+    monkeypatch.setattr(Suite, "score", watched)
+    more = ["layers=all", "device=cpu", "probes.tasks=[SentLen]"]
+    done = scored(lab, tmp_path, f"model=hf:{tiny_bert}", *more)
+    assert [d.title for d in done] == [f"{tiny_bert.name}, layer {i}, mean" for i in range(3)]
+    assert [len(read_rows(d.folder / "probes.csv")) for d in done] == [1, 1, 1]
+    model = transformers.BertModel.from_pretrained(tiny_bert).eval()
+    tokens = transformers.BertTokenizer.from_pretrained(tiny_bert)(seen[0][0][0], return_tensors="pt")
+    with torch.inference_mode():
+        states = model(**tokens, output_hidden_states=True).hidden_states
+    for (_, vectors), layer in zip(seen, states, strict=True):
+        np.testing.assert_allclose(vectors[0], layer[0].mean(0), atol=1e-5)
+
+
+def test_a_layer_that_is_not_there_and_a_model_that_is_none_are_said(tiny_bert: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="from -3 to 2"):
+        pretrained(str(tiny_bert), 3, "mean", "cpu", tmp_path)
+    with pytest.raises(InputError, match="hf:"):
+        pretrained(str(tmp_path), -1, "mean", "cpu", tmp_path)
