@@ -1,6 +1,7 @@
 """The cheap protocol for curves: all cells start, those behind on dev leave, the last ones train to their end.
 
-Successive halving (Jamieson and Talwalkar 2016) with dev accuracy as the score.
+Successive halving (Jamieson and Talwalkar 2016) with dev accuracy as the score. Logistic regression runs twice, in the
+features as they are and in rounder ones: Adam alone is slow where features go together.
 """
 
 from math import ceil
@@ -13,6 +14,16 @@ from torch import Tensor
 from probes.classifiers.blocks import blocks, on_all_cores
 from probes.classifiers.cells import Cells
 from probes.classifiers.grid import Fitted, Grid, Tensors
+from probes.classifiers.optimum import spread
+
+
+class Entrant(NamedTuple):
+    """Cells and the sentences as they see them."""
+
+    cells: Cells
+    train: Tensors
+    dev: Tensors
+    axes: Tensor | None = None  # (D, D), by which the vectors were multiplied
 
 
 class Heat(NamedTuple):
@@ -23,64 +34,89 @@ class Heat(NamedTuple):
     rate: float  # of Adam; in the last heat it falls to 0
 
 
-HEATS = (Heat(1, 1, 5e-3), Heat(1 / 4, 3, 5e-3), Heat(1 / 12, 8, 3e-3))
-STEPS = 16  # in a pass at least; few sentences are passed over several times
+class Race(NamedTuple):
+    """What cells of one kind run."""
+
+    heats: tuple[Heat, ...]
+    steps: int  # in a pass at least; few sentences are passed over several times
+
+
+MLP = Race((Heat(1, 1, 5e-3), Heat(1 / 4, 3, 5e-3), Heat(1 / 12, 8, 3e-3)), 16)
+LOGISTIC = Race((Heat(1, 1, 5e-3), Heat(1 / 4, 7, 4e-3)), 64)
+FLOOR = 0.3  # of the mean variance: directions far below it are noise as often as not, and stay small
 BATCH = (64, 512)  # sentences, at least and at most
 
-Best = dict[tuple[int, float, float], Fitted]  # by width, dropout and L2
+Best = dict[tuple[int, float, float, bool], Fitted]  # by width, dropout, L2 and whether the features were made rounder
 
 
 def raced(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
     """The cell with the best dev accuracy after any pass; the first of the grid wins a tie."""
-    groups = blocks(train.x.shape[1], classes, grid, seed, device)
-    entered = sum(map(len, groups))
+    entrants = _entrants(train, dev, classes, grid, seed, device)
+    entered = sum(len(entrant.cells) for entrant in entrants)
     order = np.random.default_rng(seed)
-    batch = int(np.clip(len(train.y) // STEPS, *BATCH))
-    repeats = ceil(STEPS * batch / len(train.y)) if len(train.y) < STEPS * batch else 1
+    heats, least = LOGISTIC if grid.is_logistic else MLP
+    batch = int(np.clip(len(train.y) // least, *BATCH))
+    repeats = max(1, ceil(least * batch / len(train.y)))
     best: Best = {}
-    for heat in HEATS:
-        groups = _qualified(groups, best, ceil(entered * heat.share))
+    for heat in heats:
+        entrants = _qualified(entrants, best, ceil(entered * heat.share))
         orders = [
             torch.from_numpy(np.concatenate([order.permutation(len(train.y)) for _ in range(repeats)]))
             for _ in range(heat.passes)
         ]
         steps = sum(ceil(len(rows) / batch) for rows in orders)
-        fall = heat.rate / steps if heat is HEATS[-1] else 0.0
+        fall = heat.rate / steps if heat is heats[-1] else 0.0
 
-        def work(
-            cells: Cells, orders: list[Tensor] = orders, rate: float = heat.rate, fall: float = fall
-        ) -> list[Fitted]:
-            return _run(cells, train, dev, [rows.split(batch) for rows in orders], rate, fall)
+        def work(entrant: Entrant, orders: list[Tensor] = orders, rate: float = heat.rate, fall: float = fall) -> Best:
+            return _run(entrant, [rows.split(batch) for rows in orders], rate, fall)
 
-        for fitted in (fitted for part in on_all_cores(work, groups, device) for fitted in part):
-            key = fitted.width, fitted.dropout, fitted.l2
-            if key not in best or fitted.dev_accuracy > best[key].dev_accuracy:
-                best[key] = fitted
+        for part in on_all_cores(work, entrants, device):
+            for key, fitted in part.items():
+                if key not in best or fitted.dev_accuracy > best[key].dev_accuracy:
+                    best[key] = fitted
     winner = max(best.values(), key=lambda cell: cell.dev_accuracy)
     return winner._replace(dev_accuracy=round(winner.dev_accuracy, 2))
 
 
-def _qualified(groups: list[Cells], best: Best, places: int) -> list[Cells]:
+def _entrants(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> list[Entrant]:
+    inputs = train.x.shape[1]
+    found = [Entrant(cells, train, dev) for cells in blocks(inputs, classes, grid, seed, device)]
+    if grid.is_logistic:
+        variances, axes = spread(train.x)
+        axes = axes / (variances + FLOOR * variances.mean()).sqrt()
+        seen = Tensors(train.x @ axes, train.y), Tensors(dev.x @ axes, dev.y)
+        found += [Entrant(cells, *seen, axes) for cells in blocks(inputs, classes, grid, seed, device)]
+    return found
+
+
+def _key(entrant: Entrant, l2: float) -> tuple[int, float, float, bool]:
+    return entrant.cells.width, entrant.cells.dropout, l2, entrant.axes is not None
+
+
+def _qualified(entrants: list[Entrant], best: Best, places: int) -> list[Entrant]:
     """Those with cells among the best; the others leave."""
     if not best:
-        return groups
+        return entrants
     ahead = set(sorted(best, key=lambda key: -best[key].dev_accuracy)[:places])
-    for cells in groups:
-        cells.keep([i for i, l2 in enumerate(cells.l2) if (cells.width, cells.dropout, l2) in ahead])
-    return [cells for cells in groups if len(cells)]
+    for entrant in entrants:
+        cells = entrant.cells
+        cells.keep([i for i, l2 in enumerate(cells.l2) if _key(entrant, l2) in ahead])
+    return [entrant for entrant in entrants if len(entrant.cells)]
 
 
-def _run(
-    cells: Cells, train: Tensors, dev: Tensors, passes: list[tuple[Tensor, ...]], rate: float, fall: float
-) -> list[Fitted]:
+def _run(entrant: Entrant, passes: list[tuple[Tensor, ...]], rate: float, fall: float) -> Best:
     """Train over each pass, batch by batch; every cell at its best on dev."""
-    best: dict[float, Fitted] = {}
+    cells, (x, y), best = entrant.cells, entrant.train, Best()
     for batches in passes:
         for rows in batches:
-            on_device = rows.to(train.y.device)
-            cells.step(train.x[on_device], train.y[on_device], rate)
+            on_device = rows.to(y.device)
+            cells.step(x[on_device], y[on_device], rate)
             rate -= fall
-        for position, (l2, accuracy) in enumerate(zip(cells.l2, cells.accuracy(*dev), strict=True)):
-            if l2 not in best or accuracy > best[l2].dev_accuracy:
-                best[l2] = Fitted(cells.width, cells.dropout, l2, accuracy, cells.snapshot(position))
-    return list(best.values())
+        for position, (l2, accuracy) in enumerate(zip(cells.l2, cells.accuracy(*entrant.dev), strict=True)):
+            key = _key(entrant, l2)
+            if key not in best or accuracy > best[key].dev_accuracy:
+                weight, *rest = cells.snapshot(position)
+                if entrant.axes is not None:
+                    weight = weight @ entrant.axes.t()  # for the vectors as they came
+                best[key] = Fitted(cells.width, cells.dropout, l2, accuracy, [weight, *rest])
+    return best

@@ -1,6 +1,8 @@
 """What holds for every classifier and both protocols."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,7 +11,10 @@ from sklearn.linear_model import LogisticRegression
 
 from datamodules.errors import InputError
 from probes.classifier import Grid, Labelled, as_tensors, probe, standardised
-from probes.classifiers.optimum import optimum
+from probes.classifiers.cells import predict
+from probes.classifiers.grid import Fitted, Tensors
+from probes.classifiers.modern import raced
+from probes.classifiers.optimum import optimal, optimum
 
 SMALL = Grid(widths=(4, 8), dropouts=(0.0, 0.1), l2=(1e-5, 1e-2))
 GRIDS = {
@@ -107,6 +112,35 @@ def test_logistic_regression_reaches_the_optimum_of_scikit_learn(classes: int, l
     theirs = LogisticRegression(C=strength, tol=1e-8, max_iter=5000).fit(train.x.double(), labels)
     ours = torch.softmax(train.x @ weight + bias, 1)
     np.testing.assert_allclose(ours, theirs.predict_proba(train.x.double()), atol=2e-4)
+
+
+def features_that_go_together(classes: int) -> tuple[Tensors, Tensors]:
+    """Train and dev of 40 features, mixed of as many that matter alike but are smaller and smaller."""
+    mixed, direct = (np.random.default_rng(seed).normal(size=(40, size)) for seed, size in ((2, 40), (3, classes)))
+    random = np.random.default_rng(1)
+    parts = []
+    for size in (4000, 1000):
+        hidden = random.normal(size=(size, 40))
+        labels = (0.5 * hidden @ direct + random.gumbel(size=(size, classes))).argmax(1)
+        parts.append(Labelled((hidden / np.arange(1, 41) @ mixed).astype(np.float32), labels))
+    return tuple(standardised(*(as_tensors(part, "cpu") for part in parts)))
+
+
+SEARCHES = {"optimum": optimal, "race": partial(raced, seed=1)}
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES.keys())
+def test_the_dev_accuracy_of_logistic_regression_is_that_of_its_weights(search: Callable[..., Fitted]) -> None:
+    train, dev = features_that_go_together(120)
+    found = search(train, dev, 120, SMALL.logistic(), device="cpu")
+    right = (predict(found.parameters, dev.x)[0] == dev.y).double().mean()
+    assert found.dev_accuracy == round(100 * float(right), 2)
+
+
+def test_the_race_of_logistic_regression_comes_near_the_optimum() -> None:
+    train, dev = features_that_go_together(120)
+    race, best = (SEARCHES[name](train, dev, 120, SMALL.logistic(), device="cpu") for name in ("race", "optimum"))
+    assert race.dev_accuracy > best.dev_accuracy - 10
 
 
 @pytest.mark.parametrize(
