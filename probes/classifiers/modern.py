@@ -42,7 +42,7 @@ class Race(NamedTuple):
 
 
 MLP = Race((Heat(1, 1, 5e-3), Heat(1 / 4, 3, 5e-3), Heat(1 / 12, 8, 3e-3)), 16)
-LOGISTIC = Race((Heat(1, 1, 5e-3), Heat(1 / 4, 7, 4e-3)), 64)
+LOGISTIC = Race((Heat(1, 1, 5e-3), Heat(1 / 8, 6, 4e-3)), 64)
 FLOOR = 0.3  # of the mean variance: directions far below it are noise as often as not, and stay small
 BATCH = (64, 512)  # sentences, at least and at most
 
