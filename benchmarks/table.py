@@ -171,7 +171,7 @@ def probing(record: dict[str, Any]) -> list[str]:
             name += f", {short} passes" if short and side != "modern" else ""
             ratio = ("at least " if short and side == "modern" else "") + f"{found['ratio']:.1f}"
             share = f"{found['gflop_per_second'] / record['matrix_gflop_per_second']:.0%}"
-            memory = f"{found['memory_mb']:,.0f}"
+            memory = f"{found['memory_mb']:,.0f}" if "memory_mb" in found else ""
             rows.append([f"{what}: {name}", ratio, f"{found['seconds']:.1f}", *scores, apart, memory, share])
     heads = ["task", "ratio", "s", "dev", "test", "difference", "MB", "of the matrix-product rate"]
     return [said, grid(heads, rows)]

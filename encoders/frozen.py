@@ -123,21 +123,19 @@ class FrozenEncoder:
         texts = ragged(row[:LONGEST] for row in word_rows)
         lengths = np.diff(texts.offsets)
         order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
-        done = []
-        words = BATCH_WORDS if self.embedding.table.device.type == "cpu" else GPU_BATCH_WORDS
+        device = self.embedding.table.device
+        vectors = torch.zeros(len(sentences), self.dim, device=device)  # a GPU need not wait for us after every batch
+        words = BATCH_WORDS if device.type == "cpu" else GPU_BATCH_WORDS
         for rows in _batches(order, lengths, words):
-            done.append(self._encode_batch(pad(texts, rows), sentences, rows))
+            vectors[torch.from_numpy(rows).to(device)] = self._encode_batch(pad(texts, rows), sentences, rows).float()
             bar.update(len(rows))
         bar.update(len(sentences) - len(order))
-        vectors = np.zeros((len(sentences), self.dim), dtype=np.float32)
-        if done:  # copied once per chunk, so that a GPU need not wait for us after every batch
-            vectors[order] = torch.cat(done).float().cpu().numpy()
         self._count(
             empty=len(sentences) - len(order),
             cut=sum(len(row) > LONGEST for row in word_rows),
             words=int(lengths.sum()),
         )
-        return vectors
+        return vectors.cpu().numpy()
 
     def _encode_batch(self, batch: Sentences, sentences: list[str], rows: np.ndarray) -> Tensor:
         device = self.embedding.table.device

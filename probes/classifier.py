@@ -46,7 +46,7 @@ def standardised(train: Tensors, *others: Tensors) -> list[Tensors]:
     """Every feature with mean 0 and deviation 1 over the training sentences; a constant one becomes 0."""
     deviation, mean = torch.std_mean(train.x, 0, correction=0)
     scale = torch.where(deviation > 1e-6 * mean.abs().clamp_min(1e-6), 1 / deviation, 0.0)
-    return [Tensors((part.x - mean) * scale, part.y) for part in (train, *others)]
+    return [Tensors((part.x - mean).mul_(scale), part.y) for part in (train, *others)]
 
 
 def as_tensors(part: Labelled, device: str) -> Tensors:
