@@ -15,7 +15,7 @@ from probes.classifiers.modern import raced
 from probes.classifiers.optimum import optimal
 from probes.classifiers.senteval import published
 
-MANY = 100  # classes from which the optimum of logistic regression takes minutes, and is behind what stops before it
+MANY = 100  # classes from which logistic regression is a race: its optimum takes many minutes at the published size
 
 __all__ = ["Grid", "Labelled", "Score", "as_tensors", "probe", "standardised"]
 
