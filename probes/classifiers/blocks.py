@@ -8,6 +8,7 @@ nobody: this is several times faster than all cells in one product over all core
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from math import ceil
 from typing import TypeVar
 
 import torch
@@ -15,7 +16,8 @@ import torch
 from probes.classifiers.cells import Cells
 from probes.classifiers.grid import Grid
 
-CACHE_MB = 16  # of a core, about
+BLOCK_MB = 32  # larger blocks leave the cache, smaller ones spend their time on starting small products
+BLOCKS = 2  # of a grid, at least
 WEIGHT_BYTES = 16  # with its gradient and two moments
 
 Job = TypeVar("Job")
@@ -25,13 +27,17 @@ Result = TypeVar("Result")
 def blocks(inputs: int, classes: int, grid: Grid, seed: int, device: str) -> list[Cells]:
     """The cells of a grid in its order: those of a block share width and dropout and differ in L2.
 
-    A block takes `grid.block_mb` at most, unless one cell takes more.
+    A block takes `grid.block_mb` at most, unless one cell takes more. The number of cores has no say, so that no
+    result depends on it.
     """
-    found = []
-    megabytes = grid.block_mb or (CACHE_MB if device == "cpu" else None)
-    for width, dropout in grid.settings():
-        weights = width * (inputs + classes) or inputs * classes
-        size = max(1, (megabytes << 20) // (WEIGHT_BYTES * weights)) if megabytes else len(grid.l2)
+    found, settings = [], grid.settings()
+    megabytes = grid.block_mb or (BLOCK_MB if device == "cpu" else None)
+    for width, dropout in settings:
+        size = len(grid.l2)
+        if megabytes:
+            weights = width * (inputs + classes) or inputs * classes
+            fit = max(1, (megabytes << 20) // (WEIGHT_BYTES * weights))
+            size = ceil(size / max(ceil(size / fit), ceil(BLOCKS / len(settings))))
         for first in range(0, len(grid.l2), size):
             l2 = grid.l2[first : first + size]
             found.append(Cells(inputs, classes, width, dropout, l2, seed, device))

@@ -25,6 +25,11 @@ class Tensors(NamedTuple):
     x: Tensor  # (N, D) float32
     y: Tensor  # (N,) int64
 
+    def batch(self, rows: Tensor) -> "Tensors":
+        """Some of them, `rows (B,)`. Row by row, which is faster than what `x[rows]` does."""
+        rows = rows.to(self.y.device)
+        return Tensors(self.x.index_select(0, rows), self.y.index_select(0, rows))
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -38,7 +43,7 @@ class Grid:
     dropouts: tuple[float, ...] = (0.0, 0.1, 0.2)
     l2: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)  # rising: the first wins a tie
     protocol: Literal["modern", "senteval"] = "modern"
-    block_mb: int | None = None  # of cells that train together, at most, on each core; default: 16, on a GPU no limit
+    block_mb: int | None = None  # of cells that train together, at most, on each core; default: 32, on a GPU no limit
     max_passes: int = 200  # no evaluation block starts after more passes than these
     block: int = 4  # passes between evaluations on dev
     tenacity: int = 5  # evaluations without improvement that are forgiven, in total
@@ -51,7 +56,7 @@ class Grid:
         if self.reduction not in ("mean", "sum"):
             raise InputError(f"reduction={self.reduction}: give mean or sum")
         if self.block_mb is not None and (not isinstance(self.block_mb, int) or self.block_mb < 1):
-            raise InputError(f"block_mb={self.block_mb}: give megabytes, such as 16")
+            raise InputError(f"block_mb={self.block_mb}: give megabytes, such as 32")
         if not isinstance(self.l2, Sequence) or not self.l2:
             raise InputError(f"l2={self.l2}: give a list of numbers, such as [0.0001,0.01]")
         idle = [name for name in SENTEVAL_ONLY if getattr(self, name) != getattr(Grid, name)]

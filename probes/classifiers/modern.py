@@ -106,11 +106,10 @@ def _qualified(entrants: list[Entrant], best: Best, places: int) -> list[Entrant
 
 def _run(entrant: Entrant, passes: list[tuple[Tensor, ...]], rate: float, fall: float) -> Best:
     """Train over each pass, batch by batch; every cell at its best on dev."""
-    cells, (x, y), best = entrant.cells, entrant.train, Best()
+    cells, best = entrant.cells, Best()
     for batches in passes:
         for rows in batches:
-            on_device = rows.to(y.device)
-            cells.step(x[on_device], y[on_device], rate)
+            cells.step(*entrant.train.batch(rows), rate)
             rate -= fall
         for position, (l2, accuracy) in enumerate(zip(cells.l2, cells.accuracy(*entrant.dev), strict=True)):
             key = _key(entrant, l2)

@@ -55,4 +55,4 @@ def train_until_they_stop(cells: Cells, train: Tensors, dev: Tensors, grid: Grid
 def one_pass(cells: Cells, train: Tensors, order: np.ndarray, grid: Grid) -> None:
     """A step on each batch in turn; the last may be smaller."""
     for rows in torch.from_numpy(order).to(train.y.device).split(grid.batch):
-        cells.step(train.x[rows], train.y[rows], scale=1.0 if grid.reduction == "sum" else None)
+        cells.step(*train.batch(rows), scale=1.0 if grid.reduction == "sum" else None)
