@@ -20,7 +20,7 @@ from probes.suite import Suite, vectors_of
 from probes.task import Task
 
 PER: tuple[Literal["word", "sentence"], ...] = ("word", "sentence")
-FORMAT = 4  # raised when a change of the classifiers makes remembered scores stale
+FORMAT = 5  # raised when a change of the classifiers makes remembered scores stale
 
 
 class Model(NamedTuple):

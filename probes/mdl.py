@@ -7,14 +7,16 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from probes.classifier import Grid, Labelled, as_tensors, standardised
+from probes.classifier import MANY, Grid, Labelled, as_tensors, standardised
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.grid import Tensors
-from probes.classifiers.optimum import cross_entropy, optimum
+from probes.classifiers.optimum import ITERATIONS, cross_entropy, optimum
 
 # The first so many percent of the sentences teach the classifier that codes those up to the next
 # (Voita and Titov 2020, section 4).
 PORTIONS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
+STRONG = (0.1, 1.0, 10.0)  # L2 for the first portions, which have fewer sentences than the vectors have features
+FEW = 20  # iterations of L-BFGS with many classes: the rest takes most of the time and shortens no code
 
 
 class Description(NamedTuple):
@@ -35,8 +37,9 @@ def description_length(
 ) -> Description:
     """Code the training labels portion by portion, each with logistic regression trained on those before.
 
-    The L2 value is the one with the lowest cross-entropy on dev. Its distribution over C classes is mixed with the
-    uniform one, which weighs 1 / (n + 1) after n sentences, so that a class not seen yet has a finite code.
+    The L2 value, of the grid or of `STRONG`, is the one with the lowest cross-entropy on dev. The distribution over C
+    classes is mixed with the uniform one, which weighs 1 / (n + 1) after n sentences, so that a class not seen yet has
+    a finite code.
     """
     order = np.random.default_rng(seed).permutation(len(train.labels))
     shuffled = Labelled(train.vectors[order], train.labels[order])
@@ -55,10 +58,13 @@ def description_length(
 def _bits(seen: Tensors, coming: Tensors, tuning: Tensors, classes: int, grid: Grid, device: str) -> float:
     """The bits of the labels to come, coded by the classifier of those seen."""
 
-    def fitted(l2: float) -> tuple[torch.Tensor, torch.Tensor]:
-        return optimum(seen, classes, l2)
+    iterations = FEW if classes >= MANY else ITERATIONS
 
-    weight, bias = min(on_all_cores(fitted, grid.l2, device), key=lambda found: cross_entropy(tuning, *found)[0])
+    def fitted(l2: float) -> tuple[torch.Tensor, torch.Tensor]:
+        return optimum(seen, classes, l2, iterations=iterations)
+
+    values = sorted({*grid.l2, *STRONG})
+    weight, bias = min(on_all_cores(fitted, values, device), key=lambda found: cross_entropy(tuning, *found)[0])
     likely = torch.addmm(bias, coming.x, weight).softmax(1).gather(1, coming.y[:, None]).double()
     known = len(seen.y)
     return float(-((known * likely + 1 / classes) / (known + 1)).log2().sum())

@@ -41,7 +41,7 @@ class Cells:
         self.squares = [torch.zeros_like(tensor) for tensor in self.parameters]
         self.gradients = [torch.zeros_like(tensor) for tensor in self.parameters]
         self.steps = torch.zeros((), device=device)
-        self._part()
+        self._split()
 
     def __len__(self) -> int:
         return len(self.l2)
@@ -80,18 +80,21 @@ class Cells:
         keep = torch.empty(size, self.width, device=self.steps.device)
         return keep.bernoulli_(1 - self.dropout, generator=self.masks).div_(1 - self.dropout).t().contiguous()
 
-    def _part(self) -> None:
-        # Views of each cell's state, made once: made in every step, they took a tenth of it.
+    def _split(self) -> None:
+        # Views of the state of each cell, made once: made in every step they cost as much as a small product.
         state = (self.parameters, self.gradients, self.means, self.squares)
         self.by_cell = [[[tensor[cell] for tensor in part] for part in state] for cell in range(len(self))]
 
     def _adam(self, rate: float) -> None:
         self.steps += 1
-        for l2, state in zip(self.l2, self.by_cell, strict=True):
+        for l2, (parameters, gradients, means, squares) in zip(self.l2, self.by_cell, strict=True):
             torch._fused_adam_(
-                *state,
+                parameters,
+                gradients,
+                means,
+                squares,
                 [],
-                [self.steps] * len(self.parameters),
+                [self.steps] * len(parameters),
                 lr=rate,
                 beta1=0.9,
                 beta2=0.999,
@@ -106,7 +109,7 @@ class Cells:
         self.l2 = [self.l2[cell] for cell in cells]
         for state in (self.parameters, self.means, self.squares, self.gradients):
             state[:] = [tensor[cells] for tensor in state]
-        self._part()
+        self._split()
 
     def snapshot(self, cell: int) -> list[Tensor]:
         """A copy of one cell's weights, for `predict`."""

@@ -12,6 +12,7 @@ from probes.classifiers.cells import predict
 from probes.classifiers.grid import Fitted, Grid, Tensors
 
 ROWS = 4096  # sentences in one product: the scores of all sentences at once would not fit
+ITERATIONS = 500  # of L-BFGS, at most; tens are usual
 COVARIANCE_ROWS = 8  # sentences per input that the covariance is taken from; it only sets the pace
 
 
@@ -34,6 +35,7 @@ def optimum(
     l2: float,
     within: tuple[Tensor, Tensor] | None = None,
     tolerance: float = 1e-4,
+    iterations: int = ITERATIONS,
 ) -> tuple[Tensor, Tensor]:
     """The weight (D, C) and bias (C,) that minimise mean cross-entropy + l2 / 2 * |weight|^2.
 
@@ -57,7 +59,7 @@ def optimum(
         return loss + l2 / 2 * float(weight.square().sum()), whole.flatten().double().cpu().numpy()
 
     start = np.zeros((inputs + 1) * classes)
-    options = {"maxiter": 500, "gtol": tolerance, "ftol": 1e-9}
+    options = {"maxiter": iterations, "gtol": tolerance, "ftol": 1e-9}
     found = minimize(loss_and_slope, start, jac=True, method="L-BFGS-B", options=options)
     point = torch.from_numpy(found.x).to(train.x).view(inputs + 1, classes)
     return to_weight @ point[:-1], point[-1] / sqrt(chance)

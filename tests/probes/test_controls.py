@@ -49,11 +49,11 @@ def test_selectivity_is_task_minus_control() -> None:
     assert selectivity(90.0, 55.0) == 35.0
 
 
-def vectors(sentences: int, seed: int, informative: bool) -> Labelled:
+def vectors(sentences: int, seed: int, informative: bool, width: int = 6) -> Labelled:
     random = np.random.default_rng(seed)
     labels = random.integers(0, 4, sentences)
-    x = random.normal(size=(sentences, 6))
-    return Labelled((x + informative * 20 * np.eye(6)[labels]).astype(np.float32), labels)
+    x = random.normal(size=(sentences, width))
+    return Labelled((x + informative * 20 * np.eye(width)[labels]).astype(np.float32), labels)
 
 
 GRID = Grid(l2=(1e-4, 1e-2, 1.0)).logistic()
@@ -66,8 +66,10 @@ def test_labels_that_the_vectors_give_away_cost_little_more_than_the_first_porti
     assert sum(found.portions) == pytest.approx(found.bits)
 
 
-def test_labels_unrelated_to_the_vectors_cost_their_entropy() -> None:
-    found = description_length(vectors(4000, 1, False), vectors(400, 2, False), 4, GRID, seed=1)
+@pytest.mark.parametrize("width", [6, 256])
+def test_labels_unrelated_to_the_vectors_cost_their_entropy(width: int) -> None:
+    train, dev = vectors(4000, 1, False, width), vectors(400, 2, False, width)
+    found = description_length(train, dev, 4, Grid().logistic(), seed=1)
     assert found.compression == pytest.approx(1, abs=0.02)
 
 
