@@ -75,12 +75,14 @@ class FrozenEncoder:
         texts = sentences if tokenized else map(self.tokenize, sentences)  # type: ignore[arg-type]
         first: dict[str, int] = {}  # distinct sentences, by first appearance
         which = np.fromiter((first.setdefault(text, len(first)) for text in texts), np.int64, len(sentences))
-        self.coverage = Coverage(sentences=len(first))
+        distinct = list(first)
+        del first
+        self.coverage = Coverage(sentences=len(distinct))
         if out is None:
             vectors = np.empty((len(sentences), self.dim), dtype=np.float32)
-            self._fill(lambda: vectors, list(first), which)
+            self._fill(lambda: vectors, distinct, which)
         else:
-            vectors = self._fill_file(Path(out), list(first), which)
+            vectors = self._fill_file(Path(out), distinct, which)
         if self.coverage.warning:
             warnings.warn(self.coverage.warning, stacklevel=2)
         return vectors

@@ -10,7 +10,7 @@ import torch
 from probes.classifier import MANY, Grid, Labelled, as_tensors, standardised
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.grid import Tensors
-from probes.classifiers.optimum import ITERATIONS, cross_entropy, optimum
+from probes.classifiers.optimum import ITERATIONS, cross_entropy, optimum, spread
 
 # The first so many percent of the sentences teach the classifier that codes those up to the next
 # (Voita and Titov 2020, section 4).
@@ -59,9 +59,10 @@ def _bits(seen: Tensors, coming: Tensors, tuning: Tensors, classes: int, grid: G
     """The bits of the labels to come, coded by the classifier of those seen."""
 
     iterations = FEW if classes >= MANY else ITERATIONS
+    within = spread(seen.x)
 
     def fitted(l2: float) -> tuple[torch.Tensor, torch.Tensor]:
-        return optimum(seen, classes, l2, iterations=iterations)
+        return optimum(seen, classes, l2, within, iterations=iterations)
 
     values = sorted({*grid.l2, *STRONG})
     weight, bias = min(on_all_cores(fitted, values, device), key=lambda found: cross_entropy(tuning, *found)[0])

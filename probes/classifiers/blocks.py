@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from math import ceil
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import torch
 
-from probes.classifiers.cells import Cells
 from probes.classifiers.grid import Grid
 
 BLOCK_MB = 32  # larger blocks leave the cache, smaller ones spend their time on starting small products
@@ -24,7 +23,15 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-def blocks(inputs: int, classes: int, grid: Grid, seed: int, device: str) -> list[Cells]:
+class Block(NamedTuple):
+    """Cells that differ in L2."""
+
+    width: int
+    dropout: float
+    l2: tuple[float, ...]
+
+
+def blocks(inputs: int, classes: int, grid: Grid, device: str) -> list[Block]:
     """The cells of a grid in its order: those of a block share width and dropout and differ in L2.
 
     A block takes `grid.block_mb` at most, unless one cell takes more. The number of cores has no say, so that no
@@ -39,8 +46,7 @@ def blocks(inputs: int, classes: int, grid: Grid, seed: int, device: str) -> lis
             fit = max(1, (megabytes << 20) // (WEIGHT_BYTES * weights))
             size = ceil(size / max(ceil(size / fit), ceil(BLOCKS / len(settings))))
         for first in range(0, len(grid.l2), size):
-            l2 = grid.l2[first : first + size]
-            found.append(Cells(inputs, classes, width, dropout, l2, seed, device))
+            found.append(Block(width, dropout, tuple(grid.l2[first : first + size])))
     return found
 
 

@@ -80,12 +80,16 @@ def raced(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, dev
 
 def _entrants(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> list[Entrant]:
     inputs = train.x.shape[1]
-    found = [Entrant(cells, train, dev) for cells in blocks(inputs, classes, grid, seed, device)]
+
+    def cells() -> list[Cells]:
+        return [Cells(inputs, classes, *block, seed, device) for block in blocks(inputs, classes, grid, device)]
+
+    found = [Entrant(some, train, dev) for some in cells()]
     if grid.is_logistic:
         variances, axes = spread(train.x)
         axes = axes / (variances + FLOOR * variances.mean()).sqrt()
         seen = Tensors(train.x @ axes, train.y), Tensors(dev.x @ axes, dev.y)
-        found += [Entrant(cells, *seen, axes) for cells in blocks(inputs, classes, grid, seed, device)]
+        found += [Entrant(some, *seen, axes) for some in cells()]
     return found
 
 

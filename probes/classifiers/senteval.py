@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from probes.classifiers.blocks import blocks, on_all_cores
+from probes.classifiers.blocks import Block, blocks, on_all_cores
 from probes.classifiers.cells import Cells
 from probes.classifiers.grid import Fitted, Grid, Tensors
 
@@ -17,11 +17,12 @@ def published(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int,
 
 def train_all(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> list[Fitted]:
     """Every cell of the grid, in its order, at its best on dev."""
+    inputs = train.x.shape[1]
 
-    def work(cells: Cells) -> list[Fitted]:
-        return train_until_they_stop(cells, train, dev, grid, seed)
+    def work(block: Block) -> list[Fitted]:  # cells are made here, so that there are those of as many blocks as cores
+        return train_until_they_stop(Cells(inputs, classes, *block, seed, device), train, dev, grid, seed)
 
-    parts = on_all_cores(work, blocks(train.x.shape[1], classes, grid, seed, device), device)
+    parts = on_all_cores(work, blocks(inputs, classes, grid, device), device)
     return [cell for part in parts for cell in part]
 
 

@@ -91,7 +91,7 @@ def test_a_snapshot_does_not_move_with_its_cell() -> None:
 @pytest.mark.parametrize("megabytes", [1, 3, 100])
 def test_cells_that_train_together_take_no_more_than_they_may(megabytes: int) -> None:
     grid = Grid(widths=(50, 100), dropouts=(0.1,), l2=(1e-5, 1e-4, 1e-3, 1e-2), block_mb=megabytes)
-    made = blocks(600, 3, grid, seed=1, device="cpu")
+    made = [Cells(600, 3, *block, seed=1) for block in blocks(600, 3, grid, device="cpu")]
 
     def taken(cells: Cells) -> int:
         state = (cells.parameters, cells.means, cells.squares, cells.gradients)
