@@ -20,7 +20,7 @@ from probes.tasks import build_tasks
 from probes.tasks.pool import Sizes
 from probes.tasks.tags import ENGLISH, TagSet, tag_set
 
-FORMAT = 6  # raised when a change of the task builders makes cached tasks stale
+FORMAT = 7  # raised when a change of the task builders makes cached tasks stale
 Wanted = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
 TREES_PER_SENTENCE = 12  # of one task's sentences: so many trees are looked at
 

@@ -21,6 +21,7 @@ SPARE = 3  # sentences remembered for each that a class may want
 GENERAL = 8  # sentences remembered for each that a task wants, whatever they are
 MOST_SHARES = (0.1, 0.2, 0.4, 1.0)  # of its class in dev or test that one word form may make up; tried in turn
 DEPTHS = 64
+RANK = 12  # bytes
 
 
 class Sizes(NamedTuple):
@@ -57,6 +58,7 @@ def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) 
     counts of words.
     """
     kept: dict[bytes, Analysis] = {}
+    pruned = False
     words: Counter[str] = Counter()
     shape = np.zeros((LONGEST + 1, DEPTHS), dtype=np.int64)
     limit = 20 * sum(sizes)
@@ -65,13 +67,22 @@ def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) 
         tokens = found.words
         words.update(tokens)
         shape[len(tokens), min(found.depth, DEPTHS - 1)] += 1
-        kept.setdefault(hashlib.blake2b(found.sentence.encode(), digest_size=12, key=key).digest(), found)
+        kept.setdefault(_rank(found, key), found)
         if len(kept) > limit:
-            kept = _prune(kept, sizes)
+            kept, pruned = _prune(kept, sizes), True
             limit = max(limit, 3 * len(kept) // 2)
-    ordered = [(found, int.from_bytes(rank[-4:], "big") / 2**32) for rank, found in sorted(kept.items())]
+    if pruned:  # what came after the last time would stay or go with the order of the text
+        kept = _prune(kept, sizes)
+    parses = {rank[:RANK]: found for rank, found in sorted(kept.items())}  # of each sentence one
+    ordered = [(found, int.from_bytes(rank[-4:], "big") / 2**32) for rank, found in parses.items()]
     homes = {target: _homes((getattr(s, target) for s, _ in ordered), sizes) for target in TARGETS}
     return Pool(_settle(ordered, homes, sizes), homes, words, shape, seed, tags)
+
+
+def _rank(found: Analysis, key: bytes) -> bytes:
+    """The place of a sentence in the order of preference, and behind it that of this parse among others."""
+    sentence = hashlib.blake2b(found.sentence.encode(), digest_size=RANK, key=key).digest()
+    return sentence + hashlib.blake2b(repr(found).encode(), digest_size=4).digest()
 
 
 def _settle(

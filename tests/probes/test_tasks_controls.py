@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from itertools import pairwise
 from random import Random
 
@@ -15,7 +16,7 @@ from probes.tasks import TASKS, BuiltTasks, build_tasks
 from probes.tasks.analysis import Analysis, Clauses, analyse, analyse_all
 from probes.tasks.coordination import invert
 from probes.tasks.odd_man_out import COMPARABLE
-from probes.tasks.pool import Sizes, gather
+from probes.tasks.pool import Pool, Sizes, gather
 from probes.tasks.sampling import plan
 from probes.tasks.tags import ENGLISH
 from tests.probes.tiny_trees import tiny_trees
@@ -75,6 +76,26 @@ def test_the_order_of_the_trees_does_not_matter(built: BuiltTasks) -> None:
     assert texts(again) == [t for t, task in zip(texts(built), built.tasks, strict=True) if task.name in names]
 
 
+def some(analyses: Iterable[Analysis]) -> Pool:
+    """A pool that has no room for all of the sentences."""
+    return gather(analyses, Sizes(20, 5, 5), 0, ENGLISH)
+
+
+def test_the_order_of_more_trees_than_are_kept_does_not_matter(analyses: dict[str, Analysis]) -> None:
+    found = list(analyses.values())
+    pool, again = some(found), some(reversed(found))
+    assert sum(map(len, pool.splits)) < len(found)
+    assert (pool.splits, pool.homes) == (again.splits, again.homes)
+
+
+def test_the_order_of_the_parses_of_a_sentence_does_not_matter(analyses: dict[str, Analysis]) -> None:
+    found = list(analyses.values())
+    parses = [s._replace(depth=s.depth % 9 + 4) for s in found]
+    pool, again = some([*found, *parses]), some([*parses, *found])
+    assert (pool.splits, pool.homes) == (again.splits, again.homes)
+    assert len(kept := [s.sentence for s in pool.all()]) == len(set(kept))
+
+
 def test_another_seed_gives_other_tasks(built: BuiltTasks) -> None:
     other = build_tasks(numbered(TREES), SIZES, ["SentLen"], seed=1)
     assert texts(other)[0] != texts(built)[0]
@@ -85,7 +106,7 @@ def test_tasks_share_sentences(built: BuiltTasks) -> None:
 
 
 def test_memory_is_bounded_by_the_sizes() -> None:
-    pool = gather(analyse_all(numbered(TREES), ENGLISH), Sizes(20, 5, 5), 0, ENGLISH)
+    pool = some(analyse_all(numbered(TREES), ENGLISH))
     assert sum(map(len, pool.splits)) < 3000
     assert pool.shape.sum() > 3000
 
