@@ -23,7 +23,10 @@ LONGEST = 512  # tokens; longer sentences are cut
 
 
 class Pretrained:
-    """A transformer that never trains. Vectors of a layer are pooled over the tokens of the sentence."""
+    """A transformer that never trains, or the encoder of one that has a decoder too.
+
+    Vectors of a layer are pooled over the tokens of the sentence.
+    """
 
     def __init__(self, name: str, layers: int | str, pooling: Pooling, device: str | None, work: Path) -> None:
         if pooling not in ("mean", "cls", "max", "last"):
@@ -100,7 +103,7 @@ def pretrained(name: str, layers: int | str, pooling: Pooling, device: str | Non
             Path(name).name,
             f"layer {number}, {pooling}",
             partial(model.layer, number),
-            content and f"{content} {number} {pooling}",
+            content and f"{content} {number} {pooling} padded right",
         )
         for number in model.layers
     ]
@@ -112,10 +115,12 @@ def _load(name: str) -> tuple[Any, Any]:
     except ImportError:
         raise InputError(f"hf:{name}: needs one more package: pip install transformers") from None
     try:  # safetensors only: a pickle could run code
-        return AutoTokenizer.from_pretrained(name), AutoModel.from_pretrained(name, use_safetensors=True)
+        tokenizer, model = AutoTokenizer.from_pretrained(name), AutoModel.from_pretrained(name, use_safetensors=True)
     except (OSError, ValueError, KeyError) as error:
         said = str(error).strip().splitlines()[0]
         raise InputError(f"hf:{name}: {said}; give a name on the hub or a folder with safetensors weights") from None
+    tokenizer.padding_side = "right"  # else the first token of a sentence would depend on the batch
+    return tokenizer, model.get_encoder() if model.config.is_encoder_decoder else model
 
 
 def _content(name: str, model: Pretrained) -> str | None:

@@ -15,19 +15,26 @@ from probes.task import Task
 from tests.conftest import Lab
 from tests.test_evaluate import scored
 
+BERT = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 20}
+T5 = {"d_model": 16, "d_kv": 8, "num_heads": 2, "d_ff": 20, "num_layers": 2, "num_decoder_layers": 1}
+BART = {"d_model": 16, "encoder_layers": 2, "encoder_attention_heads": 2, "encoder_ffn_dim": 20, "decoder_layers": 1}
+
+
+def tiny(folder: Path, of: str, side: str = "right", **config: int) -> Path:
+    """A transformer with random weights and a tokenizer that pads on a side, as the hub would give them."""
+    import transformers
+
+    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "d"]))
+    transformers.BertTokenizer(str(folder / "vocab.txt"), padding_side=side).save_pretrained(folder)
+    torch.manual_seed(0)
+    settings = getattr(transformers, f"{of}Config")(vocab_size=9, pad_token_id=0, **config)
+    getattr(transformers, f"{of}Model")(settings).save_pretrained(folder)
+    return folder
+
 
 @pytest.fixture(scope="module")
 def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A transformer of two layers with random weights, as the hub would give it."""
-    import transformers
-
-    folder = tmp_path_factory.mktemp("bert")
-    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "d"]))
-    transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 20}
-    transformers.BertModel(transformers.BertConfig(vocab_size=9, **sizes)).save_pretrained(folder)
-    return folder
+    return tiny(tmp_path_factory.mktemp("bert"), "Bert", **BERT)
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max", "last"])
@@ -82,3 +89,30 @@ def test_a_layer_that_is_not_there_and_a_model_that_is_none_are_said(tiny_bert: 
         pretrained(str(tiny_bert), 3, "mean", "cpu", tmp_path)
     with pytest.raises(InputError, match="hf:"):
         pretrained(str(tmp_path), -1, "mean", "cpu", tmp_path)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", "max", "last"])
+def test_a_tokenizer_that_would_pad_on_the_left_changes_no_vector(
+    tiny_bert: Path, tmp_path: Path, pooling: Pooling
+) -> None:
+    left = tiny(tmp_path, "Bert", side="left", **BERT)
+    one, other = (pretrained(str(folder), -1, pooling, "cpu", tmp_path)[0] for folder in (tiny_bert, left))
+    texts = ["a b c d a b", "a", "b c"]
+    np.testing.assert_allclose(other.encode(texts), one.encode(texts), atol=1e-5)
+
+
+@pytest.mark.parametrize(("of", "config"), [("T5", T5), ("Bart", BART)], ids=["T5", "BART"])
+def test_the_layers_of_a_transformer_with_a_decoder_are_those_of_its_encoder(
+    tmp_path: Path, of: str, config: dict[str, int]
+) -> None:
+    import transformers
+
+    folder = tiny(tmp_path, of, **config)
+    layers = pretrained(str(folder), "all", "mean", "cpu", tmp_path)
+    model = getattr(transformers, f"{of}Model").from_pretrained(folder).eval()
+    tokens = transformers.BertTokenizer.from_pretrained(folder)("a b c", return_tensors="pt")["input_ids"]
+    with torch.inference_mode():
+        wanted = model(input_ids=tokens, decoder_input_ids=tokens, output_hidden_states=True).encoder_hidden_states
+    assert len(layers) == len(wanted)
+    for layer, states in zip(layers, wanted, strict=True):
+        np.testing.assert_allclose(layer.encode(["d", "a b c"])[1], states[0].mean(0), atol=1e-5)
