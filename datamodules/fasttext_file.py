@@ -8,7 +8,7 @@ from datamodules.errors import InputError
 
 MAGIC, NEWEST = 793712314, 12
 CENTROIDS = 256  # of each part of a product quantiser
-BEHIND_WORD = 1 + 8 + 1  # the null byte, the count, the type
+BEHIND_WORD = 1 + 8 + 1  # the null byte, the count, the type: 0 for words, which come first, and 1 for labels
 
 
 def check_bin(path: Path) -> None:
@@ -21,6 +21,7 @@ def check_bin(path: Path) -> None:
         struct.error,
         ValueError,
         OverflowError,
+        IndexError,
     ):  # beyond the end, in the dictionary or after; empty files map nowhere
         raise InputError(
             f"{path}: cut off after {size:,} bytes; delete it, and get or make the fastText model again"
@@ -47,10 +48,12 @@ class _Reader:
         entries, words, labels, _, pruned = self._take("<3i2q")
         if entries < 1 or words < 0 or words + labels != entries:
             return None
-        for _ in range(entries):
+        for place in range(entries):
             if (null := self.data.find(b"\0", self.at)) < 0:
                 raise ValueError("a word without an end")
             self.at = null + BEHIND_WORD
+            if self.data[self.at - 1] != (place >= words):  # fastText would count other words than it says
+                return None
         self.at += 8 * max(0, pruned)
         (quantised,) = self._take("<?")
         rows, columns = self._matrix(quantised)

@@ -3,6 +3,7 @@
 import resource
 import signal
 from pathlib import Path
+from typing import NamedTuple
 
 import fasttext
 import numpy as np
@@ -17,7 +18,15 @@ from datamodules.vector_files import open_bin, read_vectors
 from tests.fuzzing import refusal
 
 SKIPGRAM = {"dim": 6, "epoch": 1, "bucket": 300, "minn": 2, "maxn": 4, "thread": 1}
+HEAD, MATRIX_HEAD = 92, 17  # bytes: magic number, settings and sizes; form, rows and columns
 many = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+class Dictionary(NamedTuple):
+    """Of a model: how many words it has, and where it ends."""
+
+    words: int
+    end: int
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +44,13 @@ def model(text: Path) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def dictionary(model: Path) -> Dictionary:
+    whole = fasttext.load_model(str(model))
+    matrices = sum(m.nbytes + MATRIX_HEAD for m in (whole.get_input_matrix(), whole.get_output_matrix()))
+    return Dictionary(len(whole.get_words()), model.stat().st_size - matrices)
+
+
 @many
 @given(share=st.floats(0, 1, exclude_max=True))
 def test_a_model_that_is_cut_off_anywhere_is_refused(model: Path, tmp_path: Path, share: float) -> None:
@@ -48,10 +64,33 @@ def test_a_model_that_is_cut_off_anywhere_is_refused(model: Path, tmp_path: Path
 @given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
 def test_a_model_with_a_damaged_head_is_refused_or_read(model: Path, tmp_path: Path, share: float, new: bytes) -> None:
     damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
-    at = int(share * 100)  # magic number, settings and sizes
+    at = int(share * HEAD)
     changed[at : at + len(new)] = new
     damaged.write_bytes(changed)
     refusal(lambda: check_bin(damaged), damaged)
+
+
+@settings(many, max_examples=40)  # fastText takes a tenth of a second to open a model of any size
+@given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
+def test_of_a_model_with_a_damaged_dictionary_every_word_is_read_or_none(
+    model: Path, dictionary: Dictionary, tmp_path: Path, share: float, new: bytes
+) -> None:
+    damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
+    at = HEAD + int(share * (dictionary.end - HEAD - len(new)))
+    changed[at : at + len(new)] = new
+    damaged.write_bytes(changed)
+    words: list[str] = []
+    if refusal(lambda: words.extend(read_vectors(damaged)[0]), damaged) is None:
+        assert len(words) == dictionary.words
+
+
+def test_a_word_that_would_pass_for_a_label_is_refused(model: Path, tmp_path: Path) -> None:
+    damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
+    kind = changed.index(b"chat\0") + len(b"chat\0") + 8  # behind the count
+    changed[kind] = 1
+    damaged.write_bytes(changed)
+    with pytest.raises(InputError, match=r"damaged\.bin: not a fastText model, or damaged"):
+        read_vectors(damaged)
 
 
 def test_a_word_that_is_no_text_is_refused(model: Path, tmp_path: Path) -> None:
