@@ -87,7 +87,7 @@ def evaluate(config: DictConfig) -> list[Done]:
                 file.writelines(f"{sentence}\n" for sentence in sentences)
             print(f"{config.write_sentences}: {len(sentences):,} sentences, one per line")
             return []
-        if OmegaConf.is_missing(config, "model"):
+        if OmegaConf.is_missing(config, "model") or not config.model:
             raise InputError(f"model= is missing; give {FORMS}")
         models = [(n, m) for n in several(config.model) for m in models_named(n, config, corpus, sentences, work)]
         return [write(name, model, score(model), config) for name, model in models]
@@ -100,9 +100,8 @@ def probing(config: DictConfig, corpus: Corpus, work: Path, cache: Path | None) 
     def score(model: Model) -> Scores:
         run = Evaluation(model, suite, cache)
         main = run.run(suite.tasks, "probing")
-        extra = model.encode is not None
-        control = run.controls() if config.control and extra else []
-        return Scores(run.key, main, control, run.descriptions() if config.mdl and extra else [])
+        control = run.controls() if config.control else []
+        return Scores(run.key, main, control, run.descriptions() if config.mdl and model.encode else [])
 
     return suite.sentences, score
 
@@ -135,6 +134,8 @@ def build_suite(config: DictConfig, corpus: Corpus, cache: Path) -> Suite:
     probes = config.probes
     sizes = (probes.train_size, probes.dev_size, probes.test_size)
     tasks = instantiate(probes.source).tasks(corpus, list(probes.tasks), sizes, config.seed, cache)
+    if not tasks:
+        raise InputError("no probing tasks; give probes=corpus, trees or senteval, and leave probes.tasks=[] out")
     return Suite("probing", tasks, classifiers(config), config.seed, config.device)
 
 
@@ -240,6 +241,8 @@ def show(done: Sequence[Done], config: DictConfig) -> None:
             print(selectivities(d.title, d.scores.main, d.scores.control))
         if d.scores.mdl:
             print(descriptions(d.title, d.scores.mdl))
+        elif config.mdl:
+            print(f"{d.title}: no description length, as it has no vectors\n")
     if len(done) > 1:
         print(comparisons([(d.title, d.scores.main) for d in done]))
     print("\n".join(f"{d.folder}/probes.csv" for d in done))

@@ -35,8 +35,8 @@ Score frozen encoders on probing and downstream tasks, beside baselines and publ
   python evaluate.py model=call:my_package.my_module:encode control=true mdl=true
 
 model= is a run folder or checkpoint; bov; untrained/ENCODER; hf:NAME_OR_PATH; vectors:FILE.npy; call:MODULE:FUNCTION, a
-function sentences -> (N, D); or a baseline: majority, length, nb-uni-tfidf, nb-bi-tfidf (suite=downstream: majority).
-Scores are remembered.
+function sentences -> (N, D), an array, a tensor or lists; or a baseline: majority, length, nb-uni-tfidf, nb-bi-tfidf
+(suite=downstream: majority). Scores are remembered.
 
 Settings (key=value) and their defaults:
 """

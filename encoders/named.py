@@ -82,14 +82,16 @@ def precomputed(path: Path, sentences: Path | None) -> Named:
 
 
 def called(name: str) -> Named:
-    """Any Python callable, sentences -> (N, D), as package.module:function."""
-    module, colon, function = name.partition(":")
+    """Any Python callable, sentences -> (N, D) numbers, as package.module:function."""
+    module, _, function = name.partition(":")
+    if not module or module.startswith(".") or not function:
+        raise InputError(f"call:{name}: write call:package.module:function")
     try:
-        found = getattr(import_module(module), function) if colon else None
+        found = getattr(import_module(module), function)
     except (ImportError, AttributeError) as error:
         raise InputError(f"call:{name}: {error}") from None
     if not callable(found):
-        raise InputError(f"call:{name}: not a function; write call:package.module:function")
+        raise InputError(f"call:{name}: not a function; give one that turns sentences into vectors")
     return Named(name, "callable", found)
 
 

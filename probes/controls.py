@@ -24,11 +24,6 @@ def control_task(task: Task, per: Literal["word", "sentence"], seed: int) -> Tas
     return Task(f"{task.name} control per {per}", task.classes, *splits)
 
 
-def selectivity(accuracy: float, control_accuracy: float) -> float:
-    """Task minus control, percentage points: high where the label is read from the vector, not memorised."""
-    return accuracy - control_accuracy
-
-
 def _decides(sentence: str, per: str) -> str:
     return sentence if per == "sentence" else max(sentence.split(), key=len, default="")
 

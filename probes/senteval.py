@@ -55,6 +55,9 @@ def read_task(name: str, path: Path) -> Task:
     if empty:
         raise InputError(f"{path}: no line of split {' or '.join(empty)}; the file is cut off")
     classes = sorted({label for _, label, _ in rows["tr"]})
+    if len(classes) < 2:
+        said = f"the training lines have one label alone, {classes[0]!r}"
+        raise InputError(f"{path}: {said}; mend the file, or leave {name} out of probes.tasks=")
     index = {label: i for i, label in enumerate(classes)}
     for split in SPLITS[1:]:
         for number, label, _ in rows[split]:

@@ -5,6 +5,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from tqdm import tqdm
 
 from datamodules.device import device_for
@@ -105,13 +106,24 @@ def in_published_order(split: Split) -> Split:
     return Split([split.sentences[row] for row in order], split.labels[order])
 
 
-def vectors_of(encode: Callable[[list[str]], np.ndarray], sentences: list[str]) -> np.ndarray:
-    """Vectors (N, D) of sentences. Raises InputError where a model gives anything else."""
-    vectors = np.asarray(encode(sentences))
+def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str]) -> np.ndarray:
+    """Vectors (N, D) float32 of sentences, from an array, a tensor or lists. Raises InputError for anything else."""
+    vectors = _as_floats(encode(sentences))
     if vectors.ndim != 2 or len(vectors) != len(sentences):
         wanted = f"({len(sentences)}, D)"
         raise InputError(f"the model gave an array {vectors.shape} for {len(sentences)} sentences, not {wanted}")
     if not np.isfinite(vectors).all():
         bad = int((~np.isfinite(vectors).all(1)).argmax())
-        raise InputError(f"the model's vector of {sentences[bad]!r} is not finite; it cannot be probed")
+        raise InputError(f"the model's vector of {sentences[bad]!r} is not finite in float32; it cannot be probed")
     return vectors
+
+
+def _as_floats(given: Any) -> np.ndarray:
+    """Numbers of any type and on any device as float32; what is too large for that becomes infinite."""
+    try:
+        if isinstance(given, torch.Tensor):
+            return given.detach().to("cpu", torch.float32).numpy()
+        with np.errstate(over="ignore"):
+            return np.asarray(given, dtype=np.float32)
+    except (RuntimeError, TypeError, ValueError) as error:  # RuntimeError: a list of tensors that require gradients
+        raise InputError(f"the model gave no matrix of numbers but {type(given).__name__}: {error}") from None

@@ -142,6 +142,25 @@ def test_baselines_and_untrained_models_are_rows_like_any(lab: Lab, tmp_path: Pa
         assert name in printed
 
 
+def test_a_baseline_has_controls(lab: Lab, tmp_path: Path) -> None:
+    (done,) = scored(lab, tmp_path, "probes.tasks=[BShift]", "model=majority", "control=true")
+    assert [e.row.task for e in done.scores.control] == ["BShift control per word", "BShift control per sentence"]
+
+
+def test_a_baseline_is_said_to_have_no_description_length(lab: Lab, tmp_path: Path, capsys) -> None:
+    asked = ["model=majority", "mdl=true"]
+    done = scored(lab, tmp_path, "probes.tasks=[BShift]", *asked)
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        show(done, compose("evaluate", asked))
+    assert "baseline, majority: no description length" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("nothing", ["probes=none", "probes.tasks=[]", "model=[]"])
+def test_to_score_nothing_is_refused(lab: Lab, tmp_path: Path, nothing: str) -> None:
+    with pytest.raises(InputError, match=r"no probing tasks|model= is missing"):
+        scored(lab, tmp_path, "model=majority", nothing)
+
+
 def test_no_two_untrained_encoders_share_remembered_scores(tmp_path: Path) -> None:
     (tmp_path / "v.vec").write_text("2 4\na 1 2 3 4\nb 0 1 0 1\n")
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
@@ -169,6 +188,10 @@ def test_scores_by_logistic_regression_stand_beside_the_papers_by_logistic_regre
         ("no/such/run", "no such run folder"),
         ("untrained/perceptron", "there are bigru_mean"),
         ("call:tests.test_evaluate:nothing", "nothing"),
+        ("call:tests.test_evaluate", "write call:package.module:function"),
+        ("call::lengths", "write call:package.module:function"),
+        ("call:.test_evaluate:lengths", "write call:package.module:function"),
+        ("call:tests.test_evaluate:ROOT", "not a function"),
         ("vectors:/no/such.npy", "sentences="),
     ],
 )

@@ -181,10 +181,26 @@ def _notes(found: Sequence[tuple[Model, Found]], suite: str, epoch: str, classif
     by = f" by {CLASSIFIERS.get(classifier, classifier)}," if choice else ""
     notes = [f"Test scores in %,{by} {when} of each run."]
     notes += _otherwise_classified(found, classifier) if choice else []
+    notes += _by_protocol([model for model, _ in found])
     notes += _at_another_epoch([model for model, _ in found], suite, epoch)
     seeds = {len(rows) for _, scores in found for rows in scores.values()}
     notes += ["With each score its 95% interval."] if seeds & {1} else []
     return [*notes, *_of_seeds(seeds)]
+
+
+def _by_protocol(models: Sequence[Model]) -> list[str]:
+    """How our classifiers were trained (docs/probing_protocol.md); baselines without vectors have none."""
+    used: dict[str, list[str]] = {}
+    for model in models:
+        settings = model.runs[0].settings  # the same for all seeds
+        protocol = settings.get("protocol") or settings.get("probes.classifier.protocol")
+        if protocol and model.runs[0].encoder != "baseline":
+            used.setdefault(str(protocol), []).append(model.title)
+    if not used:
+        return []
+    titles = {protocol: f" ({'; '.join(names)})" if len(used) > 1 else "" for protocol, names in used.items()}
+    ours = ", ".join(f"protocol={protocol}{names}" for protocol, names in titles.items())
+    return [f"Our classifiers: {ours}; the papers': protocol=senteval."]
 
 
 def _of_seeds(seeds: Collection[int]) -> list[str]:

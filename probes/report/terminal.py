@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from probes.controls import selectivity
 from probes.evaluation import Evaluated
 from probes.intervals import compare
 from probes.report.correlation import holm
@@ -47,19 +46,30 @@ def _cell(table: Table, row: Row, column: str) -> str:
     score = f"{BEST if table.best(row, column) else ''}{found.score:.1f}"
     if found.low is None or found.high is None:
         return score
-    return f"{score} ±{(found.high - found.low) / 2:.1f}"
+    return f"{score} {_half(found.low, found.high)}"
+
+
+def _half(low: float, high: float) -> str:
+    return f"±{(high - low) / 2:.1f}"
 
 
 def selectivities(title: str, probing: Sequence[Evaluated], control: Sequence[Evaluated]) -> str:
-    """Task accuracy minus control accuracy, for labels per word and per sentence."""
-    found = {e.row.task: e.row.test_accuracy for e in control}
-    rows: list[list[str | float]] = []
+    """Selectivity, task accuracy minus control accuracy on the same sentences, for labels per word and per sentence."""
+    found = {e.row.task: e for e in control}
+    rows = []
     for e in probing:
-        task, accuracy = e.row.task, e.row.test_accuracy
-        controls = [found[f"{task} control per {per}"] for per in ("word", "sentence")]
-        rows.append([task, accuracy, *(n for c in controls for n in (c, selectivity(accuracy, c)))])
+        cells = [_accuracy(e)]
+        for other in (found[f"{e.row.task} control per {per}"] for per in ("word", "sentence")):
+            more = compare(e.correct, other.correct)
+            cells += [_accuracy(other), f"{more.difference:.1f} {_half(more.low, more.high)}"]
+        rows.append([e.row.task, *cells])
     heads = ["task", "accuracy", "per word", "selectivity", "per sentence", "selectivity"]
-    return "\n".join([f"{title}: control tasks (Hewitt and Liang 2019)", *_columns(heads, rows)]) + "\n"
+    heading = f"{title}: control tasks (Hewitt and Liang 2019), ± half of the 95% interval"
+    return "\n".join([heading, *_columns(heads, rows)]) + "\n"
+
+
+def _accuracy(scored: Evaluated) -> str:
+    return f"{scored.row.test_accuracy:.1f} {_half(scored.row.test_low, scored.row.test_high)}"
 
 
 def descriptions(title: str, mdl: Sequence[Mapping[str, str | float]]) -> str:

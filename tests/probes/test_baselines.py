@@ -27,6 +27,13 @@ def test_length_alone_solves_a_task_of_lengths() -> None:
     assert score_baseline("length", task_of("length")).test_accuracy > 95
 
 
+@pytest.mark.parametrize("name", BASELINES)
+def test_labels_that_are_all_alike_in_training_are_predicted(name: str) -> None:
+    task = task_of("words")
+    alike = task._replace(train=Split(task.train.sentences, np.ones_like(task.train.labels)))
+    assert score_baseline(name, alike).test_accuracy == pytest.approx(100 * task.test.labels.mean())
+
+
 @pytest.mark.parametrize("name", ["nb-uni-tfidf", "nb-bi-tfidf"])
 def test_naive_bayes_reads_words_but_not_lengths(name: str) -> None:
     words, length = score_baseline(name, task_of("words")), score_baseline("majority", task_of("words"))

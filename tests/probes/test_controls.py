@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from probes.classifier import Grid, Labelled
-from probes.controls import control_task, selectivity
+from probes.controls import control_task
+from probes.evaluation import Evaluated
+from probes.intervals import compare
 from probes.mdl import description_length
+from probes.report.terminal import selectivities
+from probes.results import Answers, ProbeRow
 from probes.task import Split, Task
 
 WORDS = ("a", "bb", "ccc", "dddd", "eeeee")
@@ -45,8 +49,17 @@ def test_another_seed_draws_other_labels() -> None:
     assert not np.array_equal(first, second)
 
 
-def test_selectivity_is_task_minus_control() -> None:
-    assert selectivity(90.0, 55.0) == 35.0
+def scored(task: str, right: np.ndarray) -> Evaluated:
+    row = ProbeRow(0, 0, "", task, "mlp", 0.0, 100 * right.mean(), 0.0, 0.0, {}, 1, 0.0, Answers("", right))
+    return Evaluated(row)
+
+
+def test_selectivity_is_task_minus_control_with_the_interval_of_pairs() -> None:
+    right, by_chance = np.arange(100) < 90, np.arange(100) < 55
+    found = compare(right, by_chance)
+    controls = [scored(f"Tense control per {per}", by_chance) for per in ("word", "sentence")]
+    text = selectivities("m", [scored("Tense", right)], controls)
+    assert text.count(f" 35.0 ±{(found.high - found.low) / 2:.1f}") == 2
 
 
 def vectors(sentences: int, seed: int, informative: bool, width: int = 6) -> Labelled:

@@ -67,6 +67,31 @@ def test_where_one_model_alone_has_no_such_classifier_it_is_named(tmp_path: Path
     assert notes[1:3] == ["By MLP: SentLen, BShift.", "By MLP: WC (BiLSTM-max, NMT En-Fr)."]
 
 
+PROBES = "probes:\n  classifier:\n    protocol: modern\n"
+OTHERWISE = f"protocol: senteval\n{PROBES}"  # of an evaluation; what stands above goes before
+
+
+def with_settings(folder: Path, text: str) -> Path:
+    with (folder / "config.yaml").open("a") as config:
+        config.write(text)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("settings", "ours"), [(PROBES, "modern"), (f"protocol: null\n{PROBES}", "modern"), (OTHERWISE, "senteval")]
+)
+def test_a_table_names_the_protocol_of_our_classifiers(tmp_path: Path, settings: str, ours: str) -> None:
+    notes = probing_table(models(with_settings(run_of(tmp_path / "a"), settings)), "probing").notes
+    assert f"Our classifiers: protocol={ours}; the papers': protocol=senteval." in notes
+
+
+def test_of_two_protocols_each_is_named_with_its_models_and_a_baseline_has_none(tmp_path: Path) -> None:
+    texts = {"bilstm_max": PROBES, "bilstm_last": OTHERWISE, "baseline": PROBES}
+    found = models(*(with_settings(run_of(tmp_path / name, encoder=name), text) for name, text in texts.items()))
+    ours = "protocol=modern (BiLSTM-max, NMT En-Fr), protocol=senteval (BiLSTM-last, NMT En-Fr)"
+    assert f"Our classifiers: {ours}; the papers': protocol=senteval." in probing_table(found, "probing").notes
+
+
 @pytest.mark.parametrize(
     ("task", "said"),
     [

@@ -36,6 +36,7 @@ BROKEN = {
     "no sentence": (GOOD + "tr\t5\n", ":5"),
     "label unseen in training": (GOOD + "te\t7\ta .\n", ":5"),
     "no dev": (GOOD.replace("va", "tr"), "va"),
+    "one class": (GOOD.replace("\t5\t", "\t10\t"), "one label alone, '10'"),
     "empty": ("", "empty"),
 }
 
