@@ -19,7 +19,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # then a waiting thread leaves
 import hydra
 import torch
 from hydra.errors import HydraException, InstantiationException
-from hydra.utils import instantiate
+from hydra.utils import get_class, instantiate
 from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -43,6 +43,7 @@ from probes.report.runs import models_of, read_run
 from probes.report.table import probing_table
 from probes.report.terminal import comparisons, descriptions, plain, second_measures, selectivities
 from probes.results import write_rows
+from probes.sources import FromCorpus
 from probes.suite import Suite
 
 ROOT = Path(__file__).parent
@@ -178,7 +179,8 @@ def models_named(name: str, config: DictConfig, corpus: Corpus, sentences: list[
     elif Path(name).exists():
         source = instantiate(config.embeddings.source)
         more = source.vectors(list, "", work) if isinstance(source, FromFile) else None
-        found = [trained(Path(name), config.device, more)]
+        one = trained(Path(name), config.device, more)
+        found = [one._replace(settings={**one.settings, "embeddings": config.embeddings}) if more else one]
     else:
         raise InputError(f"model={name}: no such run folder; give {FORMS}")
     return [Model(*one) for one in found]
@@ -196,7 +198,9 @@ def untrained(encoder: str, config: DictConfig, corpus: Corpus, sentences: list[
     settings = OmegaConf.load(path)
     made = instantiate(settings, input_dim=store.matrix.shape[1])
     objective = "bov" if encoder == "bov" else "untrained"
-    return initialised(encoder, objective, made, OmegaConf.to_yaml(settings), sentences, store, config.device)
+    one = initialised(encoder, objective, made, OmegaConf.to_yaml(settings), sentences, store, config.device)
+    text = {} if isinstance(source, FromFile) else {"corpus": config.corpus}  # that word vectors were trained on
+    return one._replace(settings={"embeddings": config.embeddings, **text})
 
 
 def write(name: str, model: Model, scores: Scores, config: DictConfig) -> Done:
@@ -207,10 +211,11 @@ def write(name: str, model: Model, scores: Scores, config: DictConfig) -> Done:
     kept = {key: config[key] for key in ("suite", "seed", "protocol")}
     if config.suite == "probing":
         kept["probes"] = config.probes
+        kept |= {"corpus": config.corpus} if get_class(config.probes.source._target_) is FromCorpus else {}
     else:
         kept |= {"downstream": config.downstream, "probes": {"classifier": config.probes.classifier}}
     with atomic_write(folder / "config.yaml") as file:
-        file.write(OmegaConf.to_yaml({**names, **kept}, resolve=False))
+        file.write(OmegaConf.to_yaml({**names, **kept, **model.settings}, resolve=False))
     write_rows(folder / "probes.csv", [e.row for e in (*scores.main, *scores.control)])
     if scores.mdl:
         upsert_csv(folder / "mdl.csv", scores.mdl, ("task",))

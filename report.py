@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -136,6 +137,9 @@ def panel(model: Model, arguments: argparse.Namespace) -> Panel:
         )
         for run in model.runs
     ]
+    if all(run.evaluated for run in model.runs):  # one checkpoint each: the best ones of several seeds are one point,
+        last = max((row.epoch for found in rows for row in found), default=0)  # whatever their epochs
+        rows = [[replace(row, epoch=last) for row in found] for found in rows]
     return panel_of(model.title, rows, model.runs[0].score, [run.metrics for run in model.runs])
 
 

@@ -1,11 +1,11 @@
 """Frozen models by name: whatever `python evaluate.py model=` can score."""
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class Named(NamedTuple):
     fingerprint: str | None = None  # the same text means the same vectors; None where nothing can tell
     epoch: int = 0
     step: int = 0
+    settings: Mapping[str, Any] = {}  # that made it, for reports: models of other settings are other models
 
 
 def trained(path: Path, device: str | None, more: WordVectors | None = None) -> Named:
@@ -59,7 +60,8 @@ def trained(path: Path, device: str | None, more: WordVectors | None = None) -> 
         return vectors
 
     made_of = of_files(parts) + (more.folder.name if more else "")
-    return Named(encoder, objective, encode, made_of, epoch, int(state["global_step"]))
+    settings = {"run": config, "checkpoint": checkpoint.name}
+    return Named(encoder, objective, encode, made_of, epoch, int(state["global_step"]), settings)
 
 
 def precomputed(path: Path, sentences: Path | None) -> Named:

@@ -32,6 +32,7 @@ class Model(NamedTuple):
     fingerprint: str | None = None  # the same text means the same vectors; None: the vectors themselves tell
     epoch: int = 0
     step: int = 0
+    settings: Mapping[str, Any] = {}  # that made it, as reports are to know them
 
 
 class Evaluated(NamedTuple):

@@ -1,5 +1,6 @@
 """evaluate.py: any frozen model gets the scores that the callback would give it, once."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from configs.help import evaluate_help
 from datamodules.errors import InputError
 from encoders import load_encoder
 from evaluate import CONFIGS, Done, evaluate, show, untrained
+from probes.report.runs import each_seed_once, models_of, read_run
 from probes.results import read_rows
 from tests.conftest import ROOT, TINY, Lab
 from tests.probes.test_downstream import folder_of_tasks
@@ -90,6 +92,27 @@ def test_checkpoints_of_one_name_are_told_apart(lab: Lab, finished_run: Path, tm
     printed = capsys.readouterr().out
     assert f"model={finished_run}" in printed
     assert f"model={other}" in printed
+
+
+@pytest.mark.parametrize(("model", "other"), [("bov", "embeddings.dim=8"), ("majority", "corpus.seed=2")])
+def test_other_word_vectors_or_another_corpus_make_another_model_of_a_report(
+    lab: Lab, tmp_path: Path, model: str, other: str
+) -> None:
+    asked = ["probes.tasks=[BShift]", f"model={model}"]
+    done = [*scored(lab, tmp_path, *asked), *scored(lab, tmp_path, *asked, other)]
+    found = models_of(each_seed_once(read_run(one.folder) for one in done))
+    assert [len(one.runs) for one in found] == [1, 1]
+    assert other in found[1].variant
+
+
+def test_evaluated_runs_that_differ_in_their_seed_are_one_model_of_a_report(
+    lab: Lab, finished_run: Path, tmp_path: Path
+) -> None:
+    other = shutil.copytree(finished_run, tmp_path / "other")
+    settings = (other / "config.yaml").read_text()
+    (other / "config.yaml").write_text(re.sub("(?m)^seed: 1$", "seed: 2", settings))
+    done = scored(lab, tmp_path, f"model=[{finished_run},{other}]", "probes.tasks=[BShift]")
+    assert [len(model.runs) for model in models_of(read_run(one.folder) for one in done)] == [2]
 
 
 def lengths(sentences: list[str]) -> np.ndarray:

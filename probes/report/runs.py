@@ -1,6 +1,7 @@
 """What a report reads of a run folder, and which runs are seeds of one model."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,6 +49,9 @@ INCIDENTAL = {"seed", "resume", "cache", "checkpoint_every_n_steps"} | {
     for name in ("accelerator", "strategy", "log_every_n_steps", "enable_model_summary", "enable_progress_bar")
 }
 SETTINGS = "config.yaml"  # what makes a folder a run's
+# what the settings begin with that make the tasks and, in an evaluation, the model beside its name
+TASKS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "corpus.", "seed")
+MODEL = ("embeddings.", "corpus.", "checkpoint")
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,10 @@ class Run:
         """Whether this is the run, or another evaluation of the model, that an evaluation scored."""
         if "model" not in evaluation.settings:
             return False
-        return evaluation.evaluated == (self.evaluated or str(self.folder.resolve()))
+        if "model" not in self.settings:
+            return evaluation.evaluated == str(self.folder.resolve())
+        names, theirs = ((one.evaluated, one.encoder, one.objective) for one in (self, evaluation))
+        return names == theirs and _agree(self, evaluation, MODEL)
 
     def own_scores(self) -> dict[int, float]:
         """The objective's score by epoch."""
@@ -170,9 +177,12 @@ def _flat(settings: Any, prefix: str = "") -> dict[str, Any]:
 
 def models_of(runs: Iterable[Run]) -> list[Model]:
     """Runs grouped into models, in the order given, those of one encoder together."""
+    joined = with_evaluations(runs)
+    times = Counter((_kind(run), _seeds(run)) for run in joined)
     groups: dict[tuple, list[Run]] = {}
-    for run in with_evaluations(runs):
-        groups.setdefault(_kind(run), []).append(run)
+    for run in joined:
+        copy = run.evaluated if times[_kind(run), _seeds(run)] > 1 else ""  # two of one seed are not two seeds
+        groups.setdefault((_kind(run), copy), []).append(run)
     named: dict[tuple[str, str], list[list[Run]]] = {}
     for group in groups.values():
         named.setdefault((group[0].encoder, group[0].objective), []).append(group)
@@ -186,8 +196,20 @@ def models_of(runs: Iterable[Run]) -> list[Model]:
 
 
 def each_seed_once(runs: Iterable[Run]) -> list[Run]:
-    """Of runs that differ in nothing, not in their seed either, the last."""
-    return list({(_kind(run), run.settings.get("seed")): run for run in runs}.values())
+    """Of runs that differ in nothing, not in their seed either, the last; of evaluations of one model the newest."""
+    kept: dict[tuple, Run] = {}
+    for run in runs:
+        place = _kind(run, "run."), _seeds(run), run.evaluated  # a run that went on for longer is still that run
+        if place not in kept or _age(run) >= _age(kept[place]):
+            kept[place] = run
+    return list(kept.values())
+
+
+def _age(run: Run) -> tuple[int, int]:
+    """Larger is newer: the epoch that was evaluated, then when; runs that are no evaluations come in order."""
+    if "model" not in run.settings:
+        return 0, 0
+    return max((row.epoch for row in run.rows), default=0), (run.folder / SETTINGS).stat().st_mtime_ns
 
 
 def with_evaluations(runs: Iterable[Run]) -> list[Run]:
@@ -213,33 +235,44 @@ def _fit(home: Run, more: Run) -> bool:
     if {suite for suite, _, _ in ours}.isdisjoint(suite for suite, _, _ in theirs):
         return True
     twice = {what for what in ours & theirs if what[1] not in LOGISTIC_ONLY}
-    mine, others = _tasks_of(home), _tasks_of(more)
-    alike = all(mine[key] == others[key] for key in mine.keys() & others.keys())  # an older one lacks newer settings
-    return not twice and bool(theirs - ours) and alike
+    return not twice and bool(theirs - ours) and _agree(home, more, TASKS)
 
 
 def _what(row: ProbeRow) -> tuple[str, str, str]:
     return row.suite, row.task, row.classifier
 
 
-def _tasks_of(run: Run) -> dict[str, str]:
-    """The settings that make the probing tasks."""
-    made_by = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "seed")
-    return {key: str(value) for key, value in run.settings.items() if key.startswith(made_by)}
+def _agree(one: Run, other: Run, on: tuple[str, ...]) -> bool:
+    """Whether the settings that begin so are the same, of those that both have: an older one lacks newer settings."""
+    both = [key for key in one.settings.keys() & other.settings.keys() if key.startswith(on)]
+    return all(str(one.settings[key]) == str(other.settings[key]) for key in both)
 
 
-def _kind(run: Run) -> tuple:
-    return run.encoder, run.objective, *_essence(run).items()
+def _kind(run: Run, *without: str) -> tuple:
+    """What runs of one model share, `without` settings that begin so; a run that was evaluated is known by its own."""
+    unsaid = (*without, "model") if "checkpoint" in run.settings else without
+    return run.encoder, run.objective, *(item for item in _essence(run).items() if not item[0].startswith(unsaid))
+
+
+def _seeds(run: Run) -> tuple[str, str]:
+    """Its own, and for an evaluation that of the run."""
+    return str(run.settings.get("seed")), str(run.settings.get("run.seed"))
 
 
 def _essence(run: Run) -> dict[str, str]:
-    kept = {key: str(value) for key, value in run.settings.items() if key not in INCIDENTAL}
+    kept = {key: str(value) for key, value in run.settings.items() if key.removeprefix("run.") not in INCIDENTAL}
     return dict(sorted(kept.items()))
+
+
+def _shared(group: Sequence[Run]) -> dict[str, str]:
+    """The settings that all runs of a group have alike."""
+    first, *others = map(_essence, group)
+    return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
 
 
 def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
     """The settings of `group` that others of its name have otherwise, at most three."""
-    mine, all_of = _essence(group[0]), [_essence(other[0]) for other in alike]
+    mine, all_of = _shared(group), [_shared(other) for other in alike]
     keys = [key for key in mine if len({other.get(key) for other in all_of}) > 1]
     names = [key for key in keys if not key.endswith("_target_")][:3]
     return f"({', '.join(f'{name}={mine[name]}' for name in names)})" if names else ""

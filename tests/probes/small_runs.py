@@ -36,12 +36,26 @@ def models(*folders: Path) -> list[Model]:
     return models_of(map(read_run, folders))
 
 
+def of_a_run(seed: int, dim: int = 512, max_epochs: int = 5, checkpoint: str = "best.ckpt") -> str:
+    """What the config.yaml of an evaluation says of the run that it scored."""
+    trainer = f"trainer: {{max_epochs: {max_epochs}}}"
+    return f"checkpoint: {checkpoint}\nrun:\n  seed: {seed}\n  encoder: {{dim: {dim}}}\n  {trainer}\n"
+
+
 def evaluation_of(
-    folder: Path, model: Path | str, suite: str = "downstream", kfold: int = 10, score: float = 80, task: str = "MR"
+    folder: Path,
+    model: Path | str,
+    suite: str = "downstream",
+    kfold: int = 10,
+    score: float = 80,
+    task: str = "MR",
+    objective: str = "nmt_enfr",
+    epoch: int = 2,
+    settings: str = "",
 ) -> Path:
-    """An evaluated model, as evaluate.py leaves it."""
+    """An evaluated model, as evaluate.py leaves it; `settings` are more lines of its config.yaml."""
     folder.mkdir(parents=True)
-    names = "encoder_name: bilstm_max\nobjective_name: nmt_enfr"
-    (folder / "config.yaml").write_text(f"{names}\nmodel: {model}\nseed: 1\ndownstream:\n  kfold: {kfold}\n")
-    write_rows(folder / "probes.csv", [ProbeRow(2, 2, suite, task, "logreg", 1.0, score, 75, 85, {}, 1, 0.1)])
+    names = f"encoder_name: bilstm_max\nobjective_name: {objective}\nmodel: {model}\n{settings}"
+    (folder / "config.yaml").write_text(f"{names}seed: 1\ndownstream:\n  kfold: {kfold}\n")
+    write_rows(folder / "probes.csv", [ProbeRow(epoch, epoch, suite, task, "logreg", 1.0, score, 75, 85, {}, 1, 0.1)])
     return folder

@@ -5,6 +5,7 @@ import html
 import io
 import math
 import re
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +30,8 @@ from probes.report.sizes import by_size
 from probes.report.table import Cell, Row, Table, probing_table, training_table
 from probes.report.terminal import plain
 from probes.results import ProbeRow, write_rows
-from report import main
-from tests.probes.small_runs import SCORES, evaluation_of, models, run_of
+from report import main, panel
+from tests.probes.small_runs import SCORES, evaluation_of, models, of_a_run, run_of
 
 
 @pytest.mark.parametrize(("epoch", "expected"), [("last", 73.0), ("1", 71.0), ("0", 70.0)])
@@ -318,6 +319,12 @@ def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, c
     given = [str(path) for path in (*runs, *scored, bov)]
     assert main(["size", *given, "--suite", "downstream", "--out", str(tmp_path / "size.png")]) == 0
     assert capsys.readouterr().err == f"left out, no encoder.dim: {bov}\n"
+
+
+def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path: Path) -> None:
+    of_seeds = [evaluation_of(tmp_path / str(k), f"run_{k}", epoch=k, settings=of_a_run(k)) for k in (1, 2, 3)]
+    (line,) = panel(*models(*of_seeds), Namespace(suite="downstream", classifier="mlp")).lines
+    assert (len(line.x), line.y) == (1, [80])
 
 
 def test_without_scores_of_probes_the_page_has_no_curves(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What a report reads of run folders, which of their epochs is best, and which are one model."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from datamodules.files import upsert_csv
 from probes.report.runs import each_seed_once, read_run, run_folders
 from probes.report.table import probing_table
-from tests.probes.small_runs import evaluation_of, models, run_of
+from tests.probes.small_runs import evaluation_of, models, of_a_run, run_of
 
 
 @pytest.mark.parametrize(("select", "best"), [("null", 1), ("nmt_enfr", 3)])
@@ -66,6 +67,45 @@ def test_a_run_made_twice_counts_once(tmp_path: Path) -> None:
     assert [run.folder.name for run in found] == ["c", "b"]
 
 
+def kept_of(*evaluations: Path) -> list[str]:
+    """The names of the folders that a report reads."""
+    return [run.folder.name for run in each_seed_once(map(read_run, evaluations))]
+
+
+@pytest.mark.parametrize("model", ["bov", "run"])
+def test_of_one_model_evaluated_twice_the_later_epoch_counts(tmp_path: Path, model: str) -> None:
+    said = {epoch: of_a_run(1, max_epochs=epoch) if model == "run" else "" for epoch in (9, 5)}  # as resumed
+    folders = [evaluation_of(tmp_path / str(e), model, epoch=e, settings=settings) for e, settings in said.items()]
+    assert kept_of(*folders) == ["9"]
+
+
+def test_of_one_model_evaluated_twice_at_one_epoch_the_later_evaluation_counts(tmp_path: Path) -> None:
+    folders = [evaluation_of(tmp_path / name, "vectors:a.npy") for name in ("newer", "older")]
+    os.utime(folders[1] / "config.yaml", (0, 0))
+    assert kept_of(*folders) == ["newer"]
+
+
+def test_evaluations_of_seeds_are_one_model(tmp_path: Path) -> None:
+    folders = [evaluation_of(tmp_path / str(s), f"run_{s}", score=70 + s, settings=of_a_run(s)) for s in (1, 2, 3)]
+    assert kept_of(*folders) == ["1", "2", "3"]
+    (found,) = models(*folders)
+    assert found.variant == ""
+    assert probing_table([found], "downstream").rows[0].cells["MR"][:3] == (72, 71, 73)
+
+
+def test_evaluations_of_a_run_with_other_settings_are_no_seeds(tmp_path: Path) -> None:
+    said = {"a": of_a_run(1), "b": of_a_run(2), "c": of_a_run(3, dim=64), "d": of_a_run(1, checkpoint="last.ckpt")}
+    folders = [evaluation_of(tmp_path / name, f"run_{name}", settings=settings) for name, settings in said.items()]
+    found = models(*folders)
+    assert [[run.folder.name for run in model.runs] for model in found] == [["a", "b"], ["c"], ["d"]]
+    assert [model.variant.count("run.encoder.dim") for model in found] == [1, 1, 1]
+
+
+def test_evaluations_of_two_runs_of_one_seed_are_no_seeds(tmp_path: Path) -> None:
+    folders = [evaluation_of(tmp_path / name, f"run_{name}", settings=of_a_run(1)) for name in "ab"]
+    assert [model.variant for model in models(*folders)] == ["(model=run_a)", "(model=run_b)"]
+
+
 def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path: Path) -> None:
     run = run_of(tmp_path / "a")
     for name, model in (("x", run), ("y", run / "checkpoints" / "best.ckpt")):
@@ -98,6 +138,34 @@ def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_whe
 def test_evaluations_of_one_model_on_two_suites_are_one_model(tmp_path: Path) -> None:
     one, other = (evaluation_of(tmp_path / suite, "hf:name", suite) for suite in ("probing", "downstream"))
     assert len(models(one, other)) == 1
+
+
+def joined(*evaluations: Path) -> list[list[str]]:
+    """The tasks in each row of a report."""
+    return [sorted(row.task for run in model.runs for row in run.rows) for model in models(*evaluations)]
+
+
+def test_scores_of_one_layer_are_no_part_of_anothers(tmp_path: Path) -> None:
+    layers = [evaluation_of(tmp_path / k, "hf:name", "probing", task="WC", objective=f"layer {k}") for k in ("0", "12")]
+    assert joined(*layers, evaluation_of(tmp_path / "x", "hf:name", objective="layer 12")) == [["WC"], ["MR", "WC"]]
+
+
+@pytest.mark.parametrize("setting", ["embeddings: {path: %s.vec}\n", "corpus: {size: %s}\n", "checkpoint: %s.ckpt\n"])
+def test_scores_of_a_model_made_otherwise_are_no_part_of_it(tmp_path: Path, setting: str) -> None:
+    probed = evaluation_of(tmp_path / "probed", "bov", "probing", task="WC", settings=setting % "1")
+    scored = [evaluation_of(tmp_path / of, "bov", settings=setting % of) for of in ("1", "2")]
+    assert joined(probed, scored[0]) == [["MR", "WC"]]
+    assert joined(probed, scored[1]) == [["WC"], ["MR"]]
+
+
+def test_another_readout_of_another_corpus_is_no_part_of_the_run(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run")
+    with (run / "config.yaml").open("a") as config:
+        config.write("corpus: {size: 400}\n")
+    of = {size: f"corpus: {{size: {size}}}\n" for size in (400, 500)}
+    same, other = (evaluation_of(tmp_path / str(k), run, "probing", task="WC2", settings=of[k]) for k in of)
+    assert len(models(run, same)) == 1
+    assert len(models(run, other)) == 2
 
 
 def test_two_evaluations_on_one_suite_stay_apart(tmp_path: Path) -> None:
