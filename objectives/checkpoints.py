@@ -5,6 +5,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pytorch_lightning.plugins.io import TorchCheckpointIO
 from datamodules.errors import InputError
 from datamodules.files import atomic_write
 
-LAST, PREVIOUS = "last.ckpt", "previous.ckpt"
+LAST, PREVIOUS, DAMAGED = "last.ckpt", "previous.ckpt", "last.ckpt.damaged"
 
 
 class AtomicCheckpoints(TorchCheckpointIO):
@@ -68,7 +69,8 @@ def keep(path: Path, other: Path) -> None:
 def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
     """The last checkpoint that `read` can read, of last and previous; None before the first.
 
-    Says so where it is not the last. Raises what `read` raised where there is none.
+    Where it is not the last, says so and sets the last aside: the next one saved would make it the previous one.
+    Raises what `read` raised where there is none.
     """
     there = [folder / name for name in (LAST, PREVIOUS) if (folder / name).exists()]
     refused: InputError | None = None
@@ -79,7 +81,9 @@ def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
             refused = refused or error
             continue
         if refused:
-            logging.getLogger(__name__).warning("%s; going on from %s", refused, path)
+            logging.getLogger(__name__).warning("%s; it is now %s; going on from %s", refused, DAMAGED, path)
+            with suppress(FileNotFoundError):  # another of the processes was first
+                (folder / LAST).replace(folder / DAMAGED)
         return path
     if refused:
         raise refused

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from datamodules.errors import InputError
-from objectives.checkpoints import LAST, PREVIOUS, AtomicCheckpoints, newest_whole
+from objectives.checkpoints import DAMAGED, LAST, PREVIOUS, AtomicCheckpoints, newest_whole
 
 
 def read(path: Path) -> int:
@@ -35,14 +35,28 @@ def test_the_best_has_none_before_it(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["best.ckpt"]
 
 
+def cut_off(path: Path) -> bytes:
+    left = path.read_bytes()[: path.stat().st_size // 2]
+    path.write_bytes(left)
+    return left
+
+
 def test_a_damaged_last_one_falls_back_to_the_one_before_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     save(tmp_path, 1, 2)
-    whole = (tmp_path / LAST).read_bytes()
-    (tmp_path / LAST).write_bytes(whole[: len(whole) // 2])
+    cut_off(tmp_path / LAST)
     assert newest_whole(tmp_path, read) == tmp_path / PREVIOUS
-    assert f"{LAST}: damaged; going on from {tmp_path / PREVIOUS}" in caplog.text
+    assert f"{LAST}: damaged; it is now {DAMAGED}; going on from {tmp_path / PREVIOUS}" in caplog.text
+
+
+def test_a_damaged_last_one_never_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
+    save(tmp_path, 1, 2)
+    left = cut_off(tmp_path / LAST)
+    newest_whole(tmp_path, read)
+    save(tmp_path, 3)
+    assert (read(tmp_path / LAST), read(tmp_path / PREVIOUS)) == (3, 1)
+    assert (tmp_path / DAMAGED).read_bytes() == left
 
 
 def test_two_damaged_ones_are_an_error_and_none_is_a_start(tmp_path: Path) -> None:
