@@ -136,7 +136,7 @@ def build_trainer(
     last = ModelCheckpoint(checkpoints, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     within = CheckpointEvery(config.checkpoint_every_n_steps, checkpoints / "last.ckpt")
     record = RunLog(run / "metrics.csv")
-    finite = StopsWhereNotFinite(data.vocabulary, run / "not_finite")
+    finite = StopsWhereNotFinite(data, run / "not_finite")
     return instantiate(
         config.trainer,
         accelerator=accelerator(config),

@@ -116,6 +116,10 @@ class Mixture(ResumableData):
         for part in self.parts.values():
             yield from part.source_sentences()
 
+    def in_words(self, batch: PartBatch) -> list[str]:
+        """The sentences of the part that the batch is of."""
+        return list(self.parts.values())[batch.part].in_words(batch.batch)
+
     def train_dataloader(self) -> DataLoader:
         loaders = [self._with_trainer(part).train_dataloader() for part in self.parts.values()]
         collate = [one.dataset.collate for one in loaders]

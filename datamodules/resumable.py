@@ -7,6 +7,7 @@ import numpy as np
 import pytorch_lightning as pl
 from torch.utils.data import DataLoader
 
+from datamodules.batches import Sentences
 from datamodules.loading import LengthBatches, loader
 from datamodules.vocabulary import Vocabulary
 
@@ -30,6 +31,19 @@ class ResumableData(pl.LightningDataModule):
     def source_sentences(self) -> Iterator[str]:
         """The tokenised training sentences that an encoder reads."""
         raise NotImplementedError
+
+    def in_words(self, batch: Any) -> list[str]:
+        """The sentences of a training batch for people, each behind the name of its field and a tab."""
+        return [
+            f"{field}\t{self.sentence(field, row[:length])}"
+            for field, part in batch._asdict().items()
+            if isinstance(part, Sentences)
+            for row, length in zip(part.ids.tolist(), part.lengths.tolist(), strict=True)
+        ]
+
+    def sentence(self, field: str, ids: list[int]) -> str:
+        """The text of a sentence in this field of a batch."""
+        return " ".join(self.vocabulary.words[i] for i in ids)
 
     def state_dict(self) -> dict[str, Any]:
         assert self.trainer is not None

@@ -45,6 +45,9 @@ class SentenceTrees(SourceTarget):
         """The symbols of a produced or a gold sequence, without its marks."""
         return [self.symbols.words[row] for row in rows if row not in (BEGIN, END)]
 
+    def sentence(self, field: str, ids: list[int]) -> str:
+        return " ".join(self.symbols_of(ids)) if field == "target" else super().sentence(field, ids)
+
 
 def _build(work: Path, corpus: Corpus, max_words: int) -> None:
     limits = {"source": max_words, "target": None}

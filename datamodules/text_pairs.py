@@ -75,6 +75,9 @@ class TextPairs(SourceTarget):
         """The tokenised references of the dev set, in corpus order."""
         return list(lines(self.folder / "dev.target.txt"))
 
+    def sentence(self, field: str, ids: list[int]) -> str:
+        return self.subwords.decode([ids])[0] if field == "target" else super().sentence(field, ids)
+
 
 def _build(work: Path, corpus: Corpus, target: str, codes: int, max_words: int) -> None:
     limits: dict[str, int | None] = {"source": max_words, "target": max_words}

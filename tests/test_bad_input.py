@@ -153,12 +153,16 @@ def test_a_checkpoint_that_carries_code_is_refused_and_the_code_not_run(
     assert not made.exists()
 
 
-def test_a_loss_that_is_no_number_leaves_the_sentences_of_its_batch(lab: Lab, tmp_path: Path) -> None:
-    said = complaint(lab, *lab.settings(tmp_path / "r"), "objective.optimizer.lr=1e38", "checkpoint_every_n_steps=1")
-    (saved,) = (tmp_path / "r" / "not_finite").iterdir()
+@pytest.mark.parametrize("more", ["checkpoint_every_n_steps=1", "trainer.limit_train_batches=1"])
+def test_a_loss_that_is_no_number_leaves_the_sentences_of_its_batch(lab: Lab, tmp_path: Path, more: str) -> None:
+    run = tmp_path / "r"
+    said = complaint(lab, *lab.settings(run), "objective.optimizer.lr=1e38", more)
+    (saved,) = (run / "not_finite").iterdir()
     assert str(saved) in said
+    assert "smaller objective.optimizer.lr" in said
     assert saved.read_text().startswith("source\t")
-    assert not list((tmp_path / "r").glob("checkpoints/*.ckpt"))
+    assert not list(run.glob("checkpoints/*.ckpt"))
+    assert not (run / "metrics.csv").exists()
 
 
 def test_a_run_folder_without_its_vectors_is_refused(lab: Lab, finished_run: Path, tmp_path: Path) -> None:

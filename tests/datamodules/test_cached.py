@@ -163,3 +163,15 @@ def test_lengths_are_exact_in_as_few_bytes_as_they_need(tmp_path: Path) -> None:
     assert data.lengths("train", "source").tolist() == [2, 300, 1]
     assert data.lengths("train", "source").dtype == np.uint16
     assert data.lengths("train", "target").dtype == np.uint8
+
+
+@pytest.mark.parametrize(
+    "data",
+    [lambda cache: TextPairs(TinyCorpus(), "fr", cache, 1, 40), lambda cache: SentenceTrees(TinyCorpus(), cache, 1)],
+    ids=["pairs", "trees"],
+)
+def test_batches_in_words_are_the_sentences_that_they_were_made_of(tmp_path: Path, data: Callable) -> None:
+    made = data(tmp_path)
+    files = {side: (made.folder / f"train.{side}.txt").read_text().splitlines() for side in ("source", "target")}
+    said = [line for batch in made.train_dataloader() for line in made.in_words(batch)]
+    assert sorted(said) == sorted(f"{side}\t{text}" for side, texts in files.items() for text in texts)

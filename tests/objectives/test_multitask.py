@@ -88,6 +88,16 @@ def test_parts_share_one_numbering_of_words(tmp_path: Path) -> None:
     }
 
 
+def test_a_batch_is_put_in_words_by_the_part_that_it_is_of(tmp_path: Path) -> None:
+    _, data = build(tmp_path, ("nli", "autoencoder"))
+    for batch in data.train_dataloader():
+        said = [line.split("\t") for line in data.in_words(batch)]
+        first, second = ("premise", "hypothesis") if batch.part == 0 else ("source", "target")
+        texts = {field: [text for name, text in said if name == field] for field in (first, second)}
+        assert len(texts[first]) == len(texts[second]) == len(said) / 2
+        assert batch.part == 0 or texts["source"] == texts["target"]
+
+
 def test_each_part_keeps_its_own_scores(tmp_path: Path) -> None:
     module, data = build(tmp_path)
     run = silent_trainer(max_epochs=1)
