@@ -42,7 +42,7 @@ from datamodules.word_vectors import RunVectors, load_run_vectors, save_run_vect
 from encoders.embedding import WordEmbedding
 from encoders.frozen import FrozenEncoder
 from encoders.load import read_checkpoint, read_config
-from objectives.checkpoints import AtomicCheckpoints, CheckpointEvery, newest_whole
+from objectives.checkpoints import LAST, AtomicCheckpoints, CheckpointEvery, newest_whole
 from objectives.finite import StopsWhereNotFinite
 from objectives.interrupt import StopsOnInterrupt
 from objectives.objective import Objective
@@ -134,7 +134,7 @@ def build_trainer(
         enable_version_counter=False,
     )
     last = ModelCheckpoint(checkpoints, "last", save_on_train_epoch_end=True, enable_version_counter=False)
-    within = CheckpointEvery(config.checkpoint_every_n_steps, checkpoints / "last.ckpt")
+    within = CheckpointEvery(config.checkpoint_every_n_steps, checkpoints / LAST)
     record = RunLog(run / "metrics.csv")
     finite = StopsWhereNotFinite(data, run / "not_finite")
     return instantiate(
@@ -189,7 +189,20 @@ def report(config: DictConfig, run: Path, module: Objective) -> None:
         if row.epoch == final:
             say(f"  {row.task:<10} {row.test_accuracy:6.2f}  [{row.test_low:.1f}, {row.test_high:.1f}]")
     say(f"\ncurves:  {run / 'curves.png'}   (live: make tensorboard)")
-    say(f"encoder: from encoders import load_encoder; load_encoder({str(run)!r}).encode(['A sentence .'])")
+    say(f"encoder: from encoders import load_encoder; load_encoder({str(loadable(run))!r}).encode(['A sentence .'])")
+
+
+def loadable(run: Path) -> Path:
+    """What `load_encoder` takes for a run that has ended: its folder, which stands for the best checkpoint, or with
+    a warning the last one, where the disk has damaged the best.
+    """
+    best = run / "checkpoints" / "best.ckpt"
+    try:
+        read_checkpoint(best)
+    except InputError as error:
+        logging.getLogger(__name__).warning("%s; the last one stands in for it", error)
+        return best.with_name(LAST)
+    return run
 
 
 def describe(module: Objective, data: ResumableData, suite: Suite) -> str:

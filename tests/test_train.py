@@ -11,6 +11,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from encoders import load_encoder
 from probes.results import read_rows
 from tests.conftest import Lab
+from train import loadable
 
 
 def weights(run: Path, name: str = "last") -> dict[str, torch.Tensor]:
@@ -52,6 +53,17 @@ def test_the_losses_of_steps_and_of_epochs_are_two_curves(finished_run: Path) ->
 
 def test_word_vectors_are_not_in_the_checkpoint(finished_run: Path) -> None:
     assert not [name for name in weights(finished_run) if name.startswith("embedding")]
+
+
+def test_where_the_best_checkpoint_is_damaged_the_last_is_named(
+    finished_run: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert loadable(finished_run) == finished_run
+    run = shutil.copytree(finished_run, tmp_path / "run")
+    best = run / "checkpoints" / "best.ckpt"
+    best.write_bytes(best.read_bytes()[:-1000])
+    assert load_encoder(loadable(run)).encode(["a dog ."]).shape == (1, 16)
+    assert f"{best}: damaged" in caplog.text
 
 
 def test_probing_never_changes_training(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
