@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from datamodules.errors import InputError
-from datamodules.files import atomic_write, build_once, workshop
+from datamodules.files import atomic_write, build_once, room_for, workshop
 from datamodules.npy import read_numbers
 from datamodules.once import make_once
 from datamodules.skipgram import train_bin
@@ -237,7 +237,7 @@ class Trained:
         return open_store(path, cache)
 
     def _train(self, sentences: Iterable[str], path: Path) -> None:
-        with workshop(path.parent) as work:
+        with workshop(path.parent) as work, room_for(path):
             text, there = work / "text", 0
             with text.open("w", encoding="utf-8") as file:
                 for sentence in sentences:

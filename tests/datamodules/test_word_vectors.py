@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from datamodules.demo import Demo
-from datamodules.errors import InputError
+from datamodules.errors import InputError, of_the_disk
 from datamodules.vocabulary import Vocabulary
 from datamodules.word_vectors import RunVectors, Trained, WordVectors, load_run_vectors, open_store, save_run_vectors
 from tests.conftest import ROOT
+from tests.datamodules.test_files import files_of_at_most
 
 SENTENCES = ["the dog sees a cat .", "a house is there .", "the cats sleep ."] * 40
 
 
-def trained(cache: Path):
-    how = {"dim": 8, "epochs": 1, "words": 100, "lr": 0.1, "sampling": 0.001, "bucket": 200, "minn": 3, "maxn": 4}
+def trained(cache: Path, dim: int = 8):
+    how = {"dim": dim, "epochs": 1, "words": 100, "lr": 0.1, "sampling": 0.001, "bucket": 200, "minn": 3, "maxn": 4}
     return Trained(**how, threads=1).vectors(lambda: SENTENCES, "text", cache)
 
 
@@ -49,6 +50,13 @@ def test_training_on_the_same_text_gives_the_same_vectors(tmp_path: Path) -> Non
     first, second = trained(tmp_path / "1"), trained(tmp_path / "2")
     np.testing.assert_array_equal(first.matrix, second.matrix)
     assert np.isfinite(first.matrix).all()
+
+
+@pytest.mark.parametrize(("room", "dim"), [(1000, 8), (4000, 100)], ids=["the text", "first vectors"])
+def test_a_cache_without_room_for_what_training_writes_is_named(tmp_path: Path, room: int, dim: int) -> None:
+    with pytest.raises(OSError, match="File too large") as caught, files_of_at_most(room):
+        trained(tmp_path / "cache", dim)
+    assert of_the_disk(caught.value, tmp_path / "run").startswith(str(tmp_path / "cache"))
 
 
 def test_an_unknown_word_is_composed_of_its_character_ngrams(tmp_path: Path) -> None:
