@@ -8,6 +8,7 @@ import pytorch_lightning as pl
 from torch.utils.data import DataLoader
 
 from datamodules.batches import Sentences
+from datamodules.errors import InputError
 from datamodules.loading import LengthBatches, loader
 from datamodules.vocabulary import Vocabulary
 
@@ -15,7 +16,8 @@ from datamodules.vocabulary import Vocabulary
 class ResumableData(pl.LightningDataModule):
     """A datamodule whose epochs continue, after a kill, with the batches that were not yet seen.
 
-    The count of finished batches travels in the checkpoint; the order itself is a function of (seed, epoch).
+    The count of finished batches travels in the checkpoint; the order itself is a function of (seed, epoch) and,
+    since all processes share a batch, of their number.
     """
 
     vocabulary: Vocabulary  # of what encoders read
@@ -48,10 +50,16 @@ class ResumableData(pl.LightningDataModule):
     def state_dict(self) -> dict[str, Any]:
         assert self.trainer is not None
         ready = self.trainer.fit_loop.epoch_loop.batch_progress.current.ready
-        return {"batches_done": ready % int(self.trainer.num_training_batches)}
+        return {"batches_done": ready % int(self.trainer.num_training_batches), "processes": self.world}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Raises InputError within an epoch of another number of processes."""
         self._done = state_dict["batches_done"]
+        before = state_dict.get("processes", self.world)  # checkpoints of earlier versions do not say
+        if self._done and before != self.world:
+            said = f"the run stopped within an epoch that it began with {before}, and now there are {self.world}"
+            told = f"resume with {before}, or with another number once an epoch has ended"
+            raise InputError(f"processes (trainer.devices on each machine): {said}; {told}")
 
     def shuffled(self, lengths: Sequence[np.ndarray], collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
         """The training batches of this process; `lengths` are the sort keys, the most important first."""

@@ -1,0 +1,31 @@
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from datamodules.errors import InputError
+from datamodules.resumable import ResumableData
+
+
+def among(processes: int, done: int = 0) -> Any:
+    """A datamodule whose trainer has so many processes, after so many of 100 batches."""
+    data: Any = ResumableData(batch_size=4, seed=1)
+    progress = SimpleNamespace(batch_progress=SimpleNamespace(current=SimpleNamespace(ready=done)))
+    loops = SimpleNamespace(epoch_loop=progress)
+    data.trainer = SimpleNamespace(world_size=processes, num_training_batches=100, fit_loop=loops)
+    return data
+
+
+def test_an_epoch_goes_on_with_as_many_processes_alone() -> None:
+    stopped = among(processes=1, done=60).state_dict()
+    among(processes=1).load_state_dict(stopped)
+    with pytest.raises(InputError, match="began with 1, and now there are 4; resume with 1"):
+        among(processes=4).load_state_dict(stopped)
+
+
+def test_another_number_of_processes_goes_on_where_an_epoch_ended() -> None:
+    among(processes=4).load_state_dict(among(processes=1, done=100).state_dict())
+
+
+def test_a_checkpoint_that_does_not_say_its_processes_goes_on() -> None:
+    among(processes=4).load_state_dict({"batches_done": 60})
