@@ -62,7 +62,7 @@ class Discourse(Objective):
         return sum(self.weights.get(name.split("_")[0], 1.0) * mean for name, mean in means.items())
 
     def training_step(self, batch: InDocument, batch_idx: int) -> Tensor:
-        means = {name: self.mean_over(term.nats, term.targets.clamp(min=1)) for name, term in self(batch).items()}
+        means = {name: self.mean_over(term.nats, term.targets) for name, term in self(batch).items()}
         size = len(batch.sentence.lengths)
         for name, mean in means.items():
             self.log_score(f"train/{name}_loss", mean.detach(), batch_size=size)

@@ -61,12 +61,13 @@ class Objective(pl.LightningModule):
         self.log(name, value, batch_size=batch_size, prog_bar=prog_bar, on_step=False, on_epoch=True, logger=False)
 
     def mean_over(self, total: Tensor, count: Tensor | int) -> Tensor:
-        """`total / count` of the global batch: the processes' average is what one process would have."""
-        if self._trainer is None or self.trainer.world_size == 1:
-            return total / count
-        everywhere = torch.as_tensor(count, dtype=total.dtype, device=total.device).clone()
-        torch.distributed.all_reduce(everywhere)  # Lightning's own would make every process wait at a barrier too
-        return total * self.trainer.world_size / everywhere
+        """`total / count` of the global batch, 0 of nothing: the processes' average is what one process would have."""
+        processes = self.trainer.world_size if self._trainer else 1
+        everywhere = torch.as_tensor(count)
+        if processes > 1:
+            everywhere = everywhere.to(total.device, total.dtype, copy=True)
+            torch.distributed.all_reduce(everywhere)  # Lightning's own would make every process wait at a barrier too
+        return total * processes / everywhere.clamp(min=1)
 
     def train_means(self) -> dict[str, float]:
         """The mean of each training score over the epoch that ends here.
