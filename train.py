@@ -162,7 +162,7 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
             if launcher := trainer.strategy.launcher:  # its processes would wait for this one, half an hour long
                 launcher.kill(signal.SIGKILL)
             raise
-    else:
+    elif trainer.is_global_zero:  # alone: only trainer.fit makes processes known to each other
         module.to(trainer.strategy.root_device)
         probing.probe(trainer, epoch=0)
         for name in ("best", "last"):
