@@ -140,12 +140,20 @@ def build_trainer(
     return instantiate(
         config.trainer,
         accelerator=accelerator(config),
+        strategy=strategy(config, module),
         default_root_dir=run,
         logger=TensorBoardLogger(run, name="tensorboard", version=""),
         callbacks=[StopsOnInterrupt(), finite, record, probing, within, best, last],
         plugins=[AtomicCheckpoints()],
         _convert_="all",
     )
+
+
+def strategy(config: DictConfig, module: Objective) -> str | DictConfig:
+    """How processes train together: DDP waits for the gradient of every weight unless it looks which ones come."""
+    given: str | DictConfig = config.trainer.get("strategy", "auto")
+    ddp = given == "ddp" or (given == "auto" and several_devices(config))
+    return "ddp_find_unused_parameters_true" if ddp and not module.trains_all else given
 
 
 def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: ProbingCallback, run: Path) -> None:
@@ -227,9 +235,13 @@ def is_first() -> bool:
 
 def starts_others(config: DictConfig) -> bool:
     """Whether Lightning starts the other processes of the run itself, where torchrun or SLURM did not."""
+    return several_devices(config) and not (TorchElasticEnvironment.detect() or SLURMEnvironment.detect())
+
+
+def several_devices(config: DictConfig) -> bool:
+    """Whether the run may take more than one device of a machine."""
     devices = config.trainer.devices  # how many, or which
-    several = len(devices) > 1 if isinstance(devices, ListConfig) else devices != 1
-    return several and not (TorchElasticEnvironment.detect() or SLURMEnvironment.detect())
+    return len(devices) > 1 if isinstance(devices, ListConfig) else devices != 1
 
 
 @hydra.main(config_path=str(CONFIGS), config_name="train", version_base="1.3")

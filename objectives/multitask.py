@@ -23,6 +23,8 @@ class Multitask(Objective):
     the one for all, as the configuration files do.
     """
 
+    trains_all = False
+
     def __init__(
         self,
         encoder: Encoder,

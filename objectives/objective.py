@@ -25,6 +25,7 @@ class Objective(pl.LightningModule):
     score: str  # the validation score that selects the best checkpoint, e.g. "val/bleu"
     mode: Literal["min", "max"] = "max"
     trains = True
+    trains_all = True  # every weight at every step; DDP must be told where it is not so
 
     def __init__(self, encoder: Encoder, embedding: WordEmbedding, optimizer: MakeOptimizer | None, seed: int) -> None:
         super().__init__()

@@ -1,10 +1,14 @@
 """Two processes train as one process with the same global batch, and share the probing."""
 
+import os
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from datetime import timedelta
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,19 +20,27 @@ from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
 import train
+from datamodules.batches import Bag
 from datamodules.cached import CachedData
 from datamodules.errors import InputError
 from datamodules.files import read_csv
+from datamodules.in_documents import SentencesInDocuments
 from datamodules.text_pairs import TextPairs
 from datamodules.word_vectors import save_run_vectors
+from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from encoders.gated_convnet import GatedConvNet
+from objectives.discourse import Discourse
+from objectives.multitask import Multitask
 from objectives.nli import NLI
 from objectives.seq2seq import Seq2Seq
+from probes.callback import ProbingCallback
 from probes.classifier import Grid
 from probes.results import read_rows
 from probes.suite import Suite
 from tests.conftest import Lab
+from tests.objectives.test_multitask import build
+from tests.test_every_objective import composed
 from tests.tiny_corpus import TinyCorpus
 
 SAME = [
@@ -38,6 +50,7 @@ SAME = [
 ]
 
 
+PATIENT = "ddp_find_unused_parameters_true"
 BOTH = ["trainer=ddp", "trainer.devices=2", "trainer.accelerator=cpu"]
 LAUNCHERS = {
     "by Lightning": (),  # the second process starts when all is prepared
@@ -69,12 +82,13 @@ def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path: Path,
     assert [row.test_accuracy for row in mine if not row.epoch] == [r.test_accuracy for r in theirs if not r.epoch]
 
 
-def test_two_processes_probe_an_encoder_that_nothing_trains(lab: Lab, tmp_path: Path) -> None:
+def test_the_first_of_two_processes_probes_an_encoder_that_nothing_trains(lab: Lab, tmp_path: Path) -> None:
     run = tmp_path / "run"
     settings = [text for text in lab.settings(run, *BOTH) if "objective." not in text]
-    done = lab.finish(*settings, "objective=untrained")
+    done = lab.finish(*settings, "objective=untrained", launcher=LAUNCHERS["by torchrun"])
     assert done.returncode == 0, done.stderr
     assert [row.epoch for row in read_rows(run / "probes.csv")] == [0, 0, 0]
+    assert not (run / "checkpoints" / "previous.ckpt").exists(), "the last checkpoint was written twice"
 
 
 def test_a_process_that_fails_ends_the_others(lab: Lab, tmp_path: Path) -> None:
@@ -91,14 +105,45 @@ def test_a_sweep_of_runs_that_start_processes_of_their_own_is_refused(lab: Lab, 
     assert "trainer.devices=2: a sweep starts one process for each run" in done.stderr
 
 
+def meet(rank: int, world: int, folder: Path) -> None:
+    """Make processes known to each other."""
+    at, limit = f"file://{folder}/meet", timedelta(seconds=60)
+    torch.distributed.init_process_group("gloo", init_method=at, rank=rank, world_size=world, timeout=limit)
+
+
 def test_nothing_but_gradients_travels_between_processes(tmp_path: Path) -> None:
     module = NLI(GatedConvNet(6, 8), WordEmbedding(np.ones((5, 6))), None, None, seed=1)  # type: ignore[arg-type]
     module.setup("fit")
-    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/meet", rank=0, world_size=1)
+    meet(0, 1, tmp_path)
     try:
         assert not DistributedDataParallel(module).will_sync_module_buffers()
     finally:
         torch.distributed.destroy_process_group()
+
+
+def test_a_step_that_trains_one_of_several_objectives_waits_for_no_other(tmp_path: Path) -> None:
+    module, data = build(tmp_path)
+    one = ["trainer.devices=1", "trainer.accelerator=cpu", "trainer.max_epochs=1", "trainer.enable_progress_bar=false"]
+    probing = ProbingCallback(Suite("none", [], Grid(), 1), None, tmp_path / "probes.csv")  # type: ignore[arg-type]
+    trainer = train.build_trainer(composed("trainer=ddp", *one), tmp_path / "run", module, probing, data)
+    meet(0, 1, tmp_path)
+    try:
+        with patch.dict(os.environ):  # where Lightning leaves the process's place
+            trainer.fit(module, data)
+    finally:
+        torch.distributed.destroy_process_group()
+    assert {"train/nli/loss", "train/skipthought/loss"} <= trainer.callback_metrics.keys()
+
+
+@pytest.mark.parametrize(("devices", "wanted"), [(1, "auto"), (2, PATIENT), ([0, 1], PATIENT), (-1, PATIENT)])
+def test_several_objectives_need_no_strategy_to_be_named(devices: int | list[int], wanted: str) -> None:
+    assert train.strategy(OmegaConf.create({"trainer": {"devices": devices}}), Multitask) == wanted  # type: ignore[arg-type]
+
+
+def in_processes(world: int, score: Callable[..., float], folder: Path) -> list[float]:
+    """What `score` is in each of so many processes."""
+    with ProcessPoolExecutor(world, get_context("fork")) as pool:
+        return list(pool.map(partial(score, world=world, folder=folder), range(world)))
 
 
 def bleu_in_a_process(rank: int, world: int, folder: Path) -> float:
@@ -112,8 +157,7 @@ def bleu_in_a_process(rank: int, world: int, folder: Path) -> float:
     words = WordEmbedding(np.ones((len(data.vocabulary), 6)))
     module = Seq2Seq(GatedConvNet(6, 8), words, data, None, seed=1, decoder_embedding=4, decoder_hidden=4)
     if world > 1:
-        meet, limit = f"file://{folder}/meet", timedelta(seconds=60)
-        torch.distributed.init_process_group("gloo", init_method=meet, rank=rank, world_size=world, timeout=limit)
+        meet(rank, world, folder)
     module.on_validation_epoch_start()
     for number, batch in enumerate(data.val_dataloader()):
         said = [ids[1 : n - 1 if n > 6 else n - 2] for ids, n in zip(*map(Tensor.tolist, batch.target), strict=True)]
@@ -123,12 +167,33 @@ def bleu_in_a_process(rank: int, world: int, folder: Path) -> float:
 
 
 def test_two_processes_have_the_bleu_of_one(tmp_path: Path) -> None:
-    found = []
-    for world in (1, 2):
-        with ProcessPoolExecutor(world, get_context("fork")) as pool:
-            found += pool.map(partial(bleu_in_a_process, world=world, folder=tmp_path), range(world))
+    found = [*in_processes(1, bleu_in_a_process, tmp_path), *in_processes(2, bleu_in_a_process, tmp_path)]
     assert 0 < found[0] < 100
     assert found == [found[0]] * 3
+
+
+def discourse_loss_in_a_process(rank: int, world: int, folder: Path) -> float:
+    """Of titles; the first process has sentences with titles, the second has none with a title."""
+    torch.set_num_threads(1)  # a forked process has none of its parent's
+    torch.manual_seed(0)
+    data = SentencesInDocuments(TinyCorpus(), folder / "cache", seed=1, sentence_positions=9, paragraph_positions=9)
+    words = WordEmbedding(np.ones((len(data.vocabulary), 6)))
+    module = Discourse(BagOfVectors(6), words, data, None, seed=1, losses=["sdt"], hidden=4)
+    module.log_score = lambda *_, **__: None  # type: ignore[method-assign]
+    module._trainer = SimpleNamespace(world_size=world)  # type: ignore[assignment]
+    batch = next(iter(data.train_dataloader()))
+    if rank:
+        empty = Bag(batch.section_title.ids, torch.zeros_like(batch.section_title.sizes))
+        batch = batch._replace(section_title=empty, document_title=empty)
+    if world > 1:
+        meet(rank, world, folder)
+    return float(module.training_step(batch, 0))
+
+
+def test_a_process_without_targets_leaves_the_loss_to_the_others(tmp_path: Path) -> None:
+    (one,) = in_processes(1, discourse_loss_in_a_process, tmp_path)
+    two = in_processes(2, discourse_loss_in_a_process, tmp_path)
+    assert sum(two) / 2 == pytest.approx(one)
 
 
 @given(examples=st.integers(1, 300), processes=st.integers(1, 70), batch=st.integers(1, 64))
