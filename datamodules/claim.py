@@ -3,18 +3,18 @@
 import errno
 import fcntl
 import os
-import socket
+import signal
 import threading
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from datamodules.errors import InputError
+from datamodules.holder import BEAT, STALE, abandoned, ourselves, regularly
 
-BEAT = 20.0  # seconds between signs of life
-STALE = 300.0  # seconds without one: whoever held the folder is gone
+LOST = signal.SIGURG  # to ourselves when our claim is another's; where nobody listens nothing comes of it
 
 
 @contextmanager
@@ -22,22 +22,20 @@ def claimed(folder: Path, name: str, beat: float = BEAT, stale: float = STALE) -
     """Whether the folder is ours while the block runs; False if a living process has it.
 
     The claim is the file `name`, which only one process can create; its holder touches it, and one that was not
-    touched for long is taken over. Times are the file system's own, so the clocks of the machines need not agree.
+    touched for long is taken over. Raises InputError, in the block too, when that happened to ours, as it may to a
+    machine that was suspended: the folder is no longer ours to write in.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name
-    if not (_create(path) or _take_over(path, stale)):
+    path, ours = folder / name, f"{ourselves()}\n"
+    if not (_create(path, ours) or _take_over(path, ours, stale)):
         yield False
         return
-    done = threading.Event()
-    keeper = threading.Thread(target=_keep_alive, args=(path, done, beat), daemon=True)
-    keeper.start()
     try:
-        yield True
+        with _ended_when_lost(path), regularly(partial(_touch, path, ours), beat):
+            yield True
     finally:
-        done.set()
-        keeper.join()
-        path.unlink(missing_ok=True)
+        if not _give_back(path, ours):
+            raise _lost(path) from None
 
 
 def wait_for(made: Path, claim: Path, stale: float = STALE) -> None:
@@ -57,10 +55,10 @@ def _touched(path: Path) -> float | None:
     return None
 
 
-def _create(path: Path) -> bool:
+def _create(path: Path, ours: str) -> bool:
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(_ourselves())
+            file.write(ours)
     except FileExistsError:
         return False
     except OSError:  # a claim without a name would be believed for a while
@@ -69,16 +67,17 @@ def _create(path: Path) -> bool:
     return True
 
 
-def _take_over(path: Path, stale: float) -> bool:
+def _take_over(path: Path, ours: str, stale: float) -> bool:
     """Put our name in an abandoned claim; it stays where it is, and its lock lets one at a time look and write."""
     try:
         with path.open("r+", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             found = os.fstat(file.fileno())
-            if not _abandoned(file.read(), path.parent, found.st_mtime + stale) or path.stat().st_ino != found.st_ino:
+            holder = file.read().strip()
+            if not abandoned(holder, path.parent, found.st_mtime + stale) or path.stat().st_ino != found.st_ino:
                 return False
             file.seek(0)
-            file.write(_ourselves())
+            file.write(ours)
             file.truncate()  # last, so that a full disk has room for it
     except OSError as error:  # just given back, or another is at it
         if error.errno in (errno.EROFS, errno.ENOSPC):
@@ -87,57 +86,42 @@ def _take_over(path: Path, stale: float) -> bool:
     return True
 
 
-def _ourselves() -> str:
-    return f"{socket.gethostname()} {os.getpid()} {_birth(os.getpid())}\n"
+def _touch(path: Path, ours: str) -> None:
+    """A sign of life on our claim, and to our main thread a word when it is another's."""
+    if path.read_text(encoding="utf-8") == ours:
+        os.utime(path)
+    else:
+        os.kill(os.getpid(), LOST)
 
 
-def _abandoned(holder: str, folder: Path, until: float) -> bool:
-    """Whether the holder is a dead process of this machine, or one elsewhere that gave no sign of life until then.
+@contextmanager
+def _ended_when_lost(path: Path) -> Iterator[None]:
+    """Raise in the block, wherever it is, when the claim is lost. Python lets the main thread alone listen."""
 
-    Elsewhere may be another container with our host name, or one before ours: its process has the number of one that
-    began at another time. Earlier claims do not say when, nor do machines without /proc.
-    """
-    host, process, birth, *_ = [*holder.split(), "", "", ""]
-    if host == socket.gethostname() and process.isdigit():
-        if not alive(int(process)):
-            return True
-        if birth in ("", _birth(int(process))):
-            return False
-    return _now(folder) > until
+    def end(*_: object) -> None:
+        raise _lost(path)
 
-
-def _birth(process: int) -> str:
-    """When a process of this machine began, in ticks since which start of the machine; empty where nothing tells."""
-    with suppress(OSError):
-        stat = Path(f"/proc/{process}/stat").read_text(errors="replace")
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
-        began = stat.rpartition(")")[2].split()[19]  # field 22 of proc(5); the first here is its third
-        return f"{began}-{boot}"
-    return ""
-
-
-def alive(process: int) -> bool:
-    """Whether a process of this machine still runs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(LOST, end)
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def _now(folder: Path) -> float:
-    """The file system's time."""
-    probe = folder / f".{uuid.uuid4().hex}"
-    probe.touch()
-    try:
-        return probe.stat().st_mtime
+        yield
     finally:
-        probe.unlink(missing_ok=True)
+        signal.signal(LOST, before)
 
 
-def _keep_alive(path: Path, done: threading.Event, beat: float) -> None:
-    while not done.wait(beat):
-        with suppress(OSError):
-            os.utime(path)
+def _lost(path: Path) -> InputError:
+    what = "another process took this folder over while this one gave no sign of life"
+    return InputError(f"{path.parent}: {what}; the other goes on with it")
+
+
+def _give_back(path: Path, ours: str) -> bool:
+    """Remove our claim; False if it is another's by now, whose it remains."""
+    with suppress(OSError), path.open("r+", encoding="utf-8") as file:
+        with suppress(OSError):  # no locks here, so nobody takes over either
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if file.read() != ours:
+            return False
+        path.unlink()
+    return True

@@ -5,15 +5,16 @@ import errno
 import json
 import os
 import shutil
-import socket
 import tempfile
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from datamodules.claim import alive
 from datamodules.errors import InputError
+from datamodules.holder import STALE, abandoned, ourselves, regularly
 from datamodules.lines import read_lines
 from datamodules.once import make_once
 
@@ -28,7 +29,7 @@ def atomic_write(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
         with room_for(path), beside.open("wb") if binary else beside.open("w", encoding="utf-8", newline="") as file:
             yield file
@@ -37,6 +38,12 @@ def atomic_write(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Delete what killed writes left in a folder in which no other process writes now."""
+    for left in folder.glob(f".*.{'[0-9a-f]' * 32}.tmp"):
+        left.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -79,16 +86,19 @@ def _build(folder: Path, build: Callable[[Path], None]) -> None:
 
 @contextmanager
 def workshop(parent: Path) -> Iterator[Path]:
-    """A new folder in `parent` to make things in, gone afterwards; so are those of killed processes of this machine."""
+    """A new folder in `parent` to make things in, gone afterwards; so are those whose makers were killed.
+
+    Its name says whose it is, and it is touched now and then, as a claim is.
+    """
     parent.mkdir(parents=True, exist_ok=True)
-    mine = f"-{socket.gethostname()}-"
-    for left in parent.glob(f".making-*{mine}*"):
-        process = left.name.rpartition("-")[2]
-        if process.isdecimal() and not alive(int(process)):
-            shutil.rmtree(left, ignore_errors=True)
-    work = Path(tempfile.mkdtemp(prefix=".making-", suffix=f"{mine}{os.getpid()}", dir=parent))
+    for left in parent.glob(".making-*+*"):
+        with suppress(FileNotFoundError):  # its maker was done
+            if abandoned(left.name.partition("+")[2], parent, left.stat().st_mtime + STALE):
+                shutil.rmtree(left, ignore_errors=True)
+    work = Path(tempfile.mkdtemp(prefix=".making-", suffix=f"+{ourselves()}", dir=parent))
     try:
-        yield work
+        with regularly(partial(os.utime, work)):
+            yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

@@ -1,7 +1,8 @@
 import os
-import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from datamodules.cached import key_of
 from datamodules.corpus import Split
 from datamodules.errors import InputError
-from datamodules.files import SIZES, build_once
+from datamodules.files import SIZES, build_once, workshop
+from datamodules.holder import machine, regularly
 from datamodules.sentence_trees import SentenceTrees
 from datamodules.text_pairs import TextPairs, followed
 from tests.tiny_corpus import TinyCorpus
@@ -56,11 +58,12 @@ def test_whoever_comes_second_keeps_what_is_there(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["made", "theirs"]
 
 
-def left_by(process: int, folder: Path) -> Path:
-    """What a build by that process would leave if it was killed."""
-    left = folder / f".making-x-{socket.gethostname()}-{process}"
+def left_by(process: int, folder: Path, where: str = "", age: float = 0) -> Path:
+    """What a build by that process, of this machine or another, would leave if it was killed so many seconds ago."""
+    left = folder / f".making-x+{where or machine()}+{process}+"
     left.mkdir()
     (left / "half").touch()
+    os.utime(left, (time.time() - age,) * 2)
     return left
 
 
@@ -76,6 +79,27 @@ def test_what_a_living_process_builds_is_left_alone(tmp_path: Path) -> None:
     others = left_by(os.getpid(), tmp_path)
     build_once(tmp_path / "made", lambda _: None)
     assert others.exists()
+
+
+@pytest.mark.parametrize(("age", "stays"), [(20, True), (900, False)])
+def test_what_another_container_of_this_machine_builds_is_left_alone_until_it_is_long_silent(
+    tmp_path: Path, age: float, stays: bool
+) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    others = left_by(gone.pid, tmp_path, where=f"{machine()}0", age=age)
+    build_once(tmp_path / "made", lambda _: None)
+    assert others.exists() == stays
+
+
+def test_a_build_gives_signs_of_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datamodules.files.regularly", partial(regularly, beat=0.01))
+    with workshop(tmp_path) as work:
+        os.utime(work, (1, 1))
+        end = time.monotonic() + 10
+        while work.stat().st_mtime < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert work.stat().st_mtime > 2
 
 
 CACHED_FILES = ["words.txt", "skipped.json", "train.source.ids.npy", "train.source.offsets.npy", "subwords.model"]

@@ -2,18 +2,18 @@
 
 import fcntl
 import os
-import socket
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
 
 from datamodules.claim import claimed, wait_for
 from datamodules.errors import InputError
+from datamodules.holder import machine
 from tests.conftest import ROOT
 
 NAME = ".claim"
@@ -53,20 +53,35 @@ with claimed(Path({str(tmp_path)!r}), {NAME!r}):
 def test_the_claim_of_another_machine_is_taken_over_only_after_long_silence(
     tmp_path: Path, age: float, mine: bool
 ) -> None:
-    (tmp_path / NAME).write_text("elsewhere 1\n")
+    (tmp_path / NAME).write_text("elsewhere+1+1\n")
     os.utime(tmp_path / NAME, (time.time() - age,) * 2)
     with claimed(tmp_path, NAME) as got:
         assert got == mine
 
 
-@pytest.mark.parametrize(("birth", "age", "mine"), [("1-other", 900, True), ("1-other", 20, False), ("", 900, False)])
+@pytest.mark.parametrize(("birth", "age", "mine"), [("1", 900, True), ("1", 20, False), ("", 900, False)])
 def test_a_process_with_the_number_of_the_holder_is_not_the_holder_if_it_began_at_another_time(
     tmp_path: Path, birth: str, age: float, mine: bool
 ) -> None:
-    (tmp_path / NAME).write_text(f"{socket.gethostname()} {os.getpid()} {birth}\n")
+    (tmp_path / NAME).write_text(f"{machine()}+{os.getpid()}+{birth}\n")
     os.utime(tmp_path / NAME, (time.time() - age,) * 2)
     with claimed(tmp_path, NAME) as got:
         assert got == mine
+
+
+def test_a_process_that_is_not_here_may_live_in_another_container_of_this_machine(tmp_path: Path) -> None:
+    code = f"""
+from pathlib import Path
+from datamodules.claim import claimed
+with claimed(Path({str(tmp_path)!r}), {NAME!r}) as mine:
+    print(mine)
+"""
+    with claimed(tmp_path, NAME):
+        command = ["unshare", "-rpf", sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if "unshare" in done.stderr:
+        pytest.skip("no processes of their own can be had here")
+    assert done.stdout == "False\n"
 
 
 def test_a_living_holder_keeps_its_folder_however_long_it_is_silent(tmp_path: Path) -> None:
@@ -86,19 +101,41 @@ def test_a_holder_gives_signs_of_life(tmp_path: Path) -> None:
         assert (tmp_path / NAME).stat().st_mtime > 2
 
 
+def test_a_holder_whose_folder_was_taken_over_ends_and_leaves_it_to_the_other(tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("elsewhere+1+1\n")
+    worked_on = False
+
+    def work() -> None:
+        nonlocal worked_on
+        (tmp_path / "theirs").replace(tmp_path / NAME)
+        Event().wait(10)
+        worked_on = True
+
+    with pytest.raises(InputError, match="took this folder over"), claimed(tmp_path, NAME, beat=0.01):
+        work()
+    assert not worked_on
+    assert (tmp_path / NAME).read_text() == "elsewhere+1+1\n"
+
+
+def test_a_holder_that_ends_before_it_sees_that_it_was_taken_over_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="took this folder over"), claimed(tmp_path, NAME):
+        (tmp_path / NAME).write_text("elsewhere+1+1\n")
+    assert (tmp_path / NAME).exists()
+
+
 def test_one_who_comes_while_another_takes_over_is_refused(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_text("elsewhere 1\n")
+    (tmp_path / NAME).write_text("elsewhere+1+1\n")
     os.utime(tmp_path / NAME, (1, 1))
     with (tmp_path / NAME).open() as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with claimed(tmp_path, NAME) as mine:
             assert not mine
-    assert (tmp_path / NAME).read_text() == "elsewhere 1\n"
+    assert (tmp_path / NAME).read_text() == "elsewhere+1+1\n"
 
 
 @pytest.mark.parametrize("_", range(20))
 def test_of_many_that_come_at_once_one_gets_an_abandoned_folder(tmp_path: Path, _: int) -> None:
-    (tmp_path / NAME).write_text("elsewhere 1\n")
+    (tmp_path / NAME).write_text("elsewhere+1+1\n")
     os.utime(tmp_path / NAME, (1, 1))
     together = Barrier(8)
 

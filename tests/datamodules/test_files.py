@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from datamodules.errors import InputError
-from datamodules.files import atomic_write, read_csv, upsert_csv
+from datamodules.files import atomic_write, clear_unfinished, read_csv, upsert_csv
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=5)
 rows = st.lists(
@@ -38,6 +38,23 @@ def test_a_write_that_ends_well_replaces_the_file_and_makes_its_folder(tmp_path:
         with atomic_write(path) as file:
             file.write(text)
     assert [(p.name, p.read_text()) for p in path.parent.iterdir()] == [("one.txt", "second")]
+
+
+def test_two_that_write_a_file_at_once_both_end_well(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    with atomic_write(path) as first, atomic_write(path) as second:
+        first.write("first")
+        second.write("second")
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("scores.csv", "first")]
+
+
+def test_what_a_killed_write_left_is_cleared_and_nothing_else(tmp_path: Path) -> None:
+    with atomic_write(tmp_path / "last.ckpt"):
+        (left,) = tmp_path.iterdir()
+    left.touch()
+    (tmp_path / ".vectors.npy.tmp").touch()  # of sentences that somebody encodes into this folder
+    clear_unfinished(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"last.ckpt", ".vectors.npy.tmp"}
 
 
 @a_few
