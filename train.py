@@ -36,7 +36,7 @@ from configs.help import help_text
 from configs.parts import only_ours
 from datamodules.claim import claimed, wait_for
 from datamodules.errors import InputError, in_one_line, of_the_disk
-from datamodules.files import atomic_write
+from datamodules.files import atomic_write, clear_unfinished
 from datamodules.resumable import ResumableData
 from datamodules.word_vectors import RunVectors, load_run_vectors, save_run_vectors
 from encoders.embedding import WordEmbedding
@@ -299,6 +299,9 @@ def owned(run: Path) -> Iterator[None]:
     with claimed(run, RUNNING) if is_first() else nullcontext(True) as mine:
         if not mine:
             raise InputError(f"{run}: another process works on this run; if none does, delete {run / RUNNING}")
+        if is_first():  # the others write nothing before all train
+            for folder in (run, run / "checkpoints", run / "vectors", run / "not_finite"):
+                clear_unfinished(folder)
         yield
 
 

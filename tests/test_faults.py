@@ -79,6 +79,11 @@ def without_seconds(run: Path) -> list:
     return [metrics, [replace(row, seconds=0.0) for row in read_rows(run / "probes.csv")]]
 
 
+def unfinished(run: Path) -> list[Path]:
+    """What a run hides while it writes."""
+    return [path for path in run.rglob("*") if path.name.startswith(".") or path.suffix in (".new", ".tmp")]
+
+
 def test_fifty_kills_in_all_phases_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     whole, watched = tmp_path / "whole", tmp_path / "watched"
@@ -93,6 +98,7 @@ def test_fifty_kills_in_all_phases_change_nothing(tmp_path: Path, monkeypatch: p
         kill_until_done(folder, chance, longest, moments, kills)
         assert_same_weights(folder / "run", whole)
         assert without_seconds(folder / "run") == without_seconds(whole)
+        assert unfinished(folder / "run") == []
         shutil.rmtree(folder)
     print(f"{runs} runs, killed in: {dict(kills)}")
 
