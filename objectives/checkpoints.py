@@ -64,6 +64,7 @@ def keep(path: Path, other: Path) -> None:
     except OSError:  # a file system without links
         shutil.copyfile(path, beside)
     beside.replace(other)
+    beside.unlink(missing_ok=True)  # which is still there if both were names of one file
 
 
 def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:

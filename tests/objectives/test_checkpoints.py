@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from datamodules.errors import InputError
-from objectives.checkpoints import DAMAGED, LAST, PREVIOUS, AtomicCheckpoints, newest_whole
+from objectives.checkpoints import DAMAGED, LAST, PREVIOUS, AtomicCheckpoints, keep, newest_whole
 
 
 def read(path: Path) -> int:
@@ -27,6 +27,13 @@ def test_the_one_before_the_last_is_kept(tmp_path: Path) -> None:
     save(tmp_path, 2, 3)
     assert (read(tmp_path / LAST), read(tmp_path / PREVIOUS)) == (3, 2)
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_save_that_was_killed_before_its_last_move_leaves_nothing_when_it_is_done_again(tmp_path: Path) -> None:
+    save(tmp_path, 1)
+    keep(tmp_path / LAST, tmp_path / PREVIOUS)
+    save(tmp_path, 2)
+    assert {path.name for path in tmp_path.iterdir()} == {LAST, PREVIOUS}
 
 
 def test_the_best_has_none_before_it(tmp_path: Path) -> None:
