@@ -23,17 +23,16 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, InstantiationException
 from hydra.types import RunMode
 from hydra.utils import instantiate
-from omegaconf import DictConfig, ListConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers import TensorBoardLogger
-from pytorch_lightning.plugins.environments import SLURMEnvironment, TorchElasticEnvironment
-from pytorch_lightning.utilities import rank_zero_only
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from configs.check import mistakes
 from configs.help import help_text
 from configs.parts import only_ours
+from configs.processes import accelerator, is_first, starts_others, strategy
 from datamodules.claim import claimed, wait_for
 from datamodules.errors import InputError, in_one_line, of_the_disk
 from datamodules.files import atomic_write, clear_unfinished
@@ -84,12 +83,6 @@ def train(config: DictConfig, run: Path) -> None:
     fit(trainer, module, data, probing, run)
     if trainer.is_global_zero:
         report(config, run, module)
-
-
-def accelerator(config: DictConfig) -> str:
-    """Where the run computes: a GPU of NVIDIA's if there is one. Apple's have no 64-bit floats, which sums need."""
-    given = str(config.trainer.accelerator)
-    return given if given != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def build_suite(config: DictConfig, corpus: object, cache: Path) -> Suite:
@@ -147,13 +140,6 @@ def build_trainer(
         plugins=[AtomicCheckpoints()],
         _convert_="all",
     )
-
-
-def strategy(config: DictConfig, module: Objective) -> str | DictConfig:
-    """How processes train together: DDP waits for the gradient of every weight unless it looks which ones come."""
-    given: str | DictConfig = config.trainer.get("strategy", "auto")
-    ddp = given == "ddp" or (given == "auto" and several_devices(config))
-    return "ddp_find_unused_parameters_true" if ddp and not module.trains_all else given
 
 
 def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: ProbingCallback, run: Path) -> None:
@@ -226,22 +212,6 @@ def describe(module: Objective, data: ResumableData, suite: Suite) -> str:
 def say(text: str) -> None:
     if is_first():
         print(text, flush=True)
-
-
-def is_first() -> bool:
-    """Whether this is the first of the processes that train together, on whatever machines."""
-    return not getattr(rank_zero_only, "rank", None)
-
-
-def starts_others(config: DictConfig) -> bool:
-    """Whether Lightning starts the other processes of the run itself, where torchrun or SLURM did not."""
-    return several_devices(config) and not (TorchElasticEnvironment.detect() or SLURMEnvironment.detect())
-
-
-def several_devices(config: DictConfig) -> bool:
-    """Whether the run may take more than one device of a machine."""
-    devices = config.trainer.devices  # how many, or which
-    return len(devices) > 1 if isinstance(devices, ListConfig) else devices != 1
 
 
 @hydra.main(config_path=str(CONFIGS), config_name="train", version_base="1.3")

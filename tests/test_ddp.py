@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
 import train
+from configs.processes import strategy
 from datamodules.batches import Bag
 from datamodules.cached import CachedData
 from datamodules.errors import InputError
@@ -137,7 +138,7 @@ def test_a_step_that_trains_one_of_several_objectives_waits_for_no_other(tmp_pat
 
 @pytest.mark.parametrize(("devices", "wanted"), [(1, "auto"), (2, PATIENT), ([0, 1], PATIENT), (-1, PATIENT)])
 def test_several_objectives_need_no_strategy_to_be_named(devices: int | list[int], wanted: str) -> None:
-    assert train.strategy(OmegaConf.create({"trainer": {"devices": devices}}), Multitask) == wanted  # type: ignore[arg-type]
+    assert strategy(OmegaConf.create({"trainer": {"devices": devices}}), Multitask) == wanted  # type: ignore[arg-type]
 
 
 def in_processes(world: int, score: Callable[..., float], folder: Path) -> list[float]:
