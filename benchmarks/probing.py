@@ -33,9 +33,9 @@ from benchmarks.machine import DEVICE, alone, grown_memory, hardware, now, write
 from benchmarks.sequential import search, train_alone  # noqa: E402
 from probes.classifier import Grid, Labelled, as_tensors, probe  # noqa: E402
 from probes.classifiers import optimum, senteval  # noqa: E402
-from probes.classifiers.cells import Cells, predict  # noqa: E402
+from probes.classifiers.cells import Cell, Cells, predict  # noqa: E402
 
-Seen = dict[tuple[int, float, float], int]  # sentences by (width, dropout, L2)
+Seen = dict[Cell, int]  # sentences
 
 FEWEST_PASSES = 28  # of a cell: a first evaluation and six that are not better, four passes each
 MANY = 100  # classes from which logistic regression is the classifier, as for WordContent
@@ -94,9 +94,8 @@ def counted(steps: Seen) -> Iterator[None]:
     step, cross_entropy, evaluated = Cells.step, optimum.cross_entropy, []
 
     def counting(cells: Cells, x: torch.Tensor, *rest: Any, **options: Any) -> None:
-        for l2 in cells.l2:
-            key = cells.width, cells.dropout, l2
-            steps[key] = steps.get(key, 0) + len(x)
+        for cell in cells.cells:
+            steps[cell] = steps.get(cell, 0) + len(x)
         step(cells, x, *rest, **options)
 
     def evaluating(train: Any, *rest: Any) -> Any:
@@ -109,7 +108,7 @@ def counted(steps: Seen) -> Iterator[None]:
     finally:
         Cells.step, optimum.cross_entropy = step, cross_entropy
         if evaluated:
-            steps[0, 0.0, 0.0] = sum(evaluated)
+            steps[Cell(0, 0.0, 0.0)] = sum(evaluated)
 
 
 def modern(shape: Shape) -> dict[str, Any]:
@@ -137,12 +136,12 @@ def fused(shape: Shape, sample: int) -> dict[str, Any]:
         cells = senteval.train_all(train, dev, shape.classes, grid, SEED, DEVICE)
         seconds = now() - started
     best = max(cells, key=lambda cell: round(cell.dev_accuracy, 2))
-    right = (predict(best.parameters, test.x)[0] == test.y).double().mean()
+    right = (predict(best.parameters, test.x) == test.y).double().mean()
     passes = []  # of the toolkit: every cell, and for each width and dropout the best one again
     for width, dropout in grid.settings():
         tried = [cell for cell in cells if (cell.width, cell.dropout) == (width, dropout)]
         again = max(tried, key=lambda cell: round(cell.dev_accuracy, 2))
-        sentences = sum(seen[cell.width, cell.dropout, cell.l2] for cell in [*tried, again])
+        sentences = sum(seen[Cell(cell.width, cell.dropout, cell.l2)] for cell in [*tried, again])
         passes.append((width, dropout, sentences // shape.train))
     scores = {"for_passes": sample} if sample else {"dev": best.dev_accuracy, "test": 100 * float(right)}
     return {

@@ -53,7 +53,7 @@ def train_alone(
     (x, y), (width, dropout, l2) = train, cell
     order = order or np.random.RandomState(seed)
     torch.manual_seed(seed)
-    model = network(x.shape[1], classes, width, dropout)
+    model = network(x.shape[1], classes, width, dropout).to(x.device)
     optimizer = torch.optim.Adam(model.parameters(), weight_decay=l2)
     loss = nn.CrossEntropyLoss(reduction=grid.reduction)
     best, best_model, failures, stop, passes, evaluations = -1.0, model, 0, False, 0, 0

@@ -37,7 +37,7 @@ def probe(
         best = optimal(train_set, dev_set, classes, grid, device)
     else:
         best = raced(train_set, dev_set, classes, grid, seed, device)
-    correct = (predict(best.parameters, test_set.x)[0] == test_set.y).cpu().numpy()
+    correct = (predict(best.parameters, test_set.x) == test_set.y).cpu().numpy()
     accuracy = round(100 * float(correct.mean()), 2)
     return Score(best.dev_accuracy, accuracy, correct, best.hyperparameters(), time.monotonic() - started)
 

@@ -2,17 +2,19 @@
 
 Cells never touch each other, so a block may be trained whenever there is a core for it. A block whose weights and
 moments stay in the processor's cache is trained at the speed of the cache, and a core that works alone waits for
-nobody: this is several times faster than all cells in one product over all cores, at batches of 64.
+nobody: this is several times faster than all cells in one product over all cores, at batches of 64. A GPU, which is
+slow to start and fast to end, takes them in one.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from math import ceil
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import torch
 
+from probes.classifiers.cells import Cell
 from probes.classifiers.grid import Grid
 
 BLOCK_MB = 32  # larger blocks leave the cache, smaller ones spend their time on starting small products
@@ -23,30 +25,23 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-class Block(NamedTuple):
-    """Cells that differ in L2."""
+def blocks(inputs: int, classes: int, grid: Grid, device: str) -> list[list[Cell]]:
+    """The cells of a grid in its order: on a GPU in one block, unless `grid.block_mb` is given.
 
-    width: int
-    dropout: float
-    l2: tuple[float, ...]
-
-
-def blocks(inputs: int, classes: int, grid: Grid, device: str) -> list[Block]:
-    """The cells of a grid in its order: those of a block share width and dropout and differ in L2.
-
-    A block takes `grid.block_mb` at most, unless one cell takes more. The number of cores has no say, so that no
-    result depends on it.
+    Elsewhere those of a block share width and dropout. A block takes `grid.block_mb` at most, unless one cell takes
+    more. The number of cores has no say, so that no result depends on it.
     """
-    found, settings = [], grid.settings()
     megabytes = grid.block_mb or (BLOCK_MB if device == "cpu" else None)
-    for width, dropout in settings:
-        size = len(grid.l2)
-        if megabytes:
-            weights = width * (inputs + classes) or inputs * classes
-            fit = max(1, (megabytes << 20) // (WEIGHT_BYTES * weights))
-            size = ceil(size / max(ceil(size / fit), ceil(BLOCKS / len(settings))))
-        for first in range(0, len(grid.l2), size):
-            found.append(Block(width, dropout, tuple(grid.l2[first : first + size])))
+    settings = [[Cell(width, dropout, l2) for l2 in grid.l2] for width, dropout in grid.settings()]
+    if not megabytes:
+        return [[cell for cells in settings for cell in cells]]
+    found = []
+    for cells in settings:
+        width = cells[0].width
+        weights = width * (inputs + classes) or inputs * classes
+        fit = max(1, (megabytes << 20) // (WEIGHT_BYTES * weights))
+        size = ceil(len(cells) / max(ceil(len(cells) / fit), ceil(BLOCKS / len(settings))))
+        found += [cells[first : first + size] for first in range(0, len(cells), size)]
     return found
 
 

@@ -1,11 +1,13 @@
-"""Classifiers that differ only in L2, trained side by side as one model.
+"""Classifiers of a grid, trained side by side as one model.
 
-Letters: K cells, B sentences, D inputs, W hidden units, C classes. The gradient is written out, because a step
-on 64 sentences is too short for a graph to be recorded and walked.
+Letters: K cells, H units of the first layers of all of them, W of one of them, B sentences, D inputs, C classes. The
+gradient is written out, because a step on 64 sentences is too short for a graph to be recorded and walked.
 """
 
 from collections.abc import Sequence
+from itertools import accumulate, groupby
 from math import sqrt
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -13,81 +15,109 @@ from torch import Tensor
 CHUNK = 2048  # sentences predicted at a time
 
 
+class Cell(NamedTuple):
+    """A classifier of a grid."""
+
+    width: int  # sigmoid units; 0 is logistic regression
+    dropout: float
+    l2: float
+
+
+class Group(NamedTuple):
+    """Neighbouring cells that share their width, or their width and dropout."""
+
+    width: int
+    cells: slice  # among the K
+    rows: slice  # among the H
+
+    def of(self, hidden: Tensor) -> Tensor:
+        """Their part (K, W, B) of `hidden (H, B)`."""
+        return hidden[self.rows].view(-1, self.width, hidden.shape[1])
+
+
 class Cells:
-    """K classifiers with one start, one order of sentences and one stream of dropout, but K values of L2.
+    """K classifiers that see the same batches. Those of one width start alike; if of one dropout, too, they draw alike.
 
     Each is what torch would train alone: `Linear, Dropout, Sigmoid, Linear` for `width > 0` (the dropout is
     before the sigmoid, as published), `Linear` for `width=0`; cross-entropy; Adam with L2 on weights and biases.
+    The first layers are one matrix product.
     """
 
-    def __init__(
-        self,
-        inputs: int,
-        classes: int,
-        width: int,
-        dropout: float,
-        l2: Sequence[float],
-        seed: int,
-        device: str = "cpu",
-    ) -> None:
-        """Start as `torch.manual_seed(seed)` followed by torch's own layers would start."""
-        self.width, self.dropout, self.l2 = width, dropout, list(l2)
-        self.generator = torch.Generator().manual_seed(seed)
-        shapes = [(width, inputs), (classes, width)] if width else [(classes, inputs)]
-        start = [tensor for shape in shapes for tensor in initial(shape, self.generator)]
-        self.masks = self.generator if device == "cpu" else torch.Generator(device).manual_seed(seed)
-        self.parameters = [tensor.to(device).repeat(len(l2), 1, 1) for tensor in start]  # weight, bias, weight, bias
+    def __init__(self, inputs: int, classes: int, cells: Sequence[Cell], seed: int, device: str = "cpu") -> None:
+        """Start as `torch.manual_seed(seed)` followed by torch's own layers would start; `cells` in a grid's order."""
+        self.cells, self.classes, self.device = list(cells), classes, device
+        self.masks: dict[tuple[int, float], torch.Generator] = {}
+        weights, biases, heads, biases_out = [], [], [], []
+        for width, wide in groupby(cells, key=lambda cell: cell.width):
+            outs = []
+            for dropout, alike in groupby(wide, key=lambda cell: cell.dropout):
+                generator, count = torch.Generator().manual_seed(seed), len(list(alike))
+                weight, bias = initial((width or classes, inputs), generator)
+                weights.append(weight.repeat(count, 1))
+                biases.append(bias.repeat(count, 1))
+                if width:
+                    out, bias_out = initial((classes, width), generator)
+                    outs.append(out.repeat(count, 1, 1))
+                    biases_out.append(bias_out.repeat(count, 1, 1))
+                on_cpu = device == "cpu"
+                self.masks[width, dropout] = generator if on_cpu else torch.Generator(device).manual_seed(seed)
+            heads.append(outs)
+        # (H, D) and (H, 1); where there are hidden units, (K, C, W) of each width and (K, C, 1) of all
+        start = [torch.cat(tensors) for tensors in (weights, biases, *heads, biases_out) if tensors]
+        self.parameters = [tensor.to(device) for tensor in start]
         self.means = [torch.zeros_like(tensor) for tensor in self.parameters]
         self.squares = [torch.zeros_like(tensor) for tensor in self.parameters]
         self.gradients = [torch.zeros_like(tensor) for tensor in self.parameters]
         self.steps = torch.zeros((), device=device)
-        self._split()
+        self._arrange()
 
     def __len__(self) -> int:
-        return len(self.l2)
+        return len(self.cells)
 
     def step(self, x: Tensor, y: Tensor, rate: float = 1e-3, scale: float | None = None) -> None:
         """One step of Adam on `x (B, D)`, `y (B,)`; the loss is the mean, or the sum times `scale`."""
-        error = self._backward(x, y, 1 / len(x) if scale is None else scale)
-        torch.sum(error, -1, keepdim=True, out=self.gradients[-1])
+        back = self._backward(x, y, 1 / len(x) if scale is None else scale)
+        torch.mm(back, x, out=self.gradients[0])
+        torch.sum(back, -1, keepdim=True, out=self.gradients[1])
         self._adam(rate)
 
     def _backward(self, x: Tensor, y: Tensor, scale: float) -> Tensor:
-        inputs = x.t()  # (D, B)
-        if not self.width:
-            weight, bias = self.parameters
-            error = _error(_layer(weight, bias, inputs), y, scale)
-            torch.mm(error.flatten(0, 1), x, out=self.gradients[0].flatten(0, 1))
-            return error
-        weight, bias, weight_out, bias_out = self.parameters
-        hidden = _layer(weight, bias, inputs)  # (K, W, B)
-        mask = self._mask(len(x)) if self.dropout else None
-        if mask is not None:
-            hidden.mul_(mask)
+        """The gradient (H, B) of what the first layers say; fills in those of the second."""
+        hidden = _layer(self.parameters, x)
+        if not self.heads:
+            return _error(self._scores(hidden), y, scale).flatten(0, 1)
+        masks = [(group, self._mask(group.width, dropout, len(x))) for group, dropout in self.dropped]
+        for group, mask in masks:
+            group.of(hidden).mul_(mask)
         hidden.sigmoid_()
-        error = _error(torch.baddbmm(bias_out, weight_out, hidden), y, scale)  # (K, C, B)
-        torch.bmm(error, hidden.transpose(1, 2), out=self.gradients[2])
-        back = torch.bmm(weight_out.transpose(1, 2), error)
+        error = _error(self._scores(hidden), y, scale)
+        back = torch.empty_like(hidden)
+        for group, weight, gradient in zip(self.heads, self.parameters[2:], self.gradients[2:], strict=False):
+            torch.bmm(error[group.cells], group.of(hidden).transpose(1, 2), out=gradient)
+            torch.bmm(weight.transpose(1, 2), error[group.cells], out=group.of(back))
+        torch.sum(error, -1, keepdim=True, out=self.gradients[-1])
         torch.ops.aten.sigmoid_backward.grad_input(back, hidden, grad_input=back)
-        if mask is not None:
-            back.mul_(mask)
-        torch.mm(back.flatten(0, 1), x, out=self.gradients[0].flatten(0, 1))
-        torch.sum(back, -1, keepdim=True, out=self.gradients[1])
-        return error
+        for group, mask in masks:
+            group.of(back).mul_(mask)
+        return back
 
-    def _mask(self, size: int) -> Tensor:
+    def _scores(self, hidden: Tensor) -> Tensor:
+        """The second layers: (H, B) to (K, C, B)."""
+        if not self.heads:
+            return hidden.view(-1, self.classes, hidden.shape[1])
+        bias, scores = self.parameters[-1], hidden.new_empty(len(self), self.classes, hidden.shape[1])
+        for group, weight in zip(self.heads, self.parameters[2:], strict=False):
+            torch.baddbmm(bias[group.cells], weight, group.of(hidden), out=scores[group.cells])
+        return scores
+
+    def _mask(self, width: int, dropout: float, size: int) -> Tensor:
         # torch draws (B, W), and so do we: the same draws for the same seed.
-        keep = torch.empty(size, self.width, device=self.steps.device)
-        return keep.bernoulli_(1 - self.dropout, generator=self.masks).div_(1 - self.dropout).t().contiguous()
-
-    def _split(self) -> None:
-        # Views of the state of each cell, made once: made in every step they cost as much as a small product.
-        state = (self.parameters, self.gradients, self.means, self.squares)
-        self.by_cell = [[[tensor[cell] for tensor in part] for part in state] for cell in range(len(self))]
+        keep = torch.empty(size, width, device=self.device)
+        return keep.bernoulli_(1 - dropout, generator=self.masks[width, dropout]).div_(1 - dropout).t().contiguous()
 
     def _adam(self, rate: float) -> None:
         self.steps += 1
-        for l2, (parameters, gradients, means, squares) in zip(self.l2, self.by_cell, strict=True):
+        for l2, (parameters, gradients, means, squares) in self.by_l2.items():
             torch._fused_adam_(
                 parameters,
                 gradients,
@@ -104,32 +134,78 @@ class Cells:
                 maximize=False,
             )
 
-    def keep(self, cells: list[int]) -> None:
-        """Drop all but these cells (positions among those still here) from the computation."""
-        self.l2 = [self.l2[cell] for cell in cells]
-        for state in (self.parameters, self.means, self.squares, self.gradients):
-            state[:] = [tensor[cells] for tensor in state]
-        self._split()
+    def _arrange(self) -> None:
+        """Which cells are neighbours, and whose the state is."""
+        ends = list(accumulate(cell.width or self.classes for cell in self.cells))
+        self.rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+        self.heads = [group for group, (width, *_) in self._neighbours(1) if width]
+        self.dropped = [(group, cell.dropout) for group, cell in self._neighbours(2) if cell.dropout]
+        # Views of each cell's state are made once: made in every step they cost as much as a small product.
+        self.by_l2: dict[float, list[list[Tensor]]] = {}
+        for place, cell in enumerate(self.cells):
+            views = self.by_l2.setdefault(cell.l2, [[], [], [], []])
+            for found, state in zip(views, self._states(), strict=True):
+                found += self._part(state, place)
 
-    def snapshot(self, cell: int) -> list[Tensor]:
+    def _neighbours(self, settings: int) -> list[tuple[Group, Cell]]:
+        """The groups of cells that share their first settings, each with a cell of it."""
+        found, first = [], 0
+        for _, alike in groupby(self.cells, key=lambda cell: cell[:settings]):
+            end = first + len(list(alike))
+            rows = slice(self.rows[first].start, self.rows[end - 1].stop)
+            found.append((Group(self.cells[first].width, slice(first, end), rows), self.cells[first]))
+            first = end
+        return found
+
+    def _states(self) -> tuple[list[Tensor], ...]:
+        return self.parameters, self.gradients, self.means, self.squares
+
+    def _part(self, state: list[Tensor], place: int) -> list[Tensor]:
+        """What of the state is one cell's: (W, D), (W, 1), (C, W), (C, 1)."""
+        found = [state[0][self.rows[place]], state[1][self.rows[place]]]
+        for group, weight in zip(self.heads, state[2:], strict=False):
+            if group.cells.start <= place < group.cells.stop:
+                found += [weight[place - group.cells.start], state[-1][place]]
+        return found
+
+    def keep(self, places: list[int]) -> None:
+        """Drop all but these cells (positions among those still here, rising) from the computation."""
+        rows = [row for place in places for row in range(self.rows[place].start, self.rows[place].stop)]
+        inside = [[place for place in places if g.cells.start <= place < g.cells.stop] for g in self.heads]
+        for state in self._states():
+            weight, bias, *out = state
+            heads = [
+                head[[place - group.cells.start for place in some]]
+                for head, group, some in zip(out, self.heads, inside, strict=False)
+                if some
+            ]
+            state[:] = [weight[rows], bias[rows], *heads, *(bias_out[places] for bias_out in out[-1:])]
+        self.cells = [self.cells[place] for place in places]
+        self._arrange()
+
+    def snapshot(self, place: int) -> list[Tensor]:
         """A copy of one cell's weights, for `predict`."""
-        return [tensor[cell : cell + 1].clone() for tensor in self.parameters]
+        return [tensor.clone() for tensor in self._part(self.parameters, place)]
 
     def accuracy(self, x: Tensor, y: Tensor) -> list[float]:
         """The percentage of `x (N, D)` that each cell puts into its class `y (N,)`."""
-        return [100 * right / len(y) for right in (predict(self.parameters, x) == y).sum(1).tolist()]
+        right = torch.zeros(len(self), dtype=torch.long, device=y.device)
+        for rows, gold in zip(x.split(CHUNK), y.split(CHUNK), strict=True):
+            hidden = _layer(self.parameters, rows)
+            right += (self._scores(hidden.sigmoid_() if self.heads else hidden).argmax(1) == gold).sum(1)
+        return [100 * count / len(y) for count in right.tolist()]
 
 
 def predict(parameters: list[Tensor], x: Tensor) -> Tensor:
-    """The classes (K, N) that K cells give to `x (N, D)`."""
+    """The classes (N,) that one cell, as `snapshot` has it, gives to `x (N, D)`."""
     weight, bias, *out = parameters
     classes = []
     for rows in x.split(CHUNK):
-        scores = _layer(weight, bias, rows.t())
+        scores = _layer([weight, bias], rows)
         if out:
-            scores = torch.baddbmm(out[1], out[0], scores.sigmoid_())
-        classes.append(scores.argmax(1))
-    return torch.cat(classes, 1)
+            scores = torch.addmm(out[1], out[0], scores.sigmoid_())
+        classes.append(scores.argmax(0))
+    return torch.cat(classes)
 
 
 def initial(shape: tuple[int, int], generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -139,10 +215,9 @@ def initial(shape: tuple[int, int], generator: torch.Generator) -> tuple[Tensor,
     return weight, torch.empty(shape[0], 1).uniform_(-bound, bound, generator=generator)
 
 
-def _layer(weight: Tensor, bias: Tensor, inputs: Tensor) -> Tensor:
-    """All K first layers in one matrix product: (K, W, D) and (D, B) to (K, W, B)."""
-    product = torch.addmm(bias.flatten(0, 1), weight.flatten(0, 1), inputs)
-    return product.unflatten(0, weight.shape[:2])
+def _layer(parameters: list[Tensor], x: Tensor) -> Tensor:
+    """All first layers in one matrix product: (H, D) and (B, D) to (H, B)."""
+    return torch.addmm(parameters[1], parameters[0], x.t())
 
 
 def _error(scores: Tensor, y: Tensor, scale: float) -> Tensor:

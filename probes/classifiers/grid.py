@@ -27,7 +27,6 @@ class Tensors(NamedTuple):
 
     def batch(self, rows: Tensor) -> "Tensors":
         """Some of them, `rows (B,)`. Row by row, which is faster than what `x[rows]` does."""
-        rows = rows.to(self.y.device)
         return Tensors(self.x.index_select(0, rows), self.y.index_select(0, rows))
 
 
@@ -84,7 +83,7 @@ class Fitted(NamedTuple):
     dropout: float
     l2: float
     dev_accuracy: float  # percent
-    parameters: list[Tensor]  # as in Cells
+    parameters: list[Tensor]  # (W, D), (W, 1), (C, W), (C, 1), or (C, D), (C, 1)
 
     def hyperparameters(self) -> dict[str, float | int | str]:
         """What makes this cell differ from the others of its grid."""

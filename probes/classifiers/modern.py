@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from probes.classifiers.blocks import blocks, on_all_cores
-from probes.classifiers.cells import Cells
+from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.grid import Fitted, Grid, Tensors
 from probes.classifiers.optimum import spread
 
@@ -46,7 +46,8 @@ LOGISTIC = Race((Heat(1, 1, 5e-3), Heat(1 / 8, 6, 4e-3)), 64)
 FLOOR = 0.3  # of the mean variance: directions far below it are noise as often as not, and stay small
 BATCH = (64, 512)  # sentences, at least and at most
 
-Best = dict[tuple[int, float, float, bool], Fitted]  # by width, dropout, L2 and whether the features were made rounder
+Key = tuple[Cell, bool]  # and whether the features were made rounder
+Best = dict[Key, Fitted]
 
 
 def raced(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
@@ -60,10 +61,8 @@ def raced(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, dev
     best: Best = {}
     for heat in heats:
         entrants = _qualified(entrants, best, ceil(entered * heat.share))
-        orders = [
-            torch.from_numpy(np.concatenate([order.permutation(len(train.y)) for _ in range(repeats)]))
-            for _ in range(heat.passes)
-        ]
+        drawn = [np.concatenate([order.permutation(len(train.y)) for _ in range(repeats)]) for _ in range(heat.passes)]
+        orders = [torch.from_numpy(rows).to(train.y.device) for rows in drawn]
         steps = sum(ceil(len(rows) / batch) for rows in orders)
         fall = heat.rate / steps if heat is heats[-1] else 0.0
 
@@ -82,7 +81,7 @@ def _entrants(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int,
     inputs = train.x.shape[1]
 
     def cells() -> list[Cells]:
-        return [Cells(inputs, classes, *block, seed, device) for block in blocks(inputs, classes, grid, device)]
+        return [Cells(inputs, classes, block, seed, device) for block in blocks(inputs, classes, grid, device)]
 
     found = [Entrant(some, train, dev) for some in cells()]
     if grid.is_logistic:
@@ -93,18 +92,14 @@ def _entrants(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int,
     return found
 
 
-def _key(entrant: Entrant, l2: float) -> tuple[int, float, float, bool]:
-    return entrant.cells.width, entrant.cells.dropout, l2, entrant.axes is not None
-
-
 def _qualified(entrants: list[Entrant], best: Best, places: int) -> list[Entrant]:
     """Those with cells among the best; the others leave."""
     if not best:
         return entrants
     ahead = set(sorted(best, key=lambda key: -best[key].dev_accuracy)[:places])
     for entrant in entrants:
-        cells = entrant.cells
-        cells.keep([i for i, l2 in enumerate(cells.l2) if _key(entrant, l2) in ahead])
+        rounder = entrant.axes is not None
+        entrant.cells.keep([i for i, cell in enumerate(entrant.cells.cells) if (cell, rounder) in ahead])
     return [entrant for entrant in entrants if len(entrant.cells)]
 
 
@@ -115,11 +110,11 @@ def _run(entrant: Entrant, passes: list[tuple[Tensor, ...]], rate: float, fall: 
         for rows in batches:
             cells.step(*entrant.train.batch(rows), rate)
             rate -= fall
-        for position, (l2, accuracy) in enumerate(zip(cells.l2, cells.accuracy(*entrant.dev), strict=True)):
-            key = _key(entrant, l2)
+        for position, (cell, accuracy) in enumerate(zip(cells.cells, cells.accuracy(*entrant.dev), strict=True)):
+            key = cell, entrant.axes is not None
             if key not in best or accuracy > best[key].dev_accuracy:
                 weight, *rest = cells.snapshot(position)
                 if entrant.axes is not None:
                     weight = weight @ entrant.axes.t()  # for the vectors as they came
-                best[key] = Fitted(cells.width, cells.dropout, l2, accuracy, [weight, *rest])
+                best[key] = Fitted(*cell, accuracy, [weight, *rest])
     return best

@@ -22,8 +22,8 @@ def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str)
 
     def work(l2: float) -> Fitted:
         weight, bias = optimum(train, classes, l2, found)
-        parameters = [weight.t()[None], bias[:, None][None]]
-        right = int((predict(parameters, dev.x)[0] == dev.y).sum())
+        parameters = [weight.t(), bias[:, None]]
+        right = int((predict(parameters, dev.x) == dev.y).sum())
         return Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
 
     return max(on_all_cores(work, sorted(grid.l2), device), key=lambda cell: cell.dev_accuracy)

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from probes.classifiers.blocks import Block, blocks, on_all_cores
-from probes.classifiers.cells import Cells
+from probes.classifiers.blocks import blocks, on_all_cores
+from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.grid import Fitted, Grid, Tensors
 
 
@@ -19,8 +19,8 @@ def train_all(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int,
     """Every cell of the grid, in its order, at its best on dev."""
     inputs = train.x.shape[1]
 
-    def work(block: Block) -> list[Fitted]:  # cells are made here, so that there are those of as many blocks as cores
-        return train_until_they_stop(Cells(inputs, classes, *block, seed, device), train, dev, grid, seed)
+    def work(block: list[Cell]) -> list[Fitted]:  # makes its cells, so that few are there at once
+        return train_until_they_stop(Cells(inputs, classes, block, seed, device), train, dev, grid, seed)
 
     parts = on_all_cores(work, blocks(inputs, classes, grid, device), device)
     return [cell for part in parts for cell in part]
@@ -33,20 +33,20 @@ def train_until_they_stop(cells: Cells, train: Tensors, dev: Tensors, grid: Grid
     nothing, a tie is no improvement. The cap is looked at before a block of passes, so the block may exceed it.
     """
     order = np.random.RandomState(seed)  # the toolkit's generator
-    best: dict[float, Fitted] = {}
-    failures = dict.fromkeys(cells.l2, 0)
+    best: dict[Cell, Fitted] = {}
+    failures = dict.fromkeys(cells.cells, 0)
     passes = 0
     while len(cells) and passes <= grid.max_passes:
         for _ in range(grid.block):
             one_pass(cells, train, order.permutation(len(train.y)), grid)
         passes += grid.block
         going = []
-        for position, (l2, accuracy) in enumerate(zip(cells.l2, cells.accuracy(*dev), strict=True)):
-            if l2 not in best or accuracy > best[l2].dev_accuracy:
-                best[l2] = Fitted(cells.width, cells.dropout, l2, accuracy, cells.snapshot(position))
+        for position, (cell, accuracy) in enumerate(zip(cells.cells, cells.accuracy(*dev), strict=True)):
+            if cell not in best or accuracy > best[cell].dev_accuracy:
+                best[cell] = Fitted(*cell, accuracy, cells.snapshot(position))
             else:
-                failures[l2] += 1
-            if failures[l2] <= grid.tenacity:
+                failures[cell] += 1
+            if failures[cell] <= grid.tenacity:
                 going.append(position)
         if len(going) < len(cells):
             cells.keep(going)

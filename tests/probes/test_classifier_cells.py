@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks.sequential import network
 from probes.classifiers.blocks import blocks
-from probes.classifiers.cells import Cells, predict
+from probes.classifiers.cells import Cell, Cells, predict
 from probes.classifiers.grid import Grid
 
 L2 = (1e-5, 1e-3, 1e-1)
@@ -26,72 +26,90 @@ def pass_over(cells: Cells, x: torch.Tensor, y: torch.Tensor, batch: int = 16) -
         cells.step(a, b)
 
 
+MIXED = Grid(widths=(4, 7), dropouts=(0.0, 0.3), l2=L2)  # twelve cells
+
+
+def whole(grid: Grid, seed: int) -> Cells:
+    """All cells of a grid in one model, as on a GPU."""
+    (cells,) = blocks(6, 3, grid, device="cuda")
+    return Cells(6, 3, cells, seed)
+
+
 @settings(max_examples=15, deadline=None)
 @given(
-    width=st.sampled_from([0, 1, 7]),
-    dropout=st.sampled_from([0.0, 0.3]),
-    classes=st.integers(2, 5),
+    grid=st.sampled_from([MIXED, MIXED.logistic()]),
     sentences=st.integers(1, 50),
-    cell=st.integers(0, 2),
+    place=st.integers(0, 11),
     seed=st.integers(0, 99),
 )
-def test_a_cell_among_others_equals_the_cell_alone(
-    width: int, dropout: float, classes: int, sentences: int, cell: int, seed: int
-) -> None:
-    x, y = data(sentences, 6, classes, seed)
-    together = Cells(6, classes, width, dropout, L2, seed)
-    alone = Cells(6, classes, width, dropout, [L2[cell]], seed)
+def test_a_cell_among_others_equals_the_cell_alone(grid: Grid, sentences: int, place: int, seed: int) -> None:
+    x, y = data(sentences, 6, 3, seed)
+    together = whole(grid, seed)
+    place %= len(together)
+    alone = Cells(6, 3, [together.cells[place]], seed)
     for cells in (together, alone):
         pass_over(cells, x, y)
-    for ours, single in zip(together.parameters, alone.parameters, strict=True):
-        torch.testing.assert_close(ours[cell], single[0])
+    for ours, single in zip(together.snapshot(place), alone.snapshot(0), strict=True):
+        torch.testing.assert_close(ours, single)
+    assert together.accuracy(x, y)[place] == alone.accuracy(x, y)[0]
+    right = (predict(together.snapshot(place), x) == y).double().mean()
+    assert together.accuracy(x, y)[place] == pytest.approx(100 * float(right))
 
 
 @pytest.mark.parametrize("width", [0, 7])
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
+@pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
-def test_a_cell_takes_the_steps_of_torch_autograd_and_adam(width: int, dropout: float, reduction: str) -> None:
-    x, y = data(50, 6, 3, seed=1)
-    cells = Cells(6, 3, width, dropout, L2, seed=5)
+def test_a_cell_takes_the_steps_of_torch_autograd_and_adam(
+    width: int, dropout: float, classes: int, reduction: str
+) -> None:
+    x, y = data(50, 6, classes, seed=1)
+    cells = Cells(6, classes, [Cell(width, dropout, l2) for l2 in L2], seed=5)
     torch.manual_seed(5)
-    model = network(6, 3, width, dropout)
+    model = network(6, classes, width, dropout)
     optimizer = torch.optim.Adam(model.parameters(), weight_decay=L2[2])
     for a, b in zip(x.split(16), y.split(16), strict=True):
         optimizer.zero_grad()
         torch.nn.functional.cross_entropy(model(a), b, reduction=reduction).backward()
         optimizer.step()
         cells.step(a, b, scale=1.0 if reduction == "sum" else None)
-    for ours, theirs in zip(cells.parameters, model.parameters(), strict=True):
-        torch.testing.assert_close(ours[2].view_as(theirs), theirs.detach())
+    for ours, theirs in zip(cells.snapshot(2), model.parameters(), strict=True):
+        torch.testing.assert_close(ours.view_as(theirs), theirs.detach())
 
 
-def test_cells_that_leave_do_not_disturb_those_that_stay() -> None:
+@settings(max_examples=15, deadline=None)
+@given(stay=st.sets(st.integers(0, 11), min_size=1).map(sorted))
+@pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
+def test_cells_that_leave_do_not_disturb_those_that_stay(grid: Grid, stay: list[int]) -> None:
     x, y = data(50, 6, 3, seed=1)
-    whole, shrinking = Cells(6, 3, 4, 0.2, L2, seed=2), Cells(6, 3, 4, 0.2, L2, seed=2)
-    for cells in (whole, shrinking):
-        pass_over(cells, x, y)
-    shrinking.keep([0, 2])
-    for cells in (whole, shrinking):
-        pass_over(cells, x, y)
-    for before, after in zip(whole.parameters, shrinking.parameters, strict=True):
-        torch.testing.assert_close(before[[0, 2]], after)
+    all_of_them, shrinking = whole(grid, seed=2), whole(grid, seed=2)
+    stay = sorted({place % len(shrinking) for place in stay})
+    pass_over(all_of_them, x, y)
+    pass_over(shrinking, x, y)
+    shrinking.keep(stay)
+    pass_over(all_of_them, x, y)
+    pass_over(shrinking, x, y)
+    assert shrinking.cells == [all_of_them.cells[place] for place in stay]
+    for after, before in enumerate(stay):
+        for ours, theirs in zip(shrinking.snapshot(after), all_of_them.snapshot(before), strict=True):
+            torch.testing.assert_close(ours, theirs)
 
 
 def test_a_snapshot_does_not_move_with_its_cell() -> None:
     x, y = data(50, 6, 3, seed=1)
-    cells = Cells(6, 3, 4, 0.0, L2, seed=2)
+    cells = whole(MIXED, seed=2)
     snapshot = cells.snapshot(1)
     before = predict(snapshot, x)
     for _ in range(20):
         pass_over(cells, x, y)
     assert torch.equal(predict(snapshot, x), before)
-    assert not torch.equal(predict(cells.parameters, x)[1:2], before)
+    assert not torch.equal(predict(cells.snapshot(1), x), before)
 
 
 @pytest.mark.parametrize("megabytes", [1, 3, 100])
 def test_cells_that_train_together_take_no_more_than_they_may(megabytes: int) -> None:
     grid = Grid(widths=(50, 100), dropouts=(0.1,), l2=(1e-5, 1e-4, 1e-3, 1e-2), block_mb=megabytes)
-    made = [Cells(600, 3, *block, seed=1) for block in blocks(600, 3, grid, device="cpu")]
+    made = [Cells(600, 3, block, seed=1) for block in blocks(600, 3, grid, device="cpu")]
 
     def taken(cells: Cells) -> int:
         state = (cells.parameters, cells.means, cells.squares, cells.gradients)

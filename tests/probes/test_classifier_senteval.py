@@ -9,7 +9,7 @@ import torch
 from benchmarks.sequential import search, train_alone
 from probes.classifier import Grid, Labelled, as_tensors, probe
 from probes.classifiers import senteval
-from probes.classifiers.cells import Cells
+from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.grid import Tensors
 
 GRID = Grid(widths=(3, 5), dropouts=(0.0, 0.2), l2=(1e-4, 1e-2), protocol="senteval")
@@ -34,19 +34,19 @@ def test_the_grid_scores_what_the_toolkit_would_score_cell_by_cell(grid: Grid) -
 def test_a_cell_stops_with_the_weights_it_has_alone(cell: tuple[int, float, float]) -> None:
     train, dev = as_tensors(labelled(150, 1), "cpu"), as_tensors(labelled(90, 2), "cpu")
     width, dropout, l2 = cell
-    cells = Cells(8, 3, width, dropout, GRID.l2, seed=7)
+    cells = Cells(8, 3, [Cell(width, dropout, other) for other in GRID.l2], seed=7)
     fitted = next(f for f in senteval.train_until_they_stop(cells, train, dev, GRID, seed=7) if f.l2 == l2)
     alone = train_alone(train, dev, 3, cell, GRID, seed=7)
     assert fitted.dev_accuracy == alone.dev_accuracy
     for ours, theirs in zip(fitted.parameters, alone.model.parameters(), strict=True):
-        torch.testing.assert_close(ours[0].view_as(theirs), theirs.detach(), rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(ours.view_as(theirs), theirs.detach(), rtol=1e-4, atol=1e-5)
 
 
 class Scripted(Cells):
     """One cell that learns nothing and has the dev accuracies it is given."""
 
     def __init__(self, accuracies: list[float]) -> None:
-        super().__init__(1, 2, 0, 0.0, [1e-5], seed=0)
+        super().__init__(1, 2, [Cell(0, 0.0, 1e-5)], seed=0)
         self.script, self.evaluations = accuracies, 0
 
     def accuracy(self, x: torch.Tensor, y: torch.Tensor) -> list[float]:
@@ -93,6 +93,6 @@ def test_among_equals_the_first_of_the_grid_wins() -> None:
 
 def test_accuracies_are_equal_when_they_are_equal_to_two_decimals(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = {1e-4: 70.001, 1e-2: 70.004}
-    monkeypatch.setattr(Cells, "accuracy", lambda cells, *_: [scores[l2] for l2 in cells.l2])
+    monkeypatch.setattr(Cells, "accuracy", lambda cells, *_: [scores[cell.l2] for cell in cells.cells])
     data = labelled(10, 1)
     assert probe(data, data, data, 3, LOGISTIC, seed=1).hyperparameters["l2"] == 1e-4

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probes.classifiers.cells import Cells
+from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.folded import Fold, train_folds
 from probes.classifiers.grid import Fitted, Grid, Tensors
 from probes.classifiers.senteval import train_until_they_stop
@@ -25,7 +25,7 @@ def data(size: int, classes: int, seed: int) -> Tensors:
 
 def alone(items: Tensors, fold: Fold, classes: int, grid: Grid, seed: int) -> list[Fitted]:
     train, dev = (Tensors(items.x[rows], items.y[rows]) for rows in (fold.train, fold.dev))
-    cells = Cells(items.x.shape[1], classes, 0, 0.0, grid.l2, seed)
+    cells = Cells(items.x.shape[1], classes, [Cell(0, 0.0, l2) for l2 in grid.l2], seed)
     return sorted(train_until_they_stop(cells, train, dev, grid, seed), key=lambda cell: cell.l2)
 
 
@@ -47,7 +47,7 @@ def test_each_fold_is_what_it_is_alone_whatever_the_sizes(
     for place, fold in enumerate(folds):
         for cell, expected in enumerate(alone(items, fold, classes, grid, seed)):
             assert 100 * found.accuracies[place, cell] == pytest.approx(expected.dev_accuracy)
-            weight, bias = (part[0] for part in expected.parameters)
+            weight, bias = expected.parameters
             torch.testing.assert_close(found.weights[place, cell, :, :-1], weight, rtol=1e-4, atol=1e-5)
             torch.testing.assert_close(found.weights[place, cell, :, -1:], bias, rtol=1e-4, atol=1e-5)
 
