@@ -1,6 +1,6 @@
 """Every objective learns with every encoder, and every choice in configs/ can be made."""
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -62,23 +62,23 @@ def shrink(node: DictConfig) -> None:
             node[key] = TINY[key]
 
 
+def built(cache: Path, *overrides: str) -> tuple[Objective, Any]:
+    """From the choices of a run to its module and its data."""
+    config = composed(*overrides).copy()
+    for node in (config.encoder, config.get("parts") or config.objective, config.datamodule):
+        shrink(node)
+    torch.manual_seed(0)
+    data = instantiate(config.datamodule, corpus=TinyCorpus(), cache=cache, seed=1)
+    embedding = WordEmbedding(np.random.default_rng(0).normal(size=(len(data.vocabulary), 12)))
+    model = instantiate(config.encoder, input_dim=embedding.dim)
+    known = {"data": data} if "Untrained" not in config.objective._target_ else {}
+    return instantiate(config.objective, encoder=model, embedding=embedding, seed=1, **known), data
+
+
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A function from the choices of a run to the module and its data."""
-    folder = tmp_path_factory.mktemp("cache")
-
-    def build(*overrides: str) -> tuple[Objective, Any]:
-        config = composed(*overrides).copy()
-        for node in (config.encoder, config.get("parts") or config.objective, config.datamodule):
-            shrink(node)
-        torch.manual_seed(0)
-        data = instantiate(config.datamodule, corpus=TinyCorpus(), cache=folder, seed=1)
-        embedding = WordEmbedding(np.random.default_rng(0).normal(size=(len(data.vocabulary), 12)))
-        model = instantiate(config.encoder, input_dim=embedding.dim)
-        known = {"data": data} if "Untrained" not in config.objective._target_ else {}
-        return instantiate(config.objective, encoder=model, embedding=embedding, seed=1, **known), data
-
-    return build
+    """`built` with one cache."""
+    return partial(built, tmp_path_factory.mktemp("cache"))
 
 
 TRAINED = [name for name in choices("objective") if name != "untrained"]

@@ -1,0 +1,229 @@
+"""A device that is not the CPU, for machines that have no GPU: it computes on the CPU and says that it does not.
+
+Its tensors refuse to be mixed with the CPU's and to become arrays, as a GPU's do, so that what forgets to move one is
+found anywhere. Speed, memory and the rounding of its products are the CPU's. Importing this file changes torch for
+good: tests run in a process of their own.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.accelerators import Accelerator
+from pytorch_lightning.strategies import SingleDeviceStrategy
+from torch import Tensor
+from torch.utils import backend_registration
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+from tests.silent import QUIET
+
+OTHER = "other"
+aten = torch.ops.aten
+
+
+class Backend(backend_registration._DummyBackendModule):
+    """What torch asks of a device."""
+
+    def get_amp_supported_dtype(self) -> list[torch.dtype]:
+        return [torch.bfloat16]
+
+    def get_rng_state(self, *_: Any) -> Tensor:
+        return torch.zeros(1, dtype=torch.uint8)
+
+    def set_rng_state(self, *_: Any) -> None:
+        """It draws the CPU's numbers."""
+
+
+backend_registration._setup_privateuseone_for_python_backend(OTHER, Backend())
+
+
+class OtherTensor(Tensor):
+    """A tensor of the CPU that says it is elsewhere."""
+
+    inner: Tensor
+
+    @staticmethod
+    def __new__(cls, inner: Tensor) -> "OtherTensor":
+        layout = {"strides": inner.stride(), "storage_offset": inner.storage_offset()}
+        made = Tensor._make_wrapper_subclass(cls, inner.size(), dtype=inner.dtype, device=f"{OTHER}:0", **layout)
+        made.inner = inner
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, function: Any, _: Any, arguments: Any = (), named: Any = None) -> Any:
+        return run(function, arguments, named or {})
+
+    def __getitem__(self, key: Any) -> Tensor:
+        return super().__getitem__(places(key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(places(key), value)
+
+    def tolist(self) -> Any:
+        return self.inner.tolist()
+
+    def numpy(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("can't convert a tensor of another device to numpy")
+
+    __array__ = numpy
+
+
+def places(key: Any) -> Any:
+    """A list of places as a tensor, which torch makes of it where no mode of ours sees it."""
+    return torch.tensor(key, dtype=torch.long) if isinstance(key, list) else key
+
+
+def run(function: Any, arguments: Any, named: dict[str, Any]) -> Any:
+    """One operation of torch, on the CPU; its results are elsewhere if its tensors or `device=` are."""
+    tensors = [leaf for leaf in tree_leaves((arguments, named)) if isinstance(leaf, Tensor)]
+    others = {id(tensor.inner): tensor for tensor in tensors if isinstance(tensor, OtherTensor)}
+    elsewhere = bool(others)
+    if named.get("device") is not None:
+        elsewhere = torch.device(named["device"]).type == OTHER
+        named = {**named, "device": "cpu"}
+    elif others:
+        refuse_mixed(function, tensors)
+    given, by_name = tree_map(lambda leaf: leaf.inner if isinstance(leaf, OtherTensor) else leaf, (arguments, named))
+    found = IN_WORDS.get(function, function)(*given, **by_name)
+    if function in SIZES_ON_CPU:
+        return OtherTensor(found[0]), found[1]
+    if not elsewhere:
+        return found
+
+    def moved(result: Any) -> Any:
+        if not isinstance(result, Tensor):
+            return result
+        return others[id(result)] if id(result) in others else OtherTensor(result)
+
+    return tree_map(moved, found)
+
+
+MOVES = (aten._to_copy.default, aten.copy_.default)
+TAKES_PLACES = (aten.index.Tensor, aten.index_put_.default, aten.index_put.default, aten._index_put_impl_.default)
+SIZES_ON_CPU = (aten._pack_padded_sequence.default, aten._pad_packed_sequence.default)
+
+
+def refuse_mixed(function: Any, tensors: list[Tensor]) -> None:
+    """Raises RuntimeError where a GPU would: numbers of the CPU are taken if they are single, or places."""
+    if function in (*MOVES, *SIZES_ON_CPU) or (function in TAKES_PLACES and isinstance(tensors[0], OtherTensor)):
+        return
+    if any(tensor.dim() and not isinstance(tensor, OtherTensor) for tensor in tensors):
+        where = [f"{tuple(tensor.shape)} on {tensor.device}" for tensor in tensors]
+        raise RuntimeError(f"{function}: tensors on two devices: {', '.join(where)}")
+
+
+def lstm_cell(x: Tensor, h: Tensor, cell: Tensor, bias_x: Tensor | None = None, bias_h: Tensor | None = None) -> Any:
+    """A step of an LSTM from the products `x (B, 4H)`, `h (B, 4H)`; the CPU has no kernel of this name."""
+    gates = x + h if bias_x is None or bias_h is None else x + h + bias_x + bias_h
+    i, f, g, o = gates.chunk(4, 1)
+    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+    new = f * cell + i * g
+    return o * new.tanh(), new, torch.cat([i, f, g, o], 1)
+
+
+def lstm_cell_backward(h: Tensor | None, c: Tensor | None, old: Tensor, new: Tensor, gates: Tensor, bias: bool) -> Any:
+    i, f, g, o = gates.chunk(4, 1)
+    h, c = (torch.zeros_like(new) if part is None else part for part in (h, c))
+    c = c + h * o * (1 - new.tanh() ** 2)
+    found = c * g * i * (1 - i), c * old * f * (1 - f), c * i * (1 - g * g), h * new.tanh() * o * (1 - o)
+    gradient = torch.cat(found, 1)
+    return gradient, c * f, gradient.sum(0) if bias else None
+
+
+def gru_cell(x: Tensor, h: Tensor, old: Tensor, bias_x: Tensor | None = None, bias_h: Tensor | None = None) -> Any:
+    """A step of a GRU from the products `x (B, 3H)`, `h (B, 3H)`."""
+    x, h = (x, h) if bias_x is None or bias_h is None else (x + bias_x, h + bias_h)
+    r, z = ((a + b).sigmoid() for a, b in zip(x.chunk(3, 1)[:2], h.chunk(3, 1)[:2], strict=True))
+    n = (x.chunk(3, 1)[2] + r * h.chunk(3, 1)[2]).tanh()
+    return n + z * (old - n), torch.cat([r, z, n, old, h.chunk(3, 1)[2]], 1)
+
+
+def gru_cell_backward(gradient: Tensor, kept: Tensor, bias: bool) -> Any:
+    r, z, n, old, h = kept.chunk(5, 1)
+    to_n, to_z = gradient * (1 - z) * (1 - n * n), gradient * (old - n) * z * (1 - z)
+    to_r = to_n * h * r * (1 - r)
+    to_x, to_h = torch.cat([to_r, to_z, to_n], 1), torch.cat([to_r, to_z, to_n * r], 1)
+    return to_x, to_h, gradient * z, to_x.sum(0) if bias else None, to_h.sum(0) if bias else None
+
+
+IN_WORDS: dict[Any, Callable] = {
+    aten._thnn_fused_lstm_cell.default: lstm_cell,
+    aten._thnn_fused_lstm_cell_backward_impl.default: lstm_cell_backward,
+    aten._thnn_fused_gru_cell.default: gru_cell,
+    aten._thnn_fused_gru_cell_backward.default: gru_cell_backward,
+}
+
+
+class Everywhere(TorchDispatchMode):
+    """Sees what makes tensors, too."""
+
+    def __torch_dispatch__(self, function: Any, _: Any, arguments: Any = (), named: Any = None) -> Any:
+        return run(function, arguments, named or {})
+
+
+class Generator:
+    """The CPU's generator, of any device."""
+
+    def __new__(cls, *_: Any) -> Any:
+        return torch._C.Generator()
+
+
+@contextmanager
+def other_device() -> Iterator[None]:
+    """Within, `device="other"` can be computed on."""
+    tensor, as_tensor, generator = torch.tensor, torch.as_tensor, torch.Generator
+
+    def made(make: Callable) -> Callable:  # torch makes and moves it in one, where no mode of ours sees it
+        return lambda data, *rest, device=None, **named: make(data, *rest, **named).to(device or "cpu")
+
+    def given(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+        found = data if isinstance(data, Tensor) else as_tensor(data)
+        return found.to(device or found.device, dtype or found.dtype)
+
+    torch.tensor, torch.as_tensor, torch.Generator = made(tensor), given, Generator  # type: ignore[assignment,misc]
+    try:
+        with Everywhere():
+            yield
+    finally:
+        torch.tensor, torch.as_tensor, torch.Generator = tensor, as_tensor, generator  # type: ignore[misc]
+
+
+class OtherAccelerator(Accelerator):
+    """The device as Lightning sees it."""
+
+    def setup_device(self, device: torch.device) -> None: ...
+
+    def teardown(self) -> None: ...
+
+    @staticmethod
+    def parse_devices(devices: Any) -> Any:
+        return devices
+
+    @staticmethod
+    def get_parallel_devices(_: Any) -> list[torch.device]:
+        return [torch.device(OTHER)]
+
+    @staticmethod
+    def auto_device_count() -> int:
+        return 1
+
+    @staticmethod
+    def is_available() -> bool:
+        return True
+
+    @staticmethod
+    def name() -> str:
+        return OTHER
+
+    def get_device_stats(self, device: Any) -> dict[str, Any]:
+        return {}
+
+
+def other_trainer(**settings: Any) -> pl.Trainer:
+    """A trainer there that writes nothing."""
+    accelerator = OtherAccelerator()
+    there = SingleDeviceStrategy(device=torch.device(OTHER), accelerator=accelerator)
+    return pl.Trainer(**QUIET, strategy=there, use_distributed_sampler=False, num_sanity_val_steps=0, **settings)

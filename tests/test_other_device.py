@@ -1,0 +1,138 @@
+"""What computes on a GPU forgets no tensor on the CPU, and finds there what it finds here. No GPU is needed."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.sequential import search
+from datamodules.vocabulary import Vocabulary
+from encoders import FrozenEncoder
+from encoders.embedding import WordEmbedding
+from objectives.finite import StopsWhereNotFinite
+from probes.classifier import Grid, Labelled, as_tensors, probe
+from probes.downstream.folds import nested
+from probes.downstream.relatedness import regression
+from probes.mdl import description_length
+from tests.silent import silent_trainer
+from tests.test_every_encoder import CONFIGS, WIDTH
+from tests.test_every_encoder import build as encoder_of
+from tests.test_every_objective import TRAINED, built
+
+WORDS = ["the", "a", "cat", "dog", "sees", "hears", "and"]
+SENTENCES = ["the cat sees a dog", "a dog", "the dog hears the cat and a dog sees the cat", "and", "a dog", ""]
+GRID = Grid(widths=(4, 9), dropouts=(0.0,), l2=(1e-5, 1e-2))
+PUBLISHED = Grid(widths=(4, 9), dropouts=(0.0,), l2=(1e-5, 1e-2), protocol="senteval", max_passes=8)
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[Callable[..., Any]]:
+    """A function of the other device's name and of more, called in a process that has the device."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        yield lambda function, *more: pool.submit(_there, function, *more).result()
+
+
+def _there(function: Callable[..., Any], *more: Any) -> Any:
+    from tests.other_device import OTHER, other_device
+
+    torch.set_num_threads(1)
+    with other_device():
+        return function(OTHER, *more)
+
+
+def labelled(sentences: int, seed: int, classes: int) -> Labelled:
+    random = np.random.default_rng(seed)
+    labels = np.arange(sentences) % classes
+    return Labelled((random.normal(size=(sentences, 12)) + 2 * np.eye(classes, 12)[labels]).astype(np.float32), labels)
+
+
+def parts(classes: int) -> list[Labelled]:
+    return [labelled(size, seed, classes) for seed, size in enumerate((240, 120, 120))]
+
+
+def scores(device: str, grid: Grid, classes: int) -> list[float]:
+    return list(probe(*parts(classes), classes, grid, 1, device)[:2])
+
+
+def scores_one_by_one(device: str, grid: Grid, classes: int) -> list[float]:
+    return list(search(*(as_tensors(part, device) for part in parts(classes)), classes, grid, 1)[:2])
+
+
+def bits(device: str) -> float:
+    train, dev, _ = parts(3)
+    return description_length(train, dev, 3, GRID, 1, device).bits
+
+
+def folds(device: str, protocol: str) -> float:
+    return nested(as_tensors(parts(3)[0], device), 3, 3, Grid(protocol=protocol, l2=(1e-4, 1e-2)).logistic(), 1)[1]
+
+
+def relatedness(device: str, protocol: str) -> float:
+    found = [as_tensors(part._replace(labels=part.labels % 5 + 1.0), device) for part in parts(5)]
+    return regression(*found, (1.0, 5.0), Grid(protocol=protocol, l2=(1e-3,)).logistic(), 1)[0]
+
+
+def vectors(device: str, name: str) -> np.ndarray:
+    matrix = np.random.default_rng(1).normal(size=(len(Vocabulary(WORDS)), WIDTH)).astype(np.float32)
+    frozen = FrozenEncoder(encoder_of(name).eval().to(device), WordEmbedding(matrix).to(device), Vocabulary(WORDS))
+    return frozen.encode(SENTENCES)
+
+
+def final_scores(device: str, objective: str, folder: Path) -> dict[str, float]:
+    """What an epoch of training and validation ends with."""
+    module, data = built(folder, f"objective={objective}")
+    settings = {"max_epochs": 1, "callbacks": [StopsWhereNotFinite(data, folder / "not_finite")]}
+    if device == "cpu":
+        trainer = silent_trainer(**settings)
+    else:
+        from tests.other_device import other_trainer
+
+        trainer = other_trainer(**settings)
+    trainer.fit(module, data)
+    return {name: float(value) for name, value in trainer.callback_metrics.items()}
+
+
+@pytest.mark.parametrize("classes", [3, 11, 101])
+@pytest.mark.parametrize("grid", [GRID, PUBLISHED, GRID.logistic(), PUBLISHED.logistic()])
+def test_probing_scores_what_it_scores_on_the_cpu(elsewhere: Callable, grid: Grid, classes: int) -> None:
+    assert elsewhere(scores, grid, classes) == pytest.approx(scores("cpu", grid, classes), abs=2)
+
+
+def test_the_sequential_yardstick_scores_what_the_grid_scores(elsewhere: Callable) -> None:
+    assert elsewhere(scores_one_by_one, PUBLISHED, 3) == pytest.approx(scores("cpu", PUBLISHED, 3), abs=2)
+
+
+def test_description_lengths_are_those_of_the_cpu(elsewhere: Callable) -> None:
+    assert elsewhere(bits) == pytest.approx(bits("cpu"), rel=0.01)
+
+
+@pytest.mark.parametrize("protocol", ["modern", "senteval"])
+@pytest.mark.parametrize("score", [folds, relatedness])
+def test_downstream_tasks_score_what_they_score_on_the_cpu(elsewhere: Callable, score: Callable, protocol: str) -> None:
+    assert elsewhere(score, protocol) == pytest.approx(score("cpu", protocol), abs=2)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_an_encoder_makes_the_vectors_that_it_makes_on_the_cpu(elsewhere: Callable, name: str) -> None:
+    np.testing.assert_allclose(elsewhere(vectors, name), vectors("cpu", name), atol=1e-5)
+
+
+@pytest.mark.parametrize("objective", TRAINED)
+def test_an_epoch_of_training_ends_as_on_the_cpu(elsewhere: Callable, objective: str, tmp_path: Path) -> None:
+    assert elsewhere(final_scores, objective, tmp_path) == pytest.approx(
+        final_scores("cpu", objective, tmp_path), rel=0.02
+    )
+
+
+def test_a_tensor_that_stays_behind_is_found(elsewhere: Callable) -> None:
+    with pytest.raises(RuntimeError, match="tensors on two devices"):
+        elsewhere(_mixed)
+
+
+def _mixed(device: str) -> torch.Tensor:
+    return torch.ones(3, device=device) + torch.ones(3)
