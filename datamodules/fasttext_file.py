@@ -4,6 +4,8 @@ import mmap
 import struct
 from pathlib import Path
 
+import numpy as np
+
 from datamodules.errors import InputError
 
 MAGIC, NEWEST = 793712314, 12
@@ -26,12 +28,16 @@ def check_bin(path: Path) -> None:
         raise InputError(
             f"{path}: cut off after {size:,} bytes; delete it, and get or make the fastText model again"
         ) from None
-    if end is None:
-        raise InputError(f"{path}: not a fastText model, or damaged; delete it, and get or make it again")
+    except _Damaged:
+        raise InputError(f"{path}: not a fastText model, or damaged; delete it, and get or make it again") from None
     if end != size:
         raise InputError(
             f"{path}: {size:,} bytes instead of {end:,}; delete it, and get or make the fastText model again"
         )
+
+
+class _Damaged(Exception):
+    """The numbers of the file make no sense."""
 
 
 class _Reader:
@@ -40,32 +46,37 @@ class _Reader:
     def __init__(self, data: mmap.mmap) -> None:
         self.data, self.at = data, 0
 
-    def end(self) -> int | None:
-        """The offset behind the model, which may be beyond the file; None if the numbers make no sense."""
+    def end(self) -> int:
+        """The offset behind the model, which may be beyond the file."""
         magic, version, dim, *_, bucket, _, _, _, _ = self._take("<14id")
-        if magic != MAGIC or version > NEWEST or dim < 1:
-            return None
+        _expect(magic == MAGIC and version <= NEWEST and dim >= 1)
         entries, words, labels, _, pruned = self._take("<3i2q")
-        if entries < 1 or words < 0 or words + labels != entries:
-            return None
+        _expect(entries >= 1 and words >= 0 and words + labels == entries)
         for place in range(entries):
             if (null := self.data.find(b"\0", self.at)) < 0:
                 raise ValueError("a word without an end")
             self.at = null + BEHIND_WORD
-            if self.data[self.at - 1] != (place >= words):  # fastText would count other words than it says
-                return None
-        self.at += 8 * max(0, pruned)
+            _expect(self.data[self.at - 1] == (place >= words))  # or fastText counts other words than it says
+        self._kept_subwords(max(0, pruned), bucket)
         (quantised,) = self._take("<?")
         rows, columns = self._matrix(quantised)
-        if columns != dim or rows != words + (bucket if pruned < 0 else pruned):
-            return None
+        _expect(columns == dim and rows == words + (bucket if pruned < 0 else pruned))
         (output_quantised,) = self._take("<?")
-        return self.at if self._matrix(quantised and output_quantised)[1] == dim else None
+        _expect(self._matrix(quantised and output_quantised)[1] == dim)
+        return self.at
 
     def _take(self, form: str) -> tuple:
         values = struct.unpack_from(form, self.data, self.at)
         self.at += struct.calcsize(form)
         return values
+
+    def _kept_subwords(self, count: int, bucket: int) -> None:
+        """Steps over the table of the subwords that a smaller model kept: each one's hash and its row."""
+        pairs = np.frombuffer(self.data[self.at : self.at + 8 * count], "<i4")
+        if len(pairs) < 2 * count:
+            raise ValueError("a table without an end")
+        _expect(not count or (pairs.min() >= 0 and pairs[::2].max() < bucket and pairs[1::2].max() < count))
+        self.at += 8 * count
 
     def _matrix(self, quantised: bool) -> tuple[int, int]:
         """Steps over a matrix; its rows and columns."""
@@ -75,13 +86,20 @@ class _Reader:
             self.at += 4 * max(0, rows) * max(0, columns)
             return rows, columns
         (codes,) = self._take("<i")
-        self._quantiser(codes)
+        self._quantiser(codes, rows, columns)
         if with_norm:
-            self._quantiser(rows)
+            self._quantiser(rows, rows, 1)
         return rows, columns
 
-    def _quantiser(self, codes: int) -> None:
-        """Steps over so many codes of one byte and the centroids that they stand for."""
+    def _quantiser(self, codes: int, rows: int, columns: int) -> None:
+        """Steps over the codes, one byte for each part of a row, and the centroids that they stand for."""
         self.at += max(0, codes)
-        dim, *_ = self._take("<4i")
-        self.at += 4 * max(0, dim) * CENTROIDS
+        dim, parts, width, last = self._take("<4i")
+        _expect(dim == columns and width >= 1 and codes == rows * parts and (parts - 1) * width + last == dim)
+        _expect(1 <= last <= width)
+        self.at += 4 * dim * CENTROIDS
+
+
+def _expect(sense: bool) -> None:
+    if not sense:
+        raise _Damaged

@@ -8,10 +8,12 @@ the task has and the cross-entropy with the target, which is convex: solved to i
 import numpy as np
 import torch
 from scipy.stats import pearsonr
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import functional
 
 from probes.classifier import standardised
 from probes.classifiers.blocks import on_all_cores
+from probes.classifiers.cells import initial
 from probes.classifiers.grid import Grid, Tensors
 from probes.classifiers.optimum import optimum, spread
 
@@ -54,21 +56,24 @@ def _published(train: Tensors, dev: Tensors, test: Tensors, seed: int) -> tuple[
     ratings = torch.arange(PUBLISHED_RATINGS[0], PUBLISHED_RATINGS[1] + 1, device=train.x.device)
     wanted = targets(train.y, ratings)  # zero for a score of 0, as the toolkit's
     order = np.random.RandomState(seed)
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        layer = nn.Linear(train.x.shape[1], len(ratings)).to(train.x.device)
-    optimiser = torch.optim.Adam(layer.parameters(), fused=True)
+    start = initial((len(ratings), train.x.shape[1]), torch.Generator().manual_seed(seed))
+    weight, bias = (tensor.to(train.x.device).requires_grad_() for tensor in start)
+
+    def shares(x: Tensor) -> Tensor:
+        return torch.softmax(functional.linear(x, weight, bias[:, 0]), 1)
+
+    optimiser = torch.optim.Adam([weight, bias], fused=True)
     best, kept, failures, passes = -1.0, np.zeros(len(test.y)), 0, 0
     while failures <= TENACITY and passes <= MOST_PASSES:
         for _ in range(BLOCK):
             for rows in torch.from_numpy(order.permutation(len(train.y))).to(train.x.device).split(BATCH):
-                loss = (torch.softmax(layer(train.x[rows]), 1) - wanted[rows]).square().mean()
+                loss = (shares(train.x[rows]) - wanted[rows]).square().mean()
                 optimiser.zero_grad()
                 loss.backward()
                 optimiser.step()
         passes += BLOCK
         with torch.no_grad():
-            found, predicted = ((torch.softmax(layer(x), 1) @ ratings).cpu().numpy() for x in (dev.x, test.x))
+            found, predicted = ((shares(x) @ ratings).cpu().numpy() for x in (dev.x, test.x))
         score = correlation(found, dev.y.cpu().numpy())
         if score > best:
             best, kept = score, predicted

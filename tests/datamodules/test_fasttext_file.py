@@ -2,6 +2,7 @@
 
 import resource
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from datamodules.errors import InputError
-from datamodules.fasttext_file import check_bin
+from datamodules.fasttext_file import _Reader, check_bin
 from datamodules.skipgram import train_bin
 from datamodules.vector_files import open_bin, read_vectors
 from tests.fuzzing import refusal
@@ -116,19 +117,47 @@ QUANTISED = {
 }
 
 
-@pytest.mark.parametrize("how", QUANTISED.values(), ids=QUANTISED.keys())
-def test_every_form_that_fasttext_writes_is_whole(text: Path, tmp_path: Path, how: dict) -> None:
+def quantised(text: Path, folder: Path, how: dict) -> Path:
+    """A small model made smaller."""
     trained = fasttext.train_supervised(str(text), dim=6, epoch=0, bucket=1000, minn=2, maxn=4, verbose=0)
     random = np.random.default_rng(0)  # for what was never trained may be no numbers
     trained.set_matrices(
         *(random.normal(size=m.shape) for m in (trained.get_input_matrix(), trained.get_output_matrix()))
     )
-    trained.save_model(str(tmp_path / "model.bin"))
-    check_bin(tmp_path / "model.bin")
+    trained.save_model(str(folder / "model.bin"))
     trained.quantize(**how)
-    trained.save_model(str(tmp_path / "model.ftz"))
-    check_bin(tmp_path / "model.ftz")
+    trained.save_model(str(folder / "model.ftz"))
+    return folder / "model.ftz"
+
+
+@pytest.mark.parametrize("how", QUANTISED.values(), ids=QUANTISED.keys())
+def test_every_form_that_fasttext_writes_is_whole(text: Path, tmp_path: Path, how: dict) -> None:
+    check_bin(quantised(text, tmp_path, how))
+    check_bin(tmp_path / "model.bin")
     assert open_bin(tmp_path / "model.ftz").get_dimension() == 6
+
+
+DAMAGE = {  # how many bytes behind the start of what the reader steps over, and what is written there
+    "a hash beyond the buckets": ("_kept_subwords", 0, 10**6),
+    "a row beyond the matrix": ("_kept_subwords", 4, 10**6),
+    "a row before the matrix": ("_kept_subwords", 4, -1),
+    "as many codes as there are not": ("_quantiser", -4, 7),
+}
+
+
+@pytest.mark.parametrize(("step", "behind", "number"), DAMAGE.values(), ids=DAMAGE.keys())
+def test_a_smaller_model_that_points_beyond_itself_is_refused(
+    text: Path, tmp_path: Path, step: str, behind: int, number: int
+) -> None:
+    model, found = quantised(text, tmp_path, QUANTISED["pruned"]), []
+    with pytest.MonkeyPatch.context() as patch, suppress(ValueError, InputError):
+        patch.setattr(_Reader, step, lambda reader, *_: found.append(reader.at))
+        check_bin(model)
+    changed = bytearray(model.read_bytes())
+    changed[found[0] + behind : found[0] + behind + 4] = number.to_bytes(4, "little", signed=True)
+    model.write_bytes(changed)
+    with pytest.raises(InputError, match=r"model\.ftz: not a fastText model, or damaged"):
+        check_bin(model)
 
 
 def test_vectors_that_the_disk_had_no_room_for_are_not_taken_for_whole(text: Path, tmp_path: Path) -> None:
