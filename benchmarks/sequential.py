@@ -60,7 +60,7 @@ def train_alone(
     while not stop and passes <= grid.max_passes:
         model.train()
         for _ in range(grid.block):
-            rows = torch.from_numpy(order.permutation(len(x)))
+            rows = torch.from_numpy(order.permutation(len(x))).to(x.device)
             for start in range(0, len(x), grid.batch):
                 batch = rows[start : start + grid.batch]
                 optimizer.zero_grad()

@@ -72,9 +72,9 @@ class _Reader:
 
     def _kept_subwords(self, count: int, bucket: int) -> None:
         """Steps over the table of the subwords that a smaller model kept: each one's hash and its row."""
-        pairs = np.frombuffer(self.data[self.at : self.at + 8 * count], "<i4")
-        if len(pairs) < 2 * count:
+        if self.at + 8 * count > len(self.data):
             raise ValueError("a table without an end")
+        pairs = np.frombuffer(self.data[self.at : self.at + 8 * count], "<i4")
         _expect(not count or (pairs.min() >= 0 and pairs[::2].max() < bucket and pairs[1::2].max() < count))
         self.at += 8 * count
 

@@ -1,8 +1,9 @@
 """A device that is not the CPU, for machines that have no GPU: it computes on the CPU and says that it does not.
 
 Its tensors refuse to be mixed with the CPU's and to become arrays, as a GPU's do, so that what forgets to move one is
-found anywhere. Speed, memory and the rounding of its products are the CPU's. Importing this file changes torch for
-good: tests run in a process of their own.
+found anywhere. Not found: a generator of the wrong device, and single numbers on it. Speed, memory and the rounding of
+its products are the CPU's. It stands on private parts of the pinned torch, and importing it changes torch for good:
+tests run in a process of their own.
 """
 
 from collections.abc import Callable, Iterator
@@ -78,17 +79,16 @@ def places(key: Any) -> Any:
 
 def run(function: Any, arguments: Any, named: dict[str, Any]) -> Any:
     """One operation of torch, on the CPU; its results are elsewhere if its tensors or `device=` are."""
-    tensors = [leaf for leaf in tree_leaves((arguments, named)) if isinstance(leaf, Tensor)]
-    others = {id(tensor.inner): tensor for tensor in tensors if isinstance(tensor, OtherTensor)}
+    others = {id(leaf.inner): leaf for leaf in tree_leaves((arguments, named)) if isinstance(leaf, OtherTensor)}
     elsewhere = bool(others)
     if named.get("device") is not None:
         elsewhere = torch.device(named["device"]).type == OTHER
         named = {**named, "device": "cpu"}
     elif others:
-        refuse_mixed(function, tensors)
+        refuse_mixed(function, arguments)
     given, by_name = tree_map(lambda leaf: leaf.inner if isinstance(leaf, OtherTensor) else leaf, (arguments, named))
     found = IN_WORDS.get(function, function)(*given, **by_name)
-    if function in SIZES_ON_CPU:
+    if elsewhere and function in SIZES_ON_CPU:
         return OtherTensor(found[0]), found[1]
     if not elsewhere:
         return found
@@ -106,10 +106,12 @@ TAKES_PLACES = (aten.index.Tensor, aten.index_put_.default, aten.index_put.defau
 SIZES_ON_CPU = (aten._pack_padded_sequence.default, aten._pad_packed_sequence.default)
 
 
-def refuse_mixed(function: Any, tensors: list[Tensor]) -> None:
-    """Raises RuntimeError where a GPU would: numbers of the CPU are taken if they are single, or places."""
-    if function in (*MOVES, *SIZES_ON_CPU) or (function in TAKES_PLACES and isinstance(tensors[0], OtherTensor)):
+def refuse_mixed(function: Any, arguments: tuple) -> None:
+    """Raises RuntimeError where a GPU would: tensors of the CPU are taken if they are single numbers, or places."""
+    if function in (*MOVES, *SIZES_ON_CPU):
         return
+    given = arguments[:1] + arguments[2:] if function in TAKES_PLACES else arguments
+    tensors = [leaf for leaf in tree_leaves(given) if isinstance(leaf, Tensor)]
     if any(tensor.dim() and not isinstance(tensor, OtherTensor) for tensor in tensors):
         where = [f"{tuple(tensor.shape)} on {tensor.device}" for tensor in tensors]
         raise RuntimeError(f"{function}: tensors on two devices: {', '.join(where)}")

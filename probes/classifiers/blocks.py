@@ -28,8 +28,9 @@ Result = TypeVar("Result")
 def blocks(inputs: int, classes: int, grid: Grid, device: str) -> list[list[Cell]]:
     """The cells of a grid in its order: on a GPU in one block, unless `grid.block_mb` is given.
 
-    Elsewhere those of a block share width and dropout. A block takes `grid.block_mb` at most, unless one cell takes
-    more. The number of cores has no say, so that no result depends on it.
+    Otherwise those of a block share width and dropout, and there are two blocks at least. A block takes
+    `grid.block_mb` at most, unless one cell takes more. The number of cores has no say, so that no result depends on
+    it.
     """
     megabytes = grid.block_mb or (BLOCK_MB if device == "cpu" else None)
     settings = [[Cell(width, dropout, l2) for l2 in grid.l2] for width, dropout in grid.settings()]

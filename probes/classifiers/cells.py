@@ -30,13 +30,17 @@ class Group(NamedTuple):
     cells: slice  # among the K
     rows: slice  # among the H
 
+    def has(self, place: int) -> bool:
+        """Whether the cell is one of them."""
+        return self.cells.start <= place < self.cells.stop
+
     def of(self, hidden: Tensor) -> Tensor:
         """Their part (K, W, B) of `hidden (H, B)`."""
         return hidden[self.rows].view(-1, self.width, hidden.shape[1])
 
 
 class Cells:
-    """K classifiers that see the same batches. Those of one width start alike; if of one dropout, too, they draw alike.
+    """K classifiers that see the same batches. Those of one width start alike, and draw the same dropout if it is one.
 
     Each is what torch would train alone: `Linear, Dropout, Sigmoid, Linear` for `width > 0` (the dropout is
     before the sigmoid, as published), `Linear` for `width=0`; cross-entropy; Adam with L2 on weights and biases.
@@ -47,9 +51,9 @@ class Cells:
         """Start as `torch.manual_seed(seed)` followed by torch's own layers would start; `cells` in a grid's order."""
         self.cells, self.classes, self.device = list(cells), classes, device
         self.masks: dict[tuple[int, float], torch.Generator] = {}
-        weights, biases, heads, biases_out = [], [], [], []
+        weights, biases, heads = [], [], []
         for width, wide in groupby(cells, key=lambda cell: cell.width):
-            outs = []
+            outs, biases_out = [], []
             for dropout, alike in groupby(wide, key=lambda cell: cell.dropout):
                 generator, count = torch.Generator().manual_seed(seed), len(list(alike))
                 weight, bias = initial((width or classes, inputs), generator)
@@ -61,9 +65,9 @@ class Cells:
                     biases_out.append(bias_out.repeat(count, 1, 1))
                 on_cpu = device == "cpu"
                 self.masks[width, dropout] = generator if on_cpu else torch.Generator(device).manual_seed(seed)
-            heads.append(outs)
-        # (H, D) and (H, 1); where there are hidden units, (K, C, W) of each width and (K, C, 1) of all
-        start = [torch.cat(tensors) for tensors in (weights, biases, *heads, biases_out) if tensors]
+            heads += [outs, biases_out] if width else []
+        # weight (H, D), bias (H, 1), and of each width (but 0) weight (K, C, W), bias (K, C, 1)
+        start = [torch.cat(tensors) for tensors in (weights, biases, *heads)]
         self.parameters = [tensor.to(device) for tensor in start]
         self.means = [torch.zeros_like(tensor) for tensor in self.parameters]
         self.squares = [torch.zeros_like(tensor) for tensor in self.parameters]
@@ -92,10 +96,11 @@ class Cells:
         hidden.sigmoid_()
         error = _error(self._scores(hidden), y, scale)
         back = torch.empty_like(hidden)
-        for group, weight, gradient in zip(self.heads, self.parameters[2:], self.gradients[2:], strict=False):
-            torch.bmm(error[group.cells], group.of(hidden).transpose(1, 2), out=gradient)
+        weights, gradients = self.parameters[2::2], zip(self.gradients[2::2], self.gradients[3::2], strict=True)
+        for group, weight, (of_weight, of_bias) in zip(self.heads, weights, gradients, strict=True):
+            torch.bmm(error[group.cells], group.of(hidden).transpose(1, 2), out=of_weight)
+            torch.sum(error[group.cells], -1, keepdim=True, out=of_bias)
             torch.bmm(weight.transpose(1, 2), error[group.cells], out=group.of(back))
-        torch.sum(error, -1, keepdim=True, out=self.gradients[-1])
         torch.ops.aten.sigmoid_backward.grad_input(back, hidden, grad_input=back)
         for group, mask in masks:
             group.of(back).mul_(mask)
@@ -105,9 +110,9 @@ class Cells:
         """The second layers: (H, B) to (K, C, B)."""
         if not self.heads:
             return hidden.view(-1, self.classes, hidden.shape[1])
-        bias, scores = self.parameters[-1], hidden.new_empty(len(self), self.classes, hidden.shape[1])
-        for group, weight in zip(self.heads, self.parameters[2:], strict=False):
-            torch.baddbmm(bias[group.cells], weight, group.of(hidden), out=scores[group.cells])
+        scores = hidden.new_empty(len(self), self.classes, hidden.shape[1])
+        for group, weight, bias in zip(self.heads, self.parameters[2::2], self.parameters[3::2], strict=True):
+            torch.baddbmm(bias, weight, group.of(hidden), out=scores[group.cells])
         return scores
 
     def _mask(self, width: int, dropout: float, size: int) -> Tensor:
@@ -135,7 +140,7 @@ class Cells:
             )
 
     def _arrange(self) -> None:
-        """Which cells are neighbours, and whose the state is."""
+        """Which cells are neighbours, and which rows and views are each one's."""
         ends = list(accumulate(cell.width or self.classes for cell in self.cells))
         self.rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
         self.heads = [group for group, (width, *_) in self._neighbours(1) if width]
@@ -163,23 +168,20 @@ class Cells:
     def _part(self, state: list[Tensor], place: int) -> list[Tensor]:
         """What of the state is one cell's: (W, D), (W, 1), (C, W), (C, 1)."""
         found = [state[0][self.rows[place]], state[1][self.rows[place]]]
-        for group, weight in zip(self.heads, state[2:], strict=False):
-            if group.cells.start <= place < group.cells.stop:
-                found += [weight[place - group.cells.start], state[-1][place]]
+        for group, weight, bias in zip(self.heads, state[2::2], state[3::2], strict=True):
+            if group.has(place):
+                found += [weight[place - group.cells.start], bias[place - group.cells.start]]
         return found
 
     def keep(self, places: list[int]) -> None:
-        """Drop all but these cells (positions among those still here, rising) from the computation."""
+        """Drop all but these cells (positions among those still here, rising; may be none) from the computation."""
         rows = [row for place in places for row in range(self.rows[place].start, self.rows[place].stop)]
-        inside = [[place for place in places if g.cells.start <= place < g.cells.stop] for g in self.heads]
         for state in self._states():
-            weight, bias, *out = state
-            heads = [
-                head[[place - group.cells.start for place in some]]
-                for head, group, some in zip(out, self.heads, inside, strict=False)
-                if some
-            ]
-            state[:] = [weight[rows], bias[rows], *heads, *(bias_out[places] for bias_out in out[-1:])]
+            kept = [state[0][rows], state[1][rows]]
+            for group, weight, bias in zip(self.heads, state[2::2], state[3::2], strict=True):
+                some = [place - group.cells.start for place in places if group.has(place)]
+                kept += [weight[some], bias[some]] if some else []
+            state[:] = kept
         self.cells = [self.cells[place] for place in places]
         self._arrange()
 

@@ -58,6 +58,12 @@ class Grid:
             raise InputError(f"block_mb={self.block_mb}: give megabytes, such as 32")
         if not isinstance(self.l2, Sequence) or not self.l2:
             raise InputError(f"l2={self.l2}: give a list of numbers, such as [0.0001,0.01]")
+        for name in ("widths", "dropouts", "l2"):
+            values = list(getattr(self, name))
+            if len(set(values)) < len(values):
+                raise InputError(f"probes.classifier.{name}={values}: give each value once")
+        if 0 in self.widths and len(self.widths) > 1:
+            raise InputError(f"widths={list(self.widths)}: 0 is logistic regression; give it alone")
         idle = [name for name in SENTEVAL_ONLY if getattr(self, name) != getattr(Grid, name)]
         if self.protocol == "modern" and idle:
             raise InputError(f"probes.classifier.{idle[0]}= is a setting of protocol=senteval; else leave it out")

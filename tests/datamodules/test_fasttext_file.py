@@ -112,6 +112,7 @@ def test_a_vector_that_is_not_finite_is_refused_with_its_word(model: Path, tmp_p
 QUANTISED = {
     "plain": {},
     "norms": {"qnorm": True},
+    "uneven parts": {"dsub": 4},
     "output too": {"qout": True},
     "pruned": {"qnorm": True, "qout": True, "cutoff": 300},
 }

@@ -148,6 +148,10 @@ def test_the_race_of_logistic_regression_comes_near_the_optimum() -> None:
     [
         ({"reduction": "max"}, "mean or sum"),
         ({"l2": 0.01}, "l2=0.01: give a"),
+        ({"l2": [0.01, 0.01]}, "l2=.*: give each value once"),
+        ({"dropouts": (0.1, 0.1)}, "dropouts=.*: give each value once"),
+        ({"widths": (50, 100, 50)}, "widths=.*: give each value once"),
+        ({"widths": (0, 50)}, "widths=.*: 0 is logistic regression"),
         ({"batch": 32}, "batch= is a setting of protocol=senteval"),
     ],
 )

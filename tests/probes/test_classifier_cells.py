@@ -1,5 +1,8 @@
 """A cell in a grid is the cell alone, and both are what torch's own layers and optimiser would be."""
 
+from dataclasses import replace
+from itertools import chain
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -51,9 +54,23 @@ def test_a_cell_among_others_equals_the_cell_alone(grid: Grid, sentences: int, p
         pass_over(cells, x, y)
     for ours, single in zip(together.snapshot(place), alone.snapshot(0), strict=True):
         torch.testing.assert_close(ours, single)
-    assert together.accuracy(x, y)[place] == alone.accuracy(x, y)[0]
-    right = (predict(together.snapshot(place), x) == y).double().mean()
-    assert together.accuracy(x, y)[place] == pytest.approx(100 * float(right))
+
+
+@pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
+def test_the_accuracy_of_a_cell_is_that_of_what_it_predicts(grid: Grid) -> None:
+    x, y = data(50, 6, 3, seed=1)
+    cells = whole(grid, seed=2)
+    pass_over(cells, x, y)
+    predicted = [predict(cells.snapshot(place), x) for place in range(len(cells))]
+    assert cells.accuracy(x, y) == pytest.approx([100 * float((found == y).double().mean()) for found in predicted])
+
+
+@pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
+def test_one_block_and_many_have_the_cells_in_the_same_order(grid: Grid) -> None:
+    (one,) = blocks(6, 3, grid, "cuda")
+    assert (
+        one == list(chain(*blocks(6, 3, grid, "cpu"))) == list(chain(*blocks(6, 3, replace(grid, block_mb=1), "cuda")))
+    )
 
 
 @pytest.mark.parametrize("width", [0, 7])

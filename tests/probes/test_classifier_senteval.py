@@ -9,6 +9,7 @@ import torch
 from benchmarks.sequential import search, train_alone
 from probes.classifier import Grid, Labelled, as_tensors, probe
 from probes.classifiers import senteval
+from probes.classifiers.blocks import blocks
 from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.grid import Tensors
 
@@ -40,6 +41,15 @@ def test_a_cell_stops_with_the_weights_it_has_alone(cell: tuple[int, float, floa
     assert fitted.dev_accuracy == alone.dev_accuracy
     for ours, theirs in zip(fitted.parameters, alone.model.parameters(), strict=True):
         torch.testing.assert_close(ours.view_as(theirs), theirs.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_the_whole_grid_as_one_model_ends_as_its_blocks_do() -> None:
+    train, dev = as_tensors(labelled(150, 1), "cpu"), as_tensors(labelled(90, 2), "cpu")
+    (cells,) = blocks(8, 3, GRID, device="cuda")
+    together = senteval.train_until_they_stop(Cells(8, 3, cells, seed=7), train, dev, GRID, seed=7)
+    apart = senteval.train_all(train, dev, 3, GRID, 7, "cpu")
+    assert [cell.hyperparameters() for cell in together] == [cell.hyperparameters() for cell in apart]
+    assert [cell.dev_accuracy for cell in together] == pytest.approx([cell.dev_accuracy for cell in apart], abs=1.2)
 
 
 class Scripted(Cells):
