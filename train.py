@@ -156,6 +156,8 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
             if launcher := trainer.strategy.launcher:  # its processes would wait for this one, half an hour long
                 launcher.kill(signal.SIGKILL)
             raise
+        if torch.distributed.is_initialized():  # or a thread of it may abort this process while Python ends
+            torch.distributed.destroy_process_group()
     elif trainer.is_global_zero:  # alone: only trainer.fit makes processes known to each other
         module.to(trainer.strategy.root_device)
         probing.probe(trainer, epoch=0)
