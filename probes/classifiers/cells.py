@@ -96,8 +96,8 @@ class Cells:
         hidden.sigmoid_()
         error = _error(self._scores(hidden), y, scale)
         back = torch.empty_like(hidden)
-        weights, gradients = self.parameters[2::2], zip(self.gradients[2::2], self.gradients[3::2], strict=True)
-        for group, weight, (of_weight, of_bias) in zip(self.heads, weights, gradients, strict=True):
+        weights, of_weights, of_biases = self.parameters[2::2], self.gradients[2::2], self.gradients[3::2]
+        for group, weight, of_weight, of_bias in zip(self.heads, weights, of_weights, of_biases, strict=True):
             torch.bmm(error[group.cells], group.of(hidden).transpose(1, 2), out=of_weight)
             torch.sum(error[group.cells], -1, keepdim=True, out=of_bias)
             torch.bmm(weight.transpose(1, 2), error[group.cells], out=group.of(back))
