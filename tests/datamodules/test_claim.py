@@ -80,7 +80,7 @@ with claimed(Path({str(tmp_path)!r}), {NAME!r}) as mine:
         command = ["unshare", "-rpf", sys.executable, "-c", code]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if "unshare" in done.stderr:
-        pytest.skip("no processes of their own can be had here")
+        pytest.skip("this machine lets us make no namespace of processes (unshare -rp)")
     assert done.stdout == "False\n"
 
 
