@@ -88,6 +88,7 @@ class Watch:
 
 
 def read_watch(file: Path) -> tuple[str, Counter[str]]:
-    """The phase and the moments that a Watch wrote last."""
-    phase, moments = json.loads(file.read_text()) if file.exists() else (START, {})
+    """The phase and the moments that a Watch wrote last; a death before its first word was at the start."""
+    text = file.read_text() if file.exists() else ""
+    phase, moments = json.loads(text) if text else (START, {})
     return phase, Counter(moments)

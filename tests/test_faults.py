@@ -17,7 +17,7 @@ import pytest
 from datamodules.files import read_csv
 from probes.results import read_rows
 from tests.conftest import ROOT, TINY, Lab
-from tests.phases import PHASES, Death, Watch, read_watch
+from tests.phases import PHASES, START, Death, Watch, read_watch
 from tests.test_resume import behind, recorded
 from tests.test_train import assert_same_weights, weights
 
@@ -72,6 +72,13 @@ def kill_until_done(folder: Path, chance: random.Random, longest: float, moments
         assert done_before <= recorded(run)
         if phase:
             kills[phase] += 1
+
+
+def test_a_death_before_the_first_word_of_a_watch_was_at_the_start(tmp_path: Path) -> None:
+    watched = tmp_path / "watched"
+    assert read_watch(watched) == (START, Counter())
+    Watch(watched, None)  # opened, and killed before it wrote
+    assert read_watch(watched) == (START, Counter())
 
 
 def without_seconds(run: Path) -> list:
