@@ -9,6 +9,12 @@ from pathlib import Path
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # as train.py does, before torch is loaded
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine fails no test, and fixtures are made to serve many examples.
+CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
+settings.register_profile("no clock", deadline=None, suppress_health_check=CHECKS)
+settings.load_profile("no clock")
 
 ROOT = Path(__file__).parents[1]
 TINY = [

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from datamodules.errors import InputError
@@ -19,12 +18,6 @@ TROUBLE = [
     *[b"\n", b"\n\n", b"\r\n", b"\t", b" ", b"\0", b"\xff", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"\xc2\xa0"],
     *[b"nan", b"-1", b"0", b"99999999999", b"1e999", b'"', b"{", b"- [", b"(", b")", b"<", b"\\ud800", b"#"],
 ]
-
-
-def many(examples: int) -> settings:
-    """So many examples, each of which has its own limits."""
-    slow = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
-    return settings(max_examples=examples, deadline=None, suppress_health_check=slow)
 
 
 def spoilt(whole: bytes) -> st.SearchStrategy[bytes]:

@@ -41,7 +41,7 @@ def hold(megabytes: int, seconds: float = 0.0) -> None:
 def taken(before: int) -> dict[str, float]:
     hold(before)
     with grown_memory() as memory:
-        hold(MEGABYTES, seconds=3 / LOOKS)
+        hold(MEGABYTES, seconds=10 / LOOKS)
     return memory
 
 
@@ -54,7 +54,7 @@ def test_memory_is_that_of_the_work_whatever_was_held_before() -> None:
 
 def test_memory_of_workers_counts() -> None:
     with grown_memory() as memory:
-        worker = get_context("fork").Process(target=hold, args=(MEGABYTES, 5 / LOOKS))
+        worker = get_context("fork").Process(target=hold, args=(MEGABYTES, 10 / LOOKS))
         worker.start()
         worker.join()
     assert memory["memory_mb"] < MEGABYTES / 2

@@ -37,7 +37,7 @@ def batch(lengths: list[int], padding: float = 0.0) -> tuple[torch.Tensor, torch
 
 
 @every_encoder
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(lengths=lengths_of_a_batch, padding=st.sampled_from([0.0, 3.0, -50.0]))
 def test_padding_never_changes_a_vector(name: str, lengths: list[int], padding: float) -> None:
     encoder = build(name).eval()

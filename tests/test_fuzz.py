@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datamodules.lines import count_lines, read_lines
@@ -19,7 +19,7 @@ from probes.evaluation import Encoded, Model
 from probes.metrics import read_metrics
 from probes.results import Answers, read_rows, write_rows
 from probes.senteval import FILES, read_task
-from tests.fuzzing import limits, line_of, lines_in, many, read_or_refused_by_line, refusal, spoilt
+from tests.fuzzing import limits, line_of, lines_in, read_or_refused_by_line, refusal, spoilt
 from tests.probes.small_runs import run_of
 from tests.probes.test_downstream import folder_of_tasks
 
@@ -30,7 +30,7 @@ VECTORS = b"4 3\nthe 0.1 0.2 0.3\ndog -1 2 3.5\nsaw 1e-3 0 0\ncat 4 5 6\n"
 def test_word_vectors(tmp_path: Path, name: str) -> None:
     path, whole = tmp_path / name, VECTORS if name.endswith(".vec") else VECTORS[4:]
 
-    @many(400)
+    @settings(max_examples=400)
     @given(spoilt(whole))
     def check(content: bytes) -> None:
         def read() -> None:
@@ -50,7 +50,7 @@ PROBING = "".join(
 ).encode()
 
 
-@many(300)
+@settings(max_examples=300)
 @given(spoilt(PROBING))
 def test_published_probing_files(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / FILES["Tense"]
@@ -77,7 +77,7 @@ def test_packed_text(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]
         assert [text for _, text in read_lines(path)] == lines
         assert count_lines(path) == len(lines)
 
-    @many(150)
+    @settings(max_examples=150)
     @given(st.tuples(st.integers(0, len(packed)), st.integers(0, 40), st.binary(max_size=6)))
     def check(change: tuple[int, int, bytes]) -> None:
         at, gone, new = change
@@ -120,7 +120,7 @@ def test_downstream_files(downstream_files: Path, name: str) -> None:
             assert np.isfinite(part.gold.astype(float)).all()
         assert sum(len(part.gold) for part in task.parts.values()) == sum(items_of(name, path) for path in paths)
 
-    @many(60)
+    @settings(max_examples=60)
     @given(spoilt_file)
     def check(file: tuple[int, bytes]) -> None:
         try:
@@ -141,7 +141,7 @@ def test_scores_of_a_run(tmp_path: Path, name: str, rows_of: Callable[[Path], li
         assert len(rows) == max(0, given - 1)
         assert name == "probes.csv" or len({int(row["epoch"]) for row in rows}) == len(rows)
 
-    @many(300)
+    @settings(max_examples=300)
     @given(spoilt(path.read_bytes()))
     def check(content: bytes) -> None:
         read_or_refused_by_line(read, path, content, "empty")
@@ -155,7 +155,7 @@ def test_answers_of_a_run(tmp_path: Path) -> None:
     write_rows(path, [replace(row, answers=answers) for row in read_rows(path)])
     beside = path.with_name("answers.csv")
 
-    @many(300)
+    @settings(max_examples=300)
     @given(spoilt(beside.read_bytes()))
     def check(content: bytes) -> None:
         read_or_refused_by_line(lambda: read_rows(path), beside, content, "empty")
@@ -163,7 +163,7 @@ def test_answers_of_a_run(tmp_path: Path) -> None:
     check()
 
 
-@many(300)
+@settings(max_examples=300)
 @given(spoilt("dog\ncat\nthe\n.\nchâteau\n".encode()))
 def test_words_of_a_run(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "words.txt"
@@ -180,7 +180,7 @@ def test_a_remembered_score(tmp_path: Path) -> None:
     model.remembered(["task"], lambda: score)
     (path,) = tmp_path.glob("score-*.json")
 
-    @many(300)
+    @settings(max_examples=300)
     @given(spoilt(path.read_bytes()))
     def check(content: bytes) -> None:
         path.write_bytes(content)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from omegaconf import OmegaConf
 
 from configs.parts import only_ours
@@ -19,7 +19,7 @@ from encoders.load import read_checkpoint, read_config
 from encoders.named import precomputed
 from probes.report.runs import read_run
 from tests.encoders.test_load import GOLDEN, SENTENCES, Malicious
-from tests.fuzzing import limits, lines_in, many, read_or_refused_by_line, refusal, spoilt
+from tests.fuzzing import limits, lines_in, read_or_refused_by_line, refusal, spoilt
 from tests.probes.small_runs import run_of
 from tests.test_check import composed
 
@@ -42,7 +42,7 @@ def test_a_run_is_loaded_or_refused(run: Path, name: str) -> None:
         assert vectors.shape == (len(SENTENCES), encoder.dim)
         assert np.isfinite(vectors).all()
 
-    @many(200)
+    @settings(max_examples=200)
     @given(spoilt(path.read_bytes()))
     def check(content: bytes) -> None:
         path.write_bytes(content)
@@ -56,7 +56,7 @@ def test_settings_of_a_run_are_continued_or_refused(tmp_path: Path) -> None:
     OmegaConf.resolve(config)
     path = tmp_path / "config.yaml"
 
-    @many(100)
+    @settings(max_examples=100)
     @given(spoilt(OmegaConf.to_yaml(config).encode()))
     def check(content: bytes) -> None:
         path.write_bytes(content)
@@ -70,7 +70,7 @@ def test_settings_of_a_run_are_reported_or_refused(tmp_path: Path) -> None:
     path = run / "config.yaml"
     more = "objective:\n  parts: [nli, nmt_enfr]\n  select: null\nprobes:\n  source:\n    root: ${..root}\n  root: a\n"
 
-    @many(200)
+    @settings(max_examples=200)
     @given(spoilt(path.read_bytes() + more.encode()))
     def check(content: bytes) -> None:
         path.write_bytes(content)
@@ -90,7 +90,7 @@ def elsewhere(tmp_path: Path) -> tuple[Path, Path]:
 def test_vectors_made_elsewhere(elsewhere: tuple[Path, Path]) -> None:
     vectors, sentences = elsewhere
 
-    @many(250)
+    @settings(max_examples=250)
     @given(spoilt(vectors.read_bytes()))
     def check(content: bytes) -> None:
         vectors.write_bytes(content)
@@ -108,7 +108,7 @@ def test_sentences_of_vectors_made_elsewhere(elsewhere: tuple[Path, Path]) -> No
         if len(set(texts)) == len(texts):
             np.testing.assert_array_equal(model.encode(texts), np.load(vectors))
 
-    @many(250)
+    @settings(max_examples=250)
     @given(spoilt(sentences.read_bytes()))
     def check(content: bytes) -> None:
         read_or_refused_by_line(read, sentences, content, "not one vector for each|empty")
@@ -189,7 +189,7 @@ def test_a_checkpoint_that_is_spoilt_is_read_or_refused(run: Path) -> None:
         assert found.keys() == whole.keys()
         assert all(torch.equal(found[name], whole[name]) for name in whole)
 
-    @many(200)
+    @settings(max_examples=200)
     @given(spoilt(path.read_bytes()))
     def check(content: bytes) -> None:
         path.write_bytes(content)

@@ -48,14 +48,14 @@ def test_tokens_follow_the_moses_conventions() -> None:
 
 
 @given(st.text())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_tokens_have_single_spaces_between_them(text: str) -> None:
     tokens = tokenize(text)
     assert tokens == " ".join(tokens.split())
 
 
 @given(st.text())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_splitting_sentences_loses_no_character(text: str) -> None:
     assert sorted("".join("".join(split_sentences(text)).split())) == sorted("".join(text.split()))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from datamodules.corpora.documents import JsonDocuments
@@ -19,7 +19,7 @@ from datamodules.corpora.wikitext import read_wikitext
 from datamodules.corpus import Corpus, Section
 from datamodules.penn import read_trees
 from tests.datamodules.test_corpora_errors import FIXTURES, PAIRED, READERS, with_bytes
-from tests.fuzzing import line_of, lines_in, many, read_or_refused_by_line, refusal, spoilt
+from tests.fuzzing import line_of, lines_in, read_or_refused_by_line, refusal, spoilt
 
 Texts = tuple[str | None, ...]
 SPLITS_OF = {"multinli": ("test",), "sick whole": ("train", "dev", "test"), "europarl": ("train", "dev", "test")}
@@ -106,7 +106,7 @@ def test_every_example_is_given_or_the_first_bad_line_named(
             assert text == " ".join(text.split())
             text.encode()
 
-    @many(200)
+    @settings(max_examples=200)
     @given(spoilt(original))
     @example(b"")
     @example(b"\0" * 50)
@@ -132,7 +132,7 @@ MARKUP = [*re.findall(r"\S+", MARKS), "\x01", " ", "\n", "\n> "]
 
 @pytest.mark.parametrize("read", [read_wikitext, read_markdown])
 def test_any_markup_becomes_clean_sentences(read: Callable[[str], list[Section]]) -> None:
-    @many(250)
+    @settings(max_examples=250)
     @given(st.lists(st.sampled_from(MARKUP), max_size=40).map("".join))
     def check(text: str) -> None:
         for section in read(text):
@@ -164,7 +164,7 @@ MARKDOWN_UNSEEN = ["![X](a.png)", "\n\n```\nX\n```\n\n", "\n\n<!-- X -->\n\n"]
 def test_every_word_that_a_reader_sees_is_given_once_and_in_order(
     read: Callable[[str], list[Section]], seen: list[str], unseen: list[str]
 ) -> None:
-    @many(250)
+    @settings(max_examples=250)
     @given(st.lists(st.sampled_from([*seen, *unseen]), max_size=12))
     def check(pieces: list[str]) -> None:
         text = " ".join(piece.replace("X", f"word{i}") for i, piece in enumerate(pieces))

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from datamodules import download as module
 from datamodules.archives import unpack
 from datamodules.catalog import CATALOG, Entry, Remote
 from datamodules.download import download, main
 from datamodules.errors import InputError
-from tests.fuzzing import many, refusal, spoilt
+from tests.fuzzing import refusal, spoilt
 
 TEXT = gzip.compress(os.urandom(200_000))
 
@@ -292,7 +292,7 @@ def test_spoilt_archives_are_unpacked_whole_or_refused(name: str, tmp_path: Path
         else:
             assert found == held
 
-    @many(150)
+    @settings(max_examples=150)
     @given(spoilt(original))
     def check(content: bytes) -> None:
         shutil.rmtree(folder, ignore_errors=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import fasttext
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datamodules.errors import InputError
@@ -20,7 +20,6 @@ from tests.fuzzing import refusal
 
 SKIPGRAM = {"dim": 6, "epoch": 1, "bucket": 300, "minn": 2, "maxn": 4, "thread": 1}
 HEAD, MATRIX_HEAD = 92, 17  # bytes: magic number, settings and sizes; form, rows and columns
-many = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 class Dictionary(NamedTuple):
@@ -52,7 +51,6 @@ def dictionary(model: Path) -> Dictionary:
     return Dictionary(len(whole.get_words()), model.stat().st_size - matrices)
 
 
-@many
 @given(share=st.floats(0, 1, exclude_max=True))
 def test_a_model_that_is_cut_off_anywhere_is_refused(model: Path, tmp_path: Path, share: float) -> None:
     cut, whole = tmp_path / "cut.bin", model.read_bytes()
@@ -61,7 +59,6 @@ def test_a_model_that_is_cut_off_anywhere_is_refused(model: Path, tmp_path: Path
         read_vectors(cut)
 
 
-@many
 @given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
 def test_a_model_with_a_damaged_head_is_refused_or_read(model: Path, tmp_path: Path, share: float, new: bytes) -> None:
     damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
@@ -71,7 +68,7 @@ def test_a_model_with_a_damaged_head_is_refused_or_read(model: Path, tmp_path: P
     refusal(lambda: check_bin(damaged), damaged)
 
 
-@settings(many, max_examples=40)  # fastText takes a tenth of a second to open a model of any size
+@settings(max_examples=40)  # fastText takes a tenth of a second to open a model of any size
 @given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
 def test_of_a_model_with_a_damaged_dictionary_every_word_is_read_or_none(
     model: Path, dictionary: Dictionary, tmp_path: Path, share: float, new: bytes

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datamodules.errors import InputError
@@ -20,7 +20,7 @@ rows = st.lists(
     min_size=1,
     max_size=6,
 )
-a_few = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+a_few = settings(max_examples=30)
 
 
 @pytest.mark.parametrize("binary", [False, True])

@@ -59,7 +59,7 @@ def test_what_is_no_single_closed_tree_is_ill_formed(said: str) -> None:
     assert brackets(said.split()) is None
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(TREES)
 def test_every_tree_is_well_formed_and_has_the_spans_of_its_nodes(tree: Tree) -> None:
     wanted: list[Bracket] = []

@@ -9,7 +9,7 @@ from datamodules.loading import POOL_BATCHES, LengthBatches, SortedBatches, pad
 from datamodules.ragged import Ragged
 
 lengths = st.lists(st.integers(1, 30), min_size=1, max_size=300).map(np.array)
-small = settings(max_examples=30, deadline=None)
+small = settings(max_examples=30)
 
 
 budgets = st.sampled_from([None, 1, 20, 90])

@@ -20,13 +20,13 @@ TREES = st.recursive(
 ).map(lambda tree: Tree("ROOT", [tree]))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(TREES)
 def test_a_written_tree_reads_back_as_itself(tree: Tree) -> None:
     assert str(parse(str(tree))) == str(tree)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(TREES, st.text("() ab\n", max_size=40))
 def test_any_text_ends_in_trees_or_a_valueerror(tree: Tree, junk: str) -> None:
     for text in (junk, str(tree) + junk, junk + str(tree)):

@@ -20,7 +20,7 @@ def subwords(tmp_path_factory: pytest.TempPathFactory) -> Subwords:
     return Subwords.train(TEXT, tmp_path_factory.mktemp("bpe") / "m.model", 60)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(known, min_size=1, max_size=6).map(" ".join))
 def test_decoding_gives_back_what_was_encoded(subwords: Subwords, sentence: str) -> None:
     codes = next(subwords.encode_all([sentence]))
@@ -33,7 +33,7 @@ def test_the_same_text_gives_the_same_codes(subwords: Subwords, tmp_path: Path) 
     assert list(again.encode_all(TEXT[:2])) == list(subwords.encode_all(TEXT[:2]))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.lists(known, min_size=1, max_size=8).map(" ".join), min_size=5, max_size=30))
 def test_codes_learnt_from_counted_words_are_those_of_sentencepiece_on_the_sentences(sentences: list[str]) -> None:
     with TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ words = st.text(st.characters(blacklist_categories=("Z", "C")), min_size=1, max_
     lambda w: not w.isspace()
 )
 sentences = st.lists(st.lists(words, max_size=8).map(" ".join), max_size=12)
-small = settings(max_examples=40, deadline=None)
+small = settings(max_examples=40)
 
 
 def test_words_come_by_falling_frequency_and_ties_by_alphabet() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
@@ -171,7 +171,7 @@ def test_vectors_of_a_short_text_tell_words_apart(tmp_path: Path) -> None:
     assert one @ many > one @ other
 
 
-@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20)
 @given(size=st.floats(1e-3, 1e3))
 def test_a_run_takes_vectors_of_any_source_at_a_mean_square_of_one(tmp_path: Path, size: float) -> None:
     rows = np.random.default_rng(0).normal(size=(7, 5)) * size

@@ -53,7 +53,7 @@ def test_the_vectors_of_a_bag_are_what_one_works_out_by_hand() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*empty")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(sentences=sentences_of_words)
 def test_each_sentence_gets_the_vector_that_it_gets_alone(sentences: list[str]) -> None:
     encoder = bilstm()
@@ -78,7 +78,7 @@ def test_sentences_of_like_length_are_encoded_together(monkeypatch: pytest.Monke
 
 
 @pytest.mark.filterwarnings("ignore:.*empty")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(sentences=sentences_of_words, chunk=st.integers(1, 5))
 def test_vectors_in_a_file_equal_those_in_memory(
     tmp_path_factory: pytest.TempPathFactory, sentences: list[str], chunk: int

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from datamodules.errors import InputError
@@ -208,7 +208,7 @@ def test_a_malicious_pickle_executes_nothing(run: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "owned").exists()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(keep=st.floats(0, 0.999))
 def test_a_checkpoint_that_is_cut_off_anywhere_is_refused(
     tmp_path_factory: pytest.TempPathFactory, keep: float
@@ -220,7 +220,7 @@ def test_a_checkpoint_that_is_cut_off_anywhere_is_refused(
     assert "best.ckpt" in refusal(run)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=3))
 @example([(8406 / 9118, 16)])  # calls a tensor a folder, of which torch reads nothing
 def test_a_checkpoint_with_changed_bytes_is_refused_or_has_the_same_weights(

@@ -38,7 +38,7 @@ def whole(grid: Grid, seed: int) -> Cells:
     return Cells(6, 3, cells, seed)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     grid=st.sampled_from([MIXED, MIXED.logistic()]),
     sentences=st.integers(1, 50),
@@ -94,7 +94,7 @@ def test_a_cell_takes_the_steps_of_torch_autograd_and_adam(
         torch.testing.assert_close(ours.view_as(theirs), theirs.detach())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(stay=st.sets(st.integers(0, 11), min_size=1).map(sorted))
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
 def test_cells_that_leave_do_not_disturb_those_that_stay(grid: Grid, stay: list[int]) -> None:

@@ -118,7 +118,7 @@ def test_names_stand_at_the_ends_of_lines_also_on_a_logarithmic_axis() -> None:
     assert 4096 < axes.texts[0].get_position()[0] < axes.get_xlim()[1] < 2 * 4096
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=11))
 def test_names_never_overlap_nor_leave_the_axis_nor_change_their_order(heights: list[float]) -> None:
     placed = spread(heights, 5.0, 2.0, 98.0)

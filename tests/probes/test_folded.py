@@ -29,7 +29,7 @@ def alone(items: Tensors, fold: Fold, classes: int, grid: Grid, seed: int) -> li
     return sorted(train_until_they_stop(cells, train, dev, grid, seed), key=lambda cell: cell.l2)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     sizes=st.lists(st.integers(20, 140), min_size=1, max_size=4),
     classes=st.integers(2, 4),

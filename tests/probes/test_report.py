@@ -250,7 +250,7 @@ def test_insignificant_cells_are_grey() -> None:
     assert np.ptp(pixels[0, 0, :3]) > 0
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.permutations(range(9)))
 def test_a_correlation_is_scipys(order: list[int]) -> None:
     found = correlate({f"m{i}": {"WC": float(i)} for i in range(9)}, {f"m{i}": {"MR": order[i]} for i in range(9)})
