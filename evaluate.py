@@ -77,6 +77,7 @@ def evaluate(config: DictConfig) -> list[Done]:
         raise InputError(f"suite={config.suite}: there are {', '.join(SUITES)}")
     device_for(config.device)  # what is wrong with these two is said now, not after the scores
     beside(config)
+    config.probes.classifier.protocol = config.protocol or config.probes.classifier.protocol  # as kept
     cache = None if str(config.cache) in ("off", "False", "None") else Path(config.cache)
     with tempfile.TemporaryDirectory() as nowhere:
         work = cache or Path(nowhere)
@@ -141,9 +142,8 @@ def build_suite(config: DictConfig, corpus: Corpus, cache: Path) -> Suite:
 
 
 def classifiers(config: DictConfig) -> Grid:
-    """The grid of `probes.classifier`, under `protocol=` where it is given."""
-    classifier = config.probes.classifier
-    return instantiate(classifier, protocol=config.protocol or classifier.protocol, _convert_="all")
+    """The grid of `probes.classifier`."""
+    return instantiate(config.probes.classifier, _convert_="all")
 
 
 def logistic(config: DictConfig) -> Grid:

@@ -282,6 +282,7 @@ def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab: Lab, tm
     (mean,), (total,) = (scored(lab, tmp_path, *FIXED, tasks, *more, *extra) for extra in ([], [summed]))
     assert mean.scores.main[0].row.hyperparameters == {"l2": "0.5 0.5"}
     assert mean.folder != total.folder
+    assert OmegaConf.load(mean.folder / "config.yaml").probes.classifier.protocol == "senteval"
 
 
 @pytest.mark.parametrize(
