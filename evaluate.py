@@ -29,6 +29,7 @@ from datamodules.corpus import Corpus
 from datamodules.device import device_for
 from datamodules.errors import InputError, in_one_line, of_the_disk
 from datamodules.files import atomic_write, upsert_csv
+from datamodules.products import whole_products
 from datamodules.word_vectors import FromFile
 from encoders.named import FORMS, Named, called, initialised, precomputed, trained
 from encoders.pretrained import pretrained
@@ -71,6 +72,7 @@ class Done(NamedTuple):
 ScoredSuite = tuple[list[str], Callable[[Model], Scores]]
 
 
+@whole_products()
 def evaluate(config: DictConfig) -> list[Done]:
     """Score every model of the configuration; files as they come, tables at the end."""
     if config.suite not in SUITES:

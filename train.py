@@ -36,6 +36,7 @@ from configs.processes import accelerator, is_first, starts_others, strategy
 from datamodules.claim import claimed, wait_for
 from datamodules.errors import InputError, in_one_line, of_the_disk
 from datamodules.files import atomic_write, clear_unfinished
+from datamodules.products import whole_products
 from datamodules.resumable import ResumableData
 from datamodules.word_vectors import RunVectors, load_run_vectors, save_run_vectors
 from encoders.embedding import WordEmbedding
@@ -59,6 +60,7 @@ PARTS = ("seed", "cache", "corpus", "datamodule", "objective", "embeddings", "en
 RUNNING = ".running"  # in a run's folder while a process works on it
 
 
+@whole_products()
 def train(config: DictConfig, run: Path) -> None:
     """Fit what `config` describes in the folder `run`, or continue what is there."""
     pl.seed_everything(config.seed, workers=True, verbose=False)

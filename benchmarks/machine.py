@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import torch
 
 from datamodules.files import atomic_write
+from datamodules.products import whole_products
 
 Result = TypeVar("Result")
 STARTED = time.perf_counter()
@@ -50,7 +51,8 @@ def repeated(work: Callable[[], object], times: int = 5) -> float:
 def matrix_rate(size: int, kind: torch.dtype) -> float:
     """GFLOP/s of a large product."""
     a, b = torch.randn(2, size, size, device=DEVICE, dtype=kind)
-    return 2 * size**3 / repeated(lambda: a @ b) / 1e9
+    with whole_products():
+        return 2 * size**3 / repeated(lambda: a @ b) / 1e9
 
 
 def bandwidth(megabytes: int = 1024) -> float:

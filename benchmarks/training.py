@@ -39,6 +39,7 @@ from benchmarks.steps import (  # noqa: E402
     our_step,
     plain_step,
 )
+from datamodules.products import whole_products  # noqa: E402
 from objectives.discourse import Discourse  # noqa: E402
 from objectives.nli import NLI, features  # noqa: E402
 from objectives.softmax import cross_entropy_sum  # noqa: E402
@@ -68,6 +69,7 @@ def timed(step: Step, text: Text, batches: list[np.ndarray]) -> dict[str, float]
     return {"sentences_per_second": rate * POOL / text.tokens(np.arange(POOL)), "tokens_per_second": rate}
 
 
+@whole_products()
 def ours(encoder: str, objective: str, steps: int, precisions: list[str], compiled: bool) -> dict[str, dict]:
     """By precision, the first with the share of each part; and compiled, once that is done."""
     text = generate(objective)

@@ -16,6 +16,7 @@ from datamodules.batches import UNKNOWN, Sentences
 from datamodules.errors import InputError
 from datamodules.files import room_for
 from datamodules.loading import pad
+from datamodules.products import whole_products
 from datamodules.ragged import ragged
 from datamodules.vocabulary import Vocabulary
 from encoders.embedding import WordEmbedding
@@ -101,6 +102,7 @@ class FrozenEncoder:
             beside.unlink(missing_ok=True)
         return np.load(out, mmap_mode="r")
 
+    @whole_products()
     def _fill(self, target: Callable[[], np.ndarray], distinct: list[str], which: np.ndarray) -> None:
         """Row i of the target becomes the vector of sentence `distinct[which[i]]`."""
         by_sentence = np.argsort(which, kind="stable")  # rows of the first sentence, of the second, ...

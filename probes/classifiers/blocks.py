@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import torch
 
+from datamodules.products import whole_products
 from probes.classifiers.cells import Cell
 from probes.classifiers.grid import Grid
 
@@ -50,7 +51,7 @@ def on_all_cores(work: Callable[[Job], Result], jobs: Sequence[Job], device: str
     """The results of `work`, in order. Each core takes the next job from the end, where the widest cells are."""
     if device != "cpu":
         return [work(job) for job in jobs]
-    with _one_core_each() as cores, ThreadPoolExecutor(cores) as pool:
+    with whole_products(), _one_core_each() as cores, ThreadPoolExecutor(cores) as pool:
         return list(pool.map(work, reversed(jobs)))[::-1]
 
 
