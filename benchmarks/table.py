@@ -66,7 +66,10 @@ def where(record: dict[str, Any]) -> str:
     rate = record["matrix_gflop_per_second"]
     took = f", {record['seconds']:,.0f} s" if "seconds" in record else ""
     narrow = record.get("bf16_matrix_gflop_per_second")
-    rates = f"matrix product {rate:,.0f} GFLOP/s" + (f" ({narrow:,.0f} in bfloat16)" if narrow else "")
+    default = record.get("default_matrix_gflop_per_second")
+    beside = [f"{default:,.0f} as PyTorch has it by default"] if default else []
+    beside += [f"{narrow:,.0f} in bfloat16"] if narrow else []
+    rates = f"matrix product {rate:,.0f} GFLOP/s" + (f" ({', '.join(beside)})" if beside else "")
     rates += f", memory {record['memory_gb_per_second']:,.0f} GB/s" if "memory_gb_per_second" in record else ""
     return (
         f"`{record['command']}`, {record['date']}{took}: {record['machine']}, {record['threads']} threads, "
