@@ -1,8 +1,8 @@
 """Products of matrices in 32 bits, by the faster of PyTorch's two libraries for a CPU.
 
 PyTorch multiplies with MKL, which leaves half of an AMD processor unused. Allowed to use fewer bits
-(`torch.set_float32_matmul_precision("medium")`) it multiplies with oneDNN, which is as fast there as on an Intel
-processor, and keeps all 32 bits where the processor has no tiles for fewer. So that is allowed where nothing is lost.
+(`torch.set_float32_matmul_precision("medium")`) it multiplies with oneDNN, which is twice as fast there, and keeps all
+32 bits where the processor has no tiles for fewer. So that is allowed where a product is seen to lose nothing.
 """
 
 from collections.abc import Iterator
