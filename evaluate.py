@@ -79,7 +79,8 @@ def evaluate(config: DictConfig) -> list[Done]:
         raise InputError(f"suite={config.suite}: there are {', '.join(SUITES)}")
     device_for(config.device)  # what is wrong with these two is said now, not after the scores
     beside(config)
-    config.probes.classifier.protocol = config.protocol or config.probes.classifier.protocol  # as kept
+    if config.protocol:  # also in what is kept beside the scores
+        config.probes.classifier.protocol = config.protocol
     cache = None if str(config.cache) in ("off", "False", "None") else Path(config.cache)
     with tempfile.TemporaryDirectory() as nowhere:
         work = cache or Path(nowhere)
@@ -210,7 +211,7 @@ def write(name: str, model: Model, scores: Scores, config: DictConfig) -> Done:
     title = ", ".join(filter(None, [model.encoder, model.objective]))
     folder = Path(config.out) / config.suite / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', title)}-{scores.key}"
     names = {"encoder_name": model.encoder, "objective_name": model.objective, "corpus_name": None, "model": name}
-    kept = {key: config[key] for key in ("suite", "seed", "protocol")}
+    kept = {key: config[key] for key in ("suite", "seed")}
     if config.suite == "probing":
         kept["probes"] = config.probes
         kept |= {"corpus": config.corpus} if get_class(config.probes.source._target_) is FromCorpus else {}

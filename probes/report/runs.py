@@ -152,6 +152,8 @@ def run_folders(given: Iterable[Path]) -> list[Path]:
 def read_run(folder: Path) -> Run:
     """Read a run folder. Raises InputError naming what is broken."""
     settings = _flat(OmegaConf.to_container(read_settings(folder / SETTINGS)))
+    if protocol := settings.pop("protocol", None):  # as evaluations of before 22 November 2026 say it
+        settings["probes.classifier.protocol"] = protocol
     *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
     if objective == "discourse":

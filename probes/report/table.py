@@ -192,8 +192,7 @@ def _by_protocol(models: Sequence[Model]) -> list[str]:
     """How our classifiers were trained (docs/probing_protocol.md); baselines without vectors have none."""
     used: dict[str, list[str]] = {}
     for model in models:
-        settings = model.runs[0].settings  # the same for all seeds
-        protocol = settings.get("protocol") or settings.get("probes.classifier.protocol")
+        protocol = model.runs[0].settings.get("probes.classifier.protocol")  # the same for all seeds
         if protocol and model.runs[0].encoder != "baseline":
             used.setdefault(str(protocol), []).append(model.title)
     if not used:

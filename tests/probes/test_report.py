@@ -86,6 +86,12 @@ def test_a_table_names_the_protocol_of_our_classifiers(tmp_path: Path, settings:
     assert f"Our classifiers: protocol={ours}; the papers': protocol=senteval." in notes
 
 
+def test_an_evaluation_that_says_its_protocol_as_they_once_did_is_of_the_same_model(tmp_path: Path) -> None:
+    texts = [OTHERWISE, PROBES.replace("modern", "senteval"), PROBES]
+    found = models(*(with_settings(run_of(tmp_path / str(seed), seed=seed), text) for seed, text in enumerate(texts)))
+    assert [len(model.runs) for model in found] == [2, 1]
+
+
 def test_of_two_protocols_each_is_named_with_its_models_and_a_baseline_has_none(tmp_path: Path) -> None:
     texts = {"bilstm_max": PROBES, "bilstm_last": OTHERWISE, "baseline": PROBES}
     found = models(*(with_settings(run_of(tmp_path / name, encoder=name), text) for name, text in texts.items()))
