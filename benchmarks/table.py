@@ -27,11 +27,11 @@ BENCH = ("training", "encoding", "probing", "downstream", "data")  # what `make 
 COMPILE = """\
 `torch.compile` of the whole loss did not pay, so `train.py` has no switch for it. Tokens per second without and with
 it (`python benchmarks/training.py --compile --steps 5 --precision 32-true --pairs gated_convnet:nli bilstm_max:nli
---json FILE`) on two cores of an AMD EPYC whose speed wandered by a third: gated_convnet, nli 1,199 and 1,717, but 1,918
-without it a few minutes later; bilstm_max, nli 6,362 and 6,972; with `--steps 3`, gated_convnet, nmt 734 and 221;
-bigru_mean, discourse 1,151 and 1,367. On one thread of a busy Xeon (`OMP_NUM_THREADS=1`, `--steps 3`): gated_convnet,
-nli 390 and 299; bilstm_max, nli 1,193 and 568. The first round took 6 seconds to 8 minutes. torch's recurrent layers
-are fused already, and what is left are large matrix products."""
+--json FILE`, at commit 57a82ba) on two cores of an AMD EPYC whose speed wandered by a third: gated_convnet, nli 1,199
+and 1,717, but 1,918 without it a few minutes later; bilstm_max, nli 6,362 and 6,972; with `--steps 3`, gated_convnet,
+nmt 734 and 221; bigru_mean, discourse 1,151 and 1,367. On one thread of a busy Xeon (`OMP_NUM_THREADS=1`, `--steps
+3`): gated_convnet, nli 390 and 299; bilstm_max, nli 1,193 and 568. The first round took 6 seconds to 8 minutes.
+torch's recurrent layers are fused already, and what is left are large matrix products."""
 
 
 def main() -> None:
