@@ -23,29 +23,30 @@ from hydra.utils import get_class, instantiate
 from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from configs.check import mistakes
-from configs.help import evaluate_help
+from common.config_check import mistakes
+from common.config_help import evaluate_help
+from common.csv_files import upsert_csv
+from common.devices import device_for
+from common.errors import InputError, in_one_line, of_the_disk
+from common.files import atomic_write
+from common.matmul import whole_products
 from datamodules.corpus import Corpus
-from datamodules.device import device_for
-from datamodules.errors import InputError, in_one_line, of_the_disk
-from datamodules.files import atomic_write, upsert_csv
-from datamodules.products import whole_products
-from datamodules.word_vectors import FromFile
-from encoders.named import FORMS, Named, called, initialised, precomputed, trained
-from encoders.pretrained import pretrained
-from probes.baselines import BASELINES
-from probes.classifier import Grid
+from datamodules.word_vectors.store import FromFile
+from encoders.hugging_face import pretrained
+from encoders.model_sources import FORMS, Named, called, initialised, precomputed, trained
+from probes.classifiers.classifier import Grid
 from probes.downstream.evaluation import DownstreamEvaluation
 from probes.downstream.files import SOURCE, read_downstream
 from probes.downstream.suite import sentences_of
 from probes.evaluation import Evaluated, Evaluation, Model
-from probes.report.published import published
-from probes.report.runs import models_of, read_run
-from probes.report.table import probing_table
-from probes.report.terminal import comparisons, descriptions, plain, second_measures, selectivities
+from probes.probing.baselines import BASELINES
+from probes.probing.data import FromCorpus
 from probes.results import write_rows
-from probes.sources import FromCorpus
 from probes.suite import Suite
+from reports.published import published
+from reports.runs import models_of, read_run
+from reports.table import probing_table
+from reports.terminal import comparisons, descriptions, plain, second_measures, selectivities
 
 ROOT = Path(__file__).parent
 CONFIGS = ROOT / "configs"

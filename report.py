@@ -14,21 +14,21 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from datamodules.errors import InputError, of_the_disk
-from datamodules.files import atomic_write
-from probes.curves import Panel, draw_panels, panel_of
-from probes.drawing import save_figure
-from probes.report.claims import CLAIMS
-from probes.report.correlation import FEWEST, Scores, correlate, draw_correlations, scores_of
-from probes.report.evidence import evidence_of, published_evidence
-from probes.report.findings import as_markdown, check
-from probes.report.formats import FORMATS
-from probes.report.overlay import draw_overlay
-from probes.report.page import page
-from probes.report.published import SOURCES, TRAINING
-from probes.report.runs import Model, each_seed_once, models_of, read_run, run_folders
-from probes.report.sizes import by_size, draw_sizes, has_size
-from probes.report.table import Table, no_scores, own_cell, probing_table, training_table
+from common.errors import InputError, of_the_disk
+from common.files import atomic_write
+from reports.claims import CLAIMS
+from reports.correlation import FEWEST, Scores, correlate, draw_correlations, scores_of
+from reports.curves import Panel, draw_panels, panel_of
+from reports.drawing import save_figure
+from reports.evidence import evidence_of, published_evidence
+from reports.findings import as_markdown, check
+from reports.formats import FORMATS
+from reports.overlay import draw_overlay
+from reports.page import page
+from reports.published import SOURCES, TRAINING
+from reports.runs import Model, each_seed_once, models_of, read_run, run_folders
+from reports.sizes import by_size, draw_sizes, has_size
+from reports.table import Table, no_scores, own_cell, probing_table, training_table
 
 RUNS = "run folders, or folders of such, as runs/ or a study's; runs that differ in their seed alone are one model"
 

@@ -29,31 +29,31 @@ from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers import TensorBoardLogger
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
-from configs.check import mistakes
-from configs.help import help_text
-from configs.parts import only_ours
-from configs.processes import accelerator, is_first, starts_others, strategy
-from datamodules.claim import claimed, wait_for
-from datamodules.errors import InputError, in_one_line, of_the_disk
-from datamodules.files import atomic_write, clear_unfinished
-from datamodules.products import whole_products
-from datamodules.resumable import ResumableData
-from datamodules.word_vectors import RunVectors, load_run_vectors, save_run_vectors
+from common.config_check import mistakes
+from common.config_help import help_text
+from common.errors import InputError, in_one_line, of_the_disk
+from common.files import atomic_write, clear_unfinished
+from common.locks import claimed, wait_for
+from common.matmul import whole_products
+from datamodules.base import ResumableData
+from datamodules.word_vectors.store import RunVectors, load_run_vectors, save_run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.frozen import FrozenEncoder
 from encoders.load import read_checkpoint, read_config
-from objectives.checkpoints import LAST, AtomicCheckpoints, CheckpointEvery, newest_whole
-from objectives.finite import StopsWhereNotFinite
-from objectives.interrupt import StopsOnInterrupt
 from objectives.objective import Objective
-from objectives.run_log import RunLog
 from probes.callback import ProbingCallback
-from probes.curves import draw_curves
 from probes.results import read_rows
 from probes.suite import Suite
-from probes.tensorboard import add_picture, open_page
+from reports.curves import draw_curves
 from studies.plan import is_study
 from studies.run import run_study
+from training.allowed_classes import only_ours
+from training.checkpoints import LAST, AtomicCheckpoints, CheckpointEvery, newest_whole
+from training.devices import accelerator, is_first, starts_others, strategy
+from training.finite import StopsWhereNotFinite
+from training.interrupt import StopsOnInterrupt
+from training.run_log import RunLog
+from training.tensorboard import add_picture, open_page
 
 CONFIGS = Path(__file__).parent / "configs"
 PARTS = ("seed", "cache", "corpus", "datamodule", "objective", "embeddings", "encoder", "probes", "trainer")

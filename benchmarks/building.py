@@ -4,7 +4,8 @@ python benchmarks/building.py                                  10,000 and 100,00
 python benchmarks/building.py --sizes 10000 100000 1000000 --json benchmarks/results/building.json
 
 Trees are those of the embedded corpus, one per line. Each size is built in a process of its own, by what
-`python -m probes.build` does with them: the published sizes are wished for, and a smaller corpus gives what it can.
+`python -m probes.probing.build` does with them: the published sizes
+are wished for, and a smaller corpus gives what it can.
 Memory is said twice: resident, and the processes' own with their workers (benchmarks/machine.py).
 """
 
@@ -22,8 +23,8 @@ sys.path.insert(0, str(ROOT))  # so that the file runs as it is
 
 from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
 from datamodules.demo import PROBE_FACTOR, Demo  # noqa: E402
-from probes.build import build, understand  # noqa: E402
-from probes.senteval import FILES  # noqa: E402
+from probes.probing.build.__main__ import build, understand  # noqa: E402
+from probes.probing.published_files import FILES  # noqa: E402
 
 
 def generate(path: Path, sentences: int) -> None:

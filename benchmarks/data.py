@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))  # so that the file runs as it is
 
 from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
 from datamodules.corpora.plain_text import PlainText  # noqa: E402
-from datamodules.text_pairs import TextPairs  # noqa: E402
+from datamodules.seq2seq import TextPairs  # noqa: E402
 
 BLOCK = 100_000  # sentences generated at a time
 WORDS = 50_000

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))  # so that the file runs as it is
 from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
 from benchmarks.probing import Shape, vectors  # noqa: E402
 from benchmarks.sequential import nested_folds  # noqa: E402
-from probes.classifier import Grid, as_tensors  # noqa: E402
+from probes.classifiers.classifier import Grid, as_tensors  # noqa: E402
 from probes.downstream.folds import nested  # noqa: E402
 
 SEED = 1111  # the toolkit's

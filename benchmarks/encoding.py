@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file runs as it is
 
 from benchmarks.machine import DEVICE, grown_memory, hardware, write_json  # noqa: E402
-from datamodules.vocabulary import Vocabulary  # noqa: E402
+from datamodules.text.vocabulary import Vocabulary  # noqa: E402
 from encoders import FrozenEncoder  # noqa: E402
 from encoders.embedding import WordEmbedding  # noqa: E402
 

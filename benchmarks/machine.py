@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 import torch
 
-from datamodules.files import atomic_write
-from datamodules.products import whole_products
+from common.files import atomic_write
+from common.matmul import whole_products
 
 Result = TypeVar("Result")
 STARTED = time.perf_counter()

@@ -17,7 +17,7 @@ from encoders.encoder import Encoder
 from encoders.pooling import mean_pool
 from encoders.recurrent import Bidirectional
 from objectives.attention import Attention, Memory
-from objectives.heads import LOSSES, feedforward
+from objectives.layers import LOSSES, feedforward
 
 Words = Callable[[Tensor], Tensor]  # ids (B, T) to word vectors (B, T, E)
 Pool = Callable[[Tensor, Tensor], Tensor]  # states (B, T, D) and lengths to vectors (B, D)

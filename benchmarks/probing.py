@@ -8,7 +8,7 @@ python benchmarks/probing.py --train 10000 100000 1000000 --sequential-passes 1 
 
 With --sequential-passes N each width and dropout of the sequential side is trained for N passes only, and its seconds
 are those per pass times the passes that its cells take to their end; these are known from the fused run, whose cells
-are the same (tests/probes/test_classifier_senteval.py). With --fused-passes N the fused run, too, stops after N passes
+are the same (tests/probes/classifiers/test_senteval.py). With --fused-passes N the fused run, too, stops after N passes
 of every cell: then both sides' seconds are for N passes, their ratio holds for any number, and they have no accuracy;
 `modern` runs to its end and is compared with the fewest passes that the protocol can take, so its ratio is a lower
 bound. Each side runs in a process of its own, on the GPU if there is one.
@@ -31,9 +31,9 @@ sys.path.insert(0, str(ROOT))  # so that the file runs as it is
 
 from benchmarks.machine import DEVICE, alone, grown_memory, hardware, now, write_json  # noqa: E402
 from benchmarks.sequential import search, train_alone  # noqa: E402
-from probes.classifier import Grid, Labelled, as_tensors, probe  # noqa: E402
 from probes.classifiers import optimum, senteval  # noqa: E402
 from probes.classifiers.cells import Cell, Cells, predict  # noqa: E402
+from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe  # noqa: E402
 
 Seen = dict[Cell, int]  # sentences
 

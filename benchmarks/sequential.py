@@ -13,7 +13,7 @@ import torch
 from sklearn.model_selection import StratifiedKFold
 from torch import Tensor, nn
 
-from probes.classifier import Grid
+from probes.classifiers.classifier import Grid
 
 
 class Alone(NamedTuple):

@@ -19,10 +19,10 @@ from torch import Tensor, nn
 
 from benchmarks.machine import DEVICE
 from benchmarks.plain import PlainDiscourse, PlainNLI, PlainSeq2Seq
+from datamodules.arrays import Ragged, ragged
 from datamodules.batches import InDocument, LabelledPair, Position, SentencePair
-from datamodules.in_documents import TARGETS, Sizes, pad_bags
-from datamodules.loading import LengthBatches, pad
-from datamodules.ragged import Ragged, ragged
+from datamodules.discourse import TARGETS, Sizes, pad_bags
+from datamodules.samplers import LengthBatches, pad
 from encoders.embedding import WordEmbedding
 from objectives.discourse import Discourse
 from objectives.nli import NLI

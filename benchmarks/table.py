@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from datamodules.files import atomic_write
+from common.files import atomic_write
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -225,8 +225,8 @@ def data(record: dict[str, Any]) -> list[str]:
 
 def building(record: dict[str, Any]) -> list[str]:
     said = (
-        "The whole of `python -m probes.build` on trees of the embedded corpus, from one file of trees to ten files "
-        f"and the report; it wishes for the published sizes. Trees are read on all {record['cores']} cores, and "
+        "The whole of `python -m probes.probing.build` on trees of the embedded corpus, from one file of trees to ten "
+        f"files and the report; it wishes for the published sizes. Trees are read on all {record['cores']} cores, and "
         "sentences chosen on one."
     )
     rows = []

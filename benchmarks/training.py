@@ -39,10 +39,10 @@ from benchmarks.steps import (  # noqa: E402
     our_step,
     plain_step,
 )
-from datamodules.products import whole_products  # noqa: E402
+from common.matmul import whole_products  # noqa: E402
+from objectives.chunked_cross_entropy import cross_entropy_sum  # noqa: E402
 from objectives.discourse import Discourse  # noqa: E402
 from objectives.nli import NLI, features  # noqa: E402
-from objectives.softmax import cross_entropy_sum  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"
 ENCODERS = ("bilstm_max", "bilstm_last", "bilstm_att", "gated_convnet", "bigru_mean", "bov")

@@ -27,7 +27,7 @@ class LabelledPair(NamedTuple):
 
     premise: Sentences
     hypothesis: Sentences
-    label: Tensor  # (B,) int64, index into LABELS of datamodules/inference_pairs.py
+    label: Tensor  # (B,) int64, index into LABELS of datamodules/nli.py
 
 
 class Bag(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
 
-from datamodules.errors import InputError
+from common.errors import InputError
 
 Split = Literal["train", "dev", "test", "probe"]  # probe: sentences that no objective trains on
 Label = Literal["entailment", "neutral", "contradiction"]
@@ -74,5 +74,5 @@ class Corpus:
 
     def _without(self, view: str) -> InputError:
         return InputError(
-            f"corpus {self.name} has no {view}: choose another corpus= (python -m datamodules.catalog lists them)"
+            f"corpus {self.name} has no {view}: choose another corpus= (python -m datamodules.download lists them)"
         )

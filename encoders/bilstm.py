@@ -4,7 +4,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from datamodules.errors import InputError
+from common.errors import InputError
 from encoders.encoder import Encoded, Encoder
 from encoders.pooling import last_pool, max_pool
 from encoders.recurrent import Bidirectional

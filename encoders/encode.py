@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from datamodules.errors import InputError
-from datamodules.ragged import ArrayFile, chunks
+from common.errors import InputError
+from datamodules.arrays import ArrayFile, chunks
 from encoders.frozen import CHUNK, Coverage
 from encoders.load import load_encoder
 

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from common.errors import InputError
+from common.files import room_for
+from common.matmul import whole_products
+from datamodules.arrays import ragged
 from datamodules.batches import UNKNOWN, Sentences
-from datamodules.errors import InputError
-from datamodules.files import room_for
-from datamodules.loading import pad
-from datamodules.products import whole_products
-from datamodules.ragged import ragged
-from datamodules.vocabulary import Vocabulary
+from datamodules.samplers import pad
+from datamodules.text.vocabulary import Vocabulary
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 

@@ -11,11 +11,11 @@ import torch
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
+from common.devices import device_for
+from common.errors import InputError
+from common.run_settings import read_settings
 from datamodules.corpus import Corpus
-from datamodules.device import device_for
-from datamodules.errors import InputError
-from datamodules.settings import read_settings
-from datamodules.word_vectors import WordVectors, load_run_vectors
+from datamodules.word_vectors.store import WordVectors, load_run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder

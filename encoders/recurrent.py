@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from datamodules.errors import InputError
+from common.errors import InputError
 
 
 class Bidirectional(nn.Module):

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from encoders.recurrent import in_its_precision
 from objectives.attention import Attention, Memory
-from objectives.heads import Logits
-from objectives.softmax import cross_entropy_sum
+from objectives.chunked_cross_entropy import cross_entropy_sum
+from objectives.layers import Logits
 
 State = tuple[Tensor, Tensor]  # hidden and cell, each (layers, B, H)
 

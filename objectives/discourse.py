@@ -6,14 +6,14 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from common.errors import InputError
 from datamodules.batches import InDocument
-from datamodules.errors import InputError
-from datamodules.in_documents import SentencesInDocuments
+from datamodules.discourse import SentencesInDocuments
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
-from objectives.heads import LOSSES, Term, feedforward
+from objectives.layers import LOSSES, Term, feedforward
+from objectives.metrics import Tally, perplexity, ratio
 from objectives.objective import MakeOptimizer, Objective
-from objectives.tally import Tally, perplexity, ratio
 
 
 class Discourse(Objective):

@@ -6,15 +6,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from common.errors import InputError
 from datamodules.batches import LabelledPair
 from datamodules.corpus import LABELS
-from datamodules.errors import InputError
-from datamodules.inference_pairs import InferencePairs
+from datamodules.nli import InferencePairs
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
-from objectives.heads import classifier
+from objectives.layers import classifier
+from objectives.metrics import Tally, ratio
 from objectives.objective import MakeOptimizer, Objective
-from objectives.tally import Tally, ratio
 
 SHRINK, CUT, LEAST = 0.99, 0.2, 1e-5  # InferSent: lr times 0.99 per epoch, over 5 at no gain, the end below 1e-5
 

@@ -5,8 +5,8 @@ import torch
 from torch import Tensor
 
 from datamodules.batches import SentencePair
-from datamodules.subwords import BEGIN, END
-from datamodules.text_pairs import TextPairs
+from datamodules.seq2seq import TextPairs
+from datamodules.text.subwords import BEGIN, END
 from objectives.attention import Memory
 from objectives.sequence import SequenceObjective
 

@@ -3,12 +3,12 @@
 from torch import Tensor
 
 from datamodules.batches import SentencePair
-from datamodules.linear_trees import brackets
-from datamodules.sentence_trees import SentenceTrees
-from datamodules.subwords import BEGIN, END
+from datamodules.seq2tree import SentenceTrees
+from datamodules.text.subwords import BEGIN, END
+from datamodules.trees.linearize import brackets
 from objectives.attention import Memory
+from objectives.metrics import Tally, ratio
 from objectives.sequence import SequenceObjective
-from objectives.tally import Tally, ratio
 
 SYMBOLS_PER_WORD = 4  # decoding stops there; treebanks have 2.7 to 2.9 on average
 

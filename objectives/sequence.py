@@ -3,13 +3,13 @@
 from torch import Tensor
 
 from datamodules.batches import SentencePair, Sentences
-from datamodules.text_pairs import SourceTarget
+from datamodules.seq2seq import SourceTarget
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.attention import Memory
 from objectives.decoder import Decoder
+from objectives.metrics import Tally, perplexity
 from objectives.objective import MakeOptimizer, Objective
-from objectives.tally import Tally, perplexity
 
 
 class SequenceObjective(Objective):

@@ -10,11 +10,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from datamodules.files import atomic_write
-from probes.baselines import score_baseline
-from probes.classifier import Grid, Labelled, Score
-from probes.controls import control_task
-from probes.mdl import description_length
+from common.files import atomic_write
+from probes.classifiers.classifier import Grid, Labelled, Score
+from probes.description_length import description_length
+from probes.probing.baselines import score_baseline
+from probes.probing.controls import control_task
 from probes.results import ProbeRow, packed, unpacked
 from probes.suite import Suite, vectors_of
 from probes.task import Task

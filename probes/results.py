@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from datamodules.errors import InputError
-from datamodules.files import numbered_csv, upsert_csv
+from common.csv_files import numbered_csv, upsert_csv
+from common.errors import InputError
 
 KEY = ("epoch", "suite", "task", "classifier", "seed")
 ANSWERS = "answers.csv"

@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from datamodules.device import device_for
-from datamodules.errors import InputError
-from probes.classifier import Grid, Labelled, Score, probe
-from probes.intervals import wilson
+from common.devices import device_for
+from common.errors import InputError
+from probes.classifiers.classifier import Grid, Labelled, Score, probe
 from probes.results import Answers, ProbeRow
+from probes.statistics import wilson
 from probes.task import EncodesSentences, Split, Task, items_of
 
 LOGISTIC_ONLY = frozenset({"WC"})  # Conneau et al. 2018, appendix: too many classes for the MLP

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from omegaconf import OmegaConf
 
-from datamodules.errors import InputError
+from common.errors import InputError
 
 SCALES = ("demo", "small", "paper")
 SHARED = ("corpus", "embeddings", "probes", "seed", "cache")  # settings that evaluate.py has as train.py has them

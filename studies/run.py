@@ -13,10 +13,10 @@ from hydra.errors import HydraException, InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from configs.check import mistakes
-from datamodules.claim import claimed
-from datamodules.errors import InputError, in_one_line
-from datamodules.files import atomic_write
+from common.config_check import mistakes
+from common.errors import InputError, in_one_line
+from common.files import atomic_write
+from common.locks import claimed
 from studies.estimate import hours, together
 from studies.plan import SCALES, Cell, Study, read_study
 

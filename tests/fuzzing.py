@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from datamodules.errors import InputError
+from common.errors import InputError
 
 SECONDS, MEMORY = 20, 1 << 30  # that one spoilt file of a few lines may take
 TROUBLE = [

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 START = "start"  # before any of them
 PHASES = {  # the functions that a phase consists of
-    "data preparation": ("datamodules.text_pairs._build", "train.build_suite", "train.run_vectors"),
+    "data preparation": ("datamodules.seq2seq._build", "train.build_suite", "train.run_vectors"),
     "training step": ("train.fit",),  # save what is another phase's
-    "checkpoint write": ("objectives.checkpoints.AtomicCheckpoints.save_checkpoint",),
+    "checkpoint write": ("training.checkpoints.AtomicCheckpoints.save_checkpoint",),
     "probing": ("probes.callback.ProbingCallback.probe",),
     "final report": ("train.report",),
 }
@@ -24,10 +24,10 @@ MOMENTS = (  # what happens in them: a moment before and one after each, and so 
     "os.fsync",
     "os.replace",
     "torch.save",
-    "datamodules.text_pairs.write_sides",
-    "datamodules.text_pairs.write_words",
-    "datamodules.word_vectors.train_bin",
-    "probes.sources.write_task",
+    "datamodules.seq2seq.write_sides",
+    "datamodules.seq2seq.write_words",
+    "datamodules.word_vectors.store.train_bin",
+    "probes.probing.data.write_task",
     "objectives.objective.Objective.on_train_batch_start",
     "objectives.sequence.SequenceObjective.training_step",
     "objectives.sequence.SequenceObjective.validation_step",

@@ -51,7 +51,7 @@ def test_a_part_of_so_few_batches_that_none_is_left_is_one_line(lab: Lab, tmp_pa
 def test_a_missing_corpus_folder_says_how_to_get_it(lab: Lab, tmp_path: Path) -> None:
     said = complaint(lab, "corpus=multi30k", f"corpus.root={tmp_path / 'nowhere'}", f"hydra.run.dir={tmp_path / 'r'}")
     assert "nowhere" in said
-    assert "datamodules.download" in said
+    assert "datamodules.download.fetch" in said
 
 
 def test_parallel_files_of_different_length_are_named(lab: Lab, parallel: Path, tmp_path: Path) -> None:

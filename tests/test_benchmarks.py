@@ -13,9 +13,9 @@ from benchmarks.machine import LOOKS, alone, grown_memory
 from benchmarks.plain import PackedEncoder, PlainDiscourse, PlainNLI, PlainSeq2Seq, counts_loss
 from benchmarks.steps import BATCH, by_length, generate, our_loss
 from datamodules.batches import Bag, Sentences
-from datamodules.in_documents import SentencesInDocuments
-from datamodules.inference_pairs import InferencePairs
-from datamodules.text_pairs import TextPairs
+from datamodules.discourse import SentencesInDocuments
+from datamodules.nli import InferencePairs
+from datamodules.seq2seq import TextPairs
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
@@ -23,7 +23,7 @@ from encoders.encoder import Encoder
 from encoders.gated_convnet import GatedConvNet
 from encoders.recurrent import Bidirectional
 from objectives.discourse import Discourse
-from objectives.heads import LOSSES, bag_loss
+from objectives.layers import LOSSES, bag_loss
 from objectives.nli import NLI
 from objectives.objective import Objective
 from objectives.sequence import SequenceObjective

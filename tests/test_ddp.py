@@ -20,14 +20,13 @@ from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
 import train
-from configs.processes import strategy
+from common.csv_files import read_csv
+from common.errors import InputError
+from datamodules.base import CachedData
 from datamodules.batches import Bag
-from datamodules.cached import CachedData
-from datamodules.errors import InputError
-from datamodules.files import read_csv
-from datamodules.in_documents import SentencesInDocuments
-from datamodules.text_pairs import TextPairs
-from datamodules.word_vectors import save_run_vectors
+from datamodules.discourse import SentencesInDocuments
+from datamodules.seq2seq import TextPairs
+from datamodules.word_vectors.store import save_run_vectors
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from encoders.gated_convnet import GatedConvNet
@@ -36,13 +35,14 @@ from objectives.multitask import Multitask
 from objectives.nli import NLI
 from objectives.seq2seq import Seq2Seq
 from probes.callback import ProbingCallback
-from probes.classifier import Grid
+from probes.classifiers.classifier import Grid
 from probes.results import read_rows
 from probes.suite import Suite
 from tests.conftest import Lab
 from tests.objectives.test_multitask import build
 from tests.test_every_objective import composed
 from tests.tiny_corpus import TinyCorpus
+from training.devices import strategy
 
 SAME = [
     "encoder.dropout=0",  # each process would drop out other units
@@ -225,7 +225,7 @@ def test_every_process_but_the_first_takes_the_vectors_that_the_first_wrote(
     written = np.full((len(data.vocabulary), 3), 7, np.float32)
     trained = tmp_path / "own.vec"
     trained.write_text("1 3\ndog 1 2 3\n")
-    source = {"_target_": "datamodules.word_vectors.FromFile", "path": str(trained)}
+    source = {"_target_": "datamodules.word_vectors.store.FromFile", "path": str(trained)}
     monkeypatch.setattr(train, "is_first", lambda: False)
     monkeypatch.setattr(train, "wait_for", lambda *_: save_run_vectors(tmp_path / "run", data.vocabulary, written))
     config = OmegaConf.create({"embeddings": {"source": source}})

@@ -13,14 +13,14 @@ from hydra import compose, initialize_config_dir
 from hydra.errors import InstantiationException
 from omegaconf import DictConfig, OmegaConf
 
-from configs.help import evaluate_help
-from datamodules.errors import InputError
+from common.config_help import evaluate_help
+from common.errors import InputError
 from encoders import load_encoder
 from evaluate import CONFIGS, Done, evaluate, show, untrained
-from probes.report.runs import each_seed_once, models_of, read_run
 from probes.results import read_rows
+from reports.runs import each_seed_once, models_of, read_run
 from tests.conftest import ROOT, TINY, Lab
-from tests.probes.test_downstream import folder_of_tasks
+from tests.probes.downstream.test_downstream import folder_of_tasks
 from tests.tiny_corpus import TinyCorpus
 
 SAME_SUITE = [text for text in TINY if text.startswith(("corpus.", "probes.", "embeddings."))]
@@ -277,7 +277,12 @@ def test_answers_are_kept_of_downstream_accuracies_and_not_of_correlations(
 
 
 def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab: Lab, tmp_path: Path, tasks: str) -> None:
-    more = ["downstream.tasks=MR", "protocol=senteval", "probes.classifier.l2=[0.5]", "+probes.classifier.max_passes=4"]
+    more = [
+        "downstream.tasks=MR",
+        "protocol=senteval",
+        "probes.classifier.l2=[0.5]",
+        "+probes.classifier.max_passes=4",
+    ]
     summed = "+probes.classifier.reduction=sum"
     (mean,), (total,) = (scored(lab, tmp_path, *FIXED, tasks, *more, *extra) for extra in ([], [summed]))
     assert mean.scores.main[0].row.hyperparameters == {"l2": "0.5 0.5"}

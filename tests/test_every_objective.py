@@ -12,11 +12,11 @@ from hydra.errors import InstantiationException
 from hydra.utils import get_method, instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from configs.help import description
+from common.config_help import description
+from common.errors import InputError
 from datamodules.batches import SentencePair, Sentences
 from datamodules.corpus import Corpus
-from datamodules.errors import InputError
-from datamodules.subwords import END
+from datamodules.text.subwords import END
 from encoders.embedding import WordEmbedding
 from objectives.objective import Objective
 from studies.plan import is_study

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from datamodules.files import read_csv
+from common.csv_files import read_csv
 from probes.results import read_rows
 from tests.conftest import ROOT, TINY, Lab
 from tests.phases import PHASES, START, Death, Watch, read_watch

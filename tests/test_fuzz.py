@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datamodules.lines import count_lines, read_lines
-from datamodules.vector_files import read_vectors
-from datamodules.vocabulary import Vocabulary
+from common.text_files import count_lines, read_lines
+from datamodules.text.vocabulary import Vocabulary
+from datamodules.word_vectors.formats import read_vectors
 from probes.downstream.files import TASKS, read_downstream
 from probes.evaluation import Encoded, Model
-from probes.metrics import read_metrics
+from probes.probing.published_files import FILES, read_task
 from probes.results import Answers, read_rows, write_rows
-from probes.senteval import FILES, read_task
+from reports.metrics import read_metrics
 from tests.fuzzing import limits, line_of, lines_in, read_or_refused_by_line, refusal, spoilt
-from tests.probes.small_runs import run_of
-from tests.probes.test_downstream import folder_of_tasks
+from tests.probes.downstream.test_downstream import folder_of_tasks
+from tests.reports.small_runs import run_of
 
 VECTORS = b"4 3\nthe 0.1 0.2 0.3\ndog -1 2 3.5\nsaw 1e-3 0 0\ncat 4 5 6\n"
 

@@ -12,16 +12,16 @@ import torch
 from hypothesis import given, settings
 from omegaconf import OmegaConf
 
-from configs.parts import only_ours
-from datamodules.errors import InputError
+from common.errors import InputError
 from encoders import load_encoder
 from encoders.load import read_checkpoint, read_config
-from encoders.named import precomputed
-from probes.report.runs import read_run
+from encoders.model_sources import precomputed
+from reports.runs import read_run
+from tests.common.test_config_check import composed
 from tests.encoders.test_load import GOLDEN, SENTENCES, Malicious
 from tests.fuzzing import limits, lines_in, read_or_refused_by_line, refusal, spoilt
-from tests.probes.small_runs import run_of
-from tests.test_check import composed
+from tests.reports.small_runs import run_of
+from training.allowed_classes import only_ours
 
 
 @pytest.fixture

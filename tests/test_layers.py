@@ -1,4 +1,4 @@
-"""Dependencies point one way: datamodules <- encoders <- objectives, and probes beside them."""
+"""Dependencies point one way: common <- datamodules <- encoders <- objectives <- training, and probes <- reports."""
 
 import ast
 from pathlib import Path
@@ -7,11 +7,14 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 ALLOWED = {
-    "datamodules": {"datamodules"},
-    "encoders": {"encoders", "datamodules"},
-    "objectives": {"objectives", "encoders", "datamodules"},
-    "probes": {"probes", "datamodules"},
-    "studies": {"studies", "datamodules", "configs"},
+    "common": {"common"},
+    "datamodules": {"datamodules", "common"},
+    "encoders": {"encoders", "datamodules", "common"},
+    "objectives": {"objectives", "encoders", "datamodules", "common"},
+    "probes": {"probes", "datamodules", "common"},
+    "reports": {"reports", "probes", "common"},
+    "training": {"training", "objectives", "probes", "encoders", "datamodules", "common"},
+    "studies": {"studies", "common"},
 }
 OURS = {*ALLOWED, "train", "evaluate", "report", "configs", "tests", "benchmarks"}
 

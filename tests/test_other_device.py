@@ -12,18 +12,18 @@ import pytest
 import torch
 
 from benchmarks.sequential import search
-from datamodules.vocabulary import Vocabulary
+from datamodules.text.vocabulary import Vocabulary
 from encoders import FrozenEncoder
 from encoders.embedding import WordEmbedding
-from objectives.finite import StopsWhereNotFinite
-from probes.classifier import Grid, Labelled, as_tensors, probe
+from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
+from probes.description_length import description_length
 from probes.downstream.folds import nested
 from probes.downstream.relatedness import regression
-from probes.mdl import description_length
 from tests.silent import silent_trainer
 from tests.test_every_encoder import CONFIGS, WIDTH
 from tests.test_every_encoder import build as encoder_of
 from tests.test_every_objective import TRAINED, built
+from training.finite import StopsWhereNotFinite
 
 WORDS = ["the", "a", "cat", "dog", "sees", "hears", "and"]
 SENTENCES = ["the cat sees a dog", "a dog", "the dog hears the cat and a dog sees the cat", "and", "a dog", ""]

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from datamodules.files import read_csv
-from objectives.heads import Logits
-from objectives.softmax import cross_entropy_sum
+from common.csv_files import read_csv
+from objectives.chunked_cross_entropy import cross_entropy_sum
+from objectives.layers import Logits
 from probes.results import read_rows
 from tests.conftest import Lab
 

@@ -7,14 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from datamodules import download, parse, train_vectors
-from probes import build
+from datamodules.download import fetch as download
+from datamodules.trees import parse
+from datamodules.word_vectors import train as train_vectors
+from probes.probing.build import __main__ as build
 
 CASES = {
-    "train_vectors": (train_vectors.main, "datamodules.train_vectors.train_bin", ["{text}", "--out", "{out}/a.bin"]),
-    "parse": (parse.main, "datamodules.parse.stanza_parser", ["{text}", "{out}/a.mrg"]),
-    "download": (download.main, "datamodules.download.download", ["multi30k", "--to", "{out}"]),
-    "build": (build.command, "probes.build.write_report", ["trees={trees}", "out={out}", "tasks=SentLen", "train=9"]),
+    "train_vectors": (
+        train_vectors.main,
+        "datamodules.word_vectors.train.train_bin",
+        ["{text}", "--out", "{out}/a.bin"],
+    ),
+    "parse": (parse.main, "datamodules.trees.parse.stanza_parser", ["{text}", "{out}/a.mrg"]),
+    "download": (download.main, "datamodules.download.fetch.download", ["multi30k", "--to", "{out}"]),
+    "build": (
+        build.command,
+        "probes.probing.build.__main__.write_report",
+        ["trees={trees}", "out={out}", "tasks=SentLen", "train=9"],
+    ),
 }
 
 

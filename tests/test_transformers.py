@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from datamodules.errors import InputError
-from encoders.pretrained import Pooling, pretrained
-from probes.classifier import Grid, Score
+from common.errors import InputError
+from encoders.hugging_face import Pooling, pretrained
+from probes.classifiers.classifier import Grid, Score
 from probes.results import read_rows
 from probes.suite import Suite
 from probes.task import Task

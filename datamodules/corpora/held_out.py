@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from common.errors import InputError
+from common.processes import parallel_map
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Document, Split
-from datamodules.errors import InputError
-from datamodules.parallel import parallel_map
 
 SHARES: tuple[tuple[Split, float], ...] = (("dev", 0.05), ("test", 0.05), ("probe", 0.1))  # the rest is for training
 MOST = {"dev": 10_000, "test": 10_000}  # sentences

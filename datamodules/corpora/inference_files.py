@@ -5,12 +5,12 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
+from common.errors import InputError
+from common.processes import parallel_map
+from common.text_files import note, read_json_lines, read_table
 from datamodules.corpora.on_disk import OnDisk, find_file
 from datamodules.corpus import LABELS, Inference, Split
-from datamodules.errors import InputError
-from datamodules.lines import note, read_json_lines, read_table
-from datamodules.parallel import parallel_map
-from datamodules.tokenize import tokenize
+from datamodules.text.tokenize import tokenize
 
 NO_MAJORITY = "-"  # annotators disagreed
 COLUMNS = ("gold_label", "sentence1", "sentence2")
@@ -61,7 +61,7 @@ class AllNli(OnDisk):
     """Both: trained on one after the other, validated and tested on SNLI (Conneau et al. 2018, section 3.2)."""
 
     name = "allnli"
-    remedy = "put the folders of snli and multinli into one (python -m datamodules.catalog) and set corpus.root= to it"
+    remedy = "put the folders of snli and multinli into one (python -m datamodules.download) and set corpus.root= to it"
 
     def __init__(self, root: str | None, size: int | None = None) -> None:
         super().__init__(root, size)

@@ -5,13 +5,13 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
+from common.errors import InputError
+from common.processes import parallel_map
+from common.text_files import read_lines
 from datamodules.corpora.on_disk import OnDisk, find_file
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Split
-from datamodules.errors import InputError
-from datamodules.lines import read_lines
-from datamodules.parallel import parallel_map
-from datamodules.tokenize import tokenize, tokenize_pair
+from datamodules.text.tokenize import tokenize, tokenize_pair
 
 LANGUAGES = ("fr", "de", "cs")
 

@@ -5,10 +5,10 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
+from common.errors import InputError
+from common.text_files import state_of
 from datamodules.corpus import Corpus, Split
-from datamodules.errors import InputError
-from datamodules.lines import state_of
-from datamodules.tokenize import tokenize
+from datamodules.text.tokenize import tokenize
 
 FORMAT = 1  # raised when the same files give other text
 Example = TypeVar("Example")
@@ -17,7 +17,7 @@ Example = TypeVar("Example")
 class OnDisk(Corpus):
     """Files under `root` (a folder, or one file); `size` keeps the first so many training examples, None all."""
 
-    remedy = "see python -m datamodules.catalog"
+    remedy = "see python -m datamodules.download"
     splits: ClassVar[dict[Split, str]]  # what each split is called in the files; for corpora that come divided
 
     def __init__(self, root: str | None, size: int | None = None) -> None:

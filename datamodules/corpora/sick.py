@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
+from common.errors import InputError
+from common.text_files import read_table
 from datamodules.corpora.on_disk import OnDisk, find_file
 from datamodules.corpus import LABELS, Inference, Split
-from datamodules.errors import InputError
-from datamodules.lines import read_table
-from datamodules.tokenize import tokenize
+from datamodules.text.tokenize import tokenize
 
 WHOLE = "SICK.txt"  # the one-file form: another label column, and one that names the split
 SETS = {"train": "TRAIN", "dev": "TRIAL", "test": "TEST"}

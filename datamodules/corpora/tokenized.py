@@ -1,7 +1,7 @@
 """Documents that come raw, or with their tokens between spaces already."""
 
 from datamodules.corpora.held_out import DocumentCorpus
-from datamodules.tokenize import tokenize
+from datamodules.text.tokenize import tokenize
 
 
 class PerhapsTokenized(DocumentCorpus):

@@ -1,14 +1,14 @@
-"""Penn-style trees: a treebank, or what a parser made of raw text (python -m datamodules.parse)."""
+"""Penn-style trees: a treebank, or what a parser made of raw text (python -m datamodules.trees.parse)."""
 
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from common.errors import InputError
 from datamodules.corpora.held_out import MOST, split_of
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
-from datamodules.errors import InputError
-from datamodules.penn import Tree, read_trees, tree_files
+from datamodules.trees.penn import Tree, read_trees, tree_files
 
 PUBLISHED: dict[str, Split] = {"train": "train", "dev": "dev", "test": "test"}  # by the name of a file up to its dot
 STRETCH = 50  # trees that stay together in one split, as neighbours speak of the same things
@@ -23,7 +23,7 @@ class Trees(OnDisk):
     """
 
     name = "trees"
-    remedy = "give a file or folder of bracketed trees; python -m datamodules.parse makes them from text"
+    remedy = "give a file or folder of bracketed trees; python -m datamodules.trees.parse makes them from text"
 
     def files(self) -> list[Path]:
         return tree_files(self.root)

@@ -7,7 +7,7 @@ import mwparserfromhell
 from mwparserfromhell.nodes import ExternalLink, Heading, HTMLEntity, Node, Tag, Text, Wikilink
 
 from datamodules.corpus import Section
-from datamodules.tokenize import split_sentences, tokenize
+from datamodules.text.tokenize import split_sentences, tokenize
 
 NO_PROSE = {"ref", "references", "gallery", "table", "math", "timeline", "score", "syntaxhighlight", "source", "pre"}
 LIST_ITEM = "\x01"  # no character of XML

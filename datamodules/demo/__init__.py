@@ -7,12 +7,12 @@ Every view of a split shows the same sentences in the same order. Documents are 
 from collections.abc import Iterator
 from itertools import count, islice
 
+from common.errors import InputError
 from datamodules.corpus import Corpus, Document, Inference, Split
 from datamodules.demo.documents import Story, story
 from datamodules.demo.grammar import tree_of, words_of
 from datamodules.demo.inference import inference
 from datamodules.demo.meaning import Saying
-from datamodules.errors import InputError
 
 GRAMMAR = 3  # raised when the same seed gives other text
 PROBE_FACTOR = 1000  # sentences of the probe split for each training sentence: nobody reads them all

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import torch
 
-from datamodules.products import whole_products
+from common.matmul import whole_products
 from probes.classifiers.cells import Cell
 from probes.classifiers.grid import Grid
 

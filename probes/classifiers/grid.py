@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from torch import Tensor
 
-from datamodules.errors import InputError
+from common.errors import InputError
 
 SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction")  # settings of Grid
 

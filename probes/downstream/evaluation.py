@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from datamodules.device import device_for
-from probes.classifier import Grid
+from common.devices import device_for
+from probes.classifiers.classifier import Grid
 from probes.downstream.suite import CLASSIFIERS, Outcome, Vectors, score_downstream, score_majority, sentences_of
 from probes.downstream.task import Downstream
 from probes.evaluation import Encoded, Evaluated, Model

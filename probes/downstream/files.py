@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from datamodules.errors import InputError
-from datamodules.lines import read_lines, read_table
+from common.errors import InputError
+from common.text_files import read_lines, read_table
 from probes.downstream.task import Downstream, Items
 
 SOURCE = "https://github.com/facebookresearch/SentEval (data/downstream/get_transfer_data.bash)"

@@ -16,9 +16,9 @@ from sklearn.model_selection import StratifiedKFold
 from torch import Tensor
 from tqdm import tqdm
 
-from datamodules.errors import InputError
-from probes.classifier import standardised
+from common.errors import InputError
 from probes.classifiers.blocks import on_all_cores
+from probes.classifiers.classifier import standardised
 from probes.classifiers.folded import Fold, Stopped, train_folds
 from probes.classifiers.grid import Grid, Tensors
 from probes.classifiers.optimum import optimum, spread

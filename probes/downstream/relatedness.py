@@ -11,9 +11,9 @@ from scipy.stats import pearsonr
 from torch import Tensor
 from torch.nn import functional
 
-from probes.classifier import standardised
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import initial
+from probes.classifiers.classifier import standardised
 from probes.classifiers.grid import Grid, Tensors
 from probes.classifiers.optimum import optimum, spread
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics import f1_score
 
-from probes.classifier import Grid, Labelled, Score, as_tensors, probe
+from probes.classifiers.classifier import Grid, Labelled, Score, as_tensors, probe
 from probes.classifiers.grid import Tensors
 from probes.downstream.folds import Folded, by_folds, nested
 from probes.downstream.relatedness import correlation, regression
 from probes.downstream.similarity import cosines, rank_correlation, similarity
 from probes.downstream.task import Downstream, Items
-from probes.intervals import fisher, wilson
+from probes.statistics import fisher, wilson
 
 CLASSIFIERS = {"relatedness": "regression", "similarity": "cosine"}  # as probes.csv names them; the others: logreg
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
+from common.errors import InputError
 from datamodules.corpora.documents import JsonDocuments
 from datamodules.corpora.europarl import Europarl
 from datamodules.corpora.held_out import DocumentCorpus, split_of
@@ -23,8 +24,7 @@ from datamodules.corpora.sick import Sick
 from datamodules.corpora.trees import Trees
 from datamodules.corpora.wikipedia import Wikipedia
 from datamodules.corpus import Corpus, Document, Inference, Section, Split
-from datamodules.errors import InputError
-from datamodules.tokenize import split_sentences, tokenize
+from datamodules.text.tokenize import split_sentences, tokenize
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
 CONFIGS = Path(__file__).parents[2] / "configs" / "corpus"

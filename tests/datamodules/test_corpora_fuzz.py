@@ -17,7 +17,7 @@ from datamodules.corpora.plain_text import PlainText
 from datamodules.corpora.trees import Trees
 from datamodules.corpora.wikitext import read_wikitext
 from datamodules.corpus import Corpus, Section
-from datamodules.penn import read_trees
+from datamodules.trees.penn import read_trees
 from tests.datamodules.test_corpora_errors import FIXTURES, PAIRED, READERS, with_bytes
 from tests.fuzzing import line_of, lines_in, read_or_refused_by_line, refusal, spoilt
 

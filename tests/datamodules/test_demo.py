@@ -9,7 +9,7 @@ import pytest
 from datamodules.demo import Demo, english, finnish, french, german
 from datamodules.demo.lexicon import lexicon, past_tense, progressive, third_person
 from datamodules.demo.meaning import Event, Place, Saying, Thing
-from datamodules.penn import Tree, parse
+from datamodules.trees.penn import Tree, parse
 
 WORDS = lexicon()
 PINNED = "97fc2b5134f271e9"

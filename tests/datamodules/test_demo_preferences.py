@@ -8,9 +8,9 @@ import numpy as np
 
 from datamodules.demo import Demo
 from datamodules.demo.lexicon import lexicon, progressive, third_person
-from datamodules.penn import numbered
-from probes.tasks import build_tasks
-from probes.tasks.pool import Sizes
+from datamodules.trees.penn import numbered
+from probes.probing.build import build_tasks
+from probes.probing.build.pool import Sizes
 
 WORDS = lexicon()
 NOUNS = {form: noun.lemma for kind in WORDS.nouns.values() for noun in kind for form in (noun.singular, noun.plural)}

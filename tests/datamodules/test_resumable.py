@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from datamodules.errors import InputError
-from datamodules.resumable import ResumableData
+from common.errors import InputError
+from datamodules.base import ResumableData
 
 
 def among(processes: int, done: int = 0) -> Any:

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datamodules.errors import InputError
-from datamodules.vocabulary import Vocabulary
+from common.errors import InputError
+from datamodules.text.vocabulary import Vocabulary
 from encoders import FrozenEncoder, frozen
 from encoders.bilstm import BiLSTM
 from encoders.bov import BagOfVectors

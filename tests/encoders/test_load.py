@@ -11,7 +11,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from datamodules.errors import InputError
+from common.errors import InputError
 from encoders import load_encoder
 from encoders.bilstm import BiLSTM
 from encoders.load import read_checkpoint

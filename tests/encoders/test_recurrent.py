@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from datamodules.errors import InputError
+from common.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
 

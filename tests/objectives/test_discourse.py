@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch.nn import functional
 
+from common.errors import InputError
 from datamodules.batches import Bag, Position
-from datamodules.errors import InputError
-from datamodules.in_documents import SentencesInDocuments
+from datamodules.discourse import SentencesInDocuments
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from objectives.discourse import Discourse
-from objectives.heads import LOSSES, bag_loss, class_loss, place_loss
+from objectives.layers import LOSSES, bag_loss, class_loss, place_loss
 from tests.silent import validation_scores
 from tests.tiny_corpus import TinyCorpus
 

@@ -7,9 +7,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datamodules.errors import InputError
-from datamodules.loading import LengthBatches
-from datamodules.mixture import Draws, Mixture
+from common.errors import InputError
+from datamodules.multitask import Draws, Mixture
+from datamodules.samplers import LengthBatches
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from objectives.multitask import Multitask
@@ -20,15 +20,15 @@ SIZES = {"decoder_embedding": 4, "decoder_hidden": 6, "decoder_layers": 1}
 SETTINGS: dict[str, Any] = {
     "autoencoder": {
         "objective": {"_target_": "objectives.seq2seq.Seq2Seq", **SIZES},
-        "datamodule": {"_target_": "datamodules.text_pairs.TextPairs", "target": "en", "codes": 40, "batch_size": 5},
+        "datamodule": {"_target_": "datamodules.seq2seq.TextPairs", "target": "en", "codes": 40, "batch_size": 5},
     },
     "skipthought": {
         "objective": {"_target_": "objectives.skipthought.SkipThought", **SIZES},
-        "datamodule": {"_target_": "datamodules.text_pairs.TextPairs", "target": "next", "codes": 40, "batch_size": 5},
+        "datamodule": {"_target_": "datamodules.seq2seq.TextPairs", "target": "next", "codes": 40, "batch_size": 5},
     },
     "nli": {
         "objective": {"_target_": "objectives.nli.NLI", "hidden": 5},
-        "datamodule": {"_target_": "datamodules.inference_pairs.InferencePairs", "batch_size": 7},
+        "datamodule": {"_target_": "datamodules.nli.InferencePairs", "batch_size": 7},
     },
 }
 ADAM = {"_target_": "torch.optim.Adam", "_partial_": True, "lr": 0.01}

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import nn
 
+from common.errors import InputError
 from datamodules.corpus import LABELS
-from datamodules.errors import InputError
-from datamodules.inference_pairs import InferencePairs
+from datamodules.nli import InferencePairs
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
-from objectives.heads import classifier
+from objectives.layers import classifier
 from objectives.nli import NLI, features
 from tests.silent import silent_trainer, validation_scores
 from tests.tiny_corpus import TinyCorpus

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from datamodules.sentence_trees import SentenceTrees
+from datamodules.seq2tree import SentenceTrees
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from objectives.seq2tree import Seq2Tree, f1

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from datamodules.text_pairs import TextPairs
+from datamodules.seq2seq import TextPairs
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from objectives.skipthought import SkipThought

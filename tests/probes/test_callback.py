@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytorch_lightning as pl
 
-from datamodules.inference_pairs import InferencePairs
+from datamodules.nli import InferencePairs
 from objectives.nli import NLI
 from probes.callback import ProbingCallback
 from probes.results import read_rows

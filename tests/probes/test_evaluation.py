@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from datamodules.errors import InputError
-from probes.classifier import Grid
+from common.errors import InputError
+from probes.classifiers.classifier import Grid
 from probes.evaluation import Evaluation, Model
 from probes.suite import Suite
 from probes.task import Split, Task

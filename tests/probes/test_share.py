@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from probes.classifier import Grid
+from probes.classifiers.classifier import Grid
 from probes.results import ProbeRow
 from probes.suite import Share, Suite, in_published_order
 from probes.task import Split, Task

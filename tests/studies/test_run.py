@@ -10,7 +10,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 
-from datamodules.errors import InputError
+from common.errors import InputError
 from studies.estimate import hours, together
 from studies.plan import SCALES, is_study, read_study
 from studies.run import DONE, SETTINGS, run_study

@@ -1,0 +1,54 @@
+"""The settings in a run's folder, read as plain data, however they were damaged and whoever wrote them."""
+
+import re
+from pathlib import Path
+
+import yaml
+from omegaconf import DictConfig, OmegaConf
+
+from common.errors import InputError, in_one_line
+from common.moved_names import with_new_names
+
+MOST_BYTES = 1 << 20
+MOST_REFERENCES = 20  # ${...}; each may repeat what others hold, so that many would fill the memory
+HALF = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # of a surrogate pair, which is no character
+
+
+def read_settings(path: Path) -> DictConfig:
+    """The settings, every ${reference} resolved. Raises InputError naming the file, and the line if one is wrong."""
+    if path.stat().st_size > MOST_BYTES:
+        raise InputError(f"{path}: more than {MOST_BYTES} bytes; not the settings of a run")
+    data = path.read_bytes()
+    try:
+        _check_plain(data.decode("utf-8"))
+        config = OmegaConf.load(path)
+        OmegaConf.resolve(config)
+        if isinstance(config, DictConfig):
+            config = OmegaConf.create(with_new_names(OmegaConf.to_container(config)))
+    except UnicodeDecodeError as error:
+        raise _refused(path, data[: error.start], "not valid UTF-8") from None
+    except yaml.reader.ReaderError as error:
+        raise _refused(path, data.decode("utf-8")[: error.position].encode(), f"not YAML ({error.reason})") from None
+    except yaml.MarkedYAMLError as error:
+        before = b"\n" * (error.problem_mark.line if error.problem_mark else 0)
+        raise _refused(path, before, f"not YAML ({error.problem})") from None
+    except Exception as error:  # much cannot be resolved
+        raise InputError(f"{path}: not the settings of a run ({in_one_line(error)})") from None
+    if not isinstance(config, DictConfig):
+        raise InputError(f"{path}: not the settings of a run, but a list")
+    return config
+
+
+def _check_plain(text: str) -> None:
+    """Raises ValueError for what no run writes: a short text that stands for a long one, or for no text."""
+    if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+        raise ValueError("a YAML alias")
+    if text.count("${") > MOST_REFERENCES:
+        raise ValueError(f"more than {MOST_REFERENCES} references")
+    if HALF.search(text):
+        raise ValueError("half of a surrogate pair")
+
+
+def _refused(path: Path, before: bytes, why: str) -> InputError:
+    line = before.count(b"\n") + 1
+    return InputError(f"{path}:{line}: {why}; mend the line, or copy the whole run folder again")

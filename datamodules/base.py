@@ -1,0 +1,210 @@
+"""What every datamodule shares: text cached once on disk, batches in an order that can be resumed."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytorch_lightning as pl
+from torch import from_numpy
+from torch.utils.data import DataLoader
+from tqdm import tqdm
+
+from common.errors import InputError
+from datamodules.arrays import Ragged, load_ragged, save_ragged
+from datamodules.batches import Sentences
+from datamodules.corpus import Split
+from datamodules.samplers import LengthBatches, SortedBatches, loader, narrow, pad
+from datamodules.text.vocabulary import Vocabulary
+
+SPLITS: tuple[Split, ...] = ("train", "dev", "test")
+
+
+class ResumableData(pl.LightningDataModule):
+    """A datamodule whose epochs continue, after a kill, with the batches that were not yet seen.
+
+    The count of finished batches travels in the checkpoint; the order itself is a function of (seed, epoch) and,
+    since all processes share a batch, of their number.
+    """
+
+    vocabulary: Vocabulary  # of what encoders read
+    fingerprint: str  # changes whenever the text may
+    skipped: Mapping[str, Any]  # by split: counts of the examples that training does not see
+    notes: Sequence[str] = ()  # what else people should know of it, before training begins
+
+    def __init__(self, batch_size: int, seed: int, batch_tokens: int | None = None) -> None:
+        super().__init__()
+        self.batch_size, self.seed, self.batch_tokens = batch_size, seed, batch_tokens
+        self._done = 0
+
+    def source_sentences(self) -> Iterator[str]:
+        """The tokenised training sentences that an encoder reads."""
+        raise NotImplementedError
+
+    def in_words(self, batch: Any) -> list[str]:
+        """The sentences of a training batch for people, each behind the name of its field and a tab."""
+        return [
+            f"{field}\t{self.sentence(field, row[:length])}"
+            for field, part in batch._asdict().items()
+            if isinstance(part, Sentences)
+            for row, length in zip(part.ids.tolist(), part.lengths.tolist(), strict=True)
+        ]
+
+    def sentence(self, field: str, ids: list[int]) -> str:
+        """The text of a sentence in this field of a batch."""
+        return " ".join(self.vocabulary.words[i] for i in ids)
+
+    def state_dict(self) -> dict[str, Any]:
+        assert self.trainer is not None
+        ready = self.trainer.fit_loop.epoch_loop.batch_progress.current.ready
+        return {"batches_done": ready % int(self.trainer.num_training_batches), "processes": self.world}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Raises InputError within an epoch of another number of processes."""
+        self._done = state_dict["batches_done"]
+        before = state_dict.get("processes", self.world)  # checkpoints of earlier versions do not say
+        if self._done and before != self.world:
+            said = f"the run stopped within an epoch that it began with {before}, and now there are {self.world}"
+            told = f"resume with {before}, or with another number once an epoch has ended"
+            raise InputError(f"processes (trainer.devices on each machine): {said}; {told}")
+
+    def shuffled(self, lengths: Sequence[np.ndarray], collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
+        """The training batches of this process; `lengths` are the sort keys, the most important first."""
+        batches = LengthBatches(lengths, self.batch_size, self.seed, self.rank, self.world, self.batch_tokens)
+        batches.start, self._done = self._done, 0
+        return loader(collate, batches)
+
+    @property
+    def rank(self) -> int:
+        return self.trainer.global_rank if self.trainer else 0
+
+    @property
+    def world(self) -> int:
+        return self.trainer.world_size if self.trainer else 1
+
+
+class Skipped(NamedTuple):
+    """Examples of one split that training does not see."""
+
+    empty: int
+    too_long: int
+
+
+class CachedData(ResumableData):
+    """A datamodule over such a folder, which holds `words.txt`, `skipped.json` and one Ragged per side of a split."""
+
+    sources: tuple[str, ...] = ("source",)  # the sides that an encoder reads
+
+    def __init__(self, folder: Path, batch_size: int | None, seed: int, batch_tokens: int | None = None) -> None:
+        self.folder, self.fingerprint = folder, folder.name  # not the key alone: two kinds of data may have the same
+        self._ids: dict[tuple[str, str], Ragged] = {}
+        if batch_tokens is not None and (not isinstance(batch_tokens, int) or batch_tokens < 1):
+            raise InputError(f"datamodule.batch_tokens={batch_tokens}: give a number of tokens, or null")
+        examples = len(self.lengths("train", self.sources[0]))
+        super().__init__(batch_size or fitting_batch(examples), seed, batch_tokens)
+        self.vocabulary = Vocabulary.load(folder / "words.txt")
+        try:
+            counts = json.loads((folder / "skipped.json").read_text(encoding="utf-8"))
+            self.skipped = {split: Skipped(*map(int, skipped)) for split, skipped in counts.items()}
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            raise InputError(f"{folder}: skipped.json damaged; delete this folder, it is made anew") from None
+        self._new_rows: np.ndarray | None = None
+
+    def source_sentences(self) -> Iterator[str]:
+        """The tokenised training sentences that an encoder reads."""
+        for side in self.sources:
+            yield from lines(self.folder / f"train.{side}.txt")
+
+    def adopt(self, vocabulary: Vocabulary) -> None:
+        """From now on give words the rows that they have in `vocabulary`, which knows them all."""
+        row = {word: i for i, word in enumerate(vocabulary.words)}
+        self._new_rows = np.array([row[word] for word in self.vocabulary.words])
+        self.vocabulary = vocabulary
+
+    def ids(self, split: str, side: str) -> Ragged:
+        """The ids of one side, memory-mapped."""
+        if (split, side) not in self._ids:
+            self._ids[split, side] = load_ragged(self.folder / f"{split}.{side}")
+        return self._ids[split, side]
+
+    def lengths(self, split: str, side: str) -> np.ndarray:
+        """Words or symbols of each example."""
+        offsets = self.ids(split, side).offsets
+        return narrow(np.subtract(offsets[1:], offsets[:-1], dtype=np.int32, casting="unsafe"))
+
+    def words(self, split: str, side: str, rows: np.ndarray) -> Sentences:
+        """A padded batch of what the encoder reads."""
+        batch = pad(self.ids(split, side), rows)
+        return batch if self._new_rows is None else Sentences(from_numpy(self._new_rows[batch.ids]), batch.lengths)
+
+    def by_length(self, lengths: np.ndarray, collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
+        """The validation batches of this process, the longest first."""
+        if len(lengths) < self.world:
+            raise InputError(f"{len(lengths)} examples to validate on and {self.world} processes; use fewer")
+        size = min(4 * max(64, self.batch_size), len(lengths) // self.world)  # at least one for each process
+        self._dev_batches = list(SortedBatches(lengths, size))
+        mine = self._dev_batches[self.rank :: self.world]
+        return loader(collate, mine)  # type: ignore[arg-type]
+
+    def dev_rows(self, batch_idx: int) -> np.ndarray:
+        """Which dev examples the validation batch `batch_idx` of this process holds."""
+        return self._dev_batches[batch_idx * self.world + self.rank]
+
+
+def fitting_batch(examples: int) -> int:
+    """Examples per step: 64, but 32 for a small corpus, which has too few steps to learn in else."""
+    return 64 if examples >= 300 * 64 else 32
+
+
+def key_of(*made_of: str | int | None) -> str:
+    """A short name for everything that the content of a folder depends on."""
+    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
+
+
+def write_sides(
+    work: Path, split: Split, what: str, examples: Iterable[tuple[str, ...]], limits: dict[str, int | None]
+) -> Skipped:
+    """Write each side of the examples to its file `<split>.<side>.txt`, an example per line.
+
+    `limits` names the sides in order, with the most words that each may have. Examples with an empty or
+    too long side are counted and left out. Raises InputError if none is left to train or validate on.
+    """
+    empty = too_long = kept = 0
+    with ExitStack() as stack:
+        paths = [work / f"{split}.{side}.txt" for side in limits]
+        files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
+        for example in tqdm(examples, f"reading {what} {split}", disable=None, unit=" examples"):
+            lengths = [len(text.split()) for text in example]
+            if 0 in lengths:
+                empty += 1
+            elif any(limit and length > limit for length, limit in zip(lengths, limits.values(), strict=True)):
+                too_long += 1
+            else:
+                kept += 1
+                for file, text in zip(files, example, strict=True):
+                    file.write(text + "\n")
+    if not kept and split != "test":
+        raise InputError(
+            f"{what}: nothing usable in the {split} split ({empty} empty, {too_long} too long): "
+            "check corpus.root=, corpus.size= and datamodule.max_words="
+        )
+    return Skipped(empty, too_long)
+
+
+def write_words(work: Path, sides: tuple[str, ...]) -> None:
+    """Count the words of these sides into `words.txt` and number them, in all splits."""
+    paths = [work / f"{split}.{side}.txt" for split in SPLITS for side in sides]
+    vocabulary = Vocabulary.count(sentence for path in paths for sentence in lines(path))
+    vocabulary.save(work / "words.txt")
+    for path in paths:
+        save_ragged(path.with_suffix(""), vocabulary.encode_all(lines(path)))
+
+
+def lines(path: Path) -> Iterator[str]:
+    """The lines of a file that we wrote."""
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for line in file:
+            yield line.rstrip("\n")

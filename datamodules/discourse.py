@@ -1,0 +1,211 @@
+"""Sentences and what their documents say about them (discourse losses): corpus to cached ids to batches."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+from tqdm import tqdm
+
+from common.errors import InputError
+from common.files import build_once
+from datamodules.arrays import ArrayFile, Ragged, save_ragged
+from datamodules.base import SPLITS, CachedData, Skipped, key_of, lines, write_words
+from datamodules.batches import Bag, InDocument, Position
+from datamodules.corpus import Corpus, Document, Split
+from datamodules.samplers import pad
+from datamodules.text.vocabulary import Vocabulary
+
+FORMAT = 1  # raised when the cached form changes
+TARGETS = ("source", "section", "document")  # texts that are predicted as bags of words
+UNKNOWN_LEVEL = -1
+
+
+class Place(NamedTuple):
+    """Where one sentence stands; a row of `<split>.places.npy`."""
+
+    section: int  # row of the section titles
+    document: int  # row of the document titles
+    level: int  # UNKNOWN_LEVEL where the document does not say
+    sentence: int  # in its paragraph, from 0
+    sentences: int  # of that paragraph
+    paragraph: int  # in its document, from 0
+    paragraphs: int  # of that document
+
+
+class Sizes(NamedTuple):
+    """How many classes each loss chooses from; what lies beyond is set to the last class and counted."""
+
+    levels: int = 7
+    sentences: int = 164  # places in a paragraph
+    paragraphs: int = 5876  # places in a document
+
+
+class SentencesInDocuments(CachedData):
+    """Sentences with their neighbours, nesting level, positions and titles (Chen et al. 2019, section 4).
+
+    Bags are lower-cased, over the `bag_words` most frequent training words of their kind; other words
+    count as unknown. A neighbour beyond the border of the document is an empty bag. A sentence of more than
+    `max_words` words is no training example, but keeps its place and is its neighbours' neighbour.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        cache: Path,
+        seed: int,
+        batch_size: int | None = None,
+        batch_tokens: int | None = None,
+        max_words: int = 200,
+        bag_words: int = 50_000,
+        levels: int = 7,
+        sentence_positions: int = 164,
+        paragraph_positions: int = 5876,
+    ) -> None:
+        key = key_of(FORMAT, corpus.fingerprint(), max_words, bag_words)
+        folder = cache / f"documents-{corpus.name}-{key}"
+        build_once(folder, lambda work: _build(work, corpus, max_words, bag_words))
+        super().__init__(folder, batch_size, seed, batch_tokens)
+        self.classes = Sizes(levels, sentence_positions, paragraph_positions)
+        self.bag_sizes = {side: len(Vocabulary.load(folder / f"{side}.bag.txt")) for side in TARGETS}
+        self.beyond = {split: _beyond(self._places(split), self.classes) for split in ("train", "dev")}
+        self.notes = [
+            f"set to the last class in {split}: {' and '.join(f'{n:,} {name}' for name, n in many.items())}"
+            for split, beyond in self.beyond.items()
+            if (many := {name.replace("_", " "): n for name, n in beyond._asdict().items() if n})
+        ]
+
+    def train_dataloader(self) -> DataLoader:
+        rows = self._examples("train")
+        return self.shuffled([self.lengths("train", "source")[rows]], self._collate("train", rows))
+
+    def val_dataloader(self) -> DataLoader:
+        rows = self._examples("dev")
+        return self.by_length(self.lengths("dev", "source")[rows], self._collate("dev", rows))
+
+    def _examples(self, split: str) -> np.ndarray:
+        """Rows of the sentences that are not too long."""
+        return np.load(self.folder / f"{split}.examples.npy", mmap_mode="r")
+
+    def _places(self, split: str) -> np.ndarray:
+        return np.load(self.folder / f"{split}.places.npy", mmap_mode="r")
+
+    def _collate(self, split: str, examples: np.ndarray) -> Callable[[np.ndarray], InDocument]:
+        bags = {side: self.ids(split, f"{side}.bag") for side in TARGETS}
+        places, classes = self._places(split), self.classes
+
+        def collate(indices: np.ndarray) -> InDocument:
+            rows = examples[indices]
+            place = dict(zip(Place._fields, np.asarray(places[rows]).T, strict=True))
+            return InDocument(
+                sentence=self.words(split, "source", rows),
+                previous=pad_bags(bags["source"], _neighbours(places, rows, -1)),
+                next=pad_bags(bags["source"], _neighbours(places, rows, +1)),
+                level=_tensor(np.minimum(place["level"], classes.levels - 1)),
+                in_paragraph=_position(place["sentence"], place["sentences"], classes.sentences),
+                in_document=_position(place["paragraph"], place["paragraphs"], classes.paragraphs),
+                section_title=pad_bags(bags["section"], place["section"]),
+                document_title=pad_bags(bags["document"], place["document"]),
+            )
+
+        return collate
+
+
+def pad_bags(texts: Ragged, rows: np.ndarray) -> Bag:
+    """The texts at `rows` as bags; row -1 is an empty one."""
+    sizes = np.where(rows < 0, 0, texts.offsets[rows + 1] - texts.offsets[rows])
+    ids = torch.zeros(len(rows), max(1, sizes.max()), dtype=torch.int64)
+    there = sizes > 0
+    if there.any():
+        ids[torch.from_numpy(there)] = pad(texts, rows[there]).ids
+    return Bag(ids, _tensor(sizes))
+
+
+def _neighbours(places: np.ndarray, rows: np.ndarray, step: int) -> np.ndarray:
+    """The row beside each row, or -1 where another document begins."""
+    beside = rows + step
+    inside = (beside >= 0) & (beside < len(places))
+    document = Place._fields.index("document")
+    same = places[np.where(inside, beside, 0), document] == places[rows, document]
+    return np.where(inside & same, beside, -1)
+
+
+def _position(index: np.ndarray, count: np.ndarray, most: int) -> Position:
+    return Position(_tensor(np.minimum(index, most - 1)), _tensor(np.minimum(count, most)))
+
+
+def _tensor(array: np.ndarray) -> torch.Tensor:
+    return torch.from_numpy(array.astype(np.int64))
+
+
+def _beyond(places: np.ndarray, classes: Sizes) -> Sizes:
+    """How many sentences lie beyond the classes."""
+    columns = [Place._fields.index(name) for name in ("level", "sentence", "paragraph")]
+    return Sizes(*(int((places[:, column] >= most).sum()) for column, most in zip(columns, classes, strict=True)))
+
+
+def _build(work: Path, corpus: Corpus, max_words: int, bag_words: int) -> None:
+    skipped = {split: _write_documents(work, corpus, split, max_words) for split in SPLITS}
+    write_words(work, ("source",))
+    for side in TARGETS:
+        counted = Vocabulary.count(_lower(work / f"train.{side}.txt"))
+        bag = Vocabulary(counted.words[2 : bag_words + 2])
+        bag.save(work / f"{side}.bag.txt")
+        for split in SPLITS:
+            save_ragged(work / f"{split}.{side}.bag", bag.encode_all(_lower(work / f"{split}.{side}.txt")))
+    (work / "skipped.json").write_text(json.dumps(skipped))
+
+
+def _lower(path: Path) -> Iterator[str]:
+    return (line.lower() for line in lines(path))
+
+
+def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -> Skipped:
+    """Sentences and titles to text files; their places, and the rows of the examples, to arrays."""
+    empty = too_long = sections = sentences = 0
+    with ExitStack() as stack:
+        places = stack.enter_context(ArrayFile(work / f"{split}.places.npy", np.int32, (len(Place._fields),)))
+        examples = stack.enter_context(ArrayFile(work / f"{split}.examples.npy", np.int64))
+        paths = [work / f"{split}.{side}.txt" for side in TARGETS]
+        files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
+        documents = tqdm(corpus.documents(split), f"reading {corpus.name} {split}", disable=None, unit=" documents")
+        for number, document in enumerate(documents):
+            found = list(placed(document, sections, number))
+            fits = np.array([len(sentence.split()) <= max_words for sentence, _ in found], dtype=bool)
+            places.append(np.array([place for _, place in found]).reshape(-1, len(Place._fields)))
+            examples.append(sentences + np.flatnonzero(fits))
+            files[0].writelines(f"{sentence}\n" for sentence, _ in found)
+            sentences += len(found)
+            too_long += len(found) - int(fits.sum())
+            files[1].writelines(f"{_one_line(section.title)}\n" for section in document.sections)
+            files[2].write(f"{_one_line(document.title)}\n")
+            sections += len(document.sections)
+            empty += sum(not s.split() for section in document.sections for p in section.paragraphs for s in p)
+    if sentences == too_long and split != "test":
+        raise InputError(
+            f"corpus {corpus.name}: no sentence of at most {max_words} words in the documents of its {split} split: "
+            "check corpus.root= and corpus.size="
+        )
+    return Skipped(empty, too_long)
+
+
+def placed(document: Document, first_section: int, number: int) -> Iterator[tuple[str, Place]]:
+    """The sentences of the document of this number, each with its place; empty sentences do not count."""
+    kept = [
+        (row, section.level, [s for s in paragraph if s.split()])
+        for row, section in enumerate(document.sections, start=first_section)
+        for paragraph in section.paragraphs
+        if any(s.split() for s in paragraph)
+    ]
+    for i, (row, level, paragraph) in enumerate(kept):
+        known = UNKNOWN_LEVEL if level is None else level
+        for j, sentence in enumerate(paragraph):
+            yield sentence, Place(row, number, known, j, len(paragraph), i, len(kept))
+
+
+def _one_line(title: str | None) -> str:
+    return " ".join((title or "").split())

@@ -1,0 +1,1 @@
+"""Corpora from their published addresses: catalogue, download, archives."""

@@ -1,0 +1,201 @@
+"""Fetch a corpus of the catalogue: resumed where it stopped, verified, unpacked.
+
+python -m datamodules.download NAME [--to DIR]
+"""
+
+import argparse
+import hashlib
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import requests
+from tqdm import tqdm
+from urllib3.exceptions import HTTPError
+
+from common.errors import InputError, of_the_disk
+from common.files import atomic_write
+from datamodules.download.archives import ARCHIVES, check, unpack
+from datamodules.download.catalogue import CATALOG, Entry, state
+
+ATTEMPTS = 5  # in a row without a single new byte
+PAUSE = 2.0  # seconds before the next attempt, times their number
+TIMEOUT = (20, 60)  # seconds to connect, and without a byte
+BLOCK = 1 << 16  # bytes
+TRY_AGAIN = (408, 425, 429, 500, 502, 503, 504)
+SUMS = "SHA256SUMS"  # what was fetched, as `sha256sum --check` reads it
+NOT_DATA = {b"<!doctype html": "a web page", b"<html": "a web page", b"version https://git-lfs": "a Git LFS pointer"}
+
+
+def download(entry: Entry, data: Path, base: str | None = None) -> Path:
+    """Fetch, verify and unpack a corpus into its folder below `data`, which is whole or not there.
+
+    What is half done stays beside it under `.partial` and is continued by the next call. `base` replaces all of
+    each address but the file's name. Raises InputError.
+    """
+    folder = data / entry.name
+    if not entry.files:
+        raise InputError(f"{entry.name}: nothing to fetch; {state(entry, data)}; see {entry.homepage}")
+    if folder.exists():
+        raise InputError(f"{folder}: already there; remove it to fetch it again, or choose another --to")
+    work = folder.with_name(f"{entry.name}.partial")
+    work.mkdir(parents=True, exist_ok=True)
+    sums = {}
+    for remote in entry.files:
+        name = remote.url.rsplit("/", 1)[-1]
+        url = f"{base.rstrip('/')}/{name}" if base else remote.url
+        sums[name] = fetch(url, work / name, remote.sha256, entry.homepage)
+    for name in sums:
+        if name.endswith(ARCHIVES):
+            unpack(work / name, work)
+    for name in sums:
+        if name.endswith(ARCHIVES):
+            (work / name).unlink()
+    with atomic_write(work / SUMS) as file:
+        file.writelines(f"{sha256}  {name}\n" for name, sha256 in sums.items())
+    work.rename(folder)
+    return folder
+
+
+def fetch(url: str, path: Path, sha256: str | None, homepage: str) -> str:
+    """The file at `url`, verified; returns its SHA-256. A file that is not what it should be is deleted."""
+    part = path.with_name(f"{path.name}.part")
+    if not path.exists():
+        _fetch(url, part, homepage)
+    got = part if part.exists() else path
+    try:
+        found = _verified(got, path.name, sha256)
+    except InputError as error:
+        got.unlink()
+        raise InputError(f"{url}: {error}; deleted, so run again; if it recurs see {homepage}") from None
+    if got is part:
+        part.rename(path)
+        part.with_suffix(".tag").unlink(missing_ok=True)
+    return found
+
+
+def _fetch(url: str, part: Path, homepage: str) -> None:
+    """Append to `part` until it is whole."""
+    failures, why = 0, "no answer"
+    while failures < ATTEMPTS:
+        before = _size(part)
+        try:
+            if _append(url, part, homepage):
+                return
+            why = "the connection broke off"
+        except (requests.RequestException, HTTPError) as error:
+            why = type(error).__name__
+        except OSError as error:
+            raise InputError(f"{part}: {error}; run again to continue") from None
+        failures = 0 if _size(part) > before else failures + 1
+        time.sleep(PAUSE * failures)
+    raise InputError(f"{url}: {why}, {ATTEMPTS} times; {_size(part):,} bytes are kept, run again to continue")
+
+
+def _append(url: str, part: Path, homepage: str) -> bool:
+    """One request for what is missing; True if the file is whole after it."""
+    have, tag = _size(part), part.with_suffix(".tag")
+    headers = {"Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
+        if tag.exists():
+            headers["If-Range"] = tag.read_text(encoding="utf-8")  # another version is sent from its start
+    with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as answer:
+        if answer.status_code == 416:  # nothing after what is here: whole, or not this file
+            if have and answer.headers.get("Content-Range", "").endswith(f"/{have}"):
+                return True
+            part.unlink(missing_ok=True)
+            return False
+        if answer.status_code in TRY_AGAIN:
+            raise requests.HTTPError(f"status {answer.status_code}")
+        if answer.status_code not in (200, 206):
+            raise InputError(f"{url}: {answer.status_code} {answer.reason}; the file may have moved, see {homepage}")
+        if answer.status_code == 206 and not answer.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+            part.unlink()
+            return False
+        have = have if answer.status_code == 206 else 0
+        _keep_tag(tag, answer.headers.get("ETag", ""))
+        return _write(answer, part, have)
+
+
+def _write(answer: requests.Response, part: Path, have: int) -> bool:
+    length = answer.headers.get("Content-Length", "")
+    total = have + int(length) if length.isdecimal() else None
+    free = shutil.disk_usage(part.parent).free
+    if total is not None and total - have > free:
+        raise InputError(f"{part}: {total - have:,} bytes to come but {free:,} free; make room or choose another --to")
+    name = part.name.removesuffix(".part")
+    with (
+        part.open("ab" if have else "wb") as file,
+        tqdm(total=total, initial=have, unit="B", unit_scale=True, desc=name, disable=None) as bar,
+    ):
+        for block in answer.raw.stream(BLOCK, decode_content=False):
+            file.write(block)
+            bar.update(len(block))
+    return total is None or _size(part) == total
+
+
+def _keep_tag(tag: Path, value: str) -> None:
+    """Remember which version of the file is being fetched; a weak tag cannot vouch for bytes."""
+    if value.startswith('"'):
+        tag.write_text(value, encoding="utf-8")
+    else:
+        tag.unlink(missing_ok=True)
+
+
+def _verified(path: Path, name: str, sha256: str | None) -> str:
+    """The SHA-256 of a file. Raises InputError if it is another than expected, or not what its name says."""
+    digest = hashlib.sha256()
+    with (
+        path.open("rb") as file,
+        tqdm(total=_size(path), unit="B", unit_scale=True, desc=f"checking {name}", disable=None) as bar,
+    ):
+        head = file.read(64)
+        file.seek(0)
+        while block := file.read(1 << 20):
+            digest.update(block)
+            bar.update(len(block))
+    for start, what in NOT_DATA.items():
+        if head.lstrip().lower().startswith(start):
+            raise InputError(f"{what}, not {name}")
+    if sha256 is not None and digest.hexdigest() != sha256:
+        raise InputError(f"SHA-256 is {digest.hexdigest()}, expected {sha256}")
+    if not head:
+        raise InputError("empty")
+    if sha256 is None:
+        check(path, name)
+    return digest.hexdigest()
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line; what the user can mend is said in one line."""
+    parser = argparse.ArgumentParser(prog="python -m datamodules.download", description="Fetch a corpus.")
+    parser.add_argument("name", help="as python -m datamodules.download lists it")
+    parser.add_argument("--to", type=Path, default=Path("data"), help="the folder that gets the corpus's folder (data)")
+    parser.add_argument("--base", help="a mirror: replaces all of each address but the file's name")
+    given = parser.parse_args(arguments)
+    known = {entry.name: entry for entry in CATALOG}
+    try:
+        if given.name not in known:
+            raise InputError(f"no corpus {given.name}; there are {', '.join(known)}")
+        entry = known[given.name]
+        folder = download(entry, given.to, given.base)
+        print(f"{folder}: {entry.what}. Licence: {entry.licence}\nuse it with {entry.use.format(root=folder)}")
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except OSError as error:
+        print(f"error: {of_the_disk(error, given.to)}; make room, then run again to continue", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print("\nstopped; run again to continue", file=sys.stderr)
+        raise SystemExit(130) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Several datamodules at once, for several objectives on one encoder."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hydra.utils import get_class
+from torch.utils.data import DataLoader, Sampler
+
+from common.errors import InputError
+from datamodules.base import CachedData, ResumableData, key_of
+from datamodules.batches import PartBatch
+from datamodules.corpus import Corpus
+from datamodules.samplers import LengthBatches, loader
+from datamodules.text.vocabulary import Vocabulary
+
+
+class Draws(Sampler[tuple[int, np.ndarray]]):
+    """Which part each step of an epoch takes a batch from, by weight, and which batch.
+
+    A function of (seed, epoch, step) alone. A part goes through its own data in an order of its own: all
+    its batches come once before any comes again, however often the part is drawn.
+    """
+
+    def __init__(
+        self, parts: Sequence[LengthBatches], weights: Sequence[float], seed: int, steps: int | None = None
+    ) -> None:
+        self.parts, self.seed = parts, seed
+        self.weights = np.asarray(weights, dtype=np.float64) / np.sum(weights)
+        self.steps = steps or sum(len(part) for part in parts)
+        self.epoch = self.start = 0
+
+    def __len__(self) -> int:
+        return self.steps
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __iter__(self) -> Iterator[tuple[int, np.ndarray]]:
+        start, self.start = self.start, 0
+        drawn = self._drawn(self.epoch)
+        before = sum((self._counts(self._drawn(epoch)) for epoch in range(self.epoch)), self._counts(drawn[:start]))
+        streams = [_stream(part, done) for part, done in zip(self.parts, before.tolist(), strict=True)]
+        for part in drawn[start:].tolist():
+            yield part, next(streams[part])
+
+    def _drawn(self, epoch: int) -> np.ndarray:
+        return np.random.default_rng([self.seed, epoch]).choice(len(self.parts), self.steps, p=self.weights)
+
+    def _counts(self, drawn: np.ndarray) -> np.ndarray:
+        return np.bincount(drawn, minlength=len(self.parts))
+
+
+def _stream(batches: LengthBatches, done: int) -> Iterator[np.ndarray]:
+    """The batches of one part, epoch after epoch, without the first `done`."""
+    batches.start = done % len(batches)
+    for epoch in count(done // len(batches)):
+        batches.set_epoch(epoch)
+        yield from batches
+
+
+def made(described: Mapping[str, Any], **known: Any) -> Any:
+    """What a node of the configuration describes; its errors come as they are, where Hydra would wrap them."""
+    settings = dict(described)
+    return get_class(settings.pop("_target_"))(**settings, **known)
+
+
+class Mixture(ResumableData):
+    """The data of several objectives over one vocabulary; training batches are drawn by `weights`, equal if null.
+
+    An epoch has as many batches as the parts have together. A part may name its own corpus
+    (`settings.<part>.corpus`); the others use the run's.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        cache: Path,
+        seed: int,
+        parts: Sequence[str],
+        settings: Mapping[str, Any],
+        weights: Sequence[float] | None = None,
+    ) -> None:
+        super().__init__(batch_size=0, seed=seed)  # each part has its own
+        names = list(parts)
+        unknown = [name for name in names if name not in settings]
+        if unknown or not names or len(set(names)) < len(names):
+            raise InputError(f"objective.parts={names}: name some of {', '.join(settings)}, each once")
+        self.weights = list(weights) if weights else [1.0] * len(names)
+        if len(self.weights) != len(names) or min(self.weights) <= 0:
+            raise InputError(f"datamodule.weights={self.weights}: one number above zero for each of {names}")
+        self.parts: dict[str, CachedData] = {}
+        for name in names:
+            own = settings[name].get("corpus")
+            text = made(own) if own else corpus
+            self.parts[name] = made(settings[name]["datamodule"], corpus=text, cache=cache, seed=seed)
+        self.vocabulary = self._one_vocabulary()
+        self.fingerprint = key_of(*(part.fingerprint for part in self.parts.values()))
+        self.skipped = {f"{name} {s}": n for name, part in self.parts.items() for s, n in part.skipped.items()}
+        self.notes = [f"{name}, {note}" for name, part in self.parts.items() for note in part.notes]
+
+    def _one_vocabulary(self) -> Vocabulary:
+        first, *others = self.parts.values()
+        vocabulary = first.vocabulary
+        for part in others:
+            vocabulary = vocabulary.extend(part.vocabulary.words)
+        for part in self.parts.values():
+            part.adopt(vocabulary)
+        return vocabulary
+
+    def source_sentences(self) -> Iterator[str]:
+        """The training sentences of all parts."""
+        for part in self.parts.values():
+            yield from part.source_sentences()
+
+    def in_words(self, batch: PartBatch) -> list[str]:
+        """The sentences of the part that the batch is of."""
+        return list(self.parts.values())[batch.part].in_words(batch.batch)
+
+    def train_dataloader(self) -> DataLoader:
+        loaders = [self._with_trainer(part).train_dataloader() for part in self.parts.values()]
+        collate = [one.dataset.collate for one in loaders]
+        draws = Draws([one.sampler for one in loaders], self.weights, self.seed)
+        draws.start, self._done = self._done, 0
+        return loader(lambda drawn: PartBatch(drawn[0], collate[drawn[0]](drawn[1])), draws)  # type: ignore[arg-type]
+
+    def val_dataloader(self) -> list[DataLoader]:
+        return [self._with_trainer(part).val_dataloader() for part in self.parts.values()]
+
+    def _with_trainer(self, part: CachedData) -> CachedData:
+        part.trainer = self.trainer  # tells it its place among processes
+        return part

@@ -1,0 +1,67 @@
+"""Premise and hypothesis pairs (NLI): corpus to cached ids to batches."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader
+
+from common.files import build_once
+from datamodules.base import SPLITS, CachedData, key_of, lines, write_sides, write_words
+from datamodules.batches import LabelledPair
+from datamodules.corpus import LABELS, Corpus
+
+FORMAT = 1  # raised when the cached form changes
+
+
+class InferencePairs(CachedData):
+    """Premises, hypotheses and labels. Pairs with an empty side, or with over `max_words` words, are left out."""
+
+    sources = ("premise", "hypothesis")
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        cache: Path,
+        seed: int,
+        batch_size: int | None = None,
+        batch_tokens: int | None = None,
+        max_words: int = 100,
+    ) -> None:
+        key = key_of(FORMAT, corpus.fingerprint(), max_words)
+        folder = cache / f"inference-{corpus.name}-{key}"
+        build_once(folder, lambda work: _build(work, corpus, max_words))
+        super().__init__(folder, batch_size, seed, batch_tokens)
+
+    def labels(self, split: str) -> np.ndarray:
+        """(N,) int64, index into LABELS."""
+        return np.load(self.folder / f"{split}.labels.npy")
+
+    def train_dataloader(self) -> DataLoader:
+        lengths = [self.lengths("train", side) for side in self.sources]
+        return self.shuffled(lengths, self._collate("train"))
+
+    def val_dataloader(self) -> DataLoader:
+        return self.by_length(self.lengths("dev", "premise"), self._collate("dev"))
+
+    def _collate(self, split: str) -> Callable[[np.ndarray], LabelledPair]:
+        labels = torch.from_numpy(self.labels(split))
+
+        def collate(rows: np.ndarray) -> LabelledPair:
+            premise, hypothesis = (self.words(split, side, rows) for side in self.sources)
+            return LabelledPair(premise, hypothesis, labels[rows])
+
+        return collate
+
+
+def _build(work: Path, corpus: Corpus, max_words: int) -> None:
+    limits = {"premise": max_words, "hypothesis": max_words, "label": None}
+    what = f"{corpus.name} premise-hypothesis pairs"
+    skipped = {split: write_sides(work, split, what, corpus.inference(split), limits) for split in SPLITS}
+    write_words(work, InferencePairs.sources)
+    for split in SPLITS:
+        labels = [LABELS.index(label) for label in lines(work / f"{split}.label.txt")]
+        np.save(work / f"{split}.labels.npy", np.array(labels, dtype=np.int64))
+    (work / "skipped.json").write_text(json.dumps(skipped))

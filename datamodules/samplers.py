@@ -1,0 +1,136 @@
+"""Batches by length: little padding, every example once per epoch, an order that can be resumed."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+from datamodules.arrays import Ragged
+from datamodules.batches import PADDING, Sentences
+
+POOL_BATCHES = 64  # sentences are sorted by length inside pools of this many batches
+
+
+class LengthBatches(Sampler[np.ndarray]):
+    """Index batches of one epoch: sentences of like length together, batches in random order.
+
+    A batch has `batch_size` sentences or, if `tokens` is given, about so many tokens over all of `lengths`: few long
+    sentences or many short ones. Either way every epoch has as many batches.
+
+    The order is a function of (seed, epoch) alone, so a run that was killed continues where it stopped:
+    `start` skips the batches that are done. An epoch holds four bytes per sentence and those of the lengths, and a
+    pool is sorted when the first of its batches comes: no epoch begins with a wait. Several processes share the
+    batches that one process would have at `world` times the size: each takes every `world`-th sentence of each batch,
+    so that their lengths are alike.
+    """
+
+    def __init__(
+        self,
+        lengths: Sequence[np.ndarray],
+        batch_size: int,
+        seed: int,
+        rank: int = 0,
+        world: int = 1,
+        tokens: int | None = None,
+    ) -> None:
+        self.lengths = [narrow(key) for key in lengths]  # sort keys, the most important first
+        self.seed, self.rank, self.world = seed, rank, world
+        self.tokens = tokens
+        mean = sum(map(np.sum, lengths)) / max(1, len(lengths[0]))
+        self._size = world * batch_size if tokens is None else max(1, round(world * tokens / mean))  # on average
+        self.epoch = 0
+        self.start = 0
+
+    def __len__(self) -> int:
+        return -(-len(self.lengths[0]) // self._size)
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        start, self.start = self.start, 0
+        random = np.random.default_rng([self.seed, self.epoch])
+        shuffled = _shuffled(random, len(self.lengths[0]))
+        cuts: dict[int, np.ndarray] = {}  # of the pools that are sorted
+        for number in _shuffled(random, len(self))[start:].tolist():
+            place, row = divmod(number, POOL_BATCHES)
+            pool = shuffled[place * POOL_BATCHES * self._size :][: POOL_BATCHES * self._size]
+            if place not in cuts:
+                pool[:] = pool[np.lexsort([key[pool] for key in reversed(self.lengths)])]
+                cuts[place] = np.array([0, *self._cuts(pool), len(pool)])
+            batch = pool[cuts[place][row] : cuts[place][row + 1]].astype(np.int64)
+            # a batch of too few sentences repeats them, so that no process is left without
+            enough = np.resize(batch, max(len(batch), self.world))
+            yield enough[self.rank :: self.world]
+
+    def _cuts(self, pool: np.ndarray) -> np.ndarray:
+        """Where to cut a pool that is sorted by length."""
+        if self.tokens is None:
+            return np.arange(self._size, len(pool), self._size)
+        count = -(-len(pool) // self._size)
+        reached = np.cumsum(sum(key[pool].astype(np.int64) for key in self.lengths))
+        places = np.arange(count - 1)
+        cuts = np.searchsorted(reached, reached[-1] * (places + 1) / count)
+        apart = np.maximum.accumulate(np.maximum(cuts, 1) - places) + places  # no batch is empty
+        return np.minimum(apart, len(pool) - count + 1 + places)
+
+
+def narrow(lengths: np.ndarray) -> np.ndarray:
+    """The same numbers in as few bytes as the largest needs; one where no sentence has more than 255 words."""
+    return lengths.astype(np.min_scalar_type(lengths.max(initial=0)), copy=False)
+
+
+def _shuffled(random: np.random.Generator, count: int) -> np.ndarray:
+    """`random.permutation(count)` in half its bytes."""
+    numbers = np.arange(count, dtype=np.int32 if count <= np.iinfo(np.int32).max else np.int64)
+    random.shuffle(numbers)
+    return numbers
+
+
+class SortedBatches(Sampler[np.ndarray]):
+    """Index batches in order of length, the longest first: for evaluation."""
+
+    def __init__(self, lengths: np.ndarray, batch_size: int) -> None:
+        self.order = np.argsort(-lengths.astype(np.int64), kind="stable")
+        self.batch_size = batch_size
+
+    def __len__(self) -> int:
+        return -(-len(self.order) // self.batch_size)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for first in range(0, len(self.order), self.batch_size):
+            yield self.order[first : first + self.batch_size]
+
+
+class Collated(Dataset):
+    """A dataset whose items are whole batches: an index array in, a typed batch out."""
+
+    def __init__(self, collate: Callable[[np.ndarray], NamedTuple]) -> None:
+        self.collate = collate
+
+    def __getitem__(self, indices: np.ndarray) -> NamedTuple:  # type: ignore[override]
+        return self.collate(indices)
+
+
+def loader(collate: Callable[[np.ndarray], NamedTuple], batches: Sampler[np.ndarray]) -> DataLoader:
+    """A DataLoader of typed batches."""
+    return DataLoader(
+        Collated(collate),
+        batch_size=None,
+        sampler=batches,
+        collate_fn=None,
+        pin_memory=torch.cuda.is_available(),
+    )
+
+
+def pad(texts: Ragged, indices: np.ndarray) -> Sentences:
+    """The sentences at `indices`, padded to the longest."""
+    starts = texts.offsets[indices]
+    lengths = texts.offsets[indices + 1] - starts
+    steps = np.arange(lengths.max())
+    inside = steps < lengths[:, None]
+    ids = np.full(inside.shape, PADDING, dtype=np.int64)
+    ids[inside] = texts.ids[(starts[:, None] + steps)[inside]]
+    return Sentences(torch.from_numpy(ids), torch.from_numpy(lengths.astype(np.int64)))

@@ -1,0 +1,106 @@
+"""Pairs of sentences for sequence-to-sequence training: corpus to cached ids to batches."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from torch.utils.data import DataLoader
+
+from common.files import build_once
+from datamodules.arrays import save_ragged
+from datamodules.base import SPLITS, CachedData, key_of, lines, write_sides, write_words
+from datamodules.batches import SentencePair
+from datamodules.corpus import Corpus, Document, Split
+from datamodules.samplers import pad
+from datamodules.text.subwords import Subwords
+
+FORMAT = 2  # raised when the cached form changes
+COUNTED = 1 << 20  # symbols counted at a time; numpy makes a copy in int64 of them
+
+
+class SourceTarget(CachedData):
+    """A datamodule of sentences and the sequence that a decoder must produce for each."""
+
+    target_size: int  # target symbols, the marks included
+
+    def target_counts(self) -> np.ndarray:
+        """How often each symbol occurs in the training targets, (target_size,)."""
+        ids = self.ids("train", "target").ids
+        counts = np.zeros(self.target_size, dtype=np.int64)
+        for first in range(0, len(ids), COUNTED):
+            counts += np.bincount(ids[first : first + COUNTED], minlength=self.target_size)
+        return counts
+
+    def train_dataloader(self) -> DataLoader:
+        lengths = [self.lengths("train", side) for side in ("source", "target")]
+        return self.shuffled(lengths, self._collate("train"))
+
+    def val_dataloader(self) -> DataLoader:
+        return self.by_length(self.lengths("dev", "source"), self._collate("dev"))
+
+    def _collate(self, split: str) -> Callable[[np.ndarray], SentencePair]:
+        target = self.ids(split, "target")
+        return lambda rows: SentencePair(self.words(split, "source", rows), pad(target, rows))
+
+
+class TextPairs(SourceTarget):
+    """English sentences and what each becomes: a translation ("fr"), itself ("en"), or the sentence after it ("next").
+
+    The corpus is read once; its words, subword codes and ids are kept under `cache`, keyed by what made
+    them, and memory-mapped from there. Pairs with an empty side, or with more than `max_words` words on
+    one, are counted and left out. The BPE inventory has at most `codes` codes, and one per five pairs.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        target: str,
+        cache: Path,
+        seed: int,
+        codes: int = 40_000,
+        batch_size: int | None = None,
+        batch_tokens: int | None = None,
+        max_words: int = 100,
+    ) -> None:
+        key = key_of(FORMAT, corpus.fingerprint(), target, codes, max_words)
+        folder = cache / f"pairs-{corpus.name}-en-{target}-{key}"
+        build_once(folder, lambda work: _build(work, corpus, target, codes, max_words))
+        super().__init__(folder, batch_size, seed, batch_tokens)
+        self.subwords = Subwords.load(folder / "subwords.model")
+        self.target_size = self.subwords.size
+
+    def dev_targets(self) -> list[str]:
+        """The tokenised references of the dev set, in corpus order."""
+        return list(lines(self.folder / "dev.target.txt"))
+
+    def sentence(self, field: str, ids: list[int]) -> str:
+        return self.subwords.decode([ids])[0] if field == "target" else super().sentence(field, ids)
+
+
+def _build(work: Path, corpus: Corpus, target: str, codes: int, max_words: int) -> None:
+    limits: dict[str, int | None] = {"source": max_words, "target": max_words}
+    what = f"{corpus.name} en-{target}"
+    skipped = {split: write_sides(work, split, what, _pairs(corpus, split, target), limits) for split in SPLITS}
+    write_words(work, ("source",))
+    pairs = sum(1 for _ in lines(work / "train.target.txt"))
+    size = min(codes, max(1000, pairs // 5))
+    subwords = Subwords.train(lines(work / "train.target.txt"), work / "subwords.model", size)
+    for split in SPLITS:
+        save_ragged(work / f"{split}.target", subwords.encode_all(lines(work / f"{split}.target.txt")))
+    (work / "skipped.json").write_text(json.dumps(skipped))
+
+
+def _pairs(corpus: Corpus, split: Split, target: str) -> Iterator[tuple[str, str]]:
+    if target == "en":
+        return ((sentence, sentence) for sentence in corpus.sentences(split))
+    if target == "next":
+        return followed(corpus.documents(split))
+    return corpus.parallel(split, target)
+
+
+def followed(documents: Iterable[Document]) -> Iterator[tuple[str, str]]:
+    """Each sentence with the one after it in the same document."""
+    for document in documents:
+        yield from pairwise(s for section in document.sections for paragraph in section.paragraphs for s in paragraph)

@@ -1,0 +1,68 @@
+"""Sentences and their linearised trees (Seq2Tree): corpus to cached ids to batches."""
+
+import json
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from common.files import build_once
+from datamodules.arrays import save_ragged
+from datamodules.base import SPLITS, key_of, lines, write_sides, write_words
+from datamodules.corpus import Corpus, Split
+from datamodules.seq2seq import SourceTarget
+from datamodules.text.subwords import BEGIN, END
+from datamodules.text.vocabulary import Vocabulary
+from datamodules.trees.linearize import linearize
+from datamodules.trees.penn import numbered, trees_in
+
+FORMAT = 1  # raised when the cached form changes
+MARKS = ("<s>", "</s>")  # rows BEGIN and END
+
+
+class SentenceTrees(SourceTarget):
+    """The words of trees and their linearised trees, over a small vocabulary of brackets and tags.
+
+    Sentences of more than `max_words` words are counted and left out.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        cache: Path,
+        seed: int,
+        batch_size: int | None = None,
+        batch_tokens: int | None = None,
+        max_words: int = 100,
+    ) -> None:
+        key = key_of(FORMAT, corpus.fingerprint(), max_words)
+        folder = cache / f"trees-{corpus.name}-{key}"
+        build_once(folder, lambda work: _build(work, corpus, max_words))
+        super().__init__(folder, batch_size, seed, batch_tokens)
+        self.symbols = Vocabulary.load(folder / "symbols.txt")
+        self.target_size = len(self.symbols)
+
+    def symbols_of(self, rows: list[int]) -> list[str]:
+        """The symbols of a produced or a gold sequence, without its marks."""
+        return [self.symbols.words[row] for row in rows if row not in (BEGIN, END)]
+
+    def sentence(self, field: str, ids: list[int]) -> str:
+        return " ".join(self.symbols_of(ids)) if field == "target" else super().sentence(field, ids)
+
+
+def _build(work: Path, corpus: Corpus, max_words: int) -> None:
+    limits = {"source": max_words, "target": None}
+    what = f"{corpus.name} trees"
+    skipped = {split: write_sides(work, split, what, _pairs(corpus, split), limits) for split in SPLITS}
+    write_words(work, ("source",))
+    counted = Vocabulary.count(lines(work / "train.target.txt"))
+    symbols = Vocabulary([*MARKS, *counted.words[BEGIN:]])
+    symbols.save(work / "symbols.txt")
+    for split in SPLITS:
+        rows = ([BEGIN, *symbols.rows(line), END] for line in lines(work / f"{split}.target.txt"))
+        save_ragged(work / f"{split}.target", rows)
+    (work / "skipped.json").write_text(json.dumps(skipped))
+
+
+def _pairs(corpus: Corpus, split: Split) -> Iterator[tuple[str, str]]:
+    for tree in chain.from_iterable(map(trees_in, numbered(corpus.trees(split)))):
+        yield " ".join(tree.words()), " ".join(linearize(tree))

@@ -1,0 +1,1 @@
+"""Words, subword codes and tokenisation."""

@@ -1,0 +1,74 @@
+"""Target subwords: byte-pair codes learnt and applied by SentencePiece."""
+
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import sentencepiece
+
+from common.errors import InputError
+from common.files import atomic_write
+from datamodules.arrays import chunks
+from datamodules.batches import PADDING, UNKNOWN
+
+BEGIN, END = 2, 3  # rows of the sentence marks
+
+
+class Subwords:
+    """A trained BPE inventory. `decode(encode(s)) == s` for single-spaced text of its characters."""
+
+    def __init__(self, model: bytes) -> None:
+        self._model = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self.size: int = self._model.get_piece_size()
+
+    @classmethod
+    def train(cls, sentences: Iterable[str], out: Path, size: int) -> "Subwords":
+        """Learn `size` codes, or as many as the text holds, and write the model to `out`.
+
+        No code spans two words (Sennrich et al. 2016, section 3.2), so words and how often they occur are enough.
+        """
+        counts = Counter(chain.from_iterable(map(str.split, sentences)))
+        model = io.BytesIO()
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=(f"{word}\t{count}" for word, count in counts.items()),
+                input_format="tsv",
+                model_writer=model,
+                model_type="bpe",
+                vocab_size=size,
+                hard_vocab_limit=False,
+                character_coverage=1.0,
+                normalization_rule_name="identity",
+                num_threads=1,  # the same codes on every machine
+                pad_id=PADDING,
+                unk_id=UNKNOWN,
+                bos_id=BEGIN,
+                eos_id=END,
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            raise InputError(f"no subword codes could be learnt from the training text: {error}") from None
+        with atomic_write(out, binary=True) as file:
+            file.write(model.getvalue())
+        return cls(model.getvalue())
+
+    @classmethod
+    def load(cls, path: Path) -> "Subwords":
+        """Read a model that `train` wrote."""
+        try:
+            return cls(path.read_bytes())
+        except (OSError, RuntimeError) as error:
+            raise InputError(
+                f"{path}: not a SentencePiece model ({error}); delete its folder to make it anew"
+            ) from None
+
+    def encode_all(self, sentences: Iterable[str]) -> Iterator[list[int]]:
+        """Ids of many sentences, each [begin, codes..., end]; all cores work on some thousand at a time."""
+        for some in chunks(sentences):
+            yield from self._model.encode(some, out_type=int, add_bos=True, add_eos=True, num_threads=-1)
+
+    def decode(self, rows: list[list[int]]) -> list[str]:
+        """Sentences from their codes."""
+        return self._model.decode(rows) if rows else []

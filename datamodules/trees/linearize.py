@@ -1,0 +1,65 @@
+"""Trees as symbol sequences with typed closing brackets, words dropped (Conneau et al. 2018, Table 1).
+
+(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))   becomes   (ROOT (S (NP NN )NP (VP VBZ )VP . )S )ROOT
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from datamodules.trees.penn import Tree
+
+PUNCTUATION = {",", ":", "``", "''", "."}  # tags that EVALB's COLLINS.prm deletes
+ROOTS = {"ROOT", "TOP", "S1"}  # brackets that EVALB does not count
+SAME = {"PRT": "ADVP"}  # labels that EVALB holds equal
+
+
+class Bracket(NamedTuple):
+    """A labelled constituent over the words from `start` to before `end`, punctuation not counted."""
+
+    label: str
+    start: int
+    end: int
+
+
+def linearize(tree: Tree) -> list[str]:
+    """The symbols of a tree: opening brackets, part-of-speech tags, typed closing brackets."""
+    symbols: list[str] = []
+    stack: list[Tree | str] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, str):
+            symbols.append(node)
+        elif node.word is not None:
+            symbols.append(node.label)
+        else:
+            symbols.append(f"({node.label}")
+            stack += [f"){node.label}", *reversed(node.children)]
+    return symbols
+
+
+def brackets(symbols: Iterable[str]) -> Counter[Bracket] | None:
+    """The labelled brackets of a linearised tree as EVALB counts them, or None if it is not well-formed.
+
+    Well-formed: one constituent spans everything, each closing bracket closes the last open one of its
+    label, and no constituent is empty. Not counted: the root, punctuation, and what holds nothing else.
+    """
+    found: Counter[Bracket] = Counter()
+    open_ones: list[tuple[str, int, int]] = []  # label, words before it, tags before it
+    words = tags = trees = 0
+    for symbol in symbols:
+        if symbol.startswith("("):
+            trees += not open_ones
+            open_ones.append((symbol[1:], words, tags))
+        elif symbol.startswith(")"):
+            label, start, tags_before = open_ones.pop() if open_ones else ("", 0, 0)
+            if label != symbol[1:] or not label or tags == tags_before:
+                return None
+            if label not in ROOTS and words > start:
+                found[Bracket(SAME.get(label, label), start, words)] += 1
+        elif not open_ones:
+            return None
+        else:
+            tags += 1
+            words += symbol not in PUNCTUATION
+    return found if trees == 1 and not open_ones else None

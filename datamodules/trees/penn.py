@@ -1,0 +1,194 @@
+"""Penn-style constituency trees: `(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))`."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from common.errors import InputError
+from common.text_files import read_lines
+
+TOKEN = re.compile(  # tag and word of a leaf | opening bracket with label | closing bracket | anything else
+    r"\(\s*+([^\s()]++)\s++([^\s()]++)\s*+\)|(\()\s*+([^\s()]*+)|(\))|([^\s()]++)"
+)
+ODD_SPACE = re.compile(r"[^\S \t\r\n\f\v]")  # such as no-break spaces, which some parsers leave inside a word
+TRACE = "-NONE-"
+ROOTS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
+TREE_FILES = (".mrg", ".mrg.gz", ".const.tsv", ".const.tsv.gz")  # taken from a folder
+MAX_TREE = 1_000_000  # characters; a file without closing brackets must not fill the memory
+
+
+class Tree:
+    """A node: a label over children, or a part-of-speech tag over a word."""
+
+    __slots__ = ("children", "label", "role", "word")
+
+    def __init__(
+        self, label: str, children: "list[Tree] | None" = None, word: str | None = None, role: str = ""
+    ) -> None:
+        self.label, self.children, self.word = label, children or [], word
+        self.role = role  # function labels, as "SBJ" or "LOC-PRD"; "" where there are none
+
+    def leaves(self) -> "list[Tree]":
+        """The part-of-speech nodes, from left to right."""
+        found, stack = [], [self]
+        while stack:
+            node = stack.pop()
+            if node.word is not None:
+                found.append(node)
+            else:
+                stack += reversed(node.children)
+        return found
+
+    def words(self) -> list[str]:
+        return [leaf.word for leaf in self.leaves() if leaf.word is not None]
+
+    def depth(self) -> int:
+        """Nodes on the longest path from the root to a word, its tag included (Conneau et al. 2018, section 2)."""
+        deepest, level = 0, [self]
+        while level:
+            deepest += 1
+            level = [child for node in level for child in node.children]
+        return deepest
+
+    def __str__(self) -> str:
+        parts, stack = [], [(self, False)]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                parts.append(")")
+            elif node.word is not None:
+                parts.append(f" ({node.label} {node.word})")
+            else:
+                parts.append(f" ({node.label}")
+                stack.append((node, True))
+                stack += [(child, False) for child in reversed(node.children)]
+        return "".join(parts).strip()
+
+
+class Bracketed(NamedTuple):
+    """The text of a tree, or of several, and where it stands."""
+
+    place: str
+    text: str
+
+
+def parse(text: str) -> Tree:
+    """One tree under a ROOT, without traces and function labels. Raises ValueError that says what is wrong."""
+    trees = parse_many(text)
+    if len(trees) != 1:
+        raise ValueError(f"expected one tree, found {len(trees)}")
+    return trees[0]
+
+
+def parse_many(text: str) -> list[Tree]:
+    """All trees of a text, each as `parse` gives it."""
+    nodes = [Tree("")]
+    emptied = False  # a trace, or what held nothing else, has just been dropped
+    for tag, word, opened, label, closed, stray in TOKEN.findall(ODD_SPACE.sub("_", text)):
+        if word:
+            emptied = tag == TRACE
+            if not emptied:
+                nodes[-1].children.append(Tree(_plain(tag)[0], None, word))
+            elif len(nodes) == 1:
+                raise ValueError("nothing but traces")
+        elif opened:
+            emptied = False
+            category, role = _plain(label)
+            nodes.append(Tree(category, None, None, role))
+        elif closed and len(nodes) == 1:
+            raise ValueError("a closing bracket too many")
+        elif closed:
+            node = nodes.pop()
+            if node.children:
+                nodes[-1].children.append(node)
+            elif not emptied:
+                raise ValueError(f"no word under {node.label or 'a bracket'}")
+            elif len(nodes) == 1:
+                raise ValueError("nothing but traces")
+        else:
+            raise ValueError(f"the word {stray!r} stands outside a tag")
+    if len(nodes) > 1:
+        raise ValueError(f"{len(nodes) - 1} brackets are not closed")
+    if not nodes[0].children:
+        raise ValueError("no tree")
+    return [_rooted(tree) for tree in nodes[0].children]
+
+
+@lru_cache(maxsize=4096)
+def _plain(label: str) -> tuple[str, str]:
+    """Category and function: NP-SBJ-1 to NP and SBJ, NP=2 to NP, PRT|ADVP to PRT, but -LRB- as it is."""
+    if label.startswith("-"):
+        return label, ""
+    category, *functions = re.split(r"[-=|]", label)
+    return category or label, "-".join(function for function in functions if function.isupper())
+
+
+def _rooted(tree: Tree) -> Tree:
+    if tree.label in ROOTS and tree.word is None:
+        tree.label = "ROOT"
+        return tree
+    return Tree("ROOT", [tree])
+
+
+def read_trees(path: Path) -> Iterator[Tree]:
+    """The trees of a file (`.mrg`, `.txt`, their `.gz`, or tab-separated with the tree last) or of a folder's files.
+
+    A tree may span lines. Raises InputError naming file and line.
+    """
+    return chain.from_iterable(map(trees_in, read_texts(path)))
+
+
+def read_texts(path: Path) -> Iterator[Bracketed]:
+    """What `read_trees` reads, before it is parsed."""
+    return (Bracketed(f"{file}:{line}", text) for file in tree_files(path) for line, text in _texts(file))
+
+
+def numbered(texts: Iterable[str]) -> Iterator[Bracketed]:
+    """The trees that a corpus gives, each in one line."""
+    return (Bracketed(f"tree {number} of the corpus", text) for number, text in enumerate(texts, start=1))
+
+
+def trees_in(text: Bracketed) -> list[Tree]:
+    """Its trees. Raises InputError naming the place."""
+    try:
+        return parse_many(text.text)
+    except ValueError as error:
+        raise InputError(f"{text.place}: {error}; mend or remove this tree") from None
+
+
+def tree_files(path: Path) -> list[Path]:
+    """The file itself, or the tree files below a folder, sorted. Raises InputError when there is none."""
+    if not path.is_dir():
+        return [path]
+    files = sorted(f for f in path.rglob("*") if f.name.endswith(TREE_FILES))
+    if not files:
+        raise InputError(f"{path}: no tree files there ({', '.join(TREE_FILES)}); name the files themselves")
+    return files
+
+
+def _texts(path: Path) -> Iterator[tuple[int, str]]:
+    """The text of each tree and the line on which it begins."""
+    held: list[str] = []
+    begun = level = size = 0
+    found = False
+    for number, line in read_lines(path):
+        if not held and "\t" in line and not line.lstrip().startswith("("):
+            line = line.rsplit("\t", 1)[1]  # document, tab, index, tab, tree
+        if not line.strip():
+            continue
+        begun = begun if held else number
+        held.append(line)
+        level += line.count("(") - line.count(")")
+        size += len(line)
+        if level <= 0:
+            yield begun, " ".join(held)
+            held, level, size, found = [], 0, 0, True
+        elif size > MAX_TREE:
+            raise InputError(f"{path}:{begun}: a bracket opened here is not closed within {MAX_TREE:,} characters")
+    if held:
+        yield begun, " ".join(held)
+    elif not found:
+        raise InputError(f"{path}: no tree in it; expected (ROOT (S ...))")

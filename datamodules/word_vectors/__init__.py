@@ -1,0 +1,1 @@
+"""Word vectors: stores, published formats, training."""

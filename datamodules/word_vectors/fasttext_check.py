@@ -1,0 +1,105 @@
+"""The layout of a fastText `.bin`, walked through before fastText reads it: on a cut one it hangs, or reads garbage."""
+
+import mmap
+import struct
+from pathlib import Path
+
+import numpy as np
+
+from common.errors import InputError
+
+MAGIC, NEWEST = 793712314, 12
+CENTROIDS = 256  # of each part of a product quantiser
+BEHIND_WORD = 1 + 8 + 1  # the null byte, the count, the type: 0 for words, which come first, and 1 for labels
+
+
+def check_bin(path: Path) -> None:
+    """Raises InputError where a file is no fastText model, or not as long as its own numbers say."""
+    size = path.stat().st_size
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            end = _Reader(data).end()
+    except (
+        struct.error,
+        ValueError,
+        OverflowError,
+        IndexError,
+    ):  # beyond the end, in the dictionary or after; empty files map nowhere
+        raise InputError(
+            f"{path}: cut off after {size:,} bytes; delete it, and get or make the fastText model again"
+        ) from None
+    except _Damaged:
+        raise InputError(f"{path}: not a fastText model, or damaged; delete it, and get or make it again") from None
+    if end != size:
+        raise InputError(
+            f"{path}: {size:,} bytes instead of {end:,}; delete it, and get or make the fastText model again"
+        )
+
+
+class _Damaged(Exception):
+    """The numbers of the file make no sense."""
+
+
+class _Reader:
+    """Finds where a model ends: settings, dictionary, input matrix, output matrix."""
+
+    def __init__(self, data: mmap.mmap) -> None:
+        self.data, self.at = data, 0
+
+    def end(self) -> int:
+        """The offset behind the model, which may be beyond the file."""
+        magic, version, dim, *_, bucket, _, _, _, _ = self._take("<14id")
+        _expect(magic == MAGIC and version <= NEWEST and dim >= 1)
+        entries, words, labels, _, pruned = self._take("<3i2q")
+        _expect(entries >= 1 and words >= 0 and words + labels == entries)
+        for place in range(entries):
+            if (null := self.data.find(b"\0", self.at)) < 0:
+                raise ValueError("a word without an end")
+            self.at = null + BEHIND_WORD
+            _expect(self.data[self.at - 1] == (place >= words))  # or fastText counts other words than it says
+        self._kept_subwords(max(0, pruned), bucket)
+        (quantised,) = self._take("<?")
+        rows, columns = self._matrix(quantised)
+        _expect(columns == dim and rows == words + (bucket if pruned < 0 else pruned))
+        (output_quantised,) = self._take("<?")
+        _expect(self._matrix(quantised and output_quantised)[1] == dim)
+        return self.at
+
+    def _take(self, form: str) -> tuple:
+        values = struct.unpack_from(form, self.data, self.at)
+        self.at += struct.calcsize(form)
+        return values
+
+    def _kept_subwords(self, count: int, bucket: int) -> None:
+        """Steps over the table of the subwords that a smaller model kept: each one's hash and its row."""
+        if self.at + 8 * count > len(self.data):
+            raise ValueError("a table without an end")
+        pairs = np.frombuffer(self.data[self.at : self.at + 8 * count], "<i4")
+        _expect(not count or (pairs.min() >= 0 and pairs[::2].max() < bucket and pairs[1::2].max() < count))
+        self.at += 8 * count
+
+    def _matrix(self, quantised: bool) -> tuple[int, int]:
+        """Steps over a matrix; its rows and columns."""
+        (with_norm,) = self._take("<?") if quantised else (False,)
+        rows, columns = self._take("<2q")
+        if not quantised:
+            self.at += 4 * max(0, rows) * max(0, columns)
+            return rows, columns
+        (codes,) = self._take("<i")
+        self._quantiser(codes, rows, columns)
+        if with_norm:
+            self._quantiser(rows, rows, 1)
+        return rows, columns
+
+    def _quantiser(self, codes: int, rows: int, columns: int) -> None:
+        """Steps over the codes, one byte for each part of a row, and the centroids that they stand for."""
+        self.at += max(0, codes)
+        dim, parts, width, last = self._take("<4i")
+        _expect(dim == columns and width >= 1 and codes == rows * parts and (parts - 1) * width + last == dim)
+        _expect(1 <= last <= width)
+        self.at += 4 * dim * CENTROIDS
+
+
+def _expect(sense: bool) -> None:
+    if not sense:
+        raise _Damaged

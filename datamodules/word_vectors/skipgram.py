@@ -1,0 +1,85 @@
+"""Training fastText vectors so that the same text gives the same vectors.
+
+fastText 0.9.3 initialises only a tenth of its input matrix per thread: with fewer than ten the rest is
+whatever the memory held. Words therefore get their first vectors here, from a file, and the n-gram rows
+start at zero because the training has a process of its own, whose memory comes zeroed.
+"""
+
+import ctypes
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from common.errors import InputError
+from datamodules.word_vectors.fasttext_check import check_bin
+
+ZEROED = {
+    "MALLOC_MMAP_THRESHOLD_": "65536",  # bytes; larger blocks come zeroed from the kernel
+    "MALLOC_PERTURB_": "255",  # and smaller ones are filled with its complement
+}
+
+PR_SET_PDEATHSIG = 1  # of prctl(2)
+
+
+def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
+    """Train skip-gram vectors with subwords (Bojanowski et al. 2017) on a file of sentences.
+
+    Raises InputError if fastText cannot, OSError if the disk had no room for what it wrote.
+    """
+    first = text.with_suffix(".first.vec")
+    _write_first_vectors(text, first, int(settings["dim"]))
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, **ZEROED, "PYTHONPATH": str(root)}
+    given = [str(text), str(first), str(out), json.dumps(settings), str(os.getpid())]
+    command = [sys.executable, "-m", "datamodules.word_vectors.skipgram", *given]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr.strip() or "stopped").splitlines()[-1]
+        raise InputError(f"fastText could not train word vectors ({said}); try embeddings=file, or lower dim")
+    try:
+        check_bin(out)  # fastText does not look whether its writes succeed
+    except InputError:
+        raise OSError(errno.ENOSPC, "no room for the word vectors", str(out)) from None
+    with out.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _write_first_vectors(text: Path, out: Path, dim: int) -> None:
+    """Uniform in (-1/dim, 1/dim) as fastText draws them, one row per word of the text."""
+    with text.open(encoding="utf-8") as file:
+        words = sorted(Counter(word for line in file for word in line.split()))
+    rows = np.random.default_rng(0).uniform(-1 / dim, 1 / dim, (len(words), dim))
+    with out.open("w", encoding="utf-8") as file:
+        file.write(f"{len(words)} {dim}\n")
+        for word, row in zip(words, rows, strict=True):
+            file.write(f"{word} {' '.join(f'{x:.5g}' for x in row)}\n")
+
+
+def _main(text: str, first: str, out: str, settings: str, parent: str) -> None:
+    _end_with(int(parent))
+    import fasttext
+
+    model = fasttext.train_unsupervised(
+        text, model="skipgram", minCount=1, pretrainedVectors=first, verbose=0, **json.loads(settings)
+    )
+    model.save_model(out)
+
+
+def _end_with(parent: int) -> None:
+    """Be killed when the parent is (Linux): fastText would look for ever for the words of a text that is gone."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before
+            os._exit(1)
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

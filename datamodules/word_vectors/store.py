@@ -1,0 +1,247 @@
+"""Word vectors as memory-mapped stores, and the rows of them that a run keeps.
+
+A store is a folder made once from a vector file: `matrix.npy` (V, E) float32 and `hashes.npy`, the sorted
+64-bit hashes of its words with their rows, so that looking words up never reads the whole list.
+"""
+
+import hashlib
+import json
+import math
+import shutil
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from common.errors import InputError
+from common.files import atomic_write, build_once, make_once, room_for, workshop
+from datamodules.arrays import read_numbers
+from datamodules.text.vocabulary import SPECIALS, Vocabulary
+from datamodules.word_vectors.formats import open_bin, read_vectors
+from datamodules.word_vectors.skipgram import train_bin
+
+RUN_SUBWORDS_LIMIT = 100 * 2**20  # bytes of a fastText .bin that a run folder still takes along
+Text = Callable[[], Iterable[str]]  # reads the run's source sentences when called
+COMPARED = 200  # words of a run that tell whether a store is the one it was made from
+SCALED_BY = 50_000  # rows of a store that its scale is taken from
+INDEX = np.dtype([("hash", "<u8"), ("row", "<i8")])
+
+
+class Looked(NamedTuple):
+    """Vectors of V words, and where each came from."""
+
+    matrix: np.ndarray  # (V, E) float32, zero where nothing is known
+    found: np.ndarray  # (V,) bool, the word itself has a vector
+    composed: np.ndarray  # (V,) bool, made of the word's character n-grams
+
+    @property
+    def coverage(self) -> str:
+        """One line for people."""
+        missing = len(self.found) - int(self.found.sum()) - int(self.composed.sum())
+        return (
+            f"word vectors: {self.found.sum():,} of {len(self.found):,} words found, "
+            f"{self.composed.sum():,} composed of subwords, {missing:,} without a vector"
+        )
+
+
+class WordVectors:
+    """A store, opened: word to vector."""
+
+    def __init__(self, folder: Path, subwords_bin: Path | None = None) -> None:
+        self.folder = folder
+        self.matrix = np.load(folder / "matrix.npy", mmap_mode="r")
+        self._index = np.load(folder / "hashes.npy", mmap_mode="r")
+        self.subwords_bin = subwords_bin
+
+    @cached_property
+    def scale(self) -> float:
+        """What makes the mean square of the entries 1, over the first vectors, the most frequent words.
+
+        An encoder's first weights expect such entries. On smaller ones all sentences begin nearly alike, and a
+        decoder learns to do without them.
+        """
+        some = self.matrix[:SCALED_BY]
+        known = some[np.any(some, axis=1)]
+        return float(1 / np.sqrt(np.square(known, dtype=np.float64).mean())) if len(known) else 1.0
+
+    def lookup(self, words: Sequence[str]) -> Looked:
+        """The vectors of `words`; the special rows of a vocabulary are zero and count as found."""
+        wanted = np.array([_hash(word) for word in words], dtype="<u8")
+        at = np.searchsorted(self._index["hash"], wanted).clip(max=len(self._index) - 1)
+        found = self._index["hash"][at] == wanted
+        matrix = np.zeros((len(words), self.matrix.shape[1]), dtype=np.float32)
+        rows = self._index["row"][at[found]]
+        by_place = np.argsort(rows)  # read the file front to back
+        matrix[np.flatnonzero(found)[by_place]] = self.matrix[rows[by_place]]
+        special = np.array([word in SPECIALS for word in words])
+        matrix[special] = 0
+        composed = np.zeros(len(words), dtype=bool)
+        unknown = np.flatnonzero(~found & ~special).tolist() if self.subwords_bin else []
+        for i in unknown:
+            matrix[i] = self._subwords.get_word_vector(words[i])
+            composed[i] = matrix[i].any()
+        return Looked(matrix, found | special, composed)
+
+    @cached_property
+    def _subwords(self) -> Any:
+        assert self.subwords_bin
+        return open_bin(self.subwords_bin)
+
+
+def open_store(path: Path, cache: Path) -> WordVectors:
+    """The store of a vector file (`.vec`, GloVe `.txt`, their `.gz`, fastText `.bin`), made at first use."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; give embeddings.path= a .vec, GloVe .txt or fastText .bin file")
+    state = path.stat()
+    key = hashlib.sha256(f"{path.resolve()} {state.st_size} {state.st_mtime_ns}".encode()).hexdigest()[:16]
+    folder = cache / f"vectors-{path.name}-{key}"
+    build_once(folder, lambda work: _write_store(work, path))
+    return WordVectors(folder, path if path.suffix == ".bin" else None)
+
+
+def _write_store(work: Path, path: Path) -> None:
+    words, _ = read_vectors(path, work / "matrix.npy")
+    index = np.empty(len(words), dtype=INDEX)
+    index["hash"] = [_hash(word) for word in words]
+    index["row"] = np.arange(len(words))
+    index.sort(order=["hash", "row"])  # of a repeated word the first row comes first, and is found
+    np.save(work / "hashes.npy", index)
+
+
+def _hash(word: str) -> int:
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
+
+
+class RunVectors:
+    """The word vectors of one run: everything that its encoder needs to read text."""
+
+    def __init__(self, folder: Path) -> None:
+        self.vocabulary = Vocabulary.load(folder / "words.txt")
+        self.matrix = read_numbers(folder / "matrix.npy")
+        seen = f"{len(self.vocabulary)} words but vectors {self.matrix.shape} of {self.matrix.dtype}"
+        if self.matrix.ndim != 2 or len(self.matrix) != len(self.vocabulary) or self.matrix.dtype != np.float32:
+            raise InputError(f"{folder}: {seen}; copy the whole run folder")
+        there = (folder / "scale.npy").exists()
+        scale = read_numbers(folder / "scale.npy") if there else np.ones(1)
+        if scale.size != 1 or not np.isfinite([scale.sum(), self.matrix.sum(dtype=np.float64)]).all():
+            raise InputError(f"{folder}: numbers that are not finite, or not one scale; copy the whole run folder")
+        self._scale = float(scale.item())
+        self._bin = folder / "subwords.bin"
+        self._model: Any = None
+
+    def lookup_oov(self, word: str) -> np.ndarray | None:
+        """A vector (E,) composed of the word's character n-grams, or None where the run has no subwords."""
+        if not self._bin.exists():
+            return None
+        self._model = self._model or open_bin(self._bin)
+        vector = np.asarray(self._model.get_word_vector(word), dtype=np.float32) * np.float32(self._scale)
+        return vector if vector.any() else None
+
+    def extended(self, store: WordVectors) -> Callable[[str], np.ndarray | None]:
+        """The look-up of words that the run did not keep, in the store it was made from.
+
+        A store of other vectors is not looked into, and a warning says so.
+        """
+        shared = store.lookup(self.vocabulary.words[:COMPARED])
+        mine = np.asarray(self.matrix[: len(shared.matrix)])
+        there = shared.found | shared.composed
+        if mine.shape != shared.matrix.shape or not np.allclose(
+            mine[there], shared.matrix[there] * np.float32(self._scale), rtol=1e-3, atol=1e-4
+        ):
+            told = "not the word vectors that this run was made from, so they are not used"
+            warnings.warn(f"{self._bin.parent}: {store.folder.name} holds {told}", stacklevel=2)
+            return self.lookup_oov
+
+        def lookup(word: str) -> np.ndarray | None:
+            vector = store.lookup([word]).matrix[0] * np.float32(self._scale)
+            return vector if vector.any() else None
+
+        return lookup
+
+
+def save_run_vectors(
+    run: Path, vocabulary: Vocabulary, matrix: np.ndarray, subwords_bin: Path | None = None, scale: float = 1.0
+) -> None:
+    """Write `vectors/` of a run folder: words, their vectors times `scale`, and a small enough subword model."""
+    folder = run / "vectors"
+    vocabulary.save(folder / "words.txt")
+    if subwords_bin and subwords_bin.stat().st_size <= RUN_SUBWORDS_LIMIT:
+        with atomic_write(folder / "subwords.bin", binary=True) as file, subwords_bin.open("rb") as source:
+            shutil.copyfileobj(source, file)
+    with atomic_write(folder / "scale.npy", binary=True) as file:
+        np.save(file, scale)
+    with atomic_write(folder / "matrix.npy", binary=True) as file:  # last: its presence says that all is there
+        np.save(file, matrix * np.float32(scale))
+
+
+def load_run_vectors(run: Path) -> RunVectors:
+    """Open `vectors/` of a run folder. Raises InputError when it is missing or damaged."""
+    folder = run / "vectors"
+    if not folder.is_dir():
+        raise InputError(f"{folder}: missing; a run folder keeps its word vectors there, copy the whole folder")
+    return RunVectors(folder)
+
+
+class FromFile:
+    """`embeddings=file`: pretrained vectors."""
+
+    def __init__(self, path: str | None) -> None:
+        if not path:
+            raise InputError("embeddings=file needs embeddings.path=FILE (.vec, GloVe .txt or fastText .bin)")
+        self.path = Path(path)
+
+    def vectors(self, sentences: Text, fingerprint: str, cache: Path) -> WordVectors:
+        """The store of the file; the run's text does not matter."""
+        return open_store(self.path, cache)
+
+
+class Trained:
+    """`embeddings=train`: fastText skip-gram vectors of the run's own source sentences.
+
+    One thread makes the same vectors every time; more threads are faster and differ a little. Short text is passed
+    over more than `epochs` times, until `words` words were read: fewer leave all vectors alike.
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        epochs: int,
+        words: int,
+        lr: float,
+        sampling: float,
+        bucket: int,
+        minn: int,
+        maxn: int,
+        threads: int,
+    ) -> None:
+        self.epochs, self.words = epochs, words
+        self.settings = {
+            "dim": dim,
+            "lr": lr,
+            "t": sampling,
+            "bucket": bucket,
+            "minn": minn,
+            "maxn": maxn,
+            "thread": threads,
+        }
+
+    def vectors(self, sentences: Text, fingerprint: str, cache: Path) -> WordVectors:
+        """Train once per text and settings; ever after the cached store."""
+        key = json.dumps([fingerprint, self.epochs, self.words, self.settings], sort_keys=True)
+        path = cache / f"fasttext-{hashlib.sha256(key.encode()).hexdigest()[:16]}.bin"
+        make_once(path, path.exists, lambda: self._train(sentences(), path))
+        return open_store(path, cache)
+
+    def _train(self, sentences: Iterable[str], path: Path) -> None:
+        with workshop(path.parent) as work, room_for(path):
+            text, there = work / "text", 0
+            with text.open("w", encoding="utf-8") as file:
+                for sentence in sentences:
+                    there += len(sentence.split())
+                    file.write(f"{sentence}\n")
+            passes = max(self.epochs, math.ceil(self.words / max(1, there)))
+            train_bin(text, work / "model.bin", {**self.settings, "epoch": passes})
+            (work / "model.bin").replace(path)

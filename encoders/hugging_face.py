@@ -1,0 +1,131 @@
+"""Pretrained transformers as frozen encoders, one layer or all of them in one pass."""
+
+import math
+import os
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from common.devices import device_for
+from common.errors import InputError
+from encoders.model_sources import Named, of_files
+
+Pooling = Literal["mean", "cls", "max", "last"]
+BATCH_TOKENS = 4096  # padded tokens per forward pass on a CPU,
+GPU_BATCH_TOKENS = 1 << 15  # and on a GPU
+LONGEST = 512  # tokens; longer sentences are cut
+
+
+class Pretrained:
+    """A transformer that never trains, or the encoder of one that has a decoder too.
+
+    Vectors of a layer are pooled over the tokens of the sentence.
+    """
+
+    def __init__(self, name: str, layers: int | str, pooling: Pooling, device: str | None, work: Path) -> None:
+        if pooling not in ("mean", "cls", "max", "last"):
+            raise InputError(f"pooling={pooling}: give mean, cls, max or last")
+        self.pooling, self.work = pooling, work
+        self.device = torch.device(device_for(device))
+        self.tokenizer, model = _load(name)
+        self.model = model.eval().requires_grad_(False).to(self.device)
+        if self.tokenizer.pad_token is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
+        self.layers = self._numbers(layers)
+        self._kept: tuple[list[str], np.ndarray] | None = None
+
+    def _numbers(self, layers: int | str) -> list[int]:
+        """The layers asked for: all, or one; negative numbers count from the top."""
+        there = int(self.model.config.num_hidden_layers) + 1  # layer 0 is the token embeddings
+        if layers != "all" and not (isinstance(layers, int) and -there <= layers < there):
+            raise InputError(f"layers={layers}: give all, or a number from {-there} to {there - 1}")
+        return list(range(there)) if layers == "all" else [int(layers) % there]
+
+    def vectors(self, sentences: list[str]) -> np.ndarray:
+        """The layers asked for, (L, N, D) float32. Kept on disk for the next call."""
+        if self._kept is None or self._kept[0] != sentences:
+            self._kept = list(sentences), self._encode(sentences)
+        return self._kept[1]
+
+    def layer(self, number: int, sentences: list[str]) -> np.ndarray:
+        """One of them, (N, D)."""
+        return np.asarray(self.vectors(sentences)[self.layers.index(number)])
+
+    @torch.inference_mode()
+    def _encode(self, sentences: list[str]) -> np.ndarray:
+        shape = (len(self.layers), len(sentences), int(self.model.config.hidden_size))
+        self.work.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=self.work) as file:  # gone with the process, whatever its size
+            os.posix_fallocate(file.fileno(), 0, 4 * math.prod(shape))  # a full disk would kill the process later
+            out = np.memmap(file, np.float32, "r+", shape=shape)
+        order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i]))
+        with tqdm(total=len(order), desc="encoding", disable=None, leave=False, unit=" sentences") as bar:
+            while order:
+                batch = order[: self._fitting(len(sentences[order[0]]))]
+                del order[: len(batch)]
+                out[:, batch] = self._pooled([sentences[i] for i in batch]).float().cpu().numpy()
+                bar.update(len(batch))
+        return out
+
+    def _fitting(self, letters: int) -> int:
+        budget = BATCH_TOKENS if self.device.type == "cpu" else GPU_BATCH_TOKENS
+        return max(1, budget // min(LONGEST, letters // 4 + 2))
+
+    def _pooled(self, sentences: list[str]) -> Tensor:
+        """(L, B, D)"""
+        tokens = self.tokenizer(sentences, return_tensors="pt", padding=True, truncation=True, max_length=LONGEST)
+        tokens = tokens.to(self.device)
+        found = self.model(**tokens, output_hidden_states=True).hidden_states
+        states = torch.stack([found[number] for number in self.layers])  # (L, B, T, D)
+        mask = tokens["attention_mask"][None, :, :, None].bool()
+        if self.pooling == "mean":
+            return (states * mask).sum(2) / mask.sum(2).clamp(min=1)
+        if self.pooling == "max":
+            return states.masked_fill(~mask, -torch.inf).amax(2)
+        if self.pooling == "cls":
+            return states[:, :, 0]
+        last = tokens["attention_mask"].shape[1] - 1 - tokens["attention_mask"].flip(1).argmax(1)
+        return states[:, torch.arange(len(sentences), device=self.device), last]
+
+
+def pretrained(name: str, layers: int | str, pooling: Pooling, device: str | None, work: Path) -> list[Named]:
+    """One model for each layer asked for: a number (-1 is the top) or "all"."""
+    model = Pretrained(name, layers, pooling, device, work)
+    content = _content(name, model)
+    return [
+        Named(
+            Path(name).name,
+            f"layer {number}, {pooling}",
+            partial(model.layer, number),
+            content and f"{content} {number} {pooling} padded right",
+        )
+        for number in model.layers
+    ]
+
+
+def _load(name: str) -> tuple[Any, Any]:
+    try:
+        from transformers import AutoModel, AutoTokenizer
+    except ImportError:
+        raise InputError(f"hf:{name}: needs one more package: pip install transformers") from None
+    try:  # safetensors only: a pickle could run code
+        tokenizer, model = AutoTokenizer.from_pretrained(name), AutoModel.from_pretrained(name, use_safetensors=True)
+    except (OSError, ValueError, KeyError) as error:
+        said = str(error).strip().splitlines()[0]
+        raise InputError(f"hf:{name}: {said}; give a name on the hub or a folder with safetensors weights") from None
+    tokenizer.padding_side = "right"  # else the first token of a sentence would depend on the batch
+    return tokenizer, model.get_encoder() if model.config.is_encoder_decoder else model
+
+
+def _content(name: str, model: Pretrained) -> str | None:
+    """What the weights are: files of a local folder, or the commit on the hub."""
+    if Path(name).is_dir():
+        return of_files(sorted(p for p in Path(name).iterdir() if p.is_file()))
+    commit = getattr(model.model.config, "_commit_hash", None)
+    return commit and f"{name} {commit}"

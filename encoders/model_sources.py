@@ -1,0 +1,128 @@
+"""Frozen models by name: whatever `python evaluate.py model=` can score."""
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from common.devices import device_for
+from common.errors import InputError
+from common.text_files import read_lines
+from datamodules.arrays import read_numbers
+from datamodules.text.vocabulary import Vocabulary
+from datamodules.word_vectors.store import WordVectors
+from encoders.embedding import WordEmbedding
+from encoders.encoder import Encoder
+from encoders.frozen import FrozenEncoder
+from encoders.load import find_checkpoint, load_encoder, read_checkpoint, read_config
+
+MANY = 0.02  # of the words without a vector is worth a warning
+Encode = Callable[[list[str]], np.ndarray]
+FORMS = (
+    "a run folder or checkpoint, bov, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy, call:MODULE:FUNCTION, "
+    "or a baseline: majority, length, nb-uni-tfidf, nb-bi-tfidf"
+)
+
+
+class Named(NamedTuple):
+    """A model with what tables and caches must know of it."""
+
+    encoder: str
+    objective: str
+    encode: Encode
+    fingerprint: str | None = None  # the same text means the same vectors; None where nothing can tell
+    epoch: int = 0
+    step: int = 0
+    settings: Mapping[str, Any] = {}  # that made it, for reports: models of other settings are other models
+
+
+def trained(path: Path, device: str | None, more: WordVectors | None = None) -> Named:
+    """A run folder (its best checkpoint) or a checkpoint in it; `more` vectors for words that the run did not keep."""
+    checkpoint = find_checkpoint(path)
+    run = checkpoint.parents[1]
+    config = read_config(run)
+    state = read_checkpoint(checkpoint)
+    parts = [checkpoint, run / "config.yaml", *(p for p in sorted((run / "vectors").glob("*")) if p.is_file())]
+    encoder, objective = (str(config.get(f"{kind}_name", "?")) for kind in ("encoder", "objective"))
+    epoch = int(state["epoch"]) + (int(state["global_step"]) > 0)
+    frozen = load_encoder(checkpoint, device, more)
+
+    def encode(sentences: list[str]) -> np.ndarray:
+        vectors = frozen.encode(sentences)
+        met = frozen.coverage
+        if met.unknown > MANY * met.words:
+            share = f"{100 * met.unknown / met.words:.0f}% of the words have no vector in this run"
+            warnings.warn(f"{path}: {share}; give embeddings=file embeddings.path= with those it had", stacklevel=2)
+        return vectors
+
+    made_of = of_files(parts) + (more.folder.name if more else "")
+    settings = {"run": config, "checkpoint": checkpoint.name}
+    return Named(encoder, objective, encode, made_of, epoch, int(state["global_step"]), settings)
+
+
+def precomputed(path: Path, sentences: Path | None) -> Named:
+    """A matrix (N, D) in a .npy file, row by row the vectors of the N lines of a text file."""
+    if sentences is None:
+        raise InputError(f"{path}: needs sentences=FILE, the text file whose lines its rows are")
+    matrix = read_numbers(path)
+    lines = [line for _, line in read_lines(sentences)]
+    if matrix.ndim != 2 or len(matrix) != len(lines):
+        raise InputError(f"{path}: {matrix.shape} is not one vector for each of the {len(lines)} lines of {sentences}")
+    row = {line: at for at, line in enumerate(lines)}
+
+    def encode(wanted: list[str]) -> np.ndarray:
+        if missing := [s for s in wanted if s not in row]:
+            said = "write the suite's sentences with write_sentences=FILE and encode those"
+            raise InputError(f"{sentences}: {len(missing)} sentences are not in it, as {missing[0]!r}; {said}")
+        return np.asarray(matrix[[row[s] for s in wanted]], dtype=np.float32)
+
+    return Named(path.stem, "precomputed", encode, of_files([path, sentences]))
+
+
+def called(name: str) -> Named:
+    """Any Python callable, sentences -> (N, D) numbers, as package.module:function."""
+    module, _, function = name.partition(":")
+    if not module or module.startswith(".") or not function:
+        raise InputError(f"call:{name}: write call:package.module:function")
+    try:
+        found = getattr(import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"call:{name}: {error}") from None
+    if not callable(found):
+        raise InputError(f"call:{name}: not a function; give one that turns sentences into vectors")
+    return Named(name, "callable", found)
+
+
+def of_files(paths: Iterable[Path]) -> str:
+    """The content of files, as a short text."""
+    made = sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                made.update(block)
+    return made.hexdigest()
+
+
+def initialised(
+    name: str,
+    objective: str,
+    encoder: Encoder,
+    settings: str,
+    sentences: Iterable[str],
+    store: WordVectors,
+    device: str | None,
+) -> Named:
+    """An encoder as its `settings` and seed made it, on the word vectors of a store: bov, and untrained/ENCODER."""
+    vocabulary = Vocabulary.count(sentences)
+    embedding = WordEmbedding(store.lookup(vocabulary.words).matrix * np.float32(store.scale))
+    made = sha256(settings.encode())  # weights do not tell how states are pooled
+    made.update(np.ascontiguousarray(embedding.table.numpy()).tobytes())
+    for key, value in encoder.state_dict().items():
+        made.update(key.encode() + value.numpy().tobytes())
+    where = device_for(device)
+    frozen = FrozenEncoder(encoder.eval().requires_grad_(False).to(where), embedding.to(where), vocabulary)
+    return Named(name, objective, frozen.encode, made.hexdigest())

@@ -1,0 +1,71 @@
+"""Description length of labels given vectors: how much a classifier must be told, not only how far it gets."""
+
+from itertools import pairwise
+from math import log2
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from probes.classifiers.blocks import on_all_cores
+from probes.classifiers.classifier import MANY, Grid, Labelled, as_tensors, standardised
+from probes.classifiers.grid import Tensors
+from probes.classifiers.optimum import ITERATIONS, cross_entropy, optimum, spread
+
+# The first so many percent of the sentences teach the classifier that codes those up to the next
+# (Voita and Titov 2020, section 4).
+PORTIONS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
+STRONG = (0.1, 1.0, 10.0)  # L2 for the first portions, which have fewer sentences than the vectors have features
+FEW = 20  # iterations of L-BFGS with many classes: the rest takes most of the time and shortens no code
+
+
+class Description(NamedTuple):
+    """The length of N labels in the online code."""
+
+    bits: float
+    uniform_bits: float  # N log2 C, the length that knowing nothing needs
+    portions: list[float]  # bits of each portion; the first is coded uniformly
+
+    @property
+    def compression(self) -> float:
+        """How many times shorter than uniform: 1 where the vectors say nothing."""
+        return self.uniform_bits / self.bits
+
+
+def description_length(
+    train: Labelled, dev: Labelled, classes: int, grid: Grid, seed: int, device: str = "cpu"
+) -> Description:
+    """Code the training labels portion by portion, each with logistic regression trained on those before.
+
+    The L2 value, of the grid or of `STRONG`, is the one with the lowest cross-entropy on dev. The distribution over C
+    classes is mixed with the uniform one, which weighs 1 / (n + 1) after n sentences, so that a class not seen yet has
+    a finite code.
+    """
+    order = np.random.default_rng(seed).permutation(len(train.labels))
+    shuffled = Labelled(train.vectors[order], train.labels[order])
+    every, tuning = standardised(as_tensors(shuffled, device), as_tensors(dev, device))
+    ends = sorted({max(1, round(len(order) * percent / 100)) for percent in PORTIONS})
+    portions = [ends[0] * log2(classes)]
+    for known, end in pairwise(ends):
+        seen, coming = (
+            Tensors(every.x[:known], every.y[:known]),
+            Tensors(every.x[known:end], every.y[known:end]),
+        )
+        portions.append(_bits(seen, coming, tuning, classes, grid, device))
+    return Description(sum(portions), len(order) * log2(classes), portions)
+
+
+def _bits(seen: Tensors, coming: Tensors, tuning: Tensors, classes: int, grid: Grid, device: str) -> float:
+    """The bits of the labels to come, coded by the classifier of those seen."""
+
+    iterations = FEW if classes >= MANY else ITERATIONS
+    within = spread(seen.x)
+
+    def fitted(l2: float) -> tuple[torch.Tensor, torch.Tensor]:
+        return optimum(seen, classes, l2, within, iterations=iterations)
+
+    values = sorted({*grid.l2, *STRONG})
+    weight, bias = min(on_all_cores(fitted, values, device), key=lambda found: cross_entropy(tuning, *found)[0])
+    likely = torch.addmm(bias, coming.x, weight).softmax(1).gather(1, coming.y[:, None]).double()
+    known = len(seen.y)
+    return float(-((known * likely + 1 / classes) / (known + 1)).log2().sum())

@@ -1,0 +1,1 @@
+"""The probing tasks (Conneau et al. 2018)."""

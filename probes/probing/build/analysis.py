@@ -1,0 +1,199 @@
+"""What the probing tasks read off a constituency tree."""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from common.processes import parallel_map
+from datamodules.trees.penn import Bracketed, Tree, trees_in
+from probes.probing.build.tags import ENGLISH, TagSet
+
+SHORTEST, LONGEST = 5, 28  # words (Conneau et al. 2018, section 2)
+
+
+class Target(NamedTuple):
+    """A class that one word form decides."""
+
+    label: str
+    form: str  # lower case
+
+
+class Clauses(NamedTuple):
+    """Two coordinate clauses: words from begin to before end."""
+
+    begin: int
+    end: int
+    begin2: int
+    end2: int
+
+
+class Analysis(NamedTuple):
+    """One sentence of 5 to 28 words and its properties."""
+
+    sentence: str  # words with single spaces between them
+    tags: str  # parts of speech likewise
+    depth: int
+    top: str  # labels below the clause, as NP_VP_.
+    tense: Target | None
+    subject: Target | None
+    object: Target | None
+    clauses: Clauses | None
+
+    @property
+    def words(self) -> list[str]:
+        return self.sentence.split(" ")
+
+    @property
+    def length(self) -> int:
+        return self.sentence.count(" ") + 1
+
+
+def analyse_all(texts: Iterable[Bracketed], tags: TagSet) -> Iterator[Analysis]:
+    """The analyses of all trees of usable length, in order, made on all cores. Raises InputError naming a place."""
+    return chain.from_iterable(parallel_map(partial(_analyses, tags=tags), texts))
+
+
+def _analyses(text: Bracketed, tags: TagSet) -> list[Analysis]:
+    return [found for tree in trees_in(text) if (found := analyse(tree, tags))]
+
+
+def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:
+    """The properties of a tree under ROOT, or None when its length is out of range."""
+    leaves = tree.leaves()
+    if not SHORTEST <= len(leaves) <= LONGEST:
+        return None
+    top = _sentence(tree, tags)
+    main = top if top.label == tags.clause else None
+    verb_phrase = _child(main, tags.verb_phrase)
+    verb = _finite_verb(verb_phrase, tags)
+    return Analysis(
+        sentence=" ".join([str(leaf.word) for leaf in leaves]),
+        tags=" ".join([leaf.label for leaf in leaves]),
+        depth=tree.depth(),
+        top="_".join([child.label for child in top.children]),
+        tense=Target(tags.tenses[verb.label], str(verb.word).lower()) if verb else None,
+        subject=_agreeing(_number(_subject(main, tags), tags), verb, tags),
+        object=_number(_object(verb_phrase, tags), tags),
+        clauses=_clauses(top, leaves, tags),
+    )
+
+
+def _sentence(tree: Tree, tags: TagSet) -> Tree:
+    """What stands below ROOT, with the punctuation that hangs beside it; ROOT itself where several do."""
+    if len(tree.children) == 1:
+        return tree.children[0]
+    inside = [place for place, child in enumerate(tree.children) if child.label not in tags.hanging]
+    if len(inside) != 1:
+        return tree
+    [at] = inside
+    top = tree.children[at]
+    return Tree(top.label, [*tree.children[:at], *top.children, *tree.children[at + 1 :]])
+
+
+def _child(node: Tree | None, label: str) -> Tree | None:
+    return next((child for child in node.children if child.label == label), None) if node else None
+
+
+def _coordinated(node: Tree, tags: TagSet) -> bool:
+    return any(child.label in tags.conjunctions for child in node.children)
+
+
+def _finite_verb(verb_phrase: Tree | None, tags: TagSet) -> Tree | None:
+    """The finite verb of the main clause: none after a modal, or where verb phrases are coordinated."""
+    if verb_phrase is None or _coordinated(verb_phrase, tags):
+        return None
+    first = next((child for child in verb_phrase.children if child.label in tags.verbs), None)
+    return first if first is not None and first.label in tags.tenses else None
+
+
+def _subject(clause: Tree | None, tags: TagSet) -> Tree | None:
+    """The last noun phrase before the verb phrase, adverbial ones aside."""
+    found = None
+    for child in clause.children if clause else []:
+        if child.label == tags.verb_phrase:
+            return found
+        if child.label == tags.noun_phrase and not _is_adverbial(child, tags):
+            found = child
+    return None
+
+
+def _is_adverbial(phrase: Tree, tags: TagSet) -> bool:
+    return not tags.not_objects.isdisjoint(phrase.role.split("-"))
+
+
+def _object(verb_phrase: Tree | None, tags: TagSet) -> Tree | None:
+    """The one noun phrase right below the main verb; auxiliaries are passed through.
+
+    None where the verb is passive or a copula, or verb phrases are coordinated, or there are two noun phrases:
+    which of them is the direct object the labels do not say.
+    """
+    while verb_phrase is not None and not _coordinated(verb_phrase, tags):
+        phrases = [c for c in verb_phrase.children if c.label == tags.noun_phrase and not _is_adverbial(c, tags)]
+        verbs = {str(c.word).lower() for c in verb_phrase.children if c.label in tags.verbs}
+        inner = _child(verb_phrase, tags.verb_phrase)
+        if inner is None:
+            return phrases[0] if len(phrases) == 1 and not verbs & tags.copulas else None
+        passive = any(c.label == tags.participle for c in inner.children) and not verbs & tags.perfect
+        if phrases or passive:
+            return None
+        verb_phrase = inner
+    return None
+
+
+def _number(phrase: Tree | None, tags: TagSet) -> Target | None:
+    """The number of a noun phrase's head: its last word where that is a noun, else that of its first noun phrase.
+
+    Left out: coordinations, proper nouns, heads that only measure ("a lot of"), nouns of time.
+    """
+    of_phrase = False
+    while phrase is not None and not _coordinated(phrase, tags):
+        inner = [c for c in phrase.children if c.word is None and c.label not in tags.punctuation]
+        last = next((c for c in reversed(phrase.children) if c.label not in tags.punctuation), None)
+        if last is not None and last.word is not None:
+            form = last.word.lower()
+            known = last.label in tags.numbers and form.isalpha() and form not in tags.time_nouns
+            return (
+                Target(tags.numbers[last.label], form)
+                if known and not (of_phrase and form in tags.quantities)
+                else None
+            )
+        core = inner[0] if inner and inner[0].label == tags.noun_phrase else None
+        of_phrase = len(inner) > 1 and inner[1].label == tags.prepositional_phrase
+        phrase = core
+    return None
+
+
+def _agreeing(subject: Target | None, verb: Tree | None, tags: TagSet) -> Target | None:
+    """The subject, unless its number and the verb's differ: then one of the two tags is wrong."""
+    if subject is None or verb is None:
+        return subject
+    singular = subject.label == tags.numbers[min(tags.numbers)]
+    wrong = verb.label == (tags.plural_verb if singular else tags.singular_verb)
+    return None if wrong else subject
+
+
+def _clauses(top: Tree, leaves: list[Tree], tags: TagSet) -> Clauses | None:
+    """Where the clauses of `S (,) CC S (.)` lie, if that is the only conjunction and nothing is quoted."""
+    if top.label != tags.coordination or sum(leaf.label in tags.conjunctions for leaf in leaves) != 1:
+        return None
+    kept = [child for child in top.children if child.label not in tags.punctuation]
+    if len(kept) != 3 or top.children[0] is not kept[0] or {kept[0].label, kept[2].label} != {tags.clause}:
+        return None
+    if any(leaf.label in tags.quotes or leaf.label.startswith("-") for leaf in leaves):
+        return None
+    linked = kept[1].label in tags.conjunctions and str(kept[1].word).lower() in tags.coordinators
+    if not linked or not all(_full(clause, tags) for clause in kept[::2]):
+        return None
+    spans, place = {}, 0
+    for child in top.children:
+        width = len(child.leaves())
+        spans[id(child)] = (place, place + width)
+        place += width
+    return Clauses(*spans[id(kept[0])], *spans[id(kept[2])])
+
+
+def _full(clause: Tree, tags: TagSet) -> bool:
+    """Whether a clause has its verb, and its subject as far as word order tells."""
+    verb = next((place for place, child in enumerate(clause.children) if child.label in tags.predicates), None)
+    return verb is not None and (verb > 0 or not tags.verb_second)

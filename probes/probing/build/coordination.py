@@ -1,0 +1,85 @@
+"""CoordInv: have two coordinate clauses changed places? (Conneau et al. 2018, section 2)"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from probes.probing.build.analysis import Analysis, Clauses
+from probes.probing.build.pool import Pool, Sizes
+from probes.probing.build.sampling import Draft, balanced, both_forms
+from probes.probing.build.tags import TagSet
+
+
+def coordination_inversion(pool: Pool, sizes: Sizes) -> Draft:
+    """Have the clauses of `S and S` changed places (I), or not (O)?
+
+    Balanced in clause length: whichever clause is longer, as the reader sees them, and about as much, as many
+    sentences are inverted as are not.
+    """
+    known = {s.sentence for s in pool.all()}
+    sources: dict[str, str] = {}
+    splits = []
+    shown: dict[str, int] = {}
+    for split in pool.splits:
+        classes: dict[str, list[str]] = {"I": [], "O": []}
+        for group in _groups([s for s in split if s.clauses and invert(s, pool.tags) not in known]):
+            for turn, s in enumerate(group):
+                text = s.sentence if turn % 2 else invert(s, pool.tags)
+                classes["O" if turn % 2 else "I"].append(text)
+                sources[text] = s.sentence
+                shown[text] = _difference(s) * (1 if turn % 2 else -1)
+        splits.append(classes)
+    draft = balanced("CoordInv", splits, sizes)
+    draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
+    for label in draft.task.classes:
+        held = [
+            shown[s]
+            for split in draft.task[2:]
+            for s, at in zip(split.sentences, split.labels, strict=True)
+            if draft.task.classes[at] == label
+        ]
+        draft.samples[label] = np.array(held)
+        draft.controls[f"first minus second clause, {label}, mean words"] = sum(held) / len(held)
+        draft.controls[f"first clause longer, {label}"] = sum(d > 0 for d in held) / len(held)
+    return draft
+
+
+def _clauses(s: Analysis) -> Clauses:
+    assert s.clauses is not None
+    return s.clauses
+
+
+def _difference(s: Analysis) -> int:
+    begin, end, begin2, end2 = _clauses(s)
+    return (end - begin) - (end2 - begin2)
+
+
+def _groups(sentences: Sequence[Analysis]) -> Iterator[tuple[Analysis, ...]]:
+    """Groups with as many first clauses longer as shorter at even and at odd places, in the order of preference."""
+    waiting: dict[int, list[tuple[int, Analysis]]] = {}
+    for place, s in enumerate(sentences):
+        d = _difference(s)
+        about = abs(d).bit_length()  # 0, 1, 2 to 3, 4 to 7, more words
+        waiting.setdefault(about if d > 0 else -about, []).append((place, s))
+    groups: list[tuple[int, tuple[Analysis, ...]]] = []
+    for d, longer in waiting.items():
+        if d == 0:
+            groups += [(b[0], (a[1], b[1])) for a, b in zip(longer[::2], longer[1::2], strict=False)]
+        elif d > 0 and -d in waiting:
+            both = list(zip(longer, waiting[-d], strict=False))
+            for (a, b), (c, e) in zip(both[::2], both[1::2], strict=False):
+                groups.append((max(a[0], b[0], c[0], e[0]), (a[1], c[1], b[1], e[1])))
+    yield from (group for _, group in sorted(groups, key=lambda found: found[0]))
+
+
+def invert(s: Analysis, tags: TagSet) -> str:
+    """The second clause first; the capital letter moves with the beginning of the sentence."""
+    begin, end, begin2, end2 = _clauses(s)
+    words = s.words
+    first, second = words[begin:end], words[begin2:end2]
+    if first[0][:1].isupper():
+        second[0] = second[0][:1].upper() + second[0][1:]
+        tag, word = s.tags.split(" ", 1)[0], first[0]
+        if tag not in tags.names and word not in tags.capitals and word[1:] == word[1:].lower():
+            first[0] = first[0][:1].lower() + first[0][1:]
+    return " ".join([*words[:begin], *second, *words[end:begin2], *first, *words[end2:]])

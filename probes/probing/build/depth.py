@@ -1,0 +1,99 @@
+"""TreeDepth: how deep is the tree? (Conneau et al. 2018, section 2)"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from probes.probing.build.analysis import LONGEST, Analysis
+from probes.probing.build.pool import Pool, Sizes
+from probes.probing.build.sampling import FEWEST, Draft, Plan, assemble, enough, left_out, too_small
+
+SHALLOWEST, DEEPEST = 5, 12
+
+ByDepth = dict[str, dict[int, list[str]]]  # depth, length in words: sentences in order of preference
+
+
+def tree_depth(pool: Pool, sizes: Sizes) -> Draft:
+    """Sampled so that length says nothing of depth: of each length, every depth has as many sentences.
+
+    Short deep sentences and long shallow ones are rare: the extreme depths are left out where they would make the
+    task too small.
+    """
+    splits = [_by_depth(split) for split in pool.splits]
+    room = [{depth: _numbers(found) for depth, found in split.items()} for split in splits]
+    chosen = _choose(room, splits, sizes)
+    parts = []
+    for split, counts, wanted in zip(splits, room, chosen.counts, strict=True):
+        shared = np.min([counts[depth] for depth in chosen.labels], axis=0)
+        each = _shrink(shared, wanted)
+        parts.append(
+            {
+                depth: [s for n in np.flatnonzero(each).tolist() for s in split[depth][n][: each[n]]]
+                for depth in chosen.labels
+            }
+        )
+    draft = assemble("TreeDepth", parts, sizes, left_out([_flat(split) for split in splits], chosen))
+    draft.controls["length-depth correlation before"] = _correlation(pool.shape)
+    draft.controls["length-depth correlation after"] = _correlation(shape(parts))
+    return draft
+
+
+def _by_depth(split: Sequence[Analysis]) -> ByDepth:
+    found: ByDepth = {}
+    for s in split:
+        if SHALLOWEST <= s.depth <= DEEPEST:
+            found.setdefault(str(s.depth), {}).setdefault(s.length, []).append(s.sentence)
+    return found
+
+
+def _flat(split: ByDepth) -> dict[str, list[str]]:
+    return {depth: [s for held in found.values() for s in held] for depth, found in split.items()}
+
+
+def _numbers(found: dict[int, list[str]]) -> np.ndarray:
+    """How many sentences there are of each length."""
+    return np.array([len(found.get(length, ())) for length in range(LONGEST + 1)])
+
+
+def _choose(room: Sequence[dict[str, np.ndarray]], splits: Sequence[ByDepth], sizes: Sizes) -> Plan:
+    """Neighbouring depths and the size that they allow: many sentences, but rather many depths."""
+    best, best_value = None, 0
+    for first in range(SHALLOWEST, DEEPEST):
+        for last in range(first + 1, DEEPEST + 1):
+            labels = [str(depth) for depth in range(first, last + 1)]
+            if not all(label in split for split in room for label in labels):
+                continue
+            shared = [int(np.min([split[label] for label in labels], axis=0).sum()) for split in room]
+            share = min(1 / len(labels), *(n / size for n, size in zip(shared, sizes, strict=True)))
+            counts = Sizes(*(int(size * share + 1e-9) for size in sizes))
+            value = counts.train * len(labels) ** 3
+            if counts.train >= enough(len(labels), sizes) and all(counts) and value > best_value:
+                best, best_value = Plan(sorted(labels), counts), value
+    if best is None:
+        raise too_small("TreeDepth", [_flat(split) for split in splits], FEWEST)
+    return best
+
+
+def _shrink(counts: np.ndarray, total: int) -> np.ndarray:
+    """Whole numbers in proportion to `counts` and not above them, that sum to `total`."""
+    edges = np.cumsum(counts) * total // counts.sum()
+    return np.diff(edges, prepend=0)
+
+
+def shape(parts: Sequence[dict[str, list[str]]]) -> np.ndarray:
+    """How many sentences have this length and depth."""
+    counts = np.zeros((LONGEST + 1, DEEPEST + 1), dtype=np.int64)
+    for part in parts:
+        for depth, sentences in part.items():
+            for s in sentences:
+                counts[s.count(" ") + 1, int(depth)] += 1
+    return counts
+
+
+def _correlation(counts: np.ndarray) -> float:
+    """Pearson's correlation of length and depth."""
+    lengths, depths = np.indices(counts.shape)
+    weights = counts / counts.sum()
+    length, depth = lengths - (weights * lengths).sum(), depths - (weights * depths).sum()
+    spread = np.sqrt((weights * length**2).sum() * (weights * depth**2).sum())
+    return float((weights * length * depth).sum() / spread) if spread else 0.0

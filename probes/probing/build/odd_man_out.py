@@ -1,0 +1,164 @@
+"""SOMO: has a noun or verb been replaced by another? (Conneau et al. 2018, section 2)"""
+
+from collections import Counter
+from hashlib import blake2b
+from itertools import accumulate, pairwise
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+from probes.probing.build.analysis import Analysis
+from probes.probing.build.bigrams import EDGE, Bigrams
+from probes.probing.build.pool import Pool, Sizes
+from probes.probing.build.sampling import Draft, balanced, both_forms
+from probes.probing.build.tags import TagSet
+
+COMPARABLE = 0.6  # largest difference of log(1 + count) on either side
+PLACES = 3  # nouns or verbs of a sentence that are tried
+DRAWS = 100  # words looked at for each
+LEAST = 3  # occurrences of a word that replaces
+
+
+class Change(NamedTuple):
+    """A replacement, and log(1 + count) of the bigrams on its left and right, without and with it."""
+
+    sentence: str
+    word: str
+    left: tuple[float, float]
+    right: tuple[float, float]
+
+
+def odd_man_out(pool: Pool, sizes: Sizes) -> Draft:
+    """Has one noun or verb been replaced by another (C), or is the sentence as it was (O)?
+
+    The replacement has the same part of speech, and forms bigrams with both neighbours whose corpus log-frequencies
+    are comparable to the original ones; those are counted without the sentence itself. A replacing word serves one
+    split only. Sentences in which nothing can be replaced are neither C nor O.
+    """
+    replacing = _Replacing(pool, sizes)
+    known = {s.sentence for s in pool.all()}
+    changes: dict[str, Change] = {}
+    sources: dict[str, str] = {}
+    splits: list[dict[str, list[str]]] = [{"C": [], "O": []} for _ in sizes]
+    for home, (classes, split) in enumerate(zip(splits, pool.splits, strict=True)):
+        for s in split:
+            if min(map(len, classes.values())) >= sizes[home] / 2:
+                break
+            random = pool.random(s.sentence, "SOMO")
+            change = replacing.change(s, home, random)
+            if change is None or change.sentence in known:
+                continue
+            if random.random() < 0.5:
+                classes["O"].append(s.sentence)
+            elif change.sentence not in changes:
+                changes[change.sentence] = change
+                sources[change.sentence] = s.sentence
+                classes["C"].append(change.sentence)
+    draft = balanced("SOMO", splits, sizes)
+    draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
+    _measure(draft, changes)
+    return draft
+
+
+class _Replacing:
+    """Finds words that can take another's place."""
+
+    def __init__(self, pool: Pool, sizes: Sizes) -> None:
+        self.tag_set = pool.tags
+        self.bigrams = Bigrams(s.sentence for s in pool.all())
+        tagged: dict[str, Counter[str]] = {}
+        for s in pool.all():
+            for word, tag in zip(s.words, s.tags.split(" "), strict=True):
+                tagged.setdefault(word, Counter())[tag] += 1
+        self.tags = sorted(pool.tags.replaced)
+        edges = [edge / sum(sizes) for edge in accumulate(sizes)]
+        width = len(self.bigrams.words)
+        self.tag = np.full(width, -1)  # of each word, the most frequent, where it may replace
+        self.home = np.zeros(width, dtype=np.int64)  # the split in which it may
+        self.frequency = np.zeros(width)
+        for word, counts in tagged.items():
+            [(tag, _)] = counts.most_common(1)
+            if tag in pool.tags.replaced and counts.total() >= LEAST and _replaceable(word, pool.tags):
+                i = self.bigrams.ids[word]
+                self.tag[i] = self.tags.index(tag)
+                self.home[i] = min(int(np.searchsorted(edges, _unit(f"{pool.seed} {word.lower()}"))), len(sizes) - 1)
+                self.frequency[i] = counts.total()
+        self._some = {
+            (tag, home): np.flatnonzero((self.tag == tag) & (self.home == home))
+            for tag in range(len(self.tags))
+            for home in range(len(sizes))
+        }
+        self._edges = {key: np.cumsum(self.frequency[ids]) for key, ids in self._some.items()}
+
+    def change(self, s: Analysis, home: int, random: Random) -> Change | None:
+        """Replace a random noun or verb, or say that none can be."""
+        words = s.words
+        places = [
+            i
+            for i, tag in enumerate(s.tags.split(" "))
+            if i and tag in self.tag_set.replaced and _replaceable(words[i], self.tag_set)
+        ]
+        ids = [EDGE, *(self.bigrams.ids[word] for word in words), EDGE]
+        inside = Counter(pairwise(ids))
+        for i in random.sample(places, min(PLACES, len(places))):
+            before, old, after = ids[i : i + 3]
+            left = int(self.bigrams.count(before, old)) - inside[before, old]
+            right = int(self.bigrams.count(old, after)) - inside[old, after]
+            able = self._able(self.tags.index(s.tags.split(" ")[i]), home, before, after, left, right, random)
+            able = able[able != old]
+            if len(able):
+                [new] = _draw(able, np.cumsum(self.frequency[able]), 1, random).tolist()
+                text = " ".join([*words[:i], self.bigrams.words[new], *words[i + 1 :]])
+                now = int(self.bigrams.count(before, new)), int(self.bigrams.count(new, after))
+                (a, b), (c, d) = np.log1p((left, now[0])), np.log1p((right, now[1]))
+                return Change(text, self.bigrams.words[new].lower(), (a, b), (c, d))
+        return None
+
+    def _able(self, tag: int, home: int, before: int, after: int, left: int, right: int, random: Random) -> np.ndarray:
+        """Words of this tag and split that are as frequent between these neighbours."""
+        if not left and not right:
+            ids = _draw(self._some[tag, home], self._edges[tag, home], DRAWS, random)
+        else:
+            ids, counts = self.bigrams.following(before) if left else self.bigrams.preceding(after)
+            ids = ids[_near(counts, left or right)]
+            ids = ids[(self.tag[ids] == tag) & (self.home[ids] == home)]
+            if len(ids) > DRAWS:
+                ids = _draw(ids, np.cumsum(self.frequency[ids]), DRAWS, random)
+        fits = _near(self.bigrams.count_before(ids, after), right) & _near(self.bigrams.count(before, ids), left)
+        return ids[fits]
+
+
+def _draw(ids: np.ndarray, edges: np.ndarray, number: int, random: Random) -> np.ndarray:
+    """Distinct words, at most `number`, drawn by their frequency."""
+    if not len(ids):
+        return ids
+    places = [random.random() for _ in range(number)]
+    return ids[np.unique(np.searchsorted(edges, np.array(places) * edges[-1], side="right"))]
+
+
+def _replaceable(word: str, tags: TagSet) -> bool:
+    return word.isalpha() and word.lower() not in tags.auxiliaries and len(word) > 1
+
+
+def _near(counts: np.ndarray, count: int) -> np.ndarray:
+    return np.abs(np.log1p(counts) - np.log1p(count)) <= COMPARABLE
+
+
+def _unit(text: str) -> float:
+    """A number in [0, 1) that only the text decides."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=6).digest(), "big") / 2**48
+
+
+def _measure(draft: Draft, changes: dict[str, Change]) -> None:
+    used = [[changes[s] for s in split.sentences if s in changes] for split in draft.task[2:]]
+    words = [{change.word for change in split} for split in used]
+    distinct = len(set().union(*words))
+    draft.controls["replacing words"] = distinct
+    draft.controls["replacing words in two splits"] = sum(map(len, words)) - distinct
+    for side in ("left", "right"):
+        pairs = np.array([getattr(change, side) for split in used for change in split])
+        draft.samples[f"{side} bigrams"] = pairs
+        draft.controls[f"{side} bigram log-frequency, original"] = float(pairs[:, 0].mean())
+        draft.controls[f"{side} bigram log-frequency, replaced"] = float(pairs[:, 1].mean())
+        draft.controls[f"{side} bigram log-frequency, largest difference"] = float(np.abs(np.diff(pairs)).max())

@@ -1,0 +1,162 @@
+"""The sentences that all tasks draw from, each in one split, in one order of preference.
+
+The order is that of a hash of the sentence, so that it is random, the same on every machine, and the same for
+all tasks: they share as many sentences as their controls allow, and an encoder reads few.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+from probes.probing.build.analysis import LONGEST, Analysis, Target
+from probes.probing.build.tags import TagSet
+
+TARGETS = ("object", "subject", "tense")  # what of a sentence one word form decides
+SPARE = 3  # sentences remembered for each that a class may want
+GENERAL = 8  # sentences remembered for each that a task wants, whatever they are
+MOST_SHARES = (0.1, 0.2, 0.4, 1.0)  # of its class in dev or test that one word form may make up; tried in turn
+DEPTHS = 64
+RANK = 12  # bytes
+
+
+class Sizes(NamedTuple):
+    """Sentences wanted per split."""
+
+    train: int
+    dev: int
+    test: int
+
+
+class Pool(NamedTuple):
+    """Analysed sentences: train, dev and test, each in order of preference; and counts over all text read."""
+
+    splits: tuple[list[Analysis], list[Analysis], list[Analysis]]
+    homes: dict[str, dict[str, int]]  # target, word form: the split that the form lives in
+    words: Counter[str]  # how often each word occurs
+    shape: np.ndarray  # (LONGEST + 1, DEPTHS) how many sentences have this length and depth
+    seed: int
+    tags: TagSet  # what the parts of speech of the sentences mean
+
+    def all(self) -> Iterator[Analysis]:
+        return (s for split in self.splits for s in split)
+
+    def random(self, sentence: str, task: str) -> Random:
+        """The random choices of one task for one sentence, whatever other sentences there are."""
+        return Random(f"{self.seed} {task} {sentence}")
+
+
+def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) -> Pool:
+    """Read all analyses once.
+
+    Memory is bounded by `sizes`: of each class the first sentences in order of preference are kept, SPARE times as
+    many as a task could want of it, and of all sentences GENERAL times as many as a task wants; besides that only
+    counts of words.
+    """
+    kept: dict[bytes, Analysis] = {}
+    pruned = False
+    words: Counter[str] = Counter()
+    shape = np.zeros((LONGEST + 1, DEPTHS), dtype=np.int64)
+    limit = 20 * sum(sizes)
+    key = str(seed).encode()
+    for found in analyses:
+        tokens = found.words
+        words.update(tokens)
+        shape[len(tokens), min(found.depth, DEPTHS - 1)] += 1
+        kept.setdefault(_rank(found, key), found)
+        if len(kept) > limit:
+            kept, pruned = _prune(kept, sizes), True
+            limit = max(limit, 3 * len(kept) // 2)
+    if pruned:  # what came after the last time would stay or go with the order of the text
+        kept = _prune(kept, sizes)
+    parses = {rank[:RANK]: found for rank, found in sorted(kept.items())}  # of each sentence one
+    ordered = [(found, int.from_bytes(rank[-4:], "big") / 2**32) for rank, found in parses.items()]
+    homes = {target: _homes((getattr(s, target) for s, _ in ordered), sizes) for target in TARGETS}
+    return Pool(_settle(ordered, homes, sizes), homes, words, shape, seed, tags)
+
+
+def _rank(found: Analysis, key: bytes) -> bytes:
+    """The place of a sentence in the order of preference, and behind it that of this parse among others."""
+    sentence = hashlib.blake2b(found.sentence.encode(), digest_size=RANK, key=key).digest()
+    return sentence + hashlib.blake2b(repr(found).encode(), digest_size=4).digest()
+
+
+def _settle(
+    ordered: Sequence[tuple[Analysis, float]], homes: Mapping[str, Mapping[str, int]], sizes: Sizes
+) -> tuple[list[Analysis], list[Analysis], list[Analysis]]:
+    """The split of each sentence, where the form of one of its targets lives; by chance if it has no target.
+
+    Where its targets disagree, it goes where it is needed most: classes are needed that are scarce and not yet full.
+    """
+    held = Counter((target, found.label) for s, _ in ordered for target in TARGETS if (found := getattr(s, target)))
+    scarcity = {kind: min(1.0, sum(sizes) / 2 / count) for kind, count in held.items()}
+    shares = list(accumulate(size / sum(sizes) for size in sizes))
+    splits: tuple[list[Analysis], list[Analysis], list[Analysis]] = ([], [], [])
+    got: Counter[tuple[int, str, str]] = Counter()
+    for s, chance in ordered:
+        lives = [(homes[t][found.form], t, found.label) for t in TARGETS if (found := getattr(s, t))]
+        need: dict[int, float] = {}
+        for home, *kind in lives:
+            full = 2 * got[home, kind[0], kind[1]] / sizes[home]
+            need[home] = need.get(home, 0.0) + scarcity[kind[0], kind[1]] * max(0.0, 1 - full)
+        by_chance = min(sum(chance >= share for share in shares), len(shares) - 1)
+        home = max(need, key=need.__getitem__) if need else by_chance
+        got.update(life for life in lives if life[0] == home)
+        splits[home].append(s)
+    return splits
+
+
+def _prune(kept: dict[bytes, Analysis], sizes: Sizes) -> dict[bytes, Analysis]:
+    room: Counter[object] = Counter()
+    chosen = {}
+    for place, rank in enumerate(sorted(kept)):
+        found = kept[rank]
+        wanted = place < GENERAL * sum(sizes)
+        for kind, classes in _kinds(found):
+            room[kind] += 1
+            wanted = wanted or room[kind] <= SPARE * sum(sizes) / classes
+        if wanted:
+            chosen[rank] = found
+    return chosen
+
+
+def _kinds(s: Analysis) -> Iterator[tuple[object, int]]:
+    """The classes that a sentence may stand for, and how many classes the task has."""
+    yield ("length", s.length // 4), 6
+    yield ("depth", s.depth, s.length), 80
+    yield ("top", s.top), 20
+    for target in TARGETS:
+        if found := getattr(s, target):
+            yield (target, found.label), 2
+    if s.clauses:
+        yield "clauses", 1
+
+
+def _homes(targets: Iterable[Target | None], sizes: Sizes) -> dict[str, int]:
+    """Bind each word form to one split, so that every split gets its share of each class.
+
+    The most frequent forms are placed first, where their class is furthest behind. A form that would make up too
+    much of its class in dev or test goes to train; how much that is depends on how many forms there are.
+    """
+    forms: dict[str, Counter[str]] = {}
+    for target in targets:
+        if target:
+            forms.setdefault(target.form, Counter())[target.label] += 1
+    totals = sum(forms.values(), Counter[str]())
+    quotas = [Counter({label: total * size / sum(sizes) for label, total in totals.items()}) for size in sizes]
+    ranked = sorted(forms.items(), key=lambda item: (-item[1].total(), item[0]))
+    homes: dict[str, int] = {}
+    for most in MOST_SHARES:
+        have = [Counter[str]() for _ in sizes]
+        for form, counts in ranked:
+            label, count = max(counts.items(), key=lambda item: (item[1], item[0]))
+            fits = [split for split, quota in enumerate(quotas) if split == 0 or count <= most * quota[label]]
+            homes[form] = min(fits, key=lambda split: have[split][label] / quotas[split][label])
+            have[homes[form]] += counts
+        if all(got[label] >= 0.8 * quota[label] for got, quota in zip(have, quotas, strict=True) for label in totals):
+            break
+    return homes

@@ -1,0 +1,130 @@
+"""What a build says of its tasks: a page with every control, and a picture."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from common.files import atomic_write
+from probes.probing.build import BuiltTasks
+from probes.probing.build.pool import Sizes
+from probes.task import Task
+
+BLUE, ORANGE = "#0072B2", "#E69F00"  # Okabe and Ito
+MOST_CLASSES = 24  # in a table
+
+
+def write_report(built: BuiltTasks, wanted: Sizes, source: Sequence[str], out: Path) -> None:
+    """Write `report.md` and `controls.png`."""
+    with atomic_write(out / "report.md") as file:
+        file.write(report(built, wanted, source))
+    with atomic_write(out / "controls.png", binary=True) as file:
+        FigureCanvasAgg(_figure(built)).print_png(file)
+
+
+def report(built: BuiltTasks, wanted: Sizes, source: Sequence[str]) -> str:
+    """The page as Markdown."""
+    rows = [(task.name, *(len(split.sentences) for split in task[2:]), len(task.classes)) for task in built.tasks]
+    lines = [
+        "# Probing tasks",
+        "",
+        f"Built from {', '.join(source)}: {int(built.shape.sum()):,} sentences of 5 to 28 words.",
+        f"Wanted: {'/'.join(f'{size:,}' for size in wanted)} sentences per task.",
+        f"Distinct sentences in all tasks: {built.sentences():,}; in two splits: {built.strays()}.",
+        "",
+        *_table(("task", "train", "dev", "test", "classes"), rows),
+        "",
+        *(f"* **{name}** was not built: {why}" for name, why in built.lacking.items()),
+        "![controls](controls.png)",
+        "",
+    ]
+    sections = [section(task, built.controls[task.name], built.notes[task.name]) for task in built.tasks]
+    return "\n".join(lines) + "\n" + "\n".join(sections)
+
+
+def section(task: Task, controls: Mapping[str, float], notes: Sequence[str]) -> str:
+    """What was measured of one task: notes, controls, class balance."""
+    counts = [np.bincount(split.labels, minlength=len(task.classes)) for split in task[2:]]
+    balance = [(f"`{label}`", *(count[i] for count in counts)) for i, label in enumerate(task.classes)]
+    more = [f"and {len(balance) - MOST_CLASSES} more classes"] if len(balance) > MOST_CLASSES else []
+    spread = [f"{count.min()} to {count.max()}" for count in counts]
+    lines = [
+        f"## {task.name}",
+        "",
+        *(f"* {note}" for note in notes),
+        *(["" for _ in notes[:1]]),
+        *_table(("control", "value"), [(what, f"{value:.4g}") for what, value in controls.items()]),
+        *(["" for _ in list(controls)[:1]]),
+        f"Sentences per class in train, dev, test: {', '.join(spread)}.",
+        "",
+        *_table(("class", "train", "dev", "test"), balance[:MOST_CLASSES]),
+        *more,
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    if not rows:
+        return []
+    cells = [[f"{cell:,}" if isinstance(cell, int | np.integer) else str(cell) for cell in row] for row in rows]
+    return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *cells)]
+
+
+def _figure(built: BuiltTasks) -> Figure:
+    figure = Figure(figsize=(9.6, 7.2), dpi=120, layout="constrained")
+    axes = figure.subplots(2, 2)
+    tasks = {task.name: task for task in built.tasks}
+    _lengths_by_depth(axes[0, 0], built.shape, "TreeDepth before: all sentences")
+    if "TreeDepth" in tasks:
+        _lengths_by_depth(axes[0, 1], _shape(tasks["TreeDepth"], built.shape.shape), "TreeDepth after: the task")
+    if "SOMO" in tasks:
+        _bigrams(axes[1, 0], built.samples["SOMO"])
+    if "CoordInv" in tasks:
+        _clauses(axes[1, 1], built.samples["CoordInv"])
+    for axis in axes.flat:
+        axis.set_visible(axis.has_data())
+        axis.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _shape(task: Task, shape: tuple[int, ...]) -> np.ndarray:
+    counts = np.zeros(shape, dtype=np.int64)
+    for split in task[2:]:
+        for s, label in zip(split.sentences, split.labels, strict=True):
+            counts[s.count(" ") + 1, int(task.classes[label])] += 1
+    return counts
+
+
+def _lengths_by_depth(axis: Axes, counts: np.ndarray, title: str) -> None:
+    shown = counts[5:29, 3:17].T.astype(float)
+    image = axis.imshow(np.where(shown, shown, np.nan), origin="lower", aspect="auto", extent=(4.5, 28.5, 2.5, 16.5))
+    means = [(np.average(np.arange(29), weights=column), d) for d, column in enumerate(counts.T[:17]) if column.sum()]
+    axis.plot(*zip(*means, strict=True), "o-", color="white", markeredgecolor="black", label="mean length")
+    axis.set(title=title, xlabel="words", ylabel="depth")
+    axis.title.set_fontsize(10)
+    axis.legend(loc="upper left", fontsize=8)
+    axis.figure.colorbar(image, ax=axis, label="sentences")
+
+
+def _bigrams(axis: Axes, samples: Mapping[str, np.ndarray]) -> None:
+    before, after = (np.concatenate([pairs[:, i] for pairs in samples.values()]) for i in (0, 1))
+    bins = np.linspace(0, max(before.max(), after.max()) + 0.01, 24).tolist()
+    axis.hist(before, bins, color=BLUE, alpha=0.55, label="original")
+    axis.hist(after, bins, color=ORANGE, histtype="step", linewidth=2, label="replaced")
+    axis.set(title="SOMO: bigrams on both sides", xlabel="log(1 + corpus count)", ylabel="bigrams", yscale="log")
+    axis.title.set_fontsize(10)
+    axis.legend(fontsize=8)
+
+
+def _clauses(axis: Axes, samples: Mapping[str, np.ndarray]) -> None:
+    reach = max(int(np.abs(found).max()) for found in samples.values()) + 0.5
+    bins = np.arange(-reach, reach + 1).tolist()
+    axis.hist(samples["O"], bins, color=BLUE, alpha=0.55, label="original")
+    axis.hist(samples["I"], bins, color=ORANGE, histtype="step", linewidth=2, label="inverted")
+    axis.set(title="CoordInv: length of the clauses", xlabel="words of the first minus the second", ylabel="sentences")
+    axis.title.set_fontsize(10)
+    axis.legend(fontsize=8)

@@ -1,0 +1,112 @@
+"""Balanced splits: equal classes, at the wanted size or as near to it as the sentences allow."""
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from statistics import median
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from common.errors import InputError
+from probes.probing.build.pool import Sizes
+from probes.task import Split, Task
+
+FEWEST = 30  # training sentences per class, else there is no task
+SHARE = 0.5  # a class that fills less of its share is left out rather than shrinking all others
+
+Item = TypeVar("Item")
+Classes = Mapping[str, Sequence[Item]]  # label to sentences, in order of preference
+
+
+class Draft(NamedTuple):
+    """A task, what was measured of its controls, and what a reader should know of it."""
+
+    task: Task
+    controls: dict[str, float]
+    notes: list[str]
+    samples: dict[str, np.ndarray]  # what was measured of each sentence, for pictures
+
+
+class Plan(NamedTuple):
+    """Which classes a task keeps, and how many sentences of each go into each split."""
+
+    labels: list[str]
+    counts: Sizes
+
+
+def plan(name: str, splits: Sequence[Classes], sizes: Sizes, fewest: int = FEWEST) -> Plan:
+    """Equal classes. A class with too few sentences is left out, while two remain; then all splits shrink alike.
+
+    Raises InputError naming the task and what it lacks.
+    """
+    labels = {label for split in splits for label in split}
+    fill = {  # the share of each split that a class could be
+        label: min(len(split.get(label, ())) / size for split, size in zip(splits, sizes, strict=True))
+        for label in labels
+    }
+    kept = sorted(labels, key=lambda label: (-fill[label], label))
+    while len(kept) > 2:
+        usual = min(1 / len(kept), median(fill[label] for label in kept))
+        least = max(SHARE * usual, enough(len(kept), sizes, fewest) / sizes.train)
+        if fill[kept[-1]] >= least and len(kept) <= min(sizes):
+            break
+        kept.pop()
+    share = min(1 / len(kept), fill[kept[-1]]) if kept else 0
+    counts = Sizes(*(int(size * share + 1e-9) for size in sizes))
+    if len(kept) < 2 or counts.train < enough(len(kept), sizes, fewest) or not all(counts):
+        raise too_small(name, splits, fewest)
+    return Plan(sorted(kept), counts)
+
+
+def enough(classes: int, sizes: Sizes, fewest: int = FEWEST) -> int:
+    """Training sentences that a class needs: FEWEST, unless the wanted size gives it less."""
+    return max(1, min(fewest, sizes.train // classes))
+
+
+def balanced(name: str, splits: Sequence[Classes[str]], sizes: Sizes, fewest: int = FEWEST) -> Draft:
+    """A task of the first sentences of each class."""
+    chosen = plan(name, splits, sizes, fewest)
+    parts = [
+        {label: split[label][:count] for label in chosen.labels}
+        for split, count in zip(splits, chosen.counts, strict=True)
+    ]
+    return assemble(name, parts, sizes, left_out(splits, chosen))
+
+
+def assemble(name: str, parts: Sequence[Classes[str]], sizes: Sizes, notes: Sequence[str] = ()) -> Draft:
+    """Labels to indices; the classes of a split alternate, so that any beginning of it is balanced too."""
+    classes = sorted(parts[0])
+    splits = []
+    for part in parts:
+        turns = zip_longest(*(part[label] for label in classes))
+        pairs = [(s, label) for turn in turns for label, s in enumerate(turn) if s is not None]
+        splits.append(Split([s for s, _ in pairs], np.array([label for _, label in pairs], dtype=np.int64)))
+    task = Task(name, classes, *splits)
+    got = Sizes(*(len(split.sentences) for split in splits))
+    smaller = got.train < sizes.train - len(classes)
+    shrunk = [f"{got.train:,}/{got.dev:,}/{got.test:,} of {sizes.train:,}/{sizes.dev:,}/{sizes.test:,} sentences"]
+    return Draft(task, {}, [*(shrunk if smaller else []), *notes], {})
+
+
+def both_forms(task: Task, sources: Mapping[str, str]) -> int:
+    """How many changed sentences of a task stand beside what they were made of."""
+    texts = [s for split in task[2:] for s in split.sentences]
+    held = set(texts)
+    return sum(sources.get(s, s) != s and sources[s] in held for s in texts)
+
+
+def left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
+    """A note on the classes that a plan drops."""
+    labels = sorted({label for split in splits for label in split} - set(chosen.labels))
+    more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
+    return [f"left out for want of sentences: {', '.join(labels[:8])}{more}"] if labels else []
+
+
+def too_small(name: str, splits: Sequence[Classes], fewest: int) -> InputError:
+    labels = sorted({label for split in splits for label in split})
+    counts = {label: [len(split.get(label, ())) for split in splits] for label in labels}
+    found = ", ".join(f"{label} {'/'.join(map(str, count))}" for label, count in list(counts.items())[:6])
+    return InputError(
+        f"too few trees for {name}: usable sentences in train/dev/test: {found or 'none'}; it needs two classes of "
+        f"{fewest} training sentences: give more trees, or leave {name} out of probes.tasks=[...]"
+    )

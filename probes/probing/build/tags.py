@@ -1,0 +1,118 @@
+"""What a treebank's labels mean: one table per tag set, so that another language is one more table."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from common.errors import InputError
+
+
+class TagSet(NamedTuple):
+    """The labels that the probing tasks ask about, and the few words that the labels do not tell apart.
+
+    Where the labels do not tell the tense of a verb or the number of a noun, `tenses` or `numbers` is empty and
+    what follows `replaced` is left out.
+    """
+
+    name: str  # as `tags=` takes it
+    clause: str
+    coordination: str  # what stands over coordinate clauses
+    predicates: frozenset[str]  # one of them lies right below each clause that has its verb
+    verb_second: bool  # a clause that begins with its verb has the subject of another
+    conjunctions: frozenset[str]
+    coordinators: frozenset[str]  # words that may stand between two clauses in either order
+    names: frozenset[str]  # tags of words with a capital letter wherever they stand
+    capitals: frozenset[str]  # other such words
+    full_stop: str
+    punctuation: frozenset[str]
+    quotes: frozenset[str]
+    hanging: frozenset[str]  # punctuation that lies beside the clause, under ROOT, and is taken into it
+    replaced: frozenset[str]  # nouns and verbs that SOMO replaces
+    auxiliaries: frozenset[str] = frozenset()  # SOMO leaves these words alone
+    verb_phrase: str = ""
+    noun_phrase: str = ""
+    prepositional_phrase: str = ""
+    numbers: Mapping[str, str] = {}  # tag of a common noun to its number
+    tenses: Mapping[str, str] = {}  # tag of a finite verb to its tense
+    verbs: frozenset[str] = frozenset()  # any verb, modals included
+    participle: str = ""  # of the passive and the perfect
+    singular_verb: str = ""  # its subject is singular
+    plural_verb: str = ""  # a third-person subject is plural
+    not_objects: frozenset[str] = frozenset()  # function labels of noun phrases that are no object
+    time_nouns: frozenset[str] = frozenset()  # "slept a day" has no object
+    copulas: frozenset[str] = frozenset()  # "became a doctor" has none either
+    perfect: frozenset[str] = frozenset()
+    quantities: frozenset[str] = frozenset()  # in "a lot of people" the number is that of the people
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+BE = _set("be am is are was were been being 's 're 'm ’s ’re ’m")
+HAVE = _set("have has had having 've 'd ’ve ’d")
+DO = _set("do does did done doing")
+QUOTES = _set("`` ''")
+TIMES = "time second minute hour day week month year decade century morning afternoon evening night today tomorrow"
+
+ENGLISH = TagSet(  # Penn Treebank
+    name="english/penn",
+    clause="S",
+    coordination="S",
+    predicates=_set("VP"),
+    verb_second=False,
+    conjunctions=_set("CC CONJP"),
+    coordinators=_set("and but or so yet"),
+    names=_set("NNP NNPS"),
+    capitals=_set("I"),
+    full_stop=".",
+    punctuation=_set(", . : -LRB- -RRB- # $ HYPH NFP SYM") | QUOTES,
+    quotes=QUOTES,
+    hanging=frozenset(),
+    replaced=_set("NN NNS VB VBD VBG VBN VBP VBZ"),
+    auxiliaries=BE | HAVE | DO,
+    verb_phrase="VP",
+    noun_phrase="NP",
+    prepositional_phrase="PP",
+    numbers={"NN": "NN", "NNS": "NNS"},
+    tenses={"VBD": "PAST", "VBZ": "PRES", "VBP": "PRES"},
+    verbs=_set("MD TO VB VBD VBG VBN VBP VBZ"),
+    participle="VBN",
+    singular_verb="VBZ",
+    plural_verb="VBP",
+    not_objects=_set("ADV BNF CLR DIR EXT LGS LOC MNR PRD PRP TMP TTL VOC"),
+    time_nouns=frozenset(f"{noun}{ending}" for noun in TIMES.split() for ending in ("", "s")) | {"centuries"},
+    copulas=BE
+    | _set("become becomes became becoming remain remains remained remaining")
+    | _set("seem seems seemed seeming"),
+    perfect=HAVE,
+    quantities=_set("lot lots number numbers couple bunch majority variety series range host pair")
+    | _set("kind kinds sort sorts type types handful rest half group part percent plenty dozens"),
+)
+
+MARKS = _set("$*LRB* $LRB $[")  # one tag, as files spell it, for quotation marks, brackets and dashes
+
+GERMAN = TagSet(  # NeGra and TIGER: flat clauses; parts of speech of STTS, which tell auxiliaries from other verbs
+    name="german/tiger",
+    clause="S",
+    coordination="CS",
+    predicates=_set("VVFIN VAFIN VMFIN"),
+    verb_second=True,
+    conjunctions=_set("KON"),
+    coordinators=_set("und oder aber doch"),
+    names=_set("NN NE"),
+    capitals=frozenset(),
+    full_stop="$.",
+    punctuation=_set("$, $.") | MARKS,
+    quotes=MARKS,
+    hanging=_set("$, $.") | MARKS,
+    replaced=_set("NN VVFIN VVIMP VVINF VVIZU VVPP"),
+)
+
+TAG_SETS = {tags.name: tags for tags in (ENGLISH, GERMAN)}
+
+
+def tag_set(name: str) -> TagSet:
+    """The tag set of this name. Raises InputError with the names there are."""
+    if name not in TAG_SETS:
+        raise InputError(f"tags={name}: no such tag set; choose from {', '.join(TAG_SETS)} (docs/probing_tasks.md)")
+    return TAG_SETS[name]

@@ -1,0 +1,42 @@
+"""Tense, SubjNum and ObjNum: classes that one word form decides (Conneau et al. 2018, section 2)."""
+
+from collections.abc import Sequence
+
+from probes.probing.build.analysis import Analysis, Target
+from probes.probing.build.pool import Pool, Sizes
+from probes.probing.build.sampling import Draft, balanced
+
+MOST_SHARE = 20  # a form fills at most a twentieth of its class while there are others
+
+
+def by_target(name: str, target: str, pool: Pool, sizes: Sizes) -> Draft:
+    """`target` names the property: tense, subject or object. No form is in two splits.
+
+    The published files leave out the most frequent forms; here they come last, since small corpora need them.
+    """
+    splits: list[dict[str, list[str]]] = [{} for _ in sizes]
+    forms: dict[str, Target] = {}
+    for home, (classes, split) in enumerate(zip(splits, pool.splits, strict=True)):
+        most = max(1, sizes[home] // 2 // MOST_SHARE)
+        for s in _rare_first(split, target, most):
+            found = forms[s.sentence] = getattr(s, target)
+            if pool.homes[target][found.form] == home:
+                classes.setdefault(found.label, []).append(s.sentence)
+    draft = balanced(name, splits, sizes)
+    used = [{forms[s].form for s in split.sentences} for split in draft.task[2:]]
+    for tag, held in zip(Sizes._fields, used, strict=True):
+        draft.controls[f"target forms in {tag}"] = len(held)
+    draft.controls["target forms in two splits"] = len(used[0] & used[1] | used[0] & used[2] | used[1] & used[2])
+    return draft
+
+
+def _rare_first(split: Sequence[Analysis], target: str, most: int) -> list[Analysis]:
+    """The sentences with such a target in order of preference, but of each form only `most` before all others."""
+    seen: dict[Target, int] = {}
+    turns = []
+    for s in split:
+        if found := getattr(s, target):
+            seen[found] = seen.get(found, -1) + 1
+            turns.append((seen[found] // most, s))
+    turns.sort(key=lambda turn: turn[0])
+    return [s for _, s in turns]

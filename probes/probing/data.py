@@ -1,0 +1,121 @@
+"""Where a run's probing tasks come from: its corpus's trees, tree files, the published files, or nowhere."""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tqdm import tqdm
+
+from common.errors import InputError
+from common.files import atomic_write, make_once
+from datamodules.corpus import Corpus
+from datamodules.trees.penn import Bracketed, numbered, read_texts, tree_files
+from probes.probing.build import build_tasks
+from probes.probing.build.pool import Sizes
+from probes.probing.build.report import section
+from probes.probing.build.tags import ENGLISH, TagSet, tag_set
+from probes.probing.published_files import FILES, read_senteval, read_task, write_task
+from probes.task import Task
+
+FORMAT = 7  # raised when a change of the task builders makes cached tasks stale
+Wanted = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
+TREES_PER_SENTENCE = 12  # of one task's sentences: so many trees are looked at
+
+
+class FromCorpus:
+    """`probes=corpus`: built from trees of the run's corpus that no objective trains on."""
+
+    def __init__(self, tags: str = ENGLISH.name) -> None:
+        self.tags = tag_set(tags)
+
+    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
+        """The named tasks."""
+        wanted = given(sizes)
+        trees = itertools.islice(corpus.trees("probe"), TREES_PER_SENTENCE * sum(wanted))
+        return _cached(cache, [corpus.fingerprint()], numbered(trees), names, wanted, seed, self.tags)
+
+
+class FromTrees:
+    """`probes=trees`: built from files of Penn-style trees."""
+
+    def __init__(self, paths: Sequence[str], tags: str = ENGLISH.name) -> None:
+        if not paths:
+            raise InputError("probes=trees needs probes.paths=[FILE_OR_FOLDER,...] with Penn-style trees")
+        self.paths, self.tags = [Path(path) for path in paths], tag_set(tags)
+
+    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
+        """The named tasks."""
+        wanted = given(sizes)
+        missing = [path for path in self.paths if not path.exists()]
+        if missing:
+            raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
+        files = [file for path in self.paths for file in tree_files(path)]
+        state = [f"{f.resolve()} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files]
+        trees = itertools.chain.from_iterable(map(read_texts, self.paths))
+        return _cached(cache, state, trees, names, wanted, seed, self.tags)
+
+
+class FromSentEval:
+    """`probes=senteval`: the published files, at their published sizes."""
+
+    def __init__(self, root: str | None) -> None:
+        if not root:
+            raise InputError("probes=senteval needs probes.root=FOLDER with the ten published files")
+        self.root = Path(root)
+
+    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
+        """The named tasks. Raises InputError for a size: a cut would not have the published scores beside it."""
+        for name, size in zip(Sizes._fields, sizes, strict=True):
+            if size is not None:
+                raise InputError(f"probes.{name}_size={size}: the published files have their own; leave it out")
+        return read_senteval(self.root, names)
+
+
+class Nowhere:
+    """`probes=none`: no probing."""
+
+    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
+        """No tasks."""
+        return []
+
+
+def given(sizes: Wanted) -> Sizes:
+    """The sizes of tasks that are to be built. Raises InputError where one is left to files."""
+    wanted = []
+    for name, size in zip(Sizes._fields, sizes, strict=True):
+        if size is None:
+            raise InputError(
+                f"probes.{name}_size=null: give a number of sentences; only published files have their own"
+            )
+        wanted.append(size)
+    return Sizes(*wanted)
+
+
+def _cached(
+    cache: Path,
+    made_of: list[str],
+    trees: Iterator[Bracketed],
+    names: Sequence[str],
+    sizes: Sizes,
+    seed: int,
+    tags: TagSet,
+) -> list[Task]:
+    """Tasks from the published-format files of an earlier build, or built now and kept so."""
+    key = hashlib.sha256(json.dumps([FORMAT, made_of, sizes, seed, tags.name]).encode()).hexdigest()[:16]
+    folder = cache / f"probing-{key}"
+
+    def lacking() -> list[str]:
+        return [name for name in names if name not in FILES or not (folder / FILES[name]).exists()]
+
+    def build() -> None:
+        trees_seen = tqdm(trees, "probing tasks", disable=None, unit=" trees")
+        built = build_tasks(trees_seen, sizes, lacking(), seed, tags=tags)
+        for task in built.tasks:
+            with atomic_write(folder / f"{task.name}.md") as file:
+                file.write(section(task, built.controls[task.name], built.notes[task.name]))
+            write_task(task, folder / FILES[task.name])
+
+    make_once(folder, lambda: not lacking(), build)
+    return [read_task(name, folder / FILES[name]) for name in names]

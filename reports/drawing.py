@@ -1,0 +1,143 @@
+"""How scores are drawn: one colour and line for each task, names at the ends of the lines instead of a legend."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from scipy.optimize import isotonic_regression
+
+from common.errors import InputError
+from common.files import atomic_write
+
+Style = Literal["-"] | tuple[float, tuple[float, ...]]  # a line's: whole, or offset with strokes and gaps
+SURFACE: Style = (0, (1, 1))
+SYNTAX: Style = "-"
+SEMANTICS: Style = (0, (5, 1.6))
+# The paper's three groups of tasks share a line style. Okabe and Ito's colours with four dark ones beside them,
+# so that colour-blind readers and a black-and-white print tell the lines of one group apart.
+LOOKS: dict[str, tuple[str, Style]] = {
+    "SentLen": ("#000000", SURFACE),
+    "WC": ("#9A6A00", SURFACE),
+    "TreeDepth": ("#0072B2", SYNTAX),
+    "TopConst": ("#D55E00", SYNTAX),
+    "BShift": ("#009E73", SYNTAX),
+    "Tense": ("#3BA3DB", SEMANTICS),
+    "SubjNum": ("#D98C00", SEMANTICS),
+    "ObjNum": ("#C65D94", SEMANTICS),
+    "SOMO": ("#6A3D9A", SEMANTICS),
+    "CoordInv": ("#6E6E6E", SEMANTICS),
+}
+TASKS = tuple(LOOKS)
+OWN = "#8063AE"  # the objective's own score
+GRID = "#E6E6E6"
+DPI = 200
+
+
+class Line(NamedTuple):
+    """Scores along x with their interval, all in percent."""
+
+    name: str
+    x: list[float]
+    y: list[float]
+    low: list[float]
+    high: list[float]
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Tasks in the paper's order, others after them by first appearance."""
+    known = [task for task in TASKS if task in names]
+    return known + [name for name in dict.fromkeys(names) if name not in LOOKS]
+
+
+def look(name: str, place: int = 0) -> tuple[str, Style]:
+    """Colour and line style of a task; any other name takes those of its `place`."""
+    return LOOKS.get(name) or LOOKS[TASKS[(place + 2) % len(TASKS)]]
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure in inches; it belongs to nobody's global state."""
+    return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+
+
+def plain_axes(axes: Axes, title: str = "") -> None:
+    """Percent upwards, a light grid, no box."""
+    axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
+    axes.grid(axis="y", color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8.5, color="#888888")
+
+
+def draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
+    """Lines over their light intervals; `gid` lets a page find the points (reports/page.py)."""
+    for place, line in enumerate(lines):
+        colour, style = look(line.name, place)
+        axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.10, linewidth=0)
+        axes.plot(line.x, line.y, linestyle=style, color=colour, linewidth=1.7, gid=f"line {line.name}")
+        axes.plot(line.x, line.y, "o", color=colour, markersize=2.8, gid=f"points {line.name}", label=line.name)
+
+
+def name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, bottom: float, top: float) -> None:
+    """Write `(name, height, colour)` beside the lines' ends at x = `last`, none over another, joined to its line."""
+    scale = axes.xaxis.get_transform()  # the places are even steps on the paper, also of a logarithmic axis
+    first, end = scale.transform(np.array([axes.get_xlim()[0], last]))
+    figure_width, height = axes.get_figure().get_size_inches()  # type: ignore[union-attr]
+    spec = axes.get_subplotspec()
+    rows, columns = spec.get_gridspec().get_geometry() if spec else (1, 1)
+    gap = (top - bottom) * 0.165 / (height / rows - 0.9)  # one line of text, in the units of the axis
+    gutter = (end - first) * 0.85 / max(figure_width / columns - 2.1, 0.8)
+    heights = spread([end[1] for end in ends], gap, bottom + gap / 2, top - gap / 3)
+    places = scale.inverted().transform(end + gutter * np.array([0.05, 0.22, 0.25, 1.0]))
+    for (name, at, colour), placed in zip(ends, heights, strict=True):
+        start, stop, text = places[:3]
+        axes.plot([start, stop], [at, placed], color=colour, linewidth=0.7, alpha=0.8, solid_capstyle="round")
+        axes.text(text, placed, name, color=darker(colour), fontsize=8.5, va="center")
+    axes.set_xlim(axes.get_xlim()[0], places[3])
+
+
+def spread(heights: Sequence[float], gap: float, bottom: float, top: float) -> list[float]:
+    """The heights moved as little as keeps them `gap` apart and inside, in the order they have (least squares)."""
+    order = np.argsort(heights, kind="stable")
+    steps = min(gap, (top - bottom) / max(len(heights) - 1, 1)) * np.arange(len(heights))
+    placed = np.empty(len(heights))
+    if len(heights):
+        free = isotonic_regression(np.asarray(heights, dtype=float)[order] - steps).x
+        placed[order] = np.clip(free, bottom, top - steps[-1]) + steps
+    return placed.tolist()
+
+
+def darker(colour: str) -> str:
+    """The same hue, dark enough for letters on white."""
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    scale = min(1.0, 110 / (0.3 * parts[0] + 0.59 * parts[1] + 0.11 * parts[2] + 1e-9))
+    return "#" + "".join(f"{round(part * scale):02x}" for part in parts)
+
+
+def save_figure(figure: Figure, out: Path) -> Path:
+    """Write a .png or .svg, whole or not at all. Raises InputError on another ending."""
+    if out.suffix not in (".png", ".svg"):
+        raise InputError(f"{out}: a figure ends in .png or .svg")
+    with atomic_write(out, binary=True) as file:
+        file.write(as_svg(figure).encode() if out.suffix == ".svg" else as_png(figure))
+    return out
+
+
+def as_png(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    FigureCanvasAgg(figure).print_png(buffer)
+    return buffer.getvalue()
+
+
+def as_svg(figure: Figure) -> str:
+    """Letters are outlines, so that the picture looks alike everywhere; the same figure gives the same text."""
+    buffer = io.StringIO()
+    with rc_context({"svg.hashsalt": "names of shapes"}):  # there is no other way to fix them
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
+    return buffer.getvalue()

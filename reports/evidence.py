@@ -1,0 +1,180 @@
+"""What the published claims are checked against: our scores with their intervals, or the papers' own."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from scipy.stats import norm
+
+from probes.results import Answers, ProbeRow
+from probes.statistics import fisher, over_seeds, wilson
+from probes.suite import LOGISTIC_ONLY
+from reports.published import published
+from reports.runs import Model, Run
+from reports.table import RELATEDNESS, Cell, final_rows, published_rows
+
+Name = tuple[str, str]  # encoder and objective as the papers write them
+BOV: Name = ("BoV", "BoV")
+PUBLISHED_TEST = {  # items that a published score is over, where not the 10,000 of a probing task
+    "MR": 10_662, "CR": 3_775, "MPQA": 10_606, "SST-2": 1_821, "SST-5": 2_210, "TREC": 500, "MRPC": 1_725,
+    "SICK-E": 4_927, "SICK-R": 4_927, "STSB": 1_379,
+    "SP": 12_000, "BSO": 12_000, "DC": 6_418, "SSP": 4_000, "PDTB-E": 3_758, "PDTB-I": 3_024, "RST-DT": 2_308,
+}  # fmt: skip
+
+
+class Point(NamedTuple):
+    """A score in percent and half of its 95% interval."""
+
+    score: float
+    half: float
+    answers: tuple[Answers, ...] = ()  # of every seed, if all are known
+
+
+class Moment(NamedTuple):
+    """One epoch of a model, the mean of its seeds."""
+
+    epoch: int
+    probing: Mapping[str, Point]
+    bleu: float | None
+
+
+Points = Mapping[str, Point]  # by task
+Scores = Mapping[Name, Points]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Scores by model and task, and curves by model."""
+
+    probing: Scores = field(default_factory=dict)
+    logistic: Scores = field(default_factory=dict)  # probing by logistic regression
+    downstream: Scores = field(default_factory=dict)
+    discoeval: Scores = field(default_factory=dict)
+    curves: Mapping[Name, Sequence[Moment]] = field(default_factory=dict)
+    pairs: Sequence[tuple[Points, Points]] = ()  # probing and downstream scores of every model that has both
+    notes: Sequence[str] = ()  # what a reader should know of the runs
+
+    def encoders(self, suite: Scores, *objectives: str) -> list[str]:
+        """Encoders that have scores for all of some objectives."""
+        names = dict.fromkeys(encoder for encoder, _ in suite)
+        return [encoder for encoder in names if all((encoder, objective) in suite for objective in objectives)]
+
+
+def evidence_of(models: Sequence[Model], epoch: str = "best") -> Evidence:
+    """Ours, at the best epoch by the objective's own score, the last, or a number.
+
+    Of the models of one name the first stands for it; correlations are over all.
+    """
+    first: dict[Name, Model] = {}
+    for model in models:
+        first.setdefault((model.encoder, model.objective), model)
+
+    def suite(name: str, classifier: str = "") -> dict[Name, Points]:
+        found = {key: _points(model.runs, name, classifier, epoch) for key, model in first.items()}
+        return {key: points for key, points in found.items() if points}
+
+    both = [(_points(m.runs, "probing", "mlp", epoch), _points(m.runs, "downstream", "", epoch)) for m in models]
+    return Evidence(
+        suite("probing", "mlp"),
+        suite("probing", "logreg"),
+        suite("downstream"),
+        suite("discoeval"),
+        {key: _moments(model.runs) for key, model in first.items() if model.runs[0].metrics},
+        [pair for pair in both if all(pair)],
+        _notes(models, list(first.values())),
+    )
+
+
+def _notes(models: Sequence[Model], used: Sequence[Model]) -> list[str]:
+    alone = sum(len(model.runs) == 1 for model in used)
+    seeds = f"{alone} of {len(used)} models have one seed: their intervals know of the test sentences alone."
+    others = ", ".join(model.title for model in models if not any(model is one for one in used))
+    return [*([seeds] if alone else []), *([f"Used for correlations alone: {others}."] if others else [])]
+
+
+def published_evidence() -> Evidence:
+    """The papers' tables, with the sizes of their test sets; they print no curves as numbers."""
+    two, four, five = (_quoted(f"conneau2018_table{number}") for number in (2, 4, 5))
+    pairs = [(two[name], five[name]) for name in two if name in five]
+    return Evidence(two, four, five, _quoted("chen2019_table2"), pairs=pairs)
+
+
+def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dict[str, Point]:
+    found: dict[str, list[ProbeRow]] = {}
+    for run in runs:
+        for task, row in final_rows(run, suite, epoch, classifier).items():
+            if not classifier or row.classifier == classifier or (task in LOGISTIC_ONLY and classifier == "mlp"):
+                found.setdefault(task, []).append(row)
+    return {task: _point(rows) for task, rows in found.items()}
+
+
+def _point(rows: Sequence[ProbeRow]) -> Point:
+    """One run: half of the test interval; several seeds: the luck of the seeds too.
+
+    Their mean is taken to be no surer about the test sentences than one of them, as all seeds may have the same.
+    """
+    scores = [row.test_accuracy for row in rows]
+    half = sum((row.test_high - row.test_low) / 2 for row in rows) / len(rows)
+    if len(rows) > 1:
+        low, high = over_seeds(scores)
+        half = math.hypot(half, (high - low) / 2)
+    answers = tuple(row.answers for row in sorted(rows, key=lambda row: row.seed) if row.answers)
+    return Point(sum(scores) / len(scores), half, answers if len(answers) == len(rows) else ())
+
+
+def _moments(runs: Sequence[Run]) -> list[Moment]:
+    """Every epoch that was probed; by the MLP where a task has two classifiers."""
+    epochs = sorted({row.epoch for run in runs for row in run.rows if row.suite == "probing"})
+    bleu = [run.own_scores() for run in runs if run.score.endswith("bleu")]
+    moments = []
+    for epoch in epochs:
+        rows: dict[str, list[ProbeRow]] = {}
+        for run in runs:
+            for task, row in final_rows(run, "probing", str(epoch), "mlp").items():
+                rows.setdefault(task, []).append(row)
+        scores = [own[epoch] for own in bleu if epoch in own]
+        points = {task: _point(found) for task, found in rows.items()}
+        moments.append(Moment(epoch, points, sum(scores) / len(scores) if scores else None))
+    return moments
+
+
+def _quoted(table: str) -> dict[Name, dict[str, Point]]:
+    rows = published_rows(published(table))
+    return {_name(row.encoder, row.name): _with_intervals(row.cells.items()) for row in rows}
+
+
+def _name(encoder: str, model: str) -> Name:
+    return BOV if model.startswith("BoV") else (encoder, model)
+
+
+def _with_intervals(cells: Iterable[tuple[str, Cell]]) -> dict[str, Point]:
+    return {task: Point(cell.score, _published_half(task, cell.score)) for task, cell in cells}
+
+
+def _published_half(task: str, score: float) -> float:
+    items = PUBLISHED_TEST.get(task, 10_000)
+    if task in RELATEDNESS:
+        low, high = (100 * r for r in fisher(score / 100, items))
+    else:
+        low, high = wilson(round(items * score / 100), items)
+    return (high - low) / 2
+
+
+def mean_of(points: Sequence[Point]) -> Point:
+    """The mean over tasks, whose test items are others."""
+    half = math.sqrt(sum(p.half**2 for p in points)) / len(points)
+    return Point(sum(p.score for p in points) / len(points), half)
+
+
+def of_correlation(r: float, models: int, tests: int = 1) -> Point:
+    """Spearman's rho over some models with half of its interval (Bonett and Wright 2000).
+
+    The interval is 95% for all of `tests` correlations together (Bonferroni).
+    """
+    if models < 5 or math.isnan(r):
+        return Point(r, math.inf)
+    half = float(norm.ppf(1 - 0.025 / tests)) * math.sqrt((1 + r * r / 2) / (models - 3))
+    bounded = min(max(r, -0.9999), 0.9999)
+    low, high = math.tanh(math.atanh(bounded) - half), math.tanh(math.atanh(bounded) + half)
+    return Point(r, r - low if r > 0 else high - r)

@@ -1,0 +1,147 @@
+"""Published claims, decided by our numbers: holds, fails, cannot tell."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from inspect import cleandoc
+from typing import Literal, NamedTuple
+
+from probes.statistics import compare, over_seeds
+from reports.evidence import Evidence, Point
+
+Verdict = Literal["holds", "fails", "cannot tell"]
+
+RULE = """\
+Each claim is a number of comparisons. One tells if the difference is larger than its 95% interval: of two scores on the
+same test items, where both runs have kept which of them they had right (answers.csv), the interval of the paired
+difference; else that of scores on different items, as a rule too wide for the same ones. The claim holds if
+at least a third of the comparisons tell and three quarters of those go its way; it fails if a third tell and three
+quarters of those go against it, or if one that it cannot do without goes against it; in between one cannot tell."""
+TELLING, MOST = 1 / 3, 3 / 4
+
+
+class Comparison(NamedTuple):
+    """`difference` is positive where it goes the claim's way; `half` of its 95% interval."""
+
+    about: str
+    difference: float
+    half: float
+    needed: bool = False  # the claim cannot hold without it
+    paired: bool = False  # item by item
+
+    @property
+    def says(self) -> int:
+        """1 for the claim, -1 against it, 0 if it does not tell."""
+        return 0 if not abs(self.difference) > self.half else 1 if self.difference > 0 else -1
+
+    def __str__(self) -> str:
+        digits = 1 if self.half >= 1 else 2
+        return f"{self.about}: {self.difference:+.{digits}f} ± {self.half:.{digits}f}"
+
+
+Claim = Callable[[Evidence], Iterable[Comparison]]
+
+
+class Finding(NamedTuple):
+    """A claim and what became of it."""
+
+    name: str
+    claim: str
+    rule: str
+    comparisons: list[Comparison]
+
+    @property
+    def verdict(self) -> Verdict:
+        if any(c.needed and c.says < 0 for c in self.comparisons):
+            return "fails"
+        telling = [c.says for c in self.comparisons if c.says]
+        if not telling or len(telling) < TELLING * len(self.comparisons):
+            return "cannot tell"
+        if telling.count(-1) >= MOST * len(telling):
+            return "fails"
+        proven = all(c.says > 0 for c in self.comparisons if c.needed)
+        return "holds" if proven and telling.count(1) >= MOST * len(telling) else "cannot tell"
+
+    @property
+    def numbers(self) -> str:
+        """How many comparisons go which way, and the clearest on each side, or the nearest to telling."""
+        if not self.comparisons:
+            return "no scores for it"
+        count = {way: sum(c.says == way for c in self.comparisons) for way in (1, -1, 0)}
+        said = [f"{count[1]} for, {count[-1]} against, {count[0]} within the interval"]
+        sides = [[c for c in self.comparisons if c.says == way] for way in ((1, -1) if count[1] + count[-1] else (0,))]
+        return "; ".join([*said, *(str(max(side, key=_clarity)) for side in sides if side)])
+
+    @property
+    def in_full(self) -> str:
+        """The claim, its rule and every comparison, the clearest first."""
+        ordered = sorted(self.comparisons, key=lambda c: (-c.says, -_clarity(c)))
+        marks = {1: "for    ", -1: "against", 0: "within "}
+        counts = f"{self.numbers.partition(';')[0]}; {how_many_paired([self])}"
+        lines = [f"{self.name}: {self.verdict}", self.claim, self.rule, counts]
+        return "\n".join([*lines, *(f"  {marks[c.says]} {c}" for c in ordered)]) + "\n"
+
+
+def _clarity(comparison: Comparison) -> float:
+    return abs(comparison.difference) - comparison.half
+
+
+def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
+    """Every claim on some evidence. A claim's docstring says what is claimed, then, after an empty line, the rule."""
+    found = []
+    for claim in claims:
+        said, _, rule = cleandoc(claim.__doc__ or "").partition("\n\n")
+        comparisons = [c for c in claim(evidence) if math.isfinite(c.difference)]
+        found.append(Finding(claim.__name__.replace("_", " "), _line(said), _line(rule), comparisons))
+    return found
+
+
+def above(first: Point, second: Point, about: str) -> Comparison:
+    """That the first score is higher."""
+    half, paired = half_of_difference(first, second)
+    return Comparison(_with(about, first, second), first.score - second.score, half, paired=paired)
+
+
+def within(first: Point, second: Point, points: float, about: str) -> Comparison:
+    """That two scores differ by less than so many points."""
+    half, paired = half_of_difference(first, second)
+    return Comparison(_with(about, first, second), points - abs(first.score - second.score), half, paired=paired)
+
+
+def half_of_difference(first: Point, second: Point) -> tuple[float, bool]:
+    """Half of the 95% interval of the difference of two scores, and whether it is of the same items, paired.
+
+    Several seeds: the luck of the items and that of the seeds, as in the interval of one score (evidence.py).
+    """
+    pairs = list(zip(first.answers, second.answers, strict=False))
+    same = len(first.answers) == len(second.answers) and all(len(a.right) == len(b.right) for a, b in pairs)
+    if not pairs or not same or any(a.test != b.test for a, b in pairs):
+        return math.hypot(first.half, second.half), False
+    found = [compare(a.right, b.right) for a, b in pairs]
+    half = sum((one.high - one.low) / 2 for one in found) / len(found)
+    if len(found) > 1:
+        low, high = over_seeds([one.difference for one in found])
+        half = math.hypot(half, (high - low) / 2)
+    return half, True
+
+
+def _with(about: str, *scores: Point) -> str:
+    """What is compared with the scores themselves; one without an interval is a limit that `about` names."""
+    said = [f"{p.score:.1f} ± {p.half:.1f}" for p in scores if p.half]
+    return f"{about} ({' and '.join(said)})" if said else about
+
+
+def as_markdown(found: Sequence[Finding], notes: Sequence[str] = ()) -> str:
+    """A table of findings, then how they were decided and `notes` on the runs."""
+    lines = ["| finding | claim | rule | comparisons | verdict |", "|---|---|---|---|---|"]
+    lines += [f"| {f.name} | {f.claim} | {f.rule} | {f.numbers} | **{f.verdict}** |" for f in found]
+    return "\n".join([*lines, "", *RULE.splitlines(), how_many_paired(found), *notes]) + "\n"
+
+
+def how_many_paired(found: Sequence[Finding]) -> str:
+    """Says of how many comparisons the interval is that of a paired difference."""
+    paired = [comparison.paired for finding in found for comparison in finding.comparisons]
+    return f"{sum(paired)} of {len(paired)} comparisons are paired."
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,106 @@
+"""A table as Markdown, LaTeX, CSV or HTML."""
+
+import csv
+import html
+import io
+from collections.abc import Callable, Iterator
+
+from reports.table import Cell, Row, Table
+
+
+def markdown(table: Table) -> str:
+    """For README files: best in bold, the interval small below the score."""
+
+    def cell(row: Row, column: str) -> str:
+        found = row.cells.get(column)
+        if found is None:
+            return ""
+        text = f"**{found.score:.1f}**" if table.best(row, column) else f"{found.score:.1f}"
+        return text + (f"<br><sub>{_interval(found)}</sub>" if found.low is not None else "")
+
+    lines = [f"| model | {' | '.join(table.columns)} |", "|---" + "|---:" * len(table.columns) + "|"]
+    for heading, row in _with_headings(table):
+        if heading:
+            lines.append(f"| *{_escape_pipe(heading)}* |" + " |" * len(table.columns))
+        lines.append(f"| {_escape_pipe(row.name)} | {' | '.join(cell(row, c) for c in table.columns)} |")
+    return "\n".join([*lines, "", *table.notes]) + "\n"
+
+
+def latex(table: Table) -> str:
+    """A tabular for the booktabs package."""
+
+    def cell(row: Row, column: str) -> str:
+        found = row.cells.get(column)
+        if found is None:
+            return ""
+        text = rf"\textbf{{{found.score:.1f}}}" if table.best(row, column) else f"{found.score:.1f}"
+        return text + (rf" {{\tiny {found.low:.1f}--{found.high:.1f}}}" if found.low is not None else "")
+
+    width = len(table.columns) + 1
+    lines = [rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}", r"\toprule"]
+    lines += [" & ".join(["", *map(_escape_latex, table.columns)]) + r" \\"]
+    for heading, row in _with_headings(table):
+        if heading:
+            lines += [r"\midrule", rf"\multicolumn{{{width}}}{{l}}{{\textit{{{_escape_latex(heading)}}}}} \\"]
+        lines.append(" & ".join([_escape_latex(row.name), *(cell(row, c) for c in table.columns)]) + r" \\")
+    notes = [f"% {note}" for note in table.notes]
+    return "\n".join([*notes, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def as_csv(table: Table) -> str:
+    """One row for each model, three columns for each task: score, low, high; full precision, empty where unknown."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = [name for c in table.columns for name in (c, f"{c} low", f"{c} high")]
+    writer.writerow(["source", "encoder", "model", *names])
+    for row in table.rows:
+        cells = [row.cells.get(column) for column in table.columns]
+        values = [value for cell in cells for value in (cell[:3] if cell else (None,) * 3)]
+        writer.writerow([row.source or "ours", row.encoder, row.name, *("" if v is None else f"{v:g}" for v in values)])
+    return out.getvalue()
+
+
+def as_html(table: Table) -> str:
+    """A table element that page.py makes sortable; the interval and what was chosen appear under the pointer."""
+
+    def cell(row: Row, column: str) -> str:
+        found = row.cells.get(column)
+        if found is None:
+            return "<td></td>"
+        hover = "; ".join(filter(None, [_interval(found) if found.low is not None else "", found.about]))
+        score = f"<b>{found.score:.1f}</b>" if table.best(row, column) else f"{found.score:.1f}"
+        small = f"<small>{_interval(found)}</small>" if found.low is not None else ""
+        return f'<td data-value="{found.score:.4f}" title="{html.escape(hover)}">{score}{small}</td>'
+
+    heads = "".join(f"<th>{html.escape(name)}</th>" for name in ("source", "encoder", "model", *table.columns))
+    body = []
+    for row in table.rows:
+        names = "".join(f"<td>{html.escape(text)}</td>" for text in (row.source or "ours", row.encoder, row.name))
+        cells = "".join(cell(row, column) for column in table.columns)
+        body.append(f'<tr class="{"quoted" if row.source else "ours"}">{names}{cells}</tr>')
+    notes = f"<p>{html.escape(' '.join(table.notes))}</p>"
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table>{notes}"
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {"markdown": markdown, "latex": latex, "csv": as_csv, "html": as_html}
+
+
+def _with_headings(table: Table) -> Iterator[tuple[str, Row]]:
+    """Rows with the heading that goes before each: the encoder, and whose numbers they are."""
+    before = None
+    for row in table.rows:
+        heading = ", ".join(filter(None, [row.encoder or ("" if row.source else "ours"), row.source]))
+        yield (heading if heading != before else ""), row
+        before = heading
+
+
+def _interval(cell: Cell) -> str:
+    return f"{cell.low:.1f}–{cell.high:.1f}"
+
+
+def _escape_pipe(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+def _escape_latex(text: str) -> str:
+    return "".join("\\" + letter if letter in "&%$#_{}" else letter for letter in text)

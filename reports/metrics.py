@@ -1,0 +1,24 @@
+"""metrics.csv: the objective's own scores, one row per epoch."""
+
+from pathlib import Path
+
+from common.csv_files import numbered_csv
+from common.errors import InputError
+
+
+def read_metrics(path: Path) -> list[dict[str, str]]:
+    """The rows of the file, cells numbers or empty; none if it does not exist. Raises InputError naming the line."""
+    if not path.exists():
+        return []
+    return [_checked(path, line, row) for line, row in numbered_csv(path, ("epoch",), ("epoch",))]
+
+
+def _checked(path: Path, line: int, row: dict[str, str]) -> dict[str, str]:
+    for name, text in row.items():
+        try:
+            whole = str(int(text)) == text if name == "epoch" else float(text or 0) is not None
+        except ValueError:
+            whole = False
+        if not whole:
+            raise InputError(f"{path}:{line}: {name} is {text[:40]!r}; mend or remove the line")
+    return row

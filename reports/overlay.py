@@ -1,0 +1,68 @@
+"""Several models over each other: one small panel for each task, one line for each model."""
+
+from collections.abc import Sequence
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from reports.curves import Panel, band_handle, band_meaning
+from reports.drawing import Line, Style, in_order, new_figure, plain_axes
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C65D94", "#000000", "#D98C00", "#3BA3DB", "#6A3D9A")
+BANDED = 6  # models; the bands of more are mud
+STYLES: tuple[Style, ...] = ("-", (0, (5, 1.6)), (0, (1, 1)))
+
+
+def draw_overlay(panels: Sequence[Panel]) -> Figure:
+    """The models of `panels` task by task, each task on a scale of its own; the objectives' scores come last.
+
+    At least one panel has a line.
+    """
+    tasks = in_order([line.name for panel in panels for line in panel.lines])
+    banded = len(panels) <= BANDED
+    own = list(dict.fromkeys(panel.score for panel in panels if panel.score))
+    cells = [(task, [_of(panel.lines, task) for panel in panels]) for task in tasks]
+    cells += [(f"{name} (dev)", [panel.own if panel.score == name else None for panel in panels]) for name in own]
+    columns = min(len(cells), 4)
+    rows = -(-len(cells) // columns)
+    figure = new_figure(2.9 * columns + 0.5, 2.25 * rows + 0.35 * len(panels) / 2 + 0.4)
+    for place, (title, lines) in enumerate(cells):
+        axes = figure.add_subplot(rows, columns, place + 1)
+        plain_axes(axes, title if title not in tasks else f"{title} (%)")
+        for model, line in enumerate(lines):
+            if line:
+                _draw(axes, line, model, panels[model].title, banded)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
+        if place >= len(cells) - columns:
+            axes.set_xlabel("epoch", fontsize=9)
+    handles: list[Artist] = [
+        Line2D([], [], color=_colour(i), linestyle=_style(i), linewidth=2, label=panel.title)
+        for i, panel in enumerate(panels)
+    ]
+    if banded:
+        handles.append(band_handle(f"bands: {band_meaning({n for panel in panels for n in panel.runs})}"))
+    figure.legend(handles=handles, loc="outside upper left", ncols=2, frameon=False, fontsize=9, handlelength=2.8)
+    return figure
+
+
+def _draw(axes: Axes, line: Line, model: int, title: str, banded: bool) -> None:
+    if banded:
+        axes.fill_between(line.x, line.low, line.high, color=_colour(model), alpha=0.12, linewidth=0)
+    axes.plot(line.x, line.y, color=_colour(model), linestyle=_style(model), linewidth=1.6)
+    axes.plot(line.x, line.y, "o", color=_colour(model), markersize=2.4, gid=f"points {title}, {line.name}")
+
+
+def _colour(model: int) -> str:
+    return COLOURS[model % len(COLOURS)]
+
+
+def _style(model: int) -> Style:
+    return STYLES[model // len(COLOURS) % len(STYLES)]
+
+
+def _of(lines: Sequence[Line], task: str) -> Line | None:
+    return next((line for line in lines if line.name == task), None)

@@ -1,0 +1,106 @@
+"""Tables and figures on one HTML page that needs nothing but itself."""
+
+import html
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from reports.drawing import as_svg
+from reports.findings import RULE, Finding, how_many_paired
+from reports.formats import as_html
+from reports.table import Table
+
+SVG = "http://www.w3.org/2000/svg"
+XLINK = "{http://www.w3.org/1999/xlink}href"
+SAYS = {1: "for it", -1: "against it", 0: "within the interval"}
+STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; color: #1c1c1c; margin: 2rem auto; max-width: 1500px; padding: 0 1rem; }
+h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2.5rem } p { color: #555; max-width: 60rem }
+.scroll { overflow-x: auto } figure { margin: 1rem 0 } svg { max-width: 100%; height: auto }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th { cursor: pointer; text-align: right; border-bottom: 2px solid #333; padding: .3rem .6rem; user-select: none }
+th[aria-sort=ascending]::after { content: " ▲"; font-size: .7em }
+th[aria-sort=descending]::after { content: " ▼"; font-size: .7em }
+td { text-align: right; padding: .25rem .6rem; border-bottom: 1px solid #e4e4e4; white-space: nowrap }
+th:nth-child(-n+3), td:nth-child(-n+3) { text-align: left }
+td small { display: block; color: #777; font-size: .72em } tr.quoted { background: #f6f6f8; color: #444 }
+.findings td { white-space: normal; text-align: left; vertical-align: top; max-width: 34rem }
+.findings td:first-child { white-space: nowrap; font-weight: 600 } summary { cursor: pointer }
+.holds { color: #00695c } .fails { color: #b3261e } .cannot-tell { color: #666 }
+tbody tr:hover { background: #fff6d9 }
+@media print { body { margin: 0; max-width: none } table { font-size: 9px } }
+"""
+SCRIPT = """
+document.querySelectorAll("th").forEach(head => head.onclick = () => {
+  const body = head.closest("table").tBodies[0], place = head.cellIndex, down = head.ariaSort === "descending";
+  const key = row => { const cell = row.cells[place]; return cell.dataset.value ?? cell.textContent; };
+  const number = [...body.rows].some(row => "value" in row.cells[place].dataset);
+  const order = (a, b) => number ? (key(b) || -1e9) - (key(a) || -1e9) : key(a).localeCompare(key(b));
+  const rows = [...body.rows].sort(order);
+  head.closest("tr").querySelectorAll("th").forEach(other => other.removeAttribute("aria-sort"));
+  head.ariaSort = down ? "ascending" : "descending";
+  (down ? rows.reverse() : rows).forEach(row => body.append(row));
+});
+"""
+
+
+def page(
+    title: str,
+    tables: Sequence[Table],
+    figures: Sequence[tuple[str, Figure]],
+    findings: Sequence[Finding] = (),
+) -> str:
+    """An HTML page: a click on a column's head sorts by it, the pointer shows values."""
+    parts = [f"<h2>{html.escape(table.title)}</h2><div class=scroll>{as_html(table)}</div>" for table in tables]
+    parts += [
+        f"<h2>{html.escape(heading)}</h2><figure>{svg_with_values(figure, f'f{place}-')}</figure>"
+        for place, (heading, figure) in enumerate(figures)
+    ]
+    parts += [f"<h2>Which published findings hold</h2>{findings_table(findings)}"] if findings else []
+    name = html.escape(title)
+    head = f'<meta charset="utf-8"><title>{name}</title><style>{STYLE}</style>'
+    return (
+        f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{name}</h1>'
+        f"{''.join(parts)}<script>{SCRIPT}</script></body></html>\n"
+    )
+
+
+def findings_table(found: Sequence[Finding]) -> str:
+    """Verdicts that unfold to the rule and every comparison."""
+    rows = []
+    for f in found:
+        clear = sorted(f.comparisons, key=lambda c: -c.says)
+        numbers = "".join(
+            f"<li>{html.escape(c.about)}: {c.difference:+.1f} ± {c.half:.1f}, {SAYS[c.says]}</li>" for c in clear
+        )
+        said = html.escape(f.numbers)
+        unfolds = f"<details><summary>{said}</summary><ul>{numbers}</ul></details>" if numbers else said
+        about = f"{html.escape(f.claim)}<small>{html.escape(f.rule)}</small>"
+        kind = f.verdict.replace(" ", "-")
+        rows.append(f'<tr><td class="{kind}">{f.verdict}</td><td>{about}</td><td>{unfolds}</td></tr>')
+    heads = "<th>verdict</th><th>claim and rule</th><th>comparisons</th>"
+    table = f"<table class=findings><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return f"<div class=scroll>{table}</div><p>{html.escape(' '.join([*RULE.split(), how_many_paired(found)]))}</p>"
+
+
+def svg_with_values(figure: Figure, prefix: str) -> str:
+    """The figure as SVG whose points say their values under the pointer; `prefix` keeps ids of a page apart."""
+    values: dict[str, tuple[str, np.ndarray]] = {}
+    for line in (line for axes in figure.axes for line in axes.lines):
+        if (gid := line.get_gid() or "").startswith("points "):
+            name = f"points {len(values)}"  # the same task may be in several panels
+            values[name] = (gid.removeprefix("points "), np.asarray(line.get_xydata()))
+            line.set_gid(name)
+    ElementTree.register_namespace("", SVG)
+    ElementTree.register_namespace("xlink", XLINK[1:].split("}")[0])
+    tree = ElementTree.fromstring(as_svg(figure))
+    for group in tree.iter(f"{{{SVG}}}g"):
+        name, points = values.get(group.get("id", ""), ("", np.empty((0, 2))))
+        marks = list(group.iter(f"{{{SVG}}}use"))
+        for mark, (x, y) in zip(marks, points, strict=False):
+            ElementTree.SubElement(mark, f"{{{SVG}}}title").text = f"{name}, {x:g}: {y:.2f}"
+    text = ElementTree.tostring(tree, encoding="unicode")
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", text)

@@ -1,0 +1,280 @@
+"""What a report reads of a run folder, and which runs are seeds of one model."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from common.errors import InputError
+from common.run_settings import read_settings
+from probes.results import ProbeRow, read_rows
+from probes.suite import LOGISTIC_ONLY
+from reports.metrics import read_metrics
+
+ENCODERS = {
+    "bilstm_max": "BiLSTM-max",
+    "bilstm_last": "BiLSTM-last",
+    "bilstm_att": "BiLSTM-Att",
+    "gated_convnet": "Gated ConvNet",
+    "bigru_mean": "BiGRU",
+    "bov": "BoV",
+    "baseline": "Baselines",
+}
+OBJECTIVES = {
+    "nmt_enfr": "NMT En-Fr",
+    "nmt_ende": "NMT En-De",
+    "nmt_enfi": "NMT En-Fi",
+    "autoencoder": "AutoEncoder",
+    "untrained": "Untrained",
+    "seq2tree": "Seq2Tree",
+    "skipthought": "SkipThought",
+    "nli": "NLI",
+    "majority": "Majority vote",
+    "length": "Length",
+    "nb-uni-tfidf": "NB-uni-tfidf",
+    "nb-bi-tfidf": "NB-bi-tfidf",
+    "bov": "BoV",
+    "discourse": "Discourse",  # of all losses; others are named after theirs
+}
+# the score that names an objective in the tables, the first that it reports; True where more is better
+OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
+LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # beside NSP, in the order of Chen et al. 2019, Table 2
+# settings in which the runs of one model may differ: where they were computed, and what was shown of it
+INCIDENTAL = {"seed", "resume", "cache", "checkpoint_every_n_steps"} | {
+    f"trainer.{name}"
+    for name in ("accelerator", "strategy", "log_every_n_steps", "enable_model_summary", "enable_progress_bar")
+}
+SETTINGS = "config.yaml"  # what makes a folder a run's
+# what the settings begin with that make the tasks and, in an evaluation, the model beside its name
+TASKS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "corpus.", "seed")
+MODEL = ("embeddings.", "corpus.", "checkpoint")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run folder, or the scores of an evaluated model."""
+
+    folder: Path
+    encoder: str
+    objective: str
+    settings: Mapping[str, Any]  # config.yaml, keys joined by dots
+    rows: Sequence[ProbeRow]
+    metrics: Sequence[Mapping[str, str]]
+
+    @property
+    def score(self) -> str:
+        """The column of metrics.csv with the objective's own score, e.g. val/bleu; empty if there is none."""
+        parts = self.settings.get("objective.parts")  # of multitask, whose score is that of one of them
+        within = f"val/{self.settings.get('objective.select') or parts[0]}/" if parts else "val/"
+        columns = [name for name in (self.metrics[0] if self.metrics else {}) if name.startswith(within)]
+        ranked = [name for kind in OWN_SCORES for name in columns if name.rsplit("/", 1)[-1] == kind]
+        return ranked[0] if ranked else ""
+
+    @property
+    def evaluated(self) -> str:
+        """What an evaluation scored: the folder of a run, or another name of `model=`; empty for a run.
+
+        A path is looked for from here and from every folder that the evaluation lies in, as reports are made anywhere.
+        """
+        name = str(self.settings.get("model", ""))
+        bases = [Path(), *(self.folder.absolute().parents if "/" in name else [])]
+        path = next((base / name for base in bases if name and (base / name).exists()), None)
+        if path is None:
+            return name
+        return str((path.parents[1] if path.is_file() else path).resolve())
+
+    def is_of(self, evaluation: "Run") -> bool:
+        """Whether this is the run, or another evaluation of the model, that an evaluation scored."""
+        if "model" not in evaluation.settings:
+            return False
+        if "model" not in self.settings:
+            return evaluation.evaluated == str(self.folder.resolve())
+        names, theirs = ((one.evaluated, one.encoder, one.objective) for one in (self, evaluation))
+        return names == theirs and _agree(self, evaluation, MODEL)
+
+    def own_scores(self) -> dict[int, float]:
+        """The objective's score by epoch."""
+        return {int(m["epoch"]): float(m[self.score]) for m in self.metrics if m.get(self.score)}
+
+    def epoch(self, which: str, suite: str) -> int:
+        """The last epoch probed until `which`: last, a number, or best by the objective's score, never by a probe.
+
+        The best epoch of a run that trained is never 0, which is before training: the first one probed stands for it.
+        """
+        probed = sorted({row.epoch for row in self.rows if row.suite == suite})
+        probed = (which == "best" and [e for e in probed if e > 0]) or probed
+        wanted = self.best_epoch() if which == "best" else None if which == "last" else int(which)
+        return max((e for e in probed if wanted is None or e <= wanted), default=probed[0])
+
+    def best_epoch(self) -> int | None:
+        """The epoch of the best own score, the first of equals; none without scores."""
+        scores = {epoch: score for epoch, score in self.own_scores().items() if math.isfinite(score)}
+        choose = max if OWN_SCORES.get(self.score.rsplit("/", 1)[-1], True) else min
+        return choose(sorted(scores), key=scores.__getitem__) if scores else None
+
+
+@dataclass(frozen=True)
+class Model:
+    """The runs that differ in nothing but their seed."""
+
+    encoder: str
+    objective: str
+    variant: str  # the settings that tell it from others of the same two, in parentheses; most often empty
+    runs: Sequence[Run]
+
+    @property
+    def name(self) -> str:
+        return f"{self.objective} {self.variant}".rstrip()
+
+    @property
+    def title(self) -> str:
+        return f"{self.encoder}, {self.name}"
+
+
+def run_folders(given: Iterable[Path]) -> list[Path]:
+    """Each folder that is a run's, and for one that is not those in it that are, each once.
+
+    Raises InputError naming a folder without any.
+    """
+    found: dict[Path, None] = {}
+    for folder in given:
+        inside = [folder] if (folder / SETTINGS).exists() else sorted(path.parent for path in folder.rglob(SETTINGS))
+        if not inside:
+            raise InputError(f"{folder}: no config.yaml there; give a run's folder, runs/<objective>/<encoder>/<time>")
+        found |= dict.fromkeys(inside)
+    return list(found)
+
+
+def read_run(folder: Path) -> Run:
+    """Read a run folder. Raises InputError naming what is broken."""
+    settings = _flat(OmegaConf.to_container(read_settings(folder / SETTINGS)))
+    if protocol := settings.pop("protocol", None):  # as evaluations of before 22 November 2026 say it
+        settings["probes.classifier.protocol"] = protocol
+    *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
+    objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
+    if objective == "discourse":
+        objective = _named_after(settings.get("objective.losses"))
+    rows, metrics = read_rows(folder / "probes.csv"), read_metrics(folder / "metrics.csv")
+    return Run(folder, str(encoder), str(objective), settings, rows, metrics)
+
+
+def _named_after(losses: Any) -> str:
+    """What Chen et al. 2019, Table 2, call a combination of discourse losses; discourse if it is not in there."""
+    others = [LOSSES[loss] for loss in LOSSES if loss in (losses or [])]
+    if "nsp" not in (losses or []) or len(others) == len(LOSSES):
+        return "discourse"
+    return "+ " + " + ".join(others) if others else "Baseline (NSP)"
+
+
+def _flat(settings: Any, prefix: str = "") -> dict[str, Any]:
+    if not isinstance(settings, dict):
+        return {prefix: settings}
+    flat = (_flat(value, f"{prefix}.{key}" if prefix else str(key)) for key, value in settings.items())
+    return {key: value for part in flat for key, value in part.items()}
+
+
+def models_of(runs: Iterable[Run]) -> list[Model]:
+    """Runs grouped into models, in the order given, those of one encoder together."""
+    joined = with_evaluations(runs)
+    times = Counter((_kind(run), _seeds(run)) for run in joined)
+    groups: dict[tuple, list[Run]] = {}
+    for run in joined:
+        copy = run.evaluated if times[_kind(run), _seeds(run)] > 1 else ""  # two of one seed are not two seeds
+        groups.setdefault((_kind(run), copy), []).append(run)
+    named: dict[tuple[str, str], list[list[Run]]] = {}
+    for group in groups.values():
+        named.setdefault((group[0].encoder, group[0].objective), []).append(group)
+    models = [
+        Model(ENCODERS.get(encoder, encoder), OBJECTIVES.get(objective, objective), _difference(group, alike), group)
+        for (encoder, objective), alike in named.items()
+        for group in alike
+    ]
+    first = {encoder: place for place, encoder in reversed(list(enumerate(model.encoder for model in models)))}
+    return sorted(models, key=lambda model: first[model.encoder])
+
+
+def each_seed_once(runs: Iterable[Run]) -> list[Run]:
+    """Of runs that differ in nothing, not in their seed either, the last; of evaluations of one model the newest."""
+    kept: dict[tuple, Run] = {}
+    for run in runs:
+        place = _kind(run, "run."), _seeds(run), run.evaluated  # a run that went on for longer is still that run
+        if place not in kept or _age(run) >= _age(kept[place]):
+            kept[place] = run
+    return list(kept.values())
+
+
+def _age(run: Run) -> tuple[int, int]:
+    """Larger is newer: the epoch that was evaluated, then when; runs that are no evaluations come in order."""
+    if "model" not in run.settings:
+        return 0, 0
+    return max((row.epoch for row in run.rows), default=0), (run.folder / SETTINGS).stat().st_mtime_ns
+
+
+def with_evaluations(runs: Iterable[Run]) -> list[Run]:
+    """Each run, or evaluated model, with the scores that evaluations of the same one have besides.
+
+    That is another suite, or the same probing tasks read by another classifier.
+    """
+    joined: list[Run] = []
+    for run in sorted(runs, key=lambda run: "model" in run.settings):  # evaluations last, in the order given
+        home = next((r for r in joined if r.is_of(run) and _fit(r, run)), None)
+        if home is None:
+            joined.append(run)
+        else:
+            there = {_what(row) for row in home.rows}
+            new = [row for row in run.rows if _what(row) not in there]
+            joined[joined.index(home)] = replace(home, rows=[*home.rows, *new])
+    return joined
+
+
+def _fit(home: Run, more: Run) -> bool:
+    """Whether the scores of both can stand in one row: nothing is scored twice, a suite of both is set up alike."""
+    ours, theirs = ({_what(row) for row in run.rows} for run in (home, more))
+    if {suite for suite, _, _ in ours}.isdisjoint(suite for suite, _, _ in theirs):
+        return True
+    twice = {what for what in ours & theirs if what[1] not in LOGISTIC_ONLY}
+    return not twice and bool(theirs - ours) and _agree(home, more, TASKS)
+
+
+def _what(row: ProbeRow) -> tuple[str, str, str]:
+    return row.suite, row.task, row.classifier
+
+
+def _agree(one: Run, other: Run, on: tuple[str, ...]) -> bool:
+    """Whether the settings that begin so are the same, of those that both have: an older one lacks newer settings."""
+    both = [key for key in one.settings.keys() & other.settings.keys() if key.startswith(on)]
+    return all(str(one.settings[key]) == str(other.settings[key]) for key in both)
+
+
+def _kind(run: Run, *without: str) -> tuple:
+    """What runs of one model share, `without` settings that begin so; a run that was evaluated is known by its own."""
+    unsaid = (*without, "model") if "checkpoint" in run.settings else without
+    return run.encoder, run.objective, *(item for item in _essence(run).items() if not item[0].startswith(unsaid))
+
+
+def _seeds(run: Run) -> tuple[str, str]:
+    """Its own, and for an evaluation that of the run."""
+    return str(run.settings.get("seed")), str(run.settings.get("run.seed"))
+
+
+def _essence(run: Run) -> dict[str, str]:
+    kept = {key: str(value) for key, value in run.settings.items() if key.removeprefix("run.") not in INCIDENTAL}
+    return dict(sorted(kept.items()))
+
+
+def _shared(group: Sequence[Run]) -> dict[str, str]:
+    """The settings that all runs of a group have alike."""
+    first, *others = map(_essence, group)
+    return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
+
+
+def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
+    """The settings of `group` that others of its name have otherwise, at most three."""
+    mine, all_of = _shared(group), [_shared(other) for other in alike]
+    keys = [key for key in mine if len({other.get(key) for other in all_of}) > 1]
+    names = [key for key in keys if not key.endswith("_target_")][:3]
+    return f"({', '.join(f'{name}={mine[name]}' for name in names)})" if names else ""

@@ -1,0 +1,100 @@
+"""Settings that cannot be what they are get a line each, before anything is built."""
+
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig
+
+from common.config_check import mistakes
+from studies.plan import is_study
+from tests.conftest import ROOT, Lab
+
+CONFIGS = ROOT / "configs"
+WRONG = [
+    "seed=abc",
+    "seed=-1",
+    "checkpoint_every_n_steps=abc",
+    "trainer.max_epochs=abc",
+    "trainer.limit_train_batches=0",
+    "trainer.limit_val_batches=0",
+    "trainer.limit_val_batches=0.0",
+    "trainer.limit_val_batches=1.5",
+    "objective.optimizer.lr=abc",
+    "objective.optimizer.lr=-1",
+    "datamodule.batch_size=-1",
+    "datamodule.batch_size=abc",
+    "datamodule.batch_tokens=true",
+    "embeddings.dim=-3",
+    "encoder.dim=1.5",
+    "encoder.layers=0",
+    "encoder.projection=0",
+    "encoder.dropout=1.0",
+    "objective.decoder_layers=0",
+    "objective.dropout=-1",
+    "datamodule.codes=0",
+    "probes.every_n_epochs=0",
+    "probes.train_size=10000.0",
+    "probes.dev_size=0",
+    "probes.test_size=abc",
+    "probes.tasks=WC",
+    "probes.tasks=[1]",
+    "probes.classifier.widths=[-1]",
+    "probes.classifier.widths=50",
+    "probes.classifier.dropouts=[1.0]",
+]
+EXPERIMENTS = [path for path in sorted((CONFIGS / "experiment").glob("*/*.yaml")) if not is_study(path)]
+
+
+def composed(*overrides: str) -> DictConfig:
+    names = ("objective_name=o", "encoder_name=e", "corpus_name=c")  # of the running job, which there is not
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        return compose("train", [*overrides, *names])
+
+
+@pytest.mark.parametrize("override", WRONG)
+def test_a_wrong_value_is_named_with_what_it_must_be(override: str) -> None:
+    (said,) = mistakes(composed(override))
+    assert said.startswith(f"{override.replace('true', 'True')}: give ")
+
+
+def test_a_path_without_brackets_is_not_read_letter_by_letter() -> None:
+    (said,) = mistakes(composed("probes=trees", "probes.paths=data/treebank"))
+    assert said == "probes.paths=data/treebank: give a list in brackets, as [data/treebank]"
+
+
+def test_settings_of_a_part_of_several_objectives_are_checked_too() -> None:
+    (said,) = mistakes(composed("objective=multitask", "parts.nli.datamodule.batch_size=0"))
+    assert said.startswith("parts.nli.datamodule.batch_size=0: ")
+
+
+@pytest.mark.parametrize("group", ["encoder", "objective"])
+def test_every_size_of_a_model_has_a_rule(group: str) -> None:
+    for path in sorted((CONFIGS / group).glob("*.yaml")):
+        if path.stem in ("seq2seq", "multitask"):  # what others are made of, and what is made of others
+            continue
+        config = composed(f"{group}={path.stem}")
+        parts = [config.encoder, config.objective, config.datamodule]
+        sizes = [(part, key) for part in parts for key, value in part.items() if type(value) is int]
+        for part, key in sizes:
+            part[key] = 0
+        assert len(mistakes(config)) == len(sizes), path.stem
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_every_experiment_passes(path: Path) -> None:
+    assert mistakes(composed(f"experiment={path.parent.name}/{path.stem}")) == []
+
+
+@pytest.mark.parametrize("group", ["objective", "encoder", "probes", "trainer", "embeddings"])
+def test_every_choice_passes(group: str) -> None:
+    for path in sorted((CONFIGS / group).glob("*.yaml")):
+        if path.stem != "seq2seq":  # what others are made of
+            assert mistakes(composed(f"{group}={path.stem}")) == []
+
+
+def test_the_command_says_every_mistake_and_begins_nothing(lab: Lab, tmp_path: Path) -> None:
+    done = lab.finish(*lab.settings(tmp_path / "run"), "seed=abc", "datamodule.batch_size=-1")
+    assert done.returncode == 2
+    assert [line.split(":")[1].strip() for line in done.stderr.splitlines()] == ["seed=abc", "datamodule.batch_size=-1"]
+    assert not (tmp_path / "run" / "config.yaml").exists()

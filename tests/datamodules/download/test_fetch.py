@@ -1,0 +1,344 @@
+"""Downloads from a server on this machine that breaks off, refuses, lies, and serves what is broken or hostile."""
+
+import errno
+import gzip
+import hashlib
+import io
+import os
+import shutil
+import stat
+import tarfile
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import IO
+
+import pytest
+from hypothesis import given, settings
+
+from common.errors import InputError
+from datamodules.download import fetch as module
+from datamodules.download.archives import unpack
+from datamodules.download.catalogue import CATALOG, Entry, Remote
+from datamodules.download.fetch import download, main
+from tests.fuzzing import refusal, spoilt
+
+TEXT = gzip.compress(os.urandom(200_000))
+
+
+class Server:
+    """Serves `files` and writes down what it was asked for."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.breaks_after: int | None = None  # bytes of each answer
+        self.ranges = True
+        self.busy = 0  # so many answers are "come back later"
+        self.tag = '"1"'
+        self.asked: list[str] = []
+        handler = partial(Handler, self)
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), handler)  # type: ignore[arg-type]
+        self.base = f"http://127.0.0.1:{self.http.server_address[1]}/files"
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, server: Server, *rest: object) -> None:
+        self.told = server
+        super().__init__(*rest)  # type: ignore[arg-type]
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        asked = self.headers.get("Range", "")
+        self.told.asked.append(asked)
+        content = self.told.files.get(self.path.rsplit("/", 1)[-1])
+        if self.told.busy:
+            self.told.busy -= 1
+            return self.answer(503, b"busy")
+        if content is None:
+            return self.answer(404, b"no such file")
+        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and self.told.ranges else 0
+        if self.headers.get("If-Range", self.told.tag) != self.told.tag:
+            start = 0
+        if asked and start >= len(content):
+            return self.answer(416, b"", {"Content-Range": f"bytes */{len(content)}"})
+        there = {"Content-Range": f"bytes {start}-{len(content) - 1}/{len(content)}"} if start else {}
+        return self.answer(206 if start else 200, content[start:], {**there, "ETag": self.told.tag})
+
+    def answer(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in {**(headers or {}), "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body[: self.told.breaks_after])
+        if self.told.breaks_after is not None and len(body) > self.told.breaks_after:
+            self.close_connection = True
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setattr(module, "PAUSE", 0.0)
+    running = Server()
+    thread = threading.Thread(target=running.http.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield running
+    running.http.shutdown()
+    running.http.server_close()
+
+
+def entry(*names: str, sha256: str | None = None) -> Entry:
+    files = tuple(Remote(f"http://example.invalid/{name}", sha256) for name in names)
+    return Entry("thing", "A thing", "https://example.invalid", "free", "free", None, None, "corpus=text", files=files)
+
+
+def zipped(**members: bytes) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return held.getvalue()
+
+
+def tarred(*members: tuple[str, bytes, bytes]) -> bytes:
+    """Members as name, type and content (of a link: where it points)."""
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w:gz") as archive:
+        for name, kind, content in members:
+            info = tarfile.TarInfo(name)
+            info.type = kind
+            if kind == tarfile.REGTYPE:
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+            else:
+                info.linkname = content.decode()
+                archive.addfile(info)
+    return held.getvalue()
+
+
+def test_a_file_is_fetched_whole_and_its_checksum_recorded(server: Server, tmp_path: Path) -> None:
+    server.files["a.gz"] = TEXT
+    folder = download(entry("a.gz"), tmp_path, server.base)
+    assert (folder / "a.gz").read_bytes() == TEXT
+    assert (folder / "SHA256SUMS").read_text() == f"{hashlib.sha256(TEXT).hexdigest()}  a.gz\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["thing"]
+
+
+def test_a_connection_that_breaks_off_is_resumed_where_it_stopped(server: Server, tmp_path: Path) -> None:
+    server.files["a.gz"], server.breaks_after = TEXT, 70_000
+    folder = download(entry("a.gz"), tmp_path, server.base)
+    assert (folder / "a.gz").read_bytes() == TEXT
+    assert server.asked == ["", "bytes=70000-", "bytes=140000-"]
+
+
+def test_a_second_call_continues_the_first(server: Server, tmp_path: Path) -> None:
+    server.files["a.gz"] = TEXT
+    (tmp_path / "thing.partial").mkdir()
+    (tmp_path / "thing.partial" / "a.gz.part").write_bytes(TEXT[:1000])
+    assert (download(entry("a.gz"), tmp_path, server.base) / "a.gz").read_bytes() == TEXT
+    assert server.asked == ["bytes=1000-"]
+
+
+def test_what_was_whole_is_not_fetched_again(server: Server, tmp_path: Path) -> None:
+    server.files["a.gz"] = TEXT
+    with pytest.raises(InputError, match="404"):
+        download(entry("a.gz", "b.gz"), tmp_path, server.base)
+    server.files["b.gz"] = TEXT
+    assert download(entry("a.gz", "b.gz"), tmp_path, server.base).is_dir()
+    assert len(server.asked) == 3
+
+
+def test_a_part_that_is_whole_already_is_recognised(server: Server, tmp_path: Path) -> None:
+    server.files["a.gz"] = TEXT
+    (tmp_path / "thing.partial").mkdir()
+    (tmp_path / "thing.partial" / "a.gz.part").write_bytes(TEXT)
+    assert (download(entry("a.gz"), tmp_path, server.base) / "a.gz").read_bytes() == TEXT
+
+
+def test_a_server_that_ignores_ranges_sends_the_file_from_its_start(server: Server, tmp_path: Path) -> None:
+    server.files["a.gz"], server.ranges = TEXT, False
+    (tmp_path / "thing.partial").mkdir()
+    (tmp_path / "thing.partial" / "a.gz.part").write_bytes(b"x" * 1000)
+    assert (download(entry("a.gz"), tmp_path, server.base) / "a.gz").read_bytes() == TEXT
+
+
+def test_a_file_that_changed_in_between_is_fetched_from_its_start(server: Server, tmp_path: Path) -> None:
+    server.files["a.gz"], server.tag = TEXT, '"2"'
+    (tmp_path / "thing.partial").mkdir()
+    (tmp_path / "thing.partial" / "a.gz.part").write_bytes(b"x" * 1000)
+    (tmp_path / "thing.partial" / "a.gz.tag").write_text('"1"')
+    assert (download(entry("a.gz"), tmp_path, server.base) / "a.gz").read_bytes() == TEXT
+
+
+def test_a_server_that_is_busy_for_a_while_is_asked_again(server: Server, tmp_path: Path) -> None:
+    server.files["a.gz"], server.busy = TEXT, 3
+    assert download(entry("a.gz"), tmp_path, server.base).is_dir()
+
+
+def test_a_server_that_never_gets_on_ends_in_an_error_that_keeps_the_part(server: Server, tmp_path: Path) -> None:
+    server.files["a.gz"], server.breaks_after = TEXT, 0
+    with pytest.raises(InputError, match="5 times; 0 bytes are kept, run again"):
+        download(entry("a.gz"), tmp_path, server.base)
+    assert not (tmp_path / "thing").exists()
+
+
+def test_nobody_listening_ends_in_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PAUSE", 0.0)
+    with pytest.raises(InputError, match="ConnectionError, 5 times"):
+        download(entry("a.gz"), tmp_path, "http://127.0.0.1:1")
+
+
+def test_a_file_that_is_not_there_names_its_address_and_the_homepage(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"{server.base}/a\.gz: 404 .*https://example\.invalid"):
+        download(entry("a.gz"), tmp_path, server.base)
+    assert len(server.asked) == 1
+
+
+CORRUPT = {
+    "cut.gz": TEXT[:-20],
+    "noise.zip": b"PK\x03\x04" + os.urandom(500),
+    "flipped.zip": zipped(a=b"text " * 100).replace(b"\x4b", b"\x4c", 1),
+    "noise.tgz": os.urandom(500),
+    "page.txt": b"<!DOCTYPE html><html>Log in first</html>",
+    "pointer.txt": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+    "empty.txt": b"",
+}
+
+
+@pytest.mark.parametrize("name", CORRUPT)
+def test_a_corrupt_file_is_refused_and_deleted(name: str, server: Server, tmp_path: Path) -> None:
+    server.files[name] = CORRUPT[name]
+    with pytest.raises(InputError, match=f"{name}.*deleted, so run again"):
+        download(entry(name), tmp_path, server.base)
+    assert not (tmp_path / "thing").exists()
+    assert not list((tmp_path / "thing.partial").glob(f"{name}*[!g]"))
+
+
+def test_another_checksum_than_the_known_one_is_refused(server: Server, tmp_path: Path) -> None:
+    server.files["a.gz"] = TEXT
+    with pytest.raises(InputError, match="SHA-256"):
+        download(entry("a.gz", sha256="0" * 64), tmp_path, server.base)
+    assert download(entry("a.gz", sha256=hashlib.sha256(TEXT).hexdigest()), tmp_path, server.base).is_dir()
+
+
+@pytest.mark.parametrize("make", [lambda: zipped(**{"x/a.txt": b"hello", "__MACOSX/x": b""}), None], ids=["zip", "tgz"])
+def test_an_archive_is_unpacked_and_removed(make: Callable[[], bytes] | None, server: Server, tmp_path: Path) -> None:
+    name = "a.zip" if make else "a.tgz"
+    server.files[name] = make() if make else tarred(("x/a.txt", tarfile.REGTYPE, b"hello"))
+    folder = download(entry(name), tmp_path, server.base)
+    assert sorted(path.name for path in folder.rglob("*")) == ["SHA256SUMS", "a.txt", "x"]
+    assert (folder / "x" / "a.txt").read_bytes() == b"hello"
+
+
+def linking_zip() -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        link = zipfile.ZipInfo("link")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc")
+    return held.getvalue()
+
+
+HOSTILE = {
+    "absolute.zip": zipped(**{"/tmp/x": b"x"}),
+    "above.zip": zipped(**{"a/../../x": b"x"}),
+    "windows.zip": zipped(**{"..\\x": b"x"}),
+    "drive.zip": zipped(**{"c:/x": b"x"}),
+    "link.zip": linking_zip(),
+    "fewer.zip": zipped(a=b"x")[:-10] + bytes(10),
+    "nameless.zip": zipped(qq=b"x").replace(b"qq", b"\0q"),
+    "lines.zip": zipped(**{"../\n": b"x"}),
+    "bomb.zip": zipped(a=bytes(4 * 1024 * 1024)),
+    "absolute.tgz": tarred(("/tmp/x", tarfile.REGTYPE, b"x")),
+    "above.tgz": tarred(("../x", tarfile.REGTYPE, b"x")),
+    "link.tgz": tarred(("a", tarfile.SYMTYPE, b"/etc"), ("a/x", tarfile.REGTYPE, b"x")),
+    "hard.tgz": tarred(("a", tarfile.LNKTYPE, b"../../x")),
+    "device.tgz": tarred(("a", tarfile.CHRTYPE, b"")),
+    "twice.tgz": tarred(("a", tarfile.REGTYPE, b"x"), ("a/b", tarfile.REGTYPE, b"x")),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_archive_writes_nothing_outside_its_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("datamodules.download.archives.SLACK", 1024 * 1024)  # so that a small bomb is one
+    archive, folder = tmp_path / name, tmp_path / "inside" / "folder"
+    archive.write_bytes(HOSTILE[name])
+    folder.mkdir(parents=True)
+    with pytest.raises(InputError, match=name):
+        unpack(archive, folder)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "inside"])
+    assert [path.name for path in (tmp_path / "inside").iterdir()] == ["folder"]
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tgz", "a.tar"])
+def test_spoilt_archives_are_unpacked_whole_or_refused(name: str, tmp_path: Path) -> None:
+    held = {"x/a.txt": b"some text\n" * 50, "b": b"more", "c/d/e": b"the last"}
+    files = tarred(*((inside, tarfile.REGTYPE, content) for inside, content in held.items()))
+    original = zipped(**held) if name == "a.zip" else gzip.decompress(files) if name == "a.tar" else files
+    archive, folder = tmp_path / name, tmp_path / "to"
+
+    def read() -> None:
+        unpack(archive, folder)
+        found = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+        if name == "a.tar":  # of what the files say it has no checksums
+            assert {inside: len(text) for inside, text in found.items()} == {i: len(t) for i, t in held.items()}
+        else:
+            assert found == held
+
+    @settings(max_examples=150)
+    @given(spoilt(original))
+    def check(content: bytes) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        archive.write_bytes(content)
+        refusal(read, archive)
+
+    check()
+
+
+def test_a_full_disk_is_no_damage_of_the_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> IO[bytes]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "a.zip").write_bytes(b"")
+    monkeypatch.setattr("datamodules.download.archives._members", lambda _: [("a", full)])
+    with pytest.raises(OSError, match="No space left"):
+        unpack(tmp_path / "a.zip", tmp_path)
+
+
+def test_a_corpus_that_is_there_is_left_alone(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "thing").mkdir()
+    with pytest.raises(InputError, match="already there"):
+        download(entry("a.gz"), tmp_path, server.base)
+
+
+def test_the_command_fetches_by_name_and_says_how_to_use_it(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.files["treebank.zip"] = zipped(**{"treebank/combined/wsj_0001.mrg": b"(S (NN a))"})
+    main(["treebank-sample", "--to", str(tmp_path), "--base", server.base])
+    assert f"corpus=trees corpus.root={tmp_path / 'treebank-sample'}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [each.name for each in CATALOG if each.access == "agreement"])
+def test_a_corpus_under_agreement_says_where_to_ask_and_where_to_put_it(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([name, "--to", str(tmp_path)])
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert str(tmp_path / name) in said
+    assert next(each.homepage for each in CATALOG if each.name == name) in said
+
+
+def test_an_unknown_name_is_answered_with_the_names(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["nonsense"])
+    assert "multi30k" in capsys.readouterr().err

@@ -1,0 +1,37 @@
+"""Sequences of ids, streamed to files and back."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datamodules import arrays as module
+from datamodules.arrays import chunks, load_ragged, ragged, save_ragged
+
+
+@given(rows=st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=5), max_size=40), size=st.integers(1, 50))
+def test_a_stream_reads_back_as_it_was_written_whatever_the_chunks(rows: list[list[int]], size: int) -> None:
+    before, module.ROWS = module.ROWS, size
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            save_ragged(Path(folder) / "x", iter(rows))
+            found = load_ragged(Path(folder) / "x")
+            expected = ragged(rows)
+            np.testing.assert_array_equal(found.ids, expected.ids)
+            np.testing.assert_array_equal(found.offsets, expected.offsets)
+            assert (found.ids.dtype, found.offsets.dtype) == (expected.ids.dtype, expected.offsets.dtype)
+    finally:
+        module.ROWS = before
+
+
+def test_what_is_written_is_numpys_own_format(tmp_path: Path) -> None:
+    save_ragged(tmp_path / "x", ([i] * (i % 3) for i in range(100_000)))
+    found = np.load(tmp_path / "x.ids.npy")
+    assert found.tolist() == [i for i in range(100_000) for _ in range(i % 3)]
+
+
+def test_a_stream_is_never_held_whole() -> None:
+    held = [len(chunk) for chunk in chunks(iter(range(10)), 4)]
+    assert held == [4, 4, 2]

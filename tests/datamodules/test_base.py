@@ -1,0 +1,201 @@
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from common.errors import InputError
+from common.files import SIZES, build_once, workshop
+from common.locks import machine, regularly
+from datamodules.base import key_of
+from datamodules.corpus import Split
+from datamodules.seq2seq import TextPairs, followed
+from datamodules.seq2tree import SentenceTrees
+from tests.tiny_corpus import TinyCorpus
+
+
+class Scripted(TinyCorpus):
+    """A corpus of given pairs."""
+
+    def __init__(self, *pairs: tuple[str, str]) -> None:
+        self.pairs = pairs
+
+    def fingerprint(self) -> str:
+        return repr(self.pairs)
+
+    def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
+        return iter(self.pairs)
+
+
+def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def fail(work: Path) -> None:
+        (work / "half").write_text("done")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        build_once(tmp_path / "made", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_built_is_built_once(tmp_path: Path) -> None:
+    calls: list[Path] = []
+    for _ in range(2):
+        build_once(tmp_path / "made", calls.append)
+    assert len(calls) == 1
+
+
+def test_whoever_comes_second_keeps_what_is_there(tmp_path: Path) -> None:
+    def build(work: Path) -> None:
+        (work / "mine").touch()
+        (tmp_path / "made").mkdir()  # another process was faster
+        (tmp_path / "made" / "theirs").touch()
+
+    build_once(tmp_path / "made", build)
+    assert [path.name for path in tmp_path.rglob("*")] == ["made", "theirs"]
+
+
+def left_by(process: int, folder: Path, where: str = "", age: float = 0) -> Path:
+    """What a build by that process, of this machine or another, would leave if it was killed so many seconds ago."""
+    left = folder / f".making-x+{where or machine()}+{process}+"
+    left.mkdir()
+    (left / "half").touch()
+    os.utime(left, (time.time() - age,) * 2)
+    return left
+
+
+def test_what_a_killed_build_left_goes_with_the_next_one(tmp_path: Path) -> None:
+    killed = subprocess.Popen(["true"])
+    killed.wait()
+    left = left_by(killed.pid, tmp_path)
+    build_once(tmp_path / "made", lambda _: None)
+    assert not left.exists()
+
+
+def test_what_a_living_process_builds_is_left_alone(tmp_path: Path) -> None:
+    others = left_by(os.getpid(), tmp_path)
+    build_once(tmp_path / "made", lambda _: None)
+    assert others.exists()
+
+
+@pytest.mark.parametrize(("age", "stays"), [(20, True), (900, False)])
+def test_what_another_container_of_this_machine_builds_is_left_alone_until_it_is_long_silent(
+    tmp_path: Path, age: float, stays: bool
+) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    others = left_by(gone.pid, tmp_path, where=f"{machine()}0", age=age)
+    build_once(tmp_path / "made", lambda _: None)
+    assert others.exists() == stays
+
+
+def test_a_build_gives_signs_of_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("common.files.regularly", partial(regularly, beat=0.01))
+    with workshop(tmp_path) as work:
+        os.utime(work, (1, 1))
+        end = time.monotonic() + 10
+        while work.stat().st_mtime < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert work.stat().st_mtime > 2
+
+
+CACHED_FILES = ["words.txt", "skipped.json", "train.source.ids.npy", "train.source.offsets.npy", "subwords.model"]
+
+
+@pytest.mark.parametrize("name", [*CACHED_FILES, "train.source.txt", SIZES])
+def test_a_cached_file_that_is_cut_off_names_the_folder_to_delete(tmp_path: Path, name: str) -> None:
+    data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+    path = data.folder / name
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
+        TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+
+
+@pytest.mark.parametrize("name", ["skipped.json", SIZES])
+@pytest.mark.parametrize("damage", [lambda text: text.replace(b"{", b"["), lambda text: b"[]".ljust(len(text))])
+def test_cached_counts_that_were_changed_name_the_folder_to_delete(
+    tmp_path: Path, name: str, damage: Callable[[bytes], bytes]
+) -> None:
+    data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+    path = data.folder / name
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
+        TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+
+
+def test_a_cached_file_that_is_gone_names_the_folder_to_delete(tmp_path: Path) -> None:
+    data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+    (data.folder / "words.txt").unlink()
+    with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
+        TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+
+
+def test_the_key_knows_what_it_was_made_of() -> None:
+    assert key_of("a", 1) == key_of("a", 1) != key_of("a", 2)
+
+
+def test_empty_and_long_pairs_are_counted_and_left_out(tmp_path: Path) -> None:
+    corpus = Scripted(("one two", "a"), ("", "b"), ("one", "c c c c"), ("two", "d"))
+    data = TextPairs(corpus, "fr", tmp_path, seed=1, codes=20, max_words=3)
+    assert data.skipped["train"]._asdict() == {"empty": 1, "too_long": 1}
+    assert list(data.source_sentences()) == ["one two", "two"]
+    assert data.dev_targets() == ["a", "d"]
+
+
+def test_a_corpus_without_a_usable_pair_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="1 empty, 1 too long"):
+        TextPairs(Scripted(("", "x"), ("one two three", "y")), "fr", tmp_path, seed=1, max_words=2)
+
+
+def test_the_next_sentence_is_of_the_same_document() -> None:
+    pairs = list(followed(TinyCorpus().documents("train")))
+    assert len(pairs) == 4 * 5
+    assert pairs[:3] == [("dog0", "dog1 dog1"), ("dog1 dog1", "dog2 dog2 dog2"), ("dog2 dog2 dog2", "dog3")]
+    assert all(a.split()[0][:3] == b.split()[0][:3] for a, b in pairs)
+
+
+def test_trees_become_symbols_between_marks(tmp_path: Path) -> None:
+    data = SentenceTrees(TinyCorpus(), tmp_path, seed=1)
+    batch = next(iter(data.val_dataloader()))
+    row, length = batch.target.ids[0].tolist(), int(batch.target.lengths[0])
+    assert [data.symbols.words[i] for i in (row[0], row[length - 1])] == ["<s>", "</s>"]
+    assert " ".join(data.symbols_of(row[:length])) == ("(ROOT (S (NP DT NN )NP (VP VBZ (NP DT NN )NP )VP . )S )ROOT")
+
+
+def test_an_adopted_vocabulary_renames_rows_not_words(tmp_path: Path) -> None:
+    data, same = (TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40) for _ in range(2))
+    larger = TextPairs(TinyCorpus(), "next", tmp_path, seed=1, codes=40).vocabulary.extend(data.vocabulary.words)
+    data.adopt(larger)
+    for ours, theirs in zip(data.train_dataloader(), same.train_dataloader(), strict=True):
+        words = [[larger.words[i] for i in row] for row in ours.source.ids.tolist()]
+        assert words == [[same.vocabulary.words[i] for i in row] for row in theirs.source.ids.tolist()]
+
+
+def test_symbols_are_counted_a_part_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = TextPairs(TinyCorpus(), "fr", tmp_path, seed=1)
+    whole = np.bincount(data.ids("train", "target").ids, minlength=data.target_size)
+    monkeypatch.setattr("datamodules.seq2seq.COUNTED", 7)
+    assert data.target_counts().tolist() == whole.tolist()
+
+
+def test_lengths_are_exact_in_as_few_bytes_as_they_need(tmp_path: Path) -> None:
+    long = " ".join(["a"] * 300)
+    data = TextPairs(Scripted(("a b", "x"), (long, "y"), ("c", "z")), "fr", tmp_path, seed=1, max_words=1000)
+    assert data.lengths("train", "source").tolist() == [2, 300, 1]
+    assert data.lengths("train", "source").dtype == np.uint16
+    assert data.lengths("train", "target").dtype == np.uint8
+
+
+@pytest.mark.parametrize(
+    "data",
+    [lambda cache: TextPairs(TinyCorpus(), "fr", cache, 1, 40), lambda cache: SentenceTrees(TinyCorpus(), cache, 1)],
+    ids=["pairs", "trees"],
+)
+def test_batches_in_words_are_the_sentences_that_they_were_made_of(tmp_path: Path, data: Callable) -> None:
+    made = data(tmp_path)
+    files = {side: (made.folder / f"train.{side}.txt").read_text().splitlines() for side in ("source", "target")}
+    said = [line for batch in made.train_dataloader() for line in made.in_words(batch)]
+    assert sorted(said) == sorted(f"{side}\t{text}" for side, texts in files.items() for text in texts)

@@ -1,0 +1,133 @@
+import tracemalloc
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datamodules.arrays import Ragged
+from datamodules.batches import PADDING
+from datamodules.samplers import POOL_BATCHES, LengthBatches, SortedBatches, pad
+
+lengths = st.lists(st.integers(1, 30), min_size=1, max_size=300).map(np.array)
+small = settings(max_examples=30)
+
+
+budgets = st.sampled_from([None, 1, 20, 90])
+
+
+def batches_of(
+    lengths: np.ndarray, epoch: int = 0, start: int = 0, batch_size: int = 7, **how: int | None
+) -> list[list[int]]:
+    sampler = LengthBatches([lengths], batch_size, seed=3, **how)  # type: ignore[arg-type]
+    sampler.set_epoch(epoch)
+    sampler.start = start
+    return [batch.tolist() for batch in sampler]
+
+
+@small
+@given(lengths, budgets, st.integers(0, 5))
+def test_every_example_comes_once_per_epoch(lengths: np.ndarray, tokens: int | None, epoch: int) -> None:
+    batches = batches_of(lengths, epoch, tokens=tokens)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+    assert all(batches)
+
+
+@small
+@given(lengths, budgets, st.integers(0, 5))
+def test_every_epoch_has_as_many_batches(lengths: np.ndarray, tokens: int | None, epoch: int) -> None:
+    expected = len(LengthBatches([lengths], 7, seed=3, tokens=tokens))
+    assert len(batches_of(lengths, epoch, tokens=tokens)) == expected
+
+
+def test_batches_by_tokens_hold_about_so_many() -> None:
+    random = np.random.default_rng(0)
+    lengths, others = random.integers(1, 60, 20_000), random.integers(1, 60, 20_000)
+    batches = list(LengthBatches([lengths, others], 7, seed=3, tokens=2000))
+    tokens = [lengths[batch].sum() + others[batch].sum() for batch in batches]
+    assert 1800 < min(tokens) <= max(tokens) < 2200
+    assert max(map(len, batches)) > 1.5 * min(map(len, batches))
+
+
+@small
+@given(lengths, st.integers(0, 5), budgets)
+def test_an_epoch_resumed_in_the_middle_yields_what_was_left(
+    lengths: np.ndarray, epoch: int, tokens: int | None
+) -> None:
+    whole = batches_of(lengths, epoch, tokens=tokens)
+    done = len(whole) // 2
+    assert batches_of(lengths, epoch, start=done, tokens=tokens) == whole[done:]
+
+
+@small
+@given(lengths, st.integers(1, 4), st.sampled_from([None, 20]))
+def test_processes_together_have_the_batches_of_one(lengths: np.ndarray, world: int, tokens: int | None) -> None:
+    parts = [batches_of(lengths, rank=rank, world=world, tokens=tokens) for rank in range(world)]
+    whole = batches_of(lengths, batch_size=7 * world, tokens=tokens and tokens * world)
+    shared = [sorted({i for batch in step for i in batch}) for step in zip(*parts, strict=True)]
+    assert shared == [sorted(batch) for batch in whole]
+    assert all(batch for part in parts for batch in part)
+
+
+def batches_as_once(lengths: list[np.ndarray], sampler: LengthBatches) -> list[list[int]]:
+    """All batches of an epoch at once, in int64: the arithmetic that made the runs of earlier versions."""
+    sampler.lengths = lengths
+    random = np.random.default_rng([sampler.seed, sampler.epoch])
+    shuffled = random.permutation(len(lengths[0]))
+    batches: list[np.ndarray] = []
+    for first in range(0, len(shuffled), sampler._size * POOL_BATCHES):
+        pool = shuffled[first : first + sampler._size * POOL_BATCHES]
+        pool = pool[np.lexsort([key[pool] for key in reversed(lengths)])]
+        batches += np.split(pool, sampler._cuts(pool))
+    random.shuffle(batches)  # type: ignore[arg-type]
+    return [batch.tolist() for batch in batches]
+
+
+@small
+@given(st.integers(1, 2000), st.integers(1, 300), st.sampled_from([None, 1, 20, 90, 900]), st.integers(0, 3))
+def test_the_order_is_that_of_earlier_versions(count: int, longest: int, tokens: int | None, epoch: int) -> None:
+    lengths = list(np.random.default_rng(count).integers(1, longest + 1, (2, count)))
+    sampler = LengthBatches(lengths, 3, seed=3, tokens=tokens)
+    sampler.set_epoch(epoch)
+    batches = [batch.tolist() for batch in sampler]
+    assert batches == batches_as_once(lengths, sampler)
+
+
+def test_an_epoch_takes_few_bytes_and_begins_at_once() -> None:
+    lengths = np.full(1_000_000, 25, dtype=np.uint8)
+    sampler = LengthBatches([lengths, lengths], 64, seed=3)
+    tracemalloc.start()
+    next(iter(sampler))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6 * len(lengths)
+
+
+def test_epochs_differ() -> None:
+    lengths = np.arange(100) % 9 + 1
+    assert batches_of(lengths, 0) != batches_of(lengths, 1)
+
+
+def test_batches_hold_sentences_of_like_length() -> None:
+    lengths = np.random.default_rng(0).integers(1, 30, 7 * 64)
+    spread = [np.ptp(lengths[batch]) for batch in batches_of(lengths)]
+    assert np.mean(spread) < 1.0
+
+
+@small
+@given(lengths)
+def test_evaluation_sees_every_example_the_longest_first(lengths: np.ndarray) -> None:
+    order = np.concatenate(list(SortedBatches(lengths, 7)))
+    assert sorted(order) == list(range(len(lengths)))
+    assert (np.diff(lengths[order]) <= 0).all()
+
+
+@small
+@given(st.lists(st.lists(st.integers(2, 99), min_size=1, max_size=9), min_size=1, max_size=20), st.data())
+def test_padding_adds_nothing_but_padding(texts: list[list[int]], data: st.DataObject) -> None:
+    flat = np.array([i for text in texts for i in text], dtype=np.int32)
+    ragged = Ragged(flat, np.cumsum([0, *map(len, texts)]))
+    rows = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, max_size=9)))
+    batch = pad(ragged, rows)
+    for ids, length, row in zip(batch.ids.tolist(), batch.lengths.tolist(), rows, strict=True):
+        assert ids[:length] == texts[row]
+        assert set(ids[length:]) <= {PADDING}

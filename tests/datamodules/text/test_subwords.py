@@ -1,0 +1,68 @@
+import io
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import sentencepiece
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from common.errors import InputError
+from datamodules.batches import PADDING, UNKNOWN
+from datamodules.text.subwords import BEGIN, END, Subwords
+
+TEXT = ["le chien voit un chat .", "l' arbre est grand , et la maison est petite ."] * 30
+known = st.text(alphabet=sorted({c for line in TEXT for c in line if c != " "}), min_size=1, max_size=8)
+
+
+@pytest.fixture(scope="module")
+def subwords(tmp_path_factory: pytest.TempPathFactory) -> Subwords:
+    return Subwords.train(TEXT, tmp_path_factory.mktemp("bpe") / "m.model", 60)
+
+
+@settings(max_examples=40)
+@given(st.lists(known, min_size=1, max_size=6).map(" ".join))
+def test_decoding_gives_back_what_was_encoded(subwords: Subwords, sentence: str) -> None:
+    codes = next(subwords.encode_all([sentence]))
+    assert (codes[0], codes[-1]) == (BEGIN, END)
+    assert subwords.decode([codes[1:-1]]) == [sentence]
+
+
+def test_the_same_text_gives_the_same_codes(subwords: Subwords, tmp_path: Path) -> None:
+    again = Subwords.train(TEXT, tmp_path / "m.model", 60)
+    assert list(again.encode_all(TEXT[:2])) == list(subwords.encode_all(TEXT[:2]))
+
+
+@settings(max_examples=20)
+@given(st.lists(st.lists(known, min_size=1, max_size=8).map(" ".join), min_size=5, max_size=30))
+def test_codes_learnt_from_counted_words_are_those_of_sentencepiece_on_the_sentences(sentences: list[str]) -> None:
+    with TemporaryDirectory() as folder:
+        ours = Subwords.train(sentences, Path(folder) / "m.model", 60)
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(sentences),
+        model_writer=model,
+        model_type="bpe",
+        vocab_size=60,
+        hard_vocab_limit=False,
+        character_coverage=1.0,
+        normalization_rule_name="identity",
+        pad_id=PADDING,
+        unk_id=UNKNOWN,
+        bos_id=BEGIN,
+        eos_id=END,
+        minloglevel=2,
+    )
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    expected = [[BEGIN, *theirs.encode(sentence), END] for sentence in sentences]
+    assert list(ours.encode_all(sentences)) == expected
+
+
+def test_a_small_text_gets_fewer_codes_than_asked_for(tmp_path: Path) -> None:
+    assert Subwords.train(["a b", "b a"], tmp_path / "m.model", 5000).size < 20
+
+
+def test_a_broken_model_is_named(tmp_path: Path) -> None:
+    (tmp_path / "m.model").write_bytes(b"not a model")
+    with pytest.raises(InputError, match=r"m\.model"):
+        Subwords.load(tmp_path / "m.model")

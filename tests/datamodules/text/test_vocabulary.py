@@ -1,0 +1,62 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from common.errors import InputError
+from datamodules.arrays import ragged
+from datamodules.batches import UNKNOWN
+from datamodules.text.vocabulary import Vocabulary
+
+words = st.text(st.characters(blacklist_categories=("Z", "C")), min_size=1, max_size=6).filter(
+    lambda w: not w.isspace()
+)
+sentences = st.lists(st.lists(words, max_size=8).map(" ".join), max_size=12)
+small = settings(max_examples=40)
+
+
+def test_words_come_by_falling_frequency_and_ties_by_alphabet() -> None:
+    assert Vocabulary.count(["b a c", "c b", "c"]).words[2:] == ["c", "b", "a"]
+
+
+@small
+@given(sentences)
+def test_known_words_come_back_and_unknown_ones_share_a_row(texts: list[str]) -> None:
+    vocabulary = Vocabulary.count(texts)
+    for text in texts:
+        assert [vocabulary.words[row] for row in vocabulary.rows(text)] == text.split()
+    assert vocabulary.rows("never\u00a0seen-before") == [UNKNOWN] * len(["never", "seen-before"])
+
+
+@small
+@given(sentences, sentences)
+def test_extending_moves_no_row(texts: list[str], more: list[str]) -> None:
+    vocabulary = Vocabulary.count(texts)
+    longer = vocabulary.extend(word for text in more for word in text.split())
+    assert longer.words[: len(vocabulary)] == vocabulary.words
+    assert {word for text in more for word in text.split()} <= set(longer.words)
+
+
+@small
+@given(sentences)
+def test_packing_keeps_every_sentence_apart(texts: list[str]) -> None:
+    vocabulary = Vocabulary.count(texts)
+    packed = ragged(vocabulary.encode_all(texts))
+    parts = np.split(packed.ids, packed.offsets[1:-1]) if texts else []
+    assert [part.tolist() for part in parts] == [vocabulary.rows(text) for text in texts]
+
+
+@pytest.mark.parametrize(("text", "line"), [("a\nb\na\n", ":3"), ("a\n\nb\n", ":2")])
+def test_a_damaged_word_list_names_file_and_line(tmp_path: Path, text: str, line: str) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text(text)
+    with pytest.raises(InputError, match=f"words.txt{line}"):
+        Vocabulary.load(path)
+
+
+def test_a_saved_vocabulary_loads_as_it_was(tmp_path: Path) -> None:
+    vocabulary = Vocabulary.count(["ein Hund läuft .", "Hund ."])
+    vocabulary.save(tmp_path / "words.txt")
+    assert Vocabulary.load(tmp_path / "words.txt").words == vocabulary.words

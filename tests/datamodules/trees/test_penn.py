@@ -1,0 +1,145 @@
+"""Penn bracketings: what is read, what is cleaned away, what is refused."""
+
+import contextlib
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from common.errors import InputError
+from datamodules.trees import penn
+from datamodules.trees.penn import Tree, parse, parse_many, read_trees
+
+RAIN = "(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))"
+LABELS = st.sampled_from(["S", "NP", "VP", "PP"])
+LEAVES = st.builds(lambda word: Tree("NN", None, word), st.sampled_from(["rain", "a-b", "1/2", "café", "''"]))
+TREES = st.recursive(
+    LEAVES, lambda below: st.builds(Tree, LABELS, st.lists(below, min_size=1, max_size=3)), max_leaves=12
+).map(lambda tree: Tree("ROOT", [tree]))
+
+
+@settings(max_examples=50)
+@given(TREES)
+def test_a_written_tree_reads_back_as_itself(tree: Tree) -> None:
+    assert str(parse(str(tree))) == str(tree)
+
+
+@settings(max_examples=50)
+@given(TREES, st.text("() ab\n", max_size=40))
+def test_any_text_ends_in_trees_or_a_valueerror(tree: Tree, junk: str) -> None:
+    for text in (junk, str(tree) + junk, junk + str(tree)):
+        with contextlib.suppress(ValueError):
+            assert all(found.words() for found in parse_many(text))
+
+
+def test_depth_counts_the_nodes_down_to_the_tag() -> None:
+    assert parse(RAIN).depth() == 4  # ROOT, S, NP, NN
+
+
+def test_the_words_come_from_left_to_right() -> None:
+    assert parse(RAIN).words() == ["rain", "falls", "."]
+
+
+@pytest.mark.parametrize("outer", ["(", "(ROOT ", "(TOP ", "(S1 ", ""])
+def test_every_outermost_bracket_becomes_root(outer: str) -> None:
+    inner = "(S (NP (NN rain)) (VP (VBZ falls)) (. .))"
+    assert str(parse(outer + inner + (")" if outer else ""))) == RAIN
+
+
+def test_traces_go_with_everything_that_they_leave_empty() -> None:
+    text = "((S (NP-SBJ-1 (NN rain)) (VP (VBZ falls) (S (NP (-NONE- *-1)) (ADVP (-NONE- *T*)))) (. .)))"
+    assert str(parse(text)) == RAIN
+
+
+def test_function_labels_move_to_the_role() -> None:
+    phrase = parse("(S (NP-LOC-PRD-2 (NN rain)))").children[0].children[0]
+    assert (phrase.label, phrase.role) == ("NP", "LOC-PRD")
+
+
+@pytest.mark.parametrize(
+    ("given_label", "kept"), [("NP=2", "NP"), ("PRT|ADVP", "PRT"), ("-LRB-", "-LRB-"), ("PRP$", "PRP$")]
+)
+def test_a_label_keeps_its_category(given_label: str, kept: str) -> None:
+    assert parse(f"(S ({given_label} x))").children[0].children[0].label == kept
+
+
+def test_a_no_break_space_stays_inside_its_word() -> None:
+    assert parse("(S (CD 1\u00a01/2))").words() == ["1_1/2"]
+
+
+def test_very_deep_trees_are_read() -> None:
+    deep = 20_000
+    assert parse("(S " * deep + "(NN rain)" + ")" * deep).depth() == deep + 2
+
+
+BROKEN = {
+    "(S (NN rain)": "not closed",
+    "(S (NN rain)))": "too many",
+    "(S (NP))": "no word under NP",
+    "()": "no word",
+    "(S (NN rain)) there": "'there'",
+    "(S rain falls)": "outside a tag",
+    "rain": "outside a tag",
+    "(S (-NONE- *))": "traces",
+    "(S (-NONE- *)) (S (NN rain))": "traces",
+    "(S (NN rain)) (-NONE- *)": "traces",
+}
+
+
+@pytest.mark.parametrize(("text", "what"), BROKEN.items())
+def test_a_broken_tree_is_refused_with_its_file_and_line(text: str, what: str, tmp_path: Path) -> None:
+    (tmp_path / "a.mrg").write_text(f"{RAIN}\n\n{text}\n")
+    with pytest.raises(InputError, match=what) as said:
+        list(read_trees(tmp_path / "a.mrg"))
+    assert "a.mrg:3:" in str(said.value)
+
+
+def test_one_tree_means_one() -> None:
+    with pytest.raises(ValueError, match="found 2"):
+        parse(RAIN + RAIN)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n"])
+def test_a_file_without_trees_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.mrg").write_bytes(content)
+    with pytest.raises(InputError, match=r"a\.mrg"):
+        list(read_trees(tmp_path / "a.mrg"))
+
+
+def test_invalid_utf8_names_the_line(tmp_path: Path) -> None:
+    (tmp_path / "a.mrg").write_bytes(RAIN.encode() + b"\n(S (NN caf\xe9))\n")
+    with pytest.raises(InputError, match=r"a\.mrg:2"):
+        list(read_trees(tmp_path / "a.mrg"))
+
+
+def test_a_bracket_that_never_closes_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(penn, "MAX_TREE", 100)
+    (tmp_path / "a.mrg").write_text(RAIN + "\n(\n" + (RAIN + "\n") * 10)
+    with pytest.raises(InputError, match=r"a\.mrg:2.*not closed"):
+        list(read_trees(tmp_path / "a.mrg"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"{RAIN}\n{RAIN}\n",
+        f"{RAIN} {RAIN}\n",
+        "( (S\n\t(NP\t(NN rain))\n    (VP (VBZ falls))\n(. .)) )\n\n" + RAIN,
+        f"doc\t0\t{RAIN}\ndoc\t1\t{RAIN}\n",
+    ],
+    ids=["one a line", "two on a line", "over several lines", "tab-separated"],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_files_of_every_form_give_their_trees(content: str, packed: bool, tmp_path: Path) -> None:
+    path = tmp_path / ("a.mrg.gz" if packed else "a.mrg")
+    path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
+    assert [str(tree) for tree in read_trees(path)] == [RAIN, RAIN]
+
+
+def test_a_folder_gives_the_trees_of_its_tree_files(tmp_path: Path) -> None:
+    for name in ("b/x.mrg", "a.const.tsv", "README.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"d\t0\t{RAIN}" if name.startswith("a") else RAIN)
+    assert len(list(read_trees(tmp_path))) == 2

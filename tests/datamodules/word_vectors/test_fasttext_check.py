@@ -1,0 +1,169 @@
+"""A fastText model is whole, or refused in one line: fastText itself would hang on a cut one, or read garbage."""
+
+import resource
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import fasttext
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from common.errors import InputError
+from datamodules.word_vectors.fasttext_check import _Reader, check_bin
+from datamodules.word_vectors.formats import open_bin, read_vectors
+from datamodules.word_vectors.skipgram import train_bin
+from tests.fuzzing import refusal
+
+SKIPGRAM = {"dim": 6, "epoch": 1, "bucket": 300, "minn": 2, "maxn": 4, "thread": 1}
+HEAD, MATRIX_HEAD = 92, 17  # bytes: magic number, settings and sizes; form, rows and columns
+
+
+class Dictionary(NamedTuple):
+    """Of a model: how many words it has, and where it ends."""
+
+    words: int
+    end: int
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sentences whose first word is, for a classifier, one of three hundred labels."""
+    path = tmp_path_factory.mktemp("text") / "text"
+    path.write_text("".join(f"__label__{i % 300} the dog sees w{i} chat là .\n" for i in range(600)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(text: Path) -> Path:
+    out = text.with_name("model.bin")
+    train_bin(text, out, SKIPGRAM)
+    return out
+
+
+@pytest.fixture(scope="module")
+def dictionary(model: Path) -> Dictionary:
+    whole = fasttext.load_model(str(model))
+    matrices = sum(m.nbytes + MATRIX_HEAD for m in (whole.get_input_matrix(), whole.get_output_matrix()))
+    return Dictionary(len(whole.get_words()), model.stat().st_size - matrices)
+
+
+@given(share=st.floats(0, 1, exclude_max=True))
+def test_a_model_that_is_cut_off_anywhere_is_refused(model: Path, tmp_path: Path, share: float) -> None:
+    cut, whole = tmp_path / "cut.bin", model.read_bytes()
+    cut.write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(InputError, match=r"cut\.bin: .*again"):
+        read_vectors(cut)
+
+
+@given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
+def test_a_model_with_a_damaged_head_is_refused_or_read(model: Path, tmp_path: Path, share: float, new: bytes) -> None:
+    damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
+    at = int(share * HEAD)
+    changed[at : at + len(new)] = new
+    damaged.write_bytes(changed)
+    refusal(lambda: check_bin(damaged), damaged)
+
+
+@settings(max_examples=40)  # fastText takes a tenth of a second to open a model of any size
+@given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
+def test_of_a_model_with_a_damaged_dictionary_every_word_is_read_or_none(
+    model: Path, dictionary: Dictionary, tmp_path: Path, share: float, new: bytes
+) -> None:
+    damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
+    at = HEAD + int(share * (dictionary.end - HEAD - len(new)))
+    changed[at : at + len(new)] = new
+    damaged.write_bytes(changed)
+    words: list[str] = []
+    if refusal(lambda: words.extend(read_vectors(damaged)[0]), damaged) is None:
+        assert len(words) == dictionary.words
+
+
+def test_a_word_that_would_pass_for_a_label_is_refused(model: Path, tmp_path: Path) -> None:
+    damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
+    kind = changed.index(b"chat\0") + len(b"chat\0") + 8  # behind the count
+    changed[kind] = 1
+    damaged.write_bytes(changed)
+    with pytest.raises(InputError, match=r"damaged\.bin: not a fastText model, or damaged"):
+        read_vectors(damaged)
+
+
+def test_a_word_that_is_no_text_is_refused(model: Path, tmp_path: Path) -> None:
+    damaged, whole = tmp_path / "damaged.bin", model.read_bytes()
+    damaged.write_bytes(whole.replace(b"chat\0", b"ch\xfft\0"))
+    with pytest.raises(InputError, match=r"damaged\.bin: a word in it is not valid UTF-8"):
+        read_vectors(damaged)
+
+
+def test_a_vector_that_is_not_finite_is_refused_with_its_word(model: Path, tmp_path: Path) -> None:
+    damaged, whole = tmp_path / "damaged.bin", model.read_bytes()
+    row = fasttext.load_model(str(model)).get_input_vector(0)
+    damaged.write_bytes(whole.replace(row.tobytes(), np.full_like(row, np.nan).tobytes()))
+    with pytest.raises(InputError, match=r"damaged\.bin: the vector of '.*' is not finite"):
+        read_vectors(damaged)
+
+
+QUANTISED = {
+    "plain": {},
+    "norms": {"qnorm": True},
+    "uneven parts": {"dsub": 4},
+    "output too": {"qout": True},
+    "pruned": {"qnorm": True, "qout": True, "cutoff": 300},
+}
+
+
+def quantised(text: Path, folder: Path, how: dict) -> Path:
+    """A small model made smaller."""
+    trained = fasttext.train_supervised(str(text), dim=6, epoch=0, bucket=1000, minn=2, maxn=4, verbose=0)
+    random = np.random.default_rng(0)  # for what was never trained may be no numbers
+    trained.set_matrices(
+        *(random.normal(size=m.shape) for m in (trained.get_input_matrix(), trained.get_output_matrix()))
+    )
+    trained.save_model(str(folder / "model.bin"))
+    trained.quantize(**how)
+    trained.save_model(str(folder / "model.ftz"))
+    return folder / "model.ftz"
+
+
+@pytest.mark.parametrize("how", QUANTISED.values(), ids=QUANTISED.keys())
+def test_every_form_that_fasttext_writes_is_whole(text: Path, tmp_path: Path, how: dict) -> None:
+    check_bin(quantised(text, tmp_path, how))
+    check_bin(tmp_path / "model.bin")
+    assert open_bin(tmp_path / "model.ftz").get_dimension() == 6
+
+
+DAMAGE = {  # how many bytes behind the start of what the reader steps over, and what is written there
+    "a hash beyond the buckets": ("_kept_subwords", 0, 10**6),
+    "a row beyond the matrix": ("_kept_subwords", 4, 10**6),
+    "a row before the matrix": ("_kept_subwords", 4, -1),
+    "as many codes as there are not": ("_quantiser", -4, 7),
+}
+
+
+@pytest.mark.parametrize(("step", "behind", "number"), DAMAGE.values(), ids=DAMAGE.keys())
+def test_a_smaller_model_that_points_beyond_itself_is_refused(
+    text: Path, tmp_path: Path, step: str, behind: int, number: int
+) -> None:
+    model, found = quantised(text, tmp_path, QUANTISED["pruned"]), []
+    with pytest.MonkeyPatch.context() as patch, suppress(ValueError, InputError):
+        patch.setattr(_Reader, step, lambda reader, *_: found.append(reader.at))
+        check_bin(model)
+    changed = bytearray(model.read_bytes())
+    changed[found[0] + behind : found[0] + behind + 4] = number.to_bytes(4, "little", signed=True)
+    model.write_bytes(changed)
+    with pytest.raises(InputError, match=r"model\.ftz: not a fastText model, or damaged"):
+        check_bin(model)
+
+
+def test_vectors_that_the_disk_had_no_room_for_are_not_taken_for_whole(text: Path, tmp_path: Path) -> None:
+    assert signal.getsignal(signal.SIGXFSZ) == signal.SIG_IGN  # a write beyond the limit fails as on a full disk
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="no room for the word vectors"):
+            train_bin(text, tmp_path / "model.bin", {**SKIPGRAM, "bucket": 10_000})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

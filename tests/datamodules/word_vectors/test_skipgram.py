@@ -1,0 +1,48 @@
+"""The process that trains word vectors."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+SECONDS = 30
+ENDLESS = """
+import sys
+from pathlib import Path
+from datamodules.word_vectors.skipgram import train_bin
+text = Path(sys.argv[1])
+train_bin(text, text.with_suffix(".bin"), {"dim": 4, "epoch": 1_000_000, "bucket": 10, "thread": 1})
+"""
+
+
+def training(text: Path) -> bool:
+    """Whether a process trains vectors of this text."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has just ended
+            words = path.read_bytes().split(b"\0")
+            if b"datamodules.word_vectors.skipgram" in words and str(text).encode() in words:
+                return True
+    return False
+
+
+def comes_true(what: Callable[[], bool]) -> bool:
+    until = time.monotonic() + SECONDS
+    while not what() and time.monotonic() < until:
+        time.sleep(0.05)
+    return what()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
+def test_a_killed_run_leaves_nobody_who_trains_its_vectors(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("the dog sees a cat .\n" * 100)
+    parent = subprocess.Popen([sys.executable, "-c", ENDLESS, str(text)])
+    assert comes_true(lambda: training(text))
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    assert comes_true(lambda: not training(text))

@@ -1,0 +1,192 @@
+import os
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+
+from common.errors import InputError, of_the_disk
+from datamodules.demo import Demo
+from datamodules.text.vocabulary import Vocabulary
+from datamodules.word_vectors.store import (
+    RunVectors,
+    Trained,
+    WordVectors,
+    load_run_vectors,
+    open_store,
+    save_run_vectors,
+)
+from tests.common.test_files import files_of_at_most
+from tests.conftest import ROOT
+
+SENTENCES = ["the dog sees a cat .", "a house is there .", "the cats sleep ."] * 40
+
+
+def trained(cache: Path, dim: int = 8):
+    how = {"dim": dim, "epochs": 1, "words": 100, "lr": 0.1, "sampling": 0.001, "bucket": 200, "minn": 3, "maxn": 4}
+    return Trained(**how, threads=1).vectors(lambda: SENTENCES, "text", cache)
+
+
+@pytest.mark.parametrize("header", ["3 2\n", ""], ids=["vec", "glove"])
+def test_vectors_of_a_text_file_are_found_by_word(tmp_path: Path, header: str) -> None:
+    (tmp_path / "v.txt").write_text(header + "a 1 2\nb 3 4\na 9 9\n")
+    found = open_store(tmp_path / "v.txt", tmp_path / "cache").lookup(["b", "a", "c", "<pad>"])
+    np.testing.assert_array_equal(found.matrix, [[3, 4], [1, 2], [0, 0], [0, 0]])  # of a repeated word the first
+    assert found.found.tolist() == [True, True, False, True]
+
+
+def test_a_glove_word_may_hold_spaces(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text("a 1 2\n. . . 3 4\n")
+    assert open_store(tmp_path / "v.txt", tmp_path / "cache").lookup([". . ."]).matrix.tolist() == [[3, 4]]
+
+
+def test_the_second_opening_reads_the_store_and_not_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "v.vec"
+    path.write_text("1 2\na 1 2\n")
+    open_store(path, tmp_path / "cache")
+    state = path.stat()
+    path.write_text("1 2\na 5 6\n")
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert open_store(path, tmp_path / "cache").lookup(["a"]).matrix.tolist() == [[1, 2]]
+
+
+def test_training_on_the_same_text_gives_the_same_vectors(tmp_path: Path) -> None:
+    first, second = trained(tmp_path / "1"), trained(tmp_path / "2")
+    np.testing.assert_array_equal(first.matrix, second.matrix)
+    assert np.isfinite(first.matrix).all()
+
+
+@pytest.mark.parametrize(("room", "dim"), [(1000, 8), (4000, 100)], ids=["the text", "first vectors"])
+def test_a_cache_without_room_for_what_training_writes_is_named(tmp_path: Path, room: int, dim: int) -> None:
+    with pytest.raises(OSError, match="File too large") as caught, files_of_at_most(room):
+        trained(tmp_path / "cache", dim)
+    assert of_the_disk(caught.value, tmp_path / "run").startswith(str(tmp_path / "cache"))
+
+
+def test_an_unknown_word_is_composed_of_its_character_ngrams(tmp_path: Path) -> None:
+    found = trained(tmp_path).lookup(["houses", "house"])
+    assert found.found.tolist() == [False, True]
+    assert found.composed.tolist() == [True, False]
+    assert found.matrix[0].any()
+
+
+def test_a_store_is_made_without_holding_its_vectors(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(3000, 200)).astype(np.float32)
+    (tmp_path / "v.vec").write_text(
+        "3000 200\n" + "".join(f"w{i} {' '.join(map(str, r))}\n" for i, r in enumerate(rows))
+    )
+    tracemalloc.start()
+    store = open_store(tmp_path / "v.vec", tmp_path / "cache")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < rows.nbytes / 2
+    np.testing.assert_array_equal(store.matrix, rows)
+
+
+BROKEN = {
+    "too few numbers": "2 2\na 1 2\nb 1\n",
+    "no number": "2 2\na 1 2\nb 1 x\n",
+    "not finite": "2 2\na 1 2\nb 1 nan\n",
+    "more than declared": "1 2\na 1 2\nb 1 2\n",
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_vector_file_names_the_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "v.vec").write_text(text)
+    with pytest.raises(InputError, match=r"v\.vec:3"):
+        open_store(tmp_path / "v.vec", tmp_path / "cache")
+
+
+@pytest.mark.parametrize("header", ["1 99999999999", "1 999999999999999", "2 9999999999999999999999", "\u00b2 \u00b3"])
+def test_a_header_that_no_line_fits_allocates_nothing(tmp_path: Path, header: str) -> None:
+    (tmp_path / "v.vec").write_text(f"{header}\na 1 2\n")
+    with pytest.raises(InputError, match=r"v\.vec:[12]"):
+        open_store(tmp_path / "v.vec", tmp_path / "cache")
+
+
+DAMAGED = {"matrix.npy": b"", "scale.npy": b"", "words.txt": b"red\nbl\xff\n"}
+
+
+@pytest.mark.parametrize(("name", "content"), DAMAGED.items(), ids=DAMAGED.keys())
+def test_damaged_vectors_of_a_run_are_named(tmp_path: Path, name: str, content: bytes) -> None:
+    two_of_three(tmp_path)
+    (tmp_path / "run" / "vectors" / name).write_bytes(content)
+    with pytest.raises(InputError, match=name.replace(".txt", ".txt:2")):
+        load_run_vectors(tmp_path / "run")
+
+
+def test_a_cut_off_vector_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "v.vec").write_text("5 2\na 1 2\n")
+    with pytest.raises(InputError, match="cut off"):
+        open_store(tmp_path / "v.vec", tmp_path / "cache")
+
+
+def test_a_run_keeps_its_vectors_and_composes_new_words(tmp_path: Path) -> None:
+    store = trained(tmp_path / "cache")
+    vocabulary = Vocabulary(["dog", "cat"])
+    looked_up = store.lookup(vocabulary.words)
+    save_run_vectors(tmp_path / "run", vocabulary, looked_up.matrix, store.subwords_bin)
+    kept = load_run_vectors(tmp_path / "run")
+    assert kept.vocabulary.words == vocabulary.words
+    np.testing.assert_array_equal(kept.matrix, looked_up.matrix)
+    np.testing.assert_array_equal(kept.lookup_oov("house"), store.lookup(["house"]).matrix[0])
+
+
+def two_of_three(folder: Path) -> tuple[WordVectors, RunVectors]:
+    """A store of three words, and a run that kept two of them, at twice their size."""
+    (folder / "v.vec").write_text("3 2\nred 1 2\nblue 3 -1\ngreen 5 6\n")
+    store, vocabulary = open_store(folder / "v.vec", folder / "cache"), Vocabulary(["red", "blue"])
+    save_run_vectors(folder / "run", vocabulary, store.lookup(vocabulary.words).matrix, scale=2.0)
+    return store, load_run_vectors(folder / "run")
+
+
+def test_words_that_a_run_did_not_keep_are_found_in_the_store_that_it_came_from(tmp_path: Path) -> None:
+    store, kept = two_of_three(tmp_path)
+    assert kept.lookup_oov("green") is None
+    lookup = kept.extended(store)
+    np.testing.assert_array_equal(lookup("green"), [10, 12])
+    assert lookup("grey") is None
+
+
+@pytest.mark.parametrize("other", ["3 2\nred 1 2\nblue 3 1\ngreen 5 6\n", "2 3\nred 1 2 3\ngreen 5 6 7\n"])
+def test_a_store_of_other_vectors_is_not_looked_into_and_a_warning_says_so(tmp_path: Path, other: str) -> None:
+    _, kept = two_of_three(tmp_path)
+    (tmp_path / "w.vec").write_text(other)
+    with pytest.warns(UserWarning, match=r"w\.vec.* holds not the word vectors that this run was made from"):
+        lookup = kept.extended(open_store(tmp_path / "w.vec", tmp_path / "cache"))
+    assert lookup("green") is None
+
+
+def test_a_run_without_vectors_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="vectors"):
+        load_run_vectors(tmp_path)
+
+
+def test_vectors_of_a_short_text_tell_words_apart(tmp_path: Path) -> None:
+    config = OmegaConf.load(ROOT / "configs" / "embeddings" / "train.yaml")
+    how = {key: value for key, value in config.items() if key not in ("source", "freeze")}
+    text = list(Demo(size=1500).sentences("train"))
+    store = Trained(**{**how, "dim": 50}).vectors(lambda: text, "text", tmp_path)
+    words = store.lookup(Vocabulary.count(text).words[2:500]).matrix
+    words = words / np.linalg.norm(words, axis=1, keepdims=True)
+    assert (words @ words.T).mean() < 0.6
+    one, many, other = store.lookup(["teacher", "teachers", "bread"]).matrix
+    assert one @ many > one @ other
+
+
+@settings(max_examples=20)
+@given(size=st.floats(1e-3, 1e3))
+def test_a_run_takes_vectors_of_any_source_at_a_mean_square_of_one(tmp_path: Path, size: float) -> None:
+    rows = np.random.default_rng(0).normal(size=(7, 5)) * size
+    path = tmp_path / f"{size}.vec"
+    path.write_text("7 5\n" + "".join(f"w{i} {' '.join(map(str, row))}\n" for i, row in enumerate(rows)))
+    store = open_store(path, tmp_path / "cache")
+    words = Vocabulary([f"w{i}" for i in range(7)])
+    save_run_vectors(tmp_path, words, store.lookup(words.words).matrix, scale=store.scale)
+    kept = load_run_vectors(tmp_path).matrix[2:]
+    np.testing.assert_allclose(np.square(kept).mean(), 1, rtol=1e-4)
+    np.testing.assert_allclose(kept / kept[0, 0], rows / rows[0, 0], rtol=1e-4)

@@ -1,0 +1,160 @@
+"""What holds for every classifier and both protocols."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+
+from common.errors import InputError
+from probes.classifiers.cells import predict
+from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardised
+from probes.classifiers.grid import Fitted, Tensors
+from probes.classifiers.modern import raced
+from probes.classifiers.optimum import optimal, optimum
+
+SMALL = Grid(widths=(4, 8), dropouts=(0.0, 0.1), l2=(1e-5, 1e-2))
+GRIDS = {
+    f"{protocol} {name}": replace(grid, protocol=protocol)
+    for protocol in ("modern", "senteval")
+    for name, grid in (("mlp", SMALL), ("logistic", SMALL.logistic()))
+}
+
+
+def random_labels(sentences: int, seed: int, classes: int) -> Labelled:
+    random = np.random.default_rng(seed)
+    return Labelled(random.normal(size=(sentences, 6)).astype(np.float32), random.integers(0, classes, sentences))
+
+
+def separable(sentences: int, seed: int, classes: int) -> Labelled:
+    vectors, labels = random_labels(sentences, seed, classes)
+    return Labelled(vectors / 10 + 3 * np.eye(6, dtype=np.float32)[labels], labels)
+
+
+def three(make, *sizes: int, classes: int) -> tuple[Labelled, Labelled, Labelled]:
+    return tuple(make(size, seed, classes) for seed, size in enumerate(sizes))
+
+
+@pytest.fixture(params=GRIDS.values(), ids=GRIDS.keys())
+def grid(request: pytest.FixtureRequest) -> Grid:
+    return request.param
+
+
+def test_separable_classes_are_told_apart(grid: Grid) -> None:
+    score = probe(*three(separable, 1000, 60, 60, classes=3), 3, grid, seed=1)
+    assert (score.dev_accuracy, score.test_accuracy) == (100, 100)
+
+
+def test_random_labels_are_at_chance(grid: Grid) -> None:
+    score = probe(*three(random_labels, 300, 100, 2000, classes=4), 4, grid, seed=1)
+    assert 21 < score.test_accuracy < 29  # four standard errors of 25 %
+
+
+def test_the_same_seed_gives_the_same_score(grid: Grid) -> None:
+    splits = three(random_labels, 100, 50, 50, classes=3)
+    first, second = (probe(*splits, 3, grid, seed=4) for _ in range(2))
+    assert first[:2] == second[:2]
+    assert first.hyperparameters == second.hyperparameters
+    assert np.array_equal(first.test_correct, second.test_correct)
+
+
+def test_the_number_of_threads_changes_no_score(grid: Grid) -> None:
+    splits, threads = three(random_labels, 100, 50, 50, classes=3), torch.get_num_threads()
+    scores = []
+    for count in (1, 3):
+        torch.set_num_threads(count)
+        scores.append(probe(*splits, 3, grid, seed=4))
+        assert torch.get_num_threads() == count
+    torch.set_num_threads(threads)
+    assert np.array_equal(scores[0].test_correct, scores[1].test_correct)
+
+
+def test_global_random_state_is_left_alone(grid: Grid) -> None:
+    torch.manual_seed(3)
+    np.random.seed(3)  # noqa: NPY002 - it is the global state that is looked at
+    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    probe(*three(random_labels, 50, 20, 20, classes=2), 2, grid, seed=4)
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
+
+
+def test_the_test_accuracy_is_the_share_of_correct_test_sentences(grid: Grid) -> None:
+    score = probe(*three(random_labels, 100, 50, 70, classes=3), 3, grid, seed=4)
+    assert score.test_correct.shape == (70,)
+    assert score.test_accuracy == round(100 * score.test_correct.mean(), 2)
+
+
+def test_vectors_that_are_all_the_same_give_the_majority() -> None:
+    labels = np.array([0, 1, 1, 1, 2] * 20)
+    same = Labelled(np.full((100, 5), 0.3, np.float32), labels)
+    assert probe(same, same, same, 3, SMALL, seed=1).test_accuracy == 60
+
+
+def test_modern_does_not_care_for_the_units_of_the_vectors() -> None:
+    splits = three(separable, 200, 60, 60, classes=3)
+    shrunk = tuple(Labelled(1e-3 * part.vectors + 5, part.labels) for part in splits)
+    assert probe(*shrunk, 3, SMALL, seed=1).test_accuracy == 100
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+@pytest.mark.parametrize("l2", [1e-1, 1e-3, 1e-5])
+def test_logistic_regression_reaches_the_optimum_of_scikit_learn(classes: int, l2: float) -> None:
+    vectors, _ = random_labels(500, 1, classes)
+    noise = np.random.default_rng(1).gumbel(size=(500, classes))
+    labels = (vectors[:, :classes] * [3, 2, 1, 1, 1][:classes] + noise).argmax(1)
+    (train,) = standardised(as_tensors(Labelled(vectors, labels), "cpu"))
+    weight, bias = optimum(train, classes, l2, tolerance=1e-6)
+    # With two classes scikit-learn has one weight, the difference of ours, under twice the penalty.
+    strength = (2 if classes == 2 else 1) / (l2 * 500)
+    theirs = LogisticRegression(C=strength, tol=1e-8, max_iter=5000).fit(train.x.double(), labels)
+    ours = torch.softmax(train.x @ weight + bias, 1)
+    np.testing.assert_allclose(ours, theirs.predict_proba(train.x.double()), atol=2e-4)
+
+
+def features_that_go_together(classes: int) -> tuple[Tensors, Tensors]:
+    """Train and dev of 40 features, mixed of as many that matter alike but are smaller and smaller."""
+    mixed, direct = (np.random.default_rng(seed).normal(size=(40, size)) for seed, size in ((2, 40), (3, classes)))
+    random = np.random.default_rng(1)
+    parts = []
+    for size in (4000, 1000):
+        hidden = random.normal(size=(size, 40))
+        labels = (0.5 * hidden @ direct + random.gumbel(size=(size, classes))).argmax(1)
+        parts.append(Labelled((hidden / np.arange(1, 41) @ mixed).astype(np.float32), labels))
+    return tuple(standardised(*(as_tensors(part, "cpu") for part in parts)))
+
+
+SEARCHES = {"optimum": optimal, "race": partial(raced, seed=1)}
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES.keys())
+def test_the_dev_accuracy_of_logistic_regression_is_that_of_its_weights(search: Callable[..., Fitted]) -> None:
+    train, dev = features_that_go_together(120)
+    found = search(train, dev, 120, SMALL.logistic(), device="cpu")
+    right = (predict(found.parameters, dev.x) == dev.y).double().mean()
+    assert found.dev_accuracy == round(100 * float(right), 2)
+
+
+def test_the_race_of_logistic_regression_comes_near_the_optimum() -> None:
+    train, dev = features_that_go_together(120)
+    race, best = (SEARCHES[name](train, dev, 120, SMALL.logistic(), device="cpu") for name in ("race", "optimum"))
+    assert race.dev_accuracy > best.dev_accuracy - 10
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ({"reduction": "max"}, "mean or sum"),
+        ({"l2": 0.01}, "l2=0.01: give a"),
+        ({"l2": [0.01, 0.01]}, "l2=.*: give each value once"),
+        ({"dropouts": (0.1, 0.1)}, "dropouts=.*: give each value once"),
+        ({"widths": (50, 100, 50)}, "widths=.*: give each value once"),
+        ({"widths": (0, 50)}, "widths=.*: 0 is logistic regression"),
+        ({"batch": 32}, "batch= is a setting of protocol=senteval"),
+    ],
+)
+def test_a_grid_that_cannot_be_trained_is_refused(setting: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Grid(**setting)

@@ -1,0 +1,108 @@
+"""The published protocol: its stop rule, its caps and its ties, next to an independent run of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.sequential import search, train_alone
+from probes.classifiers import senteval
+from probes.classifiers.blocks import blocks
+from probes.classifiers.cells import Cell, Cells
+from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
+from probes.classifiers.grid import Tensors
+
+GRID = Grid(widths=(3, 5), dropouts=(0.0, 0.2), l2=(1e-4, 1e-2), protocol="senteval")
+LOGISTIC = GRID.logistic()
+
+
+def labelled(sentences: int, seed: int, classes: int = 3) -> Labelled:
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(sentences, 8)).astype(np.float32)
+    return Labelled(x, (2 * x[:, :classes] + random.gumbel(size=(sentences, classes))).argmax(1))
+
+
+@pytest.mark.parametrize("grid", [GRID, LOGISTIC, replace(GRID, reduction="sum", widths=(3,))])
+def test_the_grid_scores_what_the_toolkit_would_score_cell_by_cell(grid: Grid) -> None:
+    train, dev, test = labelled(150, 1), labelled(90, 2), labelled(80, 3)
+    dev_accuracy, test_accuracy, _ = search(*(as_tensors(part, "cpu") for part in (train, dev, test)), 3, grid, seed=7)
+    score = probe(train, dev, test, 3, grid, seed=7)
+    assert (score.dev_accuracy, score.test_accuracy) == (dev_accuracy, test_accuracy)
+
+
+@pytest.mark.parametrize("cell", [(5, 0.2, 1e-4), (5, 0.0, 1e-2), (0, 0.0, 1e-4)])
+def test_a_cell_stops_with_the_weights_it_has_alone(cell: tuple[int, float, float]) -> None:
+    train, dev = as_tensors(labelled(150, 1), "cpu"), as_tensors(labelled(90, 2), "cpu")
+    width, dropout, l2 = cell
+    cells = Cells(8, 3, [Cell(width, dropout, other) for other in GRID.l2], seed=7)
+    fitted = next(f for f in senteval.train_until_they_stop(cells, train, dev, GRID, seed=7) if f.l2 == l2)
+    alone = train_alone(train, dev, 3, cell, GRID, seed=7)
+    assert fitted.dev_accuracy == alone.dev_accuracy
+    for ours, theirs in zip(fitted.parameters, alone.model.parameters(), strict=True):
+        torch.testing.assert_close(ours.view_as(theirs), theirs.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_the_whole_grid_as_one_model_ends_as_its_blocks_do() -> None:
+    train, dev = as_tensors(labelled(150, 1), "cpu"), as_tensors(labelled(90, 2), "cpu")
+    (cells,) = blocks(8, 3, GRID, device="cuda")
+    together = senteval.train_until_they_stop(Cells(8, 3, cells, seed=7), train, dev, GRID, seed=7)
+    apart = senteval.train_all(train, dev, 3, GRID, 7, "cpu")
+    assert [cell.hyperparameters() for cell in together] == [cell.hyperparameters() for cell in apart]
+    assert [cell.dev_accuracy for cell in together] == pytest.approx([cell.dev_accuracy for cell in apart], abs=1.2)
+
+
+class Scripted(Cells):
+    """One cell that learns nothing and has the dev accuracies it is given."""
+
+    def __init__(self, accuracies: list[float]) -> None:
+        super().__init__(1, 2, [Cell(0, 0.0, 1e-5)], seed=0)
+        self.script, self.evaluations = accuracies, 0
+
+    def accuracy(self, x: torch.Tensor, y: torch.Tensor) -> list[float]:
+        self.evaluations += 1
+        return [self.script[min(self.evaluations, len(self.script)) - 1]]
+
+    def step(self, *batch: object, **options: object) -> None:
+        """Stay."""
+
+
+def evaluations(script: list[float], grid: Grid) -> int:
+    one = Tensors(torch.zeros(1, 1), torch.zeros(1, dtype=torch.long))
+    cells = Scripted(script)
+    senteval.train_until_they_stop(cells, one, one, grid, seed=0)
+    return cells.evaluations
+
+
+@pytest.mark.parametrize(("cap", "block", "expected"), [(200, 4, 51), (200, 2, 101), (200, 15, 14), (15, 1, 16)])
+def test_the_cap_is_exceeded_as_published(cap: int, block: int, expected: int) -> None:
+    always_better = [float(i) for i in range(200)]
+    assert evaluations(always_better, replace(LOGISTIC, max_passes=cap, block=block)) == expected
+
+
+def test_training_ends_at_the_sixth_evaluation_that_does_not_improve() -> None:
+    assert evaluations([50.0], LOGISTIC) == 1 + 6
+
+
+def test_an_improvement_forgives_no_earlier_failure() -> None:
+    assert evaluations([50, 40, 40, 40, 40, 40, 60, 61, 62, 61], LOGISTIC) == 10
+
+
+def test_a_tie_is_no_improvement() -> None:
+    assert evaluations([50, 60, 60, 60, 60, 60, 60, 60, 70], LOGISTIC) == 8
+
+
+def test_among_equals_the_first_of_the_grid_wins() -> None:
+    same = Labelled(np.zeros((20, 4), np.float32), np.zeros(20, np.int64))
+    assert probe(same, same, same, 2, GRID, seed=1).hyperparameters == {
+        "width": 3,
+        "dropout": 0.0,
+        "l2": 1e-4,
+    }
+
+
+def test_accuracies_are_equal_when_they_are_equal_to_two_decimals(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = {1e-4: 70.001, 1e-2: 70.004}
+    monkeypatch.setattr(Cells, "accuracy", lambda cells, *_: [scores[cell.l2] for cell in cells.cells])
+    data = labelled(10, 1)
+    assert probe(data, data, data, 3, LOGISTIC, seed=1).hyperparameters["l2"] == 1e-4

@@ -1,0 +1,301 @@
+"""Downstream tasks: the toolkit's files, its folds and regressions, and what the modern protocol mends."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import pearsonr
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+from benchmarks.sequential import nested_folds
+from common.errors import InputError
+from probes.classifiers.classifier import Grid
+from probes.classifiers.grid import Tensors
+from probes.downstream import relatedness
+from probes.downstream.evaluation import DownstreamEvaluation
+from probes.downstream.files import STS, TASKS, known, read_downstream
+from probes.downstream.folds import at_once, by_folds, nested
+from probes.downstream.relatedness import regression, targets
+from probes.downstream.similarity import cosines, similarity
+from probes.downstream.suite import Vectors, score_majority, sentences_of
+from probes.downstream.task import Downstream, Items
+from probes.evaluation import Model
+
+MODERN = Grid().logistic()
+PUBLISHED = Grid(l2=(1e-4, 1e-2), protocol="senteval", max_passes=12).logistic()
+
+
+def separable(size: int, classes: int = 2, seed: int = 0) -> Tensors:
+    random = torch.Generator().manual_seed(seed)
+    x = torch.randn(size, 5, generator=random)
+    return Tensors(x, (2 * x[:, :classes] + torch.randn(size, classes, generator=random)).argmax(1))
+
+
+def related(size: int, seed: int, low: float = 0) -> Tensors:
+    random = torch.Generator().manual_seed(seed)
+    x = torch.rand(size, 4, generator=random)
+    return Tensors(x, low + (5 - low) * (0.7 * x[:, 0] + 0.3 * x[:, 1]).double())
+
+
+def test_nested_folds_score_what_the_toolkit_would_score_fit_by_fit() -> None:
+    items = separable(130)
+    found = nested(items, 2, 3, PUBLISHED, seed=5)
+    dev, test = nested_folds(items, 2, 3, PUBLISHED, seed=5)
+    assert (found.dev_accuracy, found.test_accuracy) == (dev, test)
+
+
+def test_modern_nested_folds_agree_with_scikit_learn() -> None:
+    items = separable(150, classes=3)
+    grid = Grid(l2=(1e-3, 1e-1)).logistic()
+    found = nested(items, 3, 3, grid, seed=5)
+    right = 0
+    folds = StratifiedKFold(3, shuffle=True, random_state=5).split(items.x, items.y)
+    for (train, test), l2 in zip(folds, found.l2, strict=True):
+        x, y = items.x.numpy(), items.y.numpy()
+        mean, deviation = x[train].mean(0), x[train].std(0)
+        best = LogisticRegression(C=1 / (l2 * len(train)), tol=1e-8, max_iter=1000)
+        best.fit((x[train] - mean) / deviation, y[train])
+        right += int((best.predict((x[test] - mean) / deviation) == y[test]).sum())
+    assert abs(int((found.predicted == items.y.numpy()).sum()) - right) <= 1
+
+
+@pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
+def test_labels_that_are_noise_stay_at_chance(grid: Grid) -> None:
+    items = separable(300)
+    noise = Tensors(items.x, torch.randint(2, (300,), generator=torch.Generator().manual_seed(1)))
+    assert nested(noise, 2, 3, grid, seed=1).test_accuracy == pytest.approx(50, abs=9)
+
+
+@pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
+def test_the_test_part_never_reaches_the_choice(grid: Grid) -> None:
+    train, test = separable(120), separable(40, seed=9)
+    flipped = Tensors(test.x, 1 - test.y)
+    one, other = (by_folds(train, part, 2, 3, grid, seed=1) for part in (test, flipped))
+    assert (one.l2, one.dev_accuracy) == (other.l2, other.dev_accuracy)
+    assert one.test_accuracy + other.test_accuracy == pytest.approx(100)
+
+
+def test_too_few_items_of_a_class_are_named() -> None:
+    items = separable(30)
+    with pytest.raises(InputError, match="only 1 items; give a smaller"):
+        nested(Tensors(items.x, torch.tensor([1] + [0] * 29)), 2, 5, MODERN, seed=1)
+
+
+def test_targets_lie_on_the_neighbouring_ratings() -> None:
+    ratings = torch.arange(1.0, 6.0)
+    found = targets(torch.tensor([3.6, 5.0, 1.0]), ratings)
+    expected = torch.tensor([[0, 0, 0.4, 0.6, 0], [0, 0, 0, 0, 1], [1, 0, 0, 0, 0]])
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(found @ ratings, torch.tensor([3.6, 5.0, 1.0]))
+
+
+def test_a_score_of_zero_has_no_target_in_the_published_regression_and_one_in_the_modern() -> None:
+    zero = torch.tensor([0.0])
+    assert float(targets(zero, torch.arange(1.0, 6.0)).sum()) == 0
+    assert targets(zero, torch.arange(0.0, 6.0))[0].tolist() == [1, 0, 0, 0, 0, 0]
+
+
+@pytest.fixture
+def few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most four blocks of the published regression."""
+    monkeypatch.setattr(relatedness, "MOST_PASSES", 150)
+
+
+@pytest.mark.usefixtures("few_passes")
+@pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
+def test_relatedness_is_learnt_where_the_vectors_have_it(grid: Grid) -> None:
+    _, found, _ = regression(related(300, 1, 1), related(60, 2, 1), related(80, 3, 1), (1, 5), grid, seed=1)
+    assert pearsonr(found, related(80, 3, 1).y.numpy())[0] > 0.8
+
+
+@pytest.mark.usefixtures("few_passes")
+def test_only_the_modern_regression_predicts_below_one() -> None:
+    parts = related(300, 1), related(60, 2), related(80, 3)
+    assert regression(*parts, (0, 5), PUBLISHED, seed=1)[1].min() >= 1
+    assert regression(*parts, (0, 5), MODERN, seed=1)[1].min() < 1
+
+
+@pytest.mark.usefixtures("few_passes")
+def test_the_regression_leaves_the_random_state_alone() -> None:
+    before = torch.random.get_rng_state()
+    regression(related(80, 1), related(60, 2), related(80, 3), (0, 5), PUBLISHED, seed=1)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_similarity_sums_up_in_three_ways() -> None:
+    up, down = np.arange(4.0), np.arange(4.0)[::-1]
+    found = similarity({"a": (up, up), "b": (np.tile(down, 2), np.tile(up, 2))})
+    assert found["a pearson"] == pytest.approx(100)
+    assert found["b spearman"] == pytest.approx(-100)
+    assert found["mean pearson"] == pytest.approx(0, abs=1e-9)
+    assert found["wmean pearson"] == pytest.approx((4 - 8) / 12 * 100)
+    pooled = pearsonr(np.r_[up, down, down], np.tile(up, 3))[0]
+    assert found["all pearson"] == pytest.approx(100 * pooled)
+
+
+def test_the_cosine_of_a_zero_vector_is_zero() -> None:
+    found = cosines(np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([[6.0, 8.0], [1.0, 1.0]]))
+    assert found.tolist() == pytest.approx([1, 0])
+
+
+def test_features_of_a_pair_are_difference_and_product() -> None:
+    vectors = Vectors(np.array([[1.0, 2.0], [3.0, -1.0]]), {"a": 0, "b": 1})
+    pair = Items(["a"], ["b"], np.array([1]))
+    assert vectors.features(pair).tolist() == [[2, 3, 3, -2]]
+    assert vectors.features(Items(["b"], [], np.array([1]))).tolist() == [[3, -1]]
+
+
+def folder_of_tasks(root: Path) -> Path:
+    """A few made-up items for every task, in the published layout."""
+    words = ("calm", "blue", "cold", "loud", "soft", "warm")
+
+    def put(name: str, text: str, encoding: str = "utf-8") -> None:
+        path = root / "downstream" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding=encoding)
+
+    for task in ("MR", "CR", "SUBJ", "MPQA"):
+        for place, name in enumerate(TASKS[task].files):
+            put(name, "".join(f"{word} café{' x' * (i % 3)} {place}\n" for i, word in enumerate(words)), "latin-1")
+    for part in ("train", "dev", "test"):
+        put(f"SST/binary/sentiment-{part}", "a good film\t1\na bad one\t0\n")
+        put(f"SST/fine/sentiment-{part}", "".join(f"{label} film {label}\n" for label in range(5)))
+    for name in TASKS["TREC"].files:
+        put(name, "".join(f"{kind}:x What is {w} ?\n" for kind in ("HUM", "NUM", "LOC") for w in words))
+    header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+    for name in TASKS["MRPC"].files:
+        put(name, header + "".join(f"{i % 2}\t1\t2\t{w} {i}\t{words[i % 2]} {i}\n" for i, w in enumerate(words)))
+    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    judged = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
+    for name in TASKS["SICK-E"].files:
+        rows = (f"{i}\tA {w} .\tA {words[i - 1]} .\t{1 + i / 2}\t{judged[i % 3]}\n" for i, w in enumerate(words))
+        put(name, header + "".join(rows))
+    for name in TASKS["STSB"].files:
+        rows = (f"g\tf\t1\t{i}\t{i / 2}\ta {w}\tthe {words[i - 1]}\n" for i, w in enumerate(words))
+        put(name, "".join(rows))
+    for year, domains in STS.items():
+        for domain in domains:
+            put(f"STS/{year}-en-test/STS.input.{domain}.txt", "".join(f"a {w}\tthe {w} one\n" for w in words))
+            put(f"STS/{year}-en-test/STS.gs.{domain}.txt", "1\n\n3.5\n4\n0\n5\n")
+    return root
+
+
+def words_as_vectors(sentences: list[str]) -> np.ndarray:
+    return np.array([[len(s), s.count("a"), s.count("o"), s.count("l")] for s in sentences], dtype=np.float32)
+
+
+@pytest.mark.parametrize("grid", [MODERN, PUBLISHED], ids=["modern", "senteval"])
+def test_every_task_is_read_and_scored(tmp_path: Path, grid: Grid) -> None:
+    tasks, missing = read_downstream(folder_of_tasks(tmp_path))
+    assert [task.name for task in tasks] == list(TASKS)
+    assert not missing
+    grid = replace(grid, l2=(1e-3,))
+    model = Model("words", "callable", words_as_vectors)
+    run = DownstreamEvaluation(model, tasks, grid, folds=2, seed=1, cache=tmp_path / "cache")
+    found = run.run()
+    assert [e.row.task for e in found] == list(TASKS)
+    assert all(e.row.test_low <= e.row.test_accuracy <= e.row.test_high for e in found)
+    again = DownstreamEvaluation(model, tasks, grid, folds=2, seed=1, cache=tmp_path / "cache").run()
+    assert [e.row for e in again] == [e.row for e in found]
+
+
+def test_items_are_sorted_by_length_and_label_as_the_toolkit_sorts_them(tmp_path: Path) -> None:
+    (task,), _ = read_downstream(folder_of_tasks(tmp_path), ["MR"])
+    items = task.parts["all"]
+    keys = [(len(s.split()), gold) for s, gold in zip(items.first, items.gold, strict=True)]
+    assert keys == sorted(keys)
+    assert items.first[0] == "calm café 1"  # class 0 is the second file; of equal keys the order of the file stays
+
+
+def test_a_pair_without_a_gold_score_is_left_out(tmp_path: Path) -> None:
+    (task,), _ = read_downstream(folder_of_tasks(tmp_path), ["STS13"])
+    assert {len(part.gold) for part in task.parts.values()} == {5}
+
+
+def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(tmp_path: Path) -> None:
+    root = folder_of_tasks(tmp_path)
+    (root / "downstream" / "MRPC" / "msr_paraphrase_test.txt").unlink()
+    tasks, missing = read_downstream(root)
+    assert list(missing) == ["MRPC"]
+    assert missing["MRPC"].name == "msr_paraphrase_test.txt"
+    assert "MRPC" not in [task.name for task in tasks]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("TREC/TREC_10.label", "HUM:x Who ?\nWHY:x Why ?\n", r"TREC_10.label:2: label 'WHY'"),
+        ("SST/binary/sentiment-dev", "no label here\n", r"sentiment-dev:1: label ''|label 'no label here'"),
+        ("SST/fine/sentiment-dev", "7 a film\n", r"sentiment-dev:1: label '7'"),
+        ("MRPC/msr_paraphrase_train.txt", "head\n1\t2\n", r"train.txt:1: 1 columns, expected 5"),
+        ("STS/STSBenchmark/sts-dev.csv", "a\tb\tc\td\t5.5\tx\ty\n", r"sts-dev.csv:1: score '5.5'"),
+        ("STS/STSBenchmark/sts-dev.csv", "a\tb\tc\td\tnan\tx\ty\n", r"score 'nan' is no number from 0 to 5"),
+        ("STS/STS12-en-test/STS.gs.MSRpar.txt", "1\n", r"1 scores for the 6 pairs of .*STS.input.MSRpar.txt"),
+        ("SICK/SICK_trial.txt", "a\tb\n", r"SICK_trial.txt:1: no column sentence_A"),
+    ],
+)
+def test_a_broken_file_is_named_with_its_line(tmp_path: Path, file: str, text: str, said: str) -> None:
+    root = folder_of_tasks(tmp_path)
+    (root / "downstream" / file).write_text(text)
+    with pytest.raises(InputError, match=said):
+        read_downstream(root)
+
+
+def test_an_unknown_task_is_answered_with_the_choices(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no downstream task SST; choose from MR, CR"):
+        read_downstream(tmp_path, ["SST"])
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("mr", "MR"),
+        ("SST2", "SST-2"),
+        ("sst-5", "SST-5"),
+        ("SICKEntailment", "SICK-E"),
+        ("SICKRelatedness", "SICK-R"),
+        ("STS-Benchmark", "STSB"),
+        ("STS-B", "STSB"),
+    ],
+)
+def test_a_task_is_found_by_the_names_that_people_give_it(said: str, meant: str) -> None:
+    assert known([said, meant]) == [meant]
+
+
+def test_the_majority_vote_is_the_share_of_the_most_frequent_class_and_no_correlation(tmp_path: Path) -> None:
+    items = Items(["a", "b", "c"], [], np.array([1, 0, 1]))
+    fewer = items._replace(gold=np.array([0, 0, 1]))
+    found = score_majority(Downstream("x", "folds", {"train": items, "test": fewer}, classes=2, positive=1))
+    assert (found.dev, found.test) == pytest.approx((200 / 3, 100 / 3))
+    assert found.details["f1"] == pytest.approx(50)
+    tasks, _ = read_downstream(folder_of_tasks(tmp_path), ["SICK-R", "STS12"])
+    assert [score_majority(task).test for task in tasks] == [0, 0]
+
+
+def test_scores_do_not_depend_on_the_number_of_cores() -> None:
+    items, cores = separable(130), torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        one = nested(items, 2, 3, PUBLISHED, seed=5)
+        torch.set_num_threads(2)
+        two = nested(items, 2, 3, PUBLISHED, seed=5)
+    finally:
+        torch.set_num_threads(cores)
+    assert np.array_equal(one.predicted, two.predicted)
+
+
+def test_all_folds_are_one_model_on_a_gpu_and_a_few_for_each_core_on_the_cpu() -> None:
+    assert at_once(100, 64 * 4096, "cuda") == 100
+    assert at_once(100, 64 * 4096, "cpu") < 100
+
+
+def test_folds_whose_batches_do_not_fit_are_several_models() -> None:
+    assert at_once(10_000, 64 * 4096, "cuda") == 1024
+
+
+def test_each_distinct_sentence_is_encoded_once() -> None:
+    pair = Items(["a b", "a b"], ["c", "a b"], np.array([0.0, 5.0]))
+    assert sentences_of([Downstream("x", "similarity", {"one": pair, "two": pair})]) == ["a b", "c"]

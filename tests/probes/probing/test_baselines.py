@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+from probes.probing.baselines import BASELINES, score_baseline
+from probes.task import Split, Task
+
+
+def task_of(rule: str) -> Task:
+    """Six hundred random sentences whose label is their length band, or whether they hold the word `yes`."""
+    random = np.random.default_rng(0)
+    sentences = [" ".join(random.choice(["yes", *"abcdefghijkl"], random.integers(3, 16))) for _ in range(600)]
+    if rule == "length":
+        labels = np.array([(len(s.split()) - 3) // 5 for s in sentences]).clip(max=2)
+    else:
+        labels = np.array(["yes" in s for s in sentences], dtype=int)
+    parts = [Split(sentences[i : i + 200], labels[i : i + 200]) for i in (0, 200, 400)]
+    return Task(rule, [str(c) for c in range(labels.max() + 1)], *parts)
+
+
+def test_majority_scores_the_share_of_the_most_frequent_class() -> None:
+    task = task_of("words")
+    most = np.bincount(task.train.labels).argmax()
+    assert score_baseline("majority", task).test_accuracy == pytest.approx(100 * np.mean(task.test.labels == most))
+
+
+def test_length_alone_solves_a_task_of_lengths() -> None:
+    assert score_baseline("length", task_of("length")).test_accuracy > 95
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_labels_that_are_all_alike_in_training_are_predicted(name: str) -> None:
+    task = task_of("words")
+    alike = task._replace(train=Split(task.train.sentences, np.ones_like(task.train.labels)))
+    assert score_baseline(name, alike).test_accuracy == pytest.approx(100 * task.test.labels.mean())
+
+
+@pytest.mark.parametrize("name", ["nb-uni-tfidf", "nb-bi-tfidf"])
+def test_naive_bayes_reads_words_but_not_lengths(name: str) -> None:
+    words, length = score_baseline(name, task_of("words")), score_baseline("majority", task_of("words"))
+    assert words.test_accuracy > length.test_accuracy
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_the_accuracy_is_the_share_of_correct_items(name: str) -> None:
+    score = score_baseline(name, task_of("words"))
+    assert score.test_accuracy == pytest.approx(100 * score.test_correct.mean())

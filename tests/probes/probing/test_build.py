@@ -1,0 +1,102 @@
+"""python -m probes.probing.build: trees in, published files and a report out."""
+
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from common.errors import InputError
+from datamodules.trees.penn import numbered
+from probes.probing.build import TASKS, build_tasks, told_by
+from probes.probing.build.__main__ import build, command, understand
+from probes.probing.build.pool import Sizes
+from probes.probing.build.tags import GERMAN
+from probes.probing.published_files import FILES, read_senteval
+from tests.probes.probing.tiny_trees import tiny_trees
+
+TREES = tiny_trees(4000, seed=3)
+SIZES = Sizes(120, 24, 24)
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("trees") / "tiny.mrg.gz"
+    path.write_bytes(gzip.compress("\n".join(TREES).encode()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def built(trees: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("built")
+    assert command([f"trees={trees}", f"out={out}", "train=120", "dev=24", "test=24"]) == 0
+    return out
+
+
+def test_what_is_built_reads_back_equal(built: Path) -> None:
+    made = build_tasks(numbered(TREES), SIZES).tasks
+    for task, read in zip(made, read_senteval(built), strict=True):
+        assert (read.name, read.classes) == (task.name, task.classes)
+        for mine, theirs in zip((task.train, task.dev, task.test), (read.train, read.dev, read.test), strict=True):
+            assert theirs.sentences == mine.sentences
+            assert np.array_equal(theirs.labels, mine.labels)
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_a_second_build_writes_the_same_bytes_on_any_number_of_cores(
+    trees: Path, built: Path, tmp_path: Path, cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(cores))
+    build(understand([f"trees={trees}", f"out={tmp_path}", "train=120", "dev=24", "test=24"]))
+    for name in (*FILES.values(), "report.md"):
+        assert (tmp_path / name).read_bytes() == (built / name).read_bytes()
+
+
+def test_the_report_has_a_section_for_every_task_and_every_control(built: Path) -> None:
+    report = (built / "report.md").read_text()
+    for name in TASKS:
+        assert f"\n## {name}\n" in report
+    for control in ("length-depth correlation after", "target forms in two splits", "bigram log-frequency"):
+        assert control in report
+    assert "in two splits: 0." in report
+    assert (built / "controls.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_cannot_be_built_is_said_and_the_rest_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "few.mrg").write_text("\n".join(TREES[:600]))
+    wish = ["tasks=BShift,CoordInv", "train=120", "dev=24", "test=24"]
+    assert command([f"trees={tmp_path / 'few.mrg'}", f"out={tmp_path / 'out'}", *wish]) == 2
+    assert "error: too few trees for CoordInv" in capsys.readouterr().err
+    assert (tmp_path / "out" / FILES["BShift"]).exists()
+    assert "CoordInv** was not built" in (tmp_path / "out" / "report.md").read_text()
+
+
+WRONG = {
+    "no trees": (["out=x"], "trees="),
+    "no out": (["trees=."], "out="),
+    "unknown key": (["trees=.", "out=x", "size=3"], "size=3"),
+    "not a number": (["trees=.", "out=x", "train=many"], "train=many"),
+    "unknown tag set": (["trees=.", "out=x", "tags=german"], r"tags=german.*english/penn, german/tiger"),
+    "missing file": (["trees=nowhere.mrg", "out=x"], r"nowhere\.mrg"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "named"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_arguments_are_named(arguments: list[str], named: str) -> None:
+    with pytest.raises(InputError, match=named):
+        understand(arguments)
+
+
+def test_an_unknown_task_is_answered_with_the_choices(trees: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command([f"trees={trees}", "out=x", "tasks=Lenght"]) == 2
+    assert "SentLen" in capsys.readouterr().err
+
+
+def test_tags_say_what_labels_mean_and_which_tasks_there_are(
+    trees: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order = understand([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger"])
+    assert order.names == told_by(GERMAN)
+    assert command([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger", "tasks=SubjNum"]) == 2
+    assert "error: the labels of german/tiger do not tell SubjNum" in capsys.readouterr().err

@@ -1,0 +1,274 @@
+"""The paper's controls, checked from outside on trees of a tiny grammar."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pytest
+
+from common.errors import InputError
+from datamodules.trees.penn import numbered, parse
+from probes.probing.build import TASKS, BuiltTasks, build_tasks
+from probes.probing.build.analysis import Analysis, Clauses, analyse, analyse_all
+from probes.probing.build.coordination import invert
+from probes.probing.build.odd_man_out import COMPARABLE
+from probes.probing.build.pool import Pool, Sizes, gather
+from probes.probing.build.sampling import plan
+from probes.probing.build.tags import ENGLISH
+from probes.task import Split, Task
+from tests.probes.probing.tiny_trees import tiny_trees
+
+SIZES = Sizes(240, 60, 60)
+TREES = tiny_trees(5000)
+
+
+@pytest.fixture(scope="module")
+def built() -> BuiltTasks:
+    return build_tasks(numbered(TREES), SIZES)
+
+
+@pytest.fixture(scope="module")
+def analyses() -> dict[str, Analysis]:
+    return {found.sentence: found for text in TREES if (found := analyse(parse(text)))}
+
+
+def task(built: BuiltTasks, name: str) -> Task:
+    return next(task for task in built.tasks if task.name == name)
+
+
+def splits(task: Task) -> tuple[Split, Split, Split]:
+    return task.train, task.dev, task.test
+
+
+def labelled(task: Task, split: Split) -> list[tuple[str, str]]:
+    return [(s, task.classes[label]) for s, label in zip(split.sentences, split.labels, strict=True)]
+
+
+def texts(built: BuiltTasks) -> list[list[tuple[list[str], list[int]]]]:
+    return [[(split.sentences, split.labels.tolist()) for split in splits(task)] for task in built.tasks]
+
+
+def test_tasks_come_in_the_papers_order(built: BuiltTasks) -> None:
+    assert [task.name for task in built.tasks] == list(TASKS)
+
+
+def test_a_sentence_is_in_one_split_in_all_tasks(built: BuiltTasks) -> None:
+    held = [{s for task in built.tasks for s in splits(task)[i].sentences} for i in range(3)]
+    assert not (held[0] & held[1] | held[0] & held[2] | held[1] & held[2])
+    assert built.strays() == 0
+
+
+def test_a_task_is_the_same_whatever_else_is_built(built: BuiltTasks) -> None:
+    alone = build_tasks(numbered(TREES), SIZES, ["CoordInv", "WC"])
+    assert texts(alone) == [
+        t for t, task in zip(texts(built), built.tasks, strict=True) if task.name in TASKS.keys() & {"WC", "CoordInv"}
+    ]
+
+
+def test_the_order_of_the_trees_does_not_matter(built: BuiltTasks) -> None:
+    shuffled = list(TREES)
+    Random(7).shuffle(shuffled)
+    names = ["SentLen", "BShift", "SubjNum"]
+    again = build_tasks(numbered(shuffled), SIZES, names)
+    assert texts(again) == [t for t, task in zip(texts(built), built.tasks, strict=True) if task.name in names]
+
+
+def some(analyses: Iterable[Analysis]) -> Pool:
+    """A pool that has no room for all of the sentences."""
+    return gather(analyses, Sizes(20, 5, 5), 0, ENGLISH)
+
+
+def test_the_order_of_more_trees_than_are_kept_does_not_matter(analyses: dict[str, Analysis]) -> None:
+    found = list(analyses.values())
+    pool, again = some(found), some(reversed(found))
+    assert sum(map(len, pool.splits)) < len(found)
+    assert (pool.splits, pool.homes) == (again.splits, again.homes)
+
+
+def test_the_order_of_the_parses_of_a_sentence_does_not_matter(analyses: dict[str, Analysis]) -> None:
+    found = list(analyses.values())
+    parses = [s._replace(depth=s.depth % 9 + 4) for s in found]
+    pool, again = some([*found, *parses]), some([*parses, *found])
+    assert (pool.splits, pool.homes) == (again.splits, again.homes)
+    assert len(kept := [s.sentence for s in pool.all()]) == len(set(kept))
+
+
+def test_another_seed_gives_other_tasks(built: BuiltTasks) -> None:
+    other = build_tasks(numbered(TREES), SIZES, ["SentLen"], seed=1)
+    assert texts(other)[0] != texts(built)[0]
+
+
+def test_tasks_share_sentences(built: BuiltTasks) -> None:
+    assert built.sentences() < 0.7 * sum(len(split.sentences) for task in built.tasks for split in splits(task))
+
+
+def test_memory_is_bounded_by_the_sizes() -> None:
+    pool = some(analyse_all(numbered(TREES), ENGLISH))
+    assert sum(map(len, pool.splits)) < 3000
+    assert pool.shape.sum() > 3000
+
+
+def test_of_each_length_every_depth_has_as_many_sentences(built: BuiltTasks) -> None:
+    depth = task(built, "TreeDepth")
+    for split in splits(depth):
+        by_depth = [Counter(len(s.split()) for s, label in labelled(depth, split) if label == c) for c in depth.classes]
+        assert all(counts == by_depth[0] for counts in by_depth)
+    assert built.controls["TreeDepth"]["length-depth correlation before"] > 0.3
+
+
+def test_a_replacement_is_as_frequent_between_its_neighbours(built: BuiltTasks, analyses: dict[str, Analysis]) -> None:
+    somo = task(built, "SOMO")
+    counts = Counter(pair for s in analyses for pair in pairwise(["", *s.split(), ""]))
+    frames = {(*w[:i], None, *w[i + 1 :]): s for s in analyses for w in [s.split()] for i in range(len(w))}
+    for sentence, label in labelled(somo, somo.train):
+        words = sentence.split()
+        found = [(i, frames.get((*words[:i], None, *words[i + 1 :]))) for i in range(len(words))]
+        sources = [(i, source) for i, source in found if source]
+        assert label == ("O" if sentence in analyses else "C")
+        assert sources
+        if label == "C":
+            assert any(_comparable(counts, source.split(), words, i) for i, source in sources)
+
+
+def _comparable(counts: Counter, old: list[str], new: list[str], i: int) -> bool:
+    here = Counter(pairwise(["", *old, ""]))
+    sides = [(["", *text, ""][i : i + 2], ["", *text, ""][i + 1 : i + 3]) for text in (old, new)]
+    return all(
+        abs(math.log1p(counts[tuple(a)] - here[tuple(a)]) - math.log1p(counts[tuple(b)])) <= COMPARABLE
+        for a, b in zip(*sides, strict=True)
+    )
+
+
+def test_no_replacing_word_serves_two_splits(built: BuiltTasks) -> None:
+    controls = built.controls["SOMO"]
+    assert controls["replacing words"] > 3
+    assert controls["replacing words in two splits"] == 0
+
+
+def test_coordinations_are_balanced_in_clause_length(built: BuiltTasks) -> None:
+    inverted, original = built.samples["CoordInv"]["I"], built.samples["CoordInv"]["O"]
+    assert len(inverted) == len(original)
+    for longer in (inverted > 0, inverted < 0), (original > 0, original < 0):
+        assert abs(longer[0].mean() - longer[1].mean()) < 0.05
+    assert abs(inverted.mean() - original.mean()) < 0.5
+
+
+@pytest.mark.parametrize("name", ["BShift", "SOMO", "CoordInv"])
+def test_nothing_stands_beside_what_it_was_made_of(built: BuiltTasks, name: str) -> None:
+    assert built.controls[name]["sentences in both forms"] == 0
+
+
+def test_word_content_targets_are_lower_case_words_of_the_middle(built: BuiltTasks) -> None:
+    wc = task(built, "WC")
+    assert all(word.islower() and len(word) >= 4 for word in wc.classes)
+    assert built.controls["WC"]["highest rank"] > 1
+
+
+@pytest.mark.parametrize("name", ["SentLen", "BShift", "WC"])
+def test_a_small_wish_is_granted_in_full(name: str) -> None:
+    [small] = build_tasks(numbered(TREES[:2000]), Sizes(60, 12, 12), [name]).tasks
+    assert len(small.train.sentences) == pytest.approx(60, abs=len(small.classes))
+
+
+def test_a_task_that_trees_fill_in_part_says_so() -> None:
+    built = build_tasks(numbered(TREES[:1500]), Sizes(2000, 400, 600), ["SubjNum"])
+    [subject] = built.tasks
+    got = [len(split.sentences) for split in splits(subject)]
+    assert got[0] < 2000
+    assert got[1] / got[0] == pytest.approx(400 / 2000, abs=0.02)
+    assert any("of 2,000/400/600 sentences" in note for note in built.notes["SubjNum"])
+
+
+def test_lacking_tasks_do_not_stop_the_others() -> None:
+    built = build_tasks(numbered(TREES[:600]), SIZES, ["BShift", "WC", "CoordInv"], partly=True)
+    assert "CoordInv" in built.lacking
+    assert "BShift" in [task.name for task in built.tasks]
+
+
+def test_sizes_must_be_positive() -> None:
+    with pytest.raises(InputError, match="120/0/10"):
+        build_tasks([], Sizes(120, 0, 10))
+
+
+def test_a_class_that_would_shrink_all_others_is_left_out() -> None:
+    pools = [{"a": ["x"] * n, "b": ["x"] * n, "c": ["x"] * n, "d": ["x"] * (n // 10)} for n in (400, 40, 40)]
+    found = plan("Test", pools, Sizes(400, 40, 40))
+    assert found.labels == ["a", "b", "c"]
+    assert found.counts == (133, 13, 13)
+
+
+def test_a_somewhat_smaller_class_shrinks_all() -> None:
+    pools = [{"a": ["x"] * n, "b": ["x"] * n, "c": ["x"] * (n // 4)} for n in (400, 40, 40)]
+    assert plan("Test", pools, Sizes(400, 40, 40)).counts == (100, 10, 10)
+
+
+def sentence(text: str) -> Analysis:
+    found = analyse(parse(text))
+    assert found is not None
+    return found
+
+
+LABELS = {  # tree below S: tense, subject, object
+    "(NP (NN rain)) (VP (VBZ has) (VP (VBN hit) (NP (NNS pots))))": ("PRES", "NN", "NNS"),
+    "(NP (NN rain)) (VP (MD may) (VP (VB hit) (NP (NNS pots))))": (None, "NN", "NNS"),
+    "(NP (NN pot)) (VP (VBD was) (VP (VBN hit) (NP (NN rain))))": ("PAST", "NN", None),
+    "(NP (NN pot)) (VP (VBZ is) (NP (DT a) (NN cup)))": ("PRES", "NN", None),
+    "(NP (NN pot)) (VP (VBD became) (NP (DT a) (NN cup)))": ("PAST", "NN", None),
+    "(NP (PRP we)) (VP (VBD gave) (NP (NNS dogs)) (NP (NN rain)))": ("PAST", None, None),
+    "(NP (PRP we)) (VP (VBD ran) (NP (DT a) (NN day)))": ("PAST", None, None),
+    "(NP (PRP we)) (VP (VBD ran) (NP-TMP (DT a) (NN lap)))": ("PAST", None, None),
+    "(NP (NP (NN rain)) (CC and) (NP (NN sun))) (VP (VBP hit) (NP (PRP us)))": ("PRES", None, None),
+    "(NP (NN rain)) (VP (VP (VBD hit) (NP (NN pot))) (CC and) (VP (VBD ran)))": (None, "NN", None),
+    "(NP (NP (NN man) (POS 's)) (NNS dogs)) (VP (VBP see) (NP (PRP it)))": ("PRES", "NNS", None),
+    "(NP (NP (DT the) (NNS dogs)) (PP (IN of) (NP (NN rain)))) (VP (VBP run))": ("PRES", "NNS", None),
+    "(NP (NP (DT a) (NN lot)) (PP (IN of) (NP (NNS dogs)))) (VP (VBD run))": ("PAST", None, None),
+    "(NP (DT the) (NNS news)) (VP (VBZ hits) (NP (PRP us)) (ADVP (RB now)))": ("PRES", None, None),
+    "(NP (NNP Ann) (NNP Lee)) (VP (VBZ has) (NP (DT the) (NN pot)))": ("PRES", None, "NN"),
+    "(NP-TMP (DT this) (NN week)) (NP (NNS dogs)) (VP (VBD ran) (ADVP (RB off)))": ("PAST", "NNS", None),
+    "(VP (VB take) (NP (DT the) (JJ old) (NNS pots)))": (None, None, "NNS"),
+}
+
+
+@pytest.mark.parametrize(("below", "expected"), LABELS.items())
+def test_targets_are_found_by_structure(below: str, expected: tuple[str | None, ...]) -> None:
+    found = sentence(f"(ROOT (S {below} (ADVP (RB then) (RB there)) (. .)))")
+    assert tuple(t and t.label for t in (found.tense, found.subject, found.object)) == expected
+
+
+@pytest.mark.parametrize(
+    ("tree", "spans"),
+    [
+        ("(S (S (NP (PRP I)) (VP (VBD ran))) (, ,) (CC but) (S (NP (PRP he)) (VP (VBD sat))) (. .))", (0, 2, 4, 6)),
+        ("(S (S (NP (PRP I)) (VP (VBD ran))) (, ,) (S (NP (PRP he)) (VP (VBD sat))) (. .))", None),
+        ("(S (S (NP (PRP I) (CC or) (PRP we)) (VP (VBD ran))) (CC but) (S (VP (VBD sat))) (. .))", None),
+        ("(S (S (NP (PRP I)) (VP (VBD ran))) (CC but) (S (NP (PRP he))) (. .) ('' ''))", None),
+    ],
+)
+def test_clauses_are_two_full_ones_around_the_only_conjunction(tree: str, spans: tuple[int, ...] | None) -> None:
+    found = sentence(f"(ROOT {tree})").clauses
+    assert found == (Clauses(*spans) if spans else None)
+
+
+INVERSIONS = {
+    ("They/PRP might/MD fade/VB , but/CC I/PRP can/MD stay/VB .", (0, 3, 5, 8)): "I can stay , but they might fade .",
+    ("Ann/NNP ran/VBD and/CC dogs/NNS sat/VBD .", (0, 2, 3, 5)): "Dogs sat and Ann ran .",
+    ("ICT/NN grew/VBD and/CC it/PRP fell/VBD .", (0, 2, 3, 5)): "It fell and ICT grew .",
+    ("he/PRP ran/VBD and/CC she/PRP sat/VBD .", (0, 2, 3, 5)): "she sat and he ran .",
+}
+
+
+@pytest.mark.parametrize(("given", "inverted"), INVERSIONS.items())
+def test_the_capital_letter_moves_with_the_beginning(given: tuple[str, tuple[int, ...]], inverted: str) -> None:
+    text, spans = given
+    words, tags = zip(
+        *((f"{token}/{token}" if "/" not in token else token).split("/") for token in text.split()), strict=True
+    )
+    made = Analysis(" ".join(words), " ".join(tags), 5, "", None, None, None, Clauses(*spans))
+    assert invert(made, ENGLISH) == inverted
+
+
+def test_labels_are_whole_numbers_of_64_bits(built: BuiltTasks) -> None:
+    assert all(split.labels.dtype == np.int64 for task in built.tasks for split in splits(task))

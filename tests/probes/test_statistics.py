@@ -1,0 +1,69 @@
+"""Intervals and tests against values from the literature and from counting by hand."""
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from probes.statistics import compare, mcnemar, over_seeds, wilson
+
+
+@pytest.mark.parametrize(
+    ("correct", "total", "low", "high"),
+    [(81, 263, 25.53, 36.62), (15, 148, 6.24, 16.05), (0, 20, 0.00, 16.11), (1, 29, 0.61, 17.18)],
+)
+def test_wilson_agrees_with_newcombe_1998_table_1(correct: int, total: int, low: float, high: float) -> None:
+    assert wilson(correct, total) == pytest.approx((low, high), abs=0.006)
+
+
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_ends_of_wilsons_interval_are_1_96_standard_errors_away(counts: tuple[int, int]) -> None:
+    correct, total = counts
+    z = NormalDist().inv_cdf(0.975)
+    for end in wilson(correct, total):
+        share = end / 100
+        assert abs(correct / total - share) == pytest.approx(z * (share * (1 - share) / total) ** 0.5, abs=1e-6)
+
+
+def test_without_sentences_nothing_is_known() -> None:
+    assert wilson(0, 0) == (0, 100)
+
+
+@pytest.mark.parametrize(("first", "second", "p"), [(0, 0, 1), (5, 5, 1), (0, 1, 1), (0, 5, 2 / 32), (1, 9, 22 / 1024)])
+def test_mcnemar_counts_coin_flips(first: int, second: int, p: float) -> None:
+    assert mcnemar(first, second) == pytest.approx(p)
+    assert mcnemar(second, first) == pytest.approx(p)
+
+
+def test_a_model_does_not_differ_from_itself() -> None:
+    right = np.arange(50) % 3 == 0
+    assert compare(right, right) == (0, 0, 0, 1)
+
+
+def test_comparing_the_other_way_round_turns_the_sign() -> None:
+    first, second = np.random.default_rng(1).random((2, 400)) < [[0.8], [0.6]]
+    there, back = compare(first, second), compare(second, first)
+    assert back.difference == -there.difference
+    assert (back.low, back.high) == pytest.approx((-there.high, -there.low), abs=1)
+    assert there.low > 0
+    assert there.p_value == back.p_value < 0.001
+
+
+def test_the_paired_interval_is_that_of_the_mean_difference() -> None:
+    first, second = np.random.default_rng(2).random((2, 2000)) < [[0.7], [0.69]]
+    differences = 100 * (first.astype(float) - second)
+    half = 1.96 * differences.std() / 2000**0.5
+    found = compare(first, second)
+    assert (found.low, found.high) == pytest.approx((differences.mean() - half, differences.mean() + half), abs=0.15)
+
+
+def test_runs_that_agree_leave_no_doubt_about_the_seed() -> None:
+    assert over_seeds([71.5, 71.5, 71.5]) == (71.5, 71.5)
+
+
+def test_the_interval_over_seeds_is_that_of_the_mean() -> None:
+    scores = np.random.default_rng(3).normal(70, 2, 100)
+    half = 1.96 * scores.std() / 10
+    assert over_seeds(scores.tolist()) == pytest.approx((scores.mean() - half, scores.mean() + half), abs=0.05)

@@ -1,0 +1,61 @@
+"""Run folders and evaluations, as train.py and evaluate.py leave them, with scores that are easy to know again."""
+
+from pathlib import Path
+
+from common.csv_files import upsert_csv
+from probes.results import ProbeRow, write_rows
+from reports.runs import Model, models_of, read_run
+
+SCORES = {"SentLen": 70.0, "WC": 50.0, "BShift": 60.0}
+
+
+def run_of(
+    folder: Path,
+    encoder: str = "bilstm_max",
+    seed: int = 1,
+    more: float = 0.0,
+    own: tuple[float, ...] = (5.0, 9.0, 7.0),
+    score: str = "val/bleu",
+    dim: int = 512,
+) -> Path:
+    """A run of three epochs; at epoch e every probe is e points above SCORES."""
+    folder.mkdir(parents=True)
+    config = f"seed: {seed}\nencoder_name: {encoder}\nobjective_name: nmt_enfr\nencoder:\n  dim: {dim}\n"
+    (folder / "config.yaml").write_text(config)
+    rows = [
+        ProbeRow(epoch, epoch, "probing", task, "mlp", 1.0, value, value - 2, value + 2, {"width": 50}, seed, 0.1)
+        for epoch in range(4)
+        for task, value in ((task, base + epoch + more) for task, base in SCORES.items())
+    ]
+    write_rows(folder / "probes.csv", rows)
+    upsert_csv(folder / "metrics.csv", [{"epoch": e, score: own[e - 1]} for e in range(1, len(own) + 1)], ("epoch",))
+    return folder
+
+
+def models(*folders: Path) -> list[Model]:
+    return models_of(map(read_run, folders))
+
+
+def of_a_run(seed: int, dim: int = 512, max_epochs: int = 5, checkpoint: str = "best.ckpt") -> str:
+    """What the config.yaml of an evaluation says of the run that it scored."""
+    trainer = f"trainer: {{max_epochs: {max_epochs}}}"
+    return f"checkpoint: {checkpoint}\nrun:\n  seed: {seed}\n  encoder: {{dim: {dim}}}\n  {trainer}\n"
+
+
+def evaluation_of(
+    folder: Path,
+    model: Path | str,
+    suite: str = "downstream",
+    kfold: int = 10,
+    score: float = 80,
+    task: str = "MR",
+    objective: str = "nmt_enfr",
+    epoch: int = 2,
+    settings: str = "",
+) -> Path:
+    """An evaluated model, as evaluate.py leaves it; `settings` are more lines of its config.yaml."""
+    folder.mkdir(parents=True)
+    names = f"encoder_name: bilstm_max\nobjective_name: {objective}\nmodel: {model}\n{settings}"
+    (folder / "config.yaml").write_text(f"{names}seed: 1\ndownstream:\n  kfold: {kfold}\n")
+    write_rows(folder / "probes.csv", [ProbeRow(epoch, epoch, suite, task, "logreg", 1.0, score, 75, 85, {}, 1, 0.1)])
+    return folder

@@ -1,0 +1,150 @@
+"""The picture of a run, and its TensorBoard page, read back."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from common.csv_files import read_csv, upsert_csv
+from common.errors import InputError
+from probes.results import ProbeRow, read_rows, write_rows
+from probes.statistics import over_seeds
+from reports.curves import draw_curves, draw_panels, over_runs, panel_of
+from reports.drawing import TASKS, as_svg, name_ends, new_figure, save_figure, spread
+from reports.overlay import draw_overlay
+
+
+def run_of(folder: Path, epochs: int, tasks: tuple[str, ...] = TASKS) -> Path:
+    rows = [
+        ProbeRow(epoch, epoch, "probing", task, "mlp", 50, 40 + 5 * place, 38 + 5 * place, 42 + 5 * place, {}, 1, 0.1)
+        for epoch in range(epochs)
+        for place, task in enumerate(tasks)
+    ]
+    write_rows(folder / "probes.csv", rows)
+    if epochs > 1:
+        upsert_csv(folder / "metrics.csv", [{"epoch": e, "val/bleu": 3.0 * e} for e in range(1, epochs)], ("epoch",))
+    return folder
+
+
+def panel_of_runs(*runs: Path):
+    metrics = [read_csv(run / "metrics.csv") for run in runs if (run / "metrics.csv").exists()]
+    return panel_of("a run", [read_rows(run / "probes.csv") for run in runs], "val/bleu", metrics)
+
+
+def figure_of(*runs: Path):
+    return draw_panels([panel_of_runs(*runs)])
+
+
+def legend_of(figure) -> list[str]:
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 9])
+def test_a_picture_is_wide_enough_for_any_number_of_epochs(tmp_path: Path, epochs: int) -> None:
+    assert Image.open(draw_curves(run_of(tmp_path, epochs), "val/bleu")).size == (1800, 1040)
+
+
+@pytest.mark.parametrize("tasks", [TASKS, ("WC", "BShift"), ("SentLen", "MyOwnTask")])
+def test_every_task_has_a_line_and_a_name_at_its_end(tmp_path: Path, tasks: tuple[str, ...]) -> None:
+    probes, own = figure_of(run_of(tmp_path, 3, tasks)).axes
+    assert [line.get_gid() for line in probes.lines if "points" in (line.get_gid() or "")] == [
+        f"points {task}" for task in tasks
+    ]
+    assert [text.get_text() for text in probes.texts] == [*tasks, "BLEU"]
+    assert "BLEU" in own.get_ylabel()
+
+
+def test_a_line_holds_the_scores_of_its_task(tmp_path: Path) -> None:
+    probes, own = figure_of(run_of(tmp_path, 3)).axes
+    by_gid = {line.get_gid(): line.get_xydata().tolist() for line in [*probes.lines, *own.lines]}
+    assert by_gid["points WC"] == [[0, 45], [1, 45], [2, 45]]
+    assert by_gid["points BLEU"] == [[1, 3], [2, 6]]
+
+
+def test_an_untrained_run_shows_one_point_for_each_task(tmp_path: Path) -> None:
+    (axes,) = figure_of(run_of(tmp_path, 1)).axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == list(TASKS)
+    assert [text.get_text() for text in axes.texts] == [f"{40 + 5 * place:.1f}" for place in range(10)]
+
+
+def test_a_run_without_metrics_has_no_second_axis(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 3)
+    (run / "metrics.csv").unlink()
+    assert len(figure_of(run).axes) == 1
+
+
+def test_a_run_without_probes_still_shows_its_own_score(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 3)
+    (run / "probes.csv").unlink()
+    assert draw_curves(run, "val/bleu").exists()
+
+
+def test_a_figure_says_what_its_bands_are(tmp_path: Path) -> None:
+    one, other, untrained = (run_of(tmp_path / f"{n} epochs", n) for n in (3, 4, 1))
+    assert legend_of(figure_of(untrained)) == ["bars: 95% interval"]
+    assert legend_of(figure_of(one))[-1] == "bands: 95% interval"
+    assert legend_of(figure_of(*[one] * 5))[-1] == "bands: 95% interval of the mean over seeds (bootstrap)"
+    few = "(bootstrap, too narrow below 5)"
+    assert legend_of(figure_of(one, one))[-1] == f"bands: 95% interval of the mean over seeds {few}"
+    assert legend_of(figure_of(one, other))[-1] == f"bands: 95% interval; seeds: of their mean {few}"
+
+
+def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -> None:
+    assert legend_of(figure_of(run_of(tmp_path, 3, ("MR", "CR")))) == ["bands: 95% interval"]
+
+
+def test_the_axis_names_the_suite() -> None:
+    rows = [ProbeRow(e, e, "downstream", "MR", "logreg", 1, 60, 55, 65, {}, 1, 0.1) for e in range(2)]
+    axes = draw_panels([panel_of("a run", [rows], "", [])]).axes[0]
+    assert axes.get_ylabel() == "downstream score on test (%, r × 100)"
+
+
+@pytest.mark.parametrize(("models", "banded"), [(6, True), (7, False)])
+def test_many_models_over_each_other_have_no_bands(tmp_path: Path, models: int, banded: bool) -> None:
+    figure = draw_overlay([panel_of_runs(run_of(tmp_path, 3, ("WC",)))] * models)
+    assert bool(figure.axes[0].collections) == banded
+    assert ("bands: 95% interval" in legend_of(figure)) == banded
+
+
+def test_names_stand_at_the_ends_of_lines_also_on_a_logarithmic_axis() -> None:
+    axes = new_figure(9, 4).add_subplot()
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(512, 4096)
+    name_ends(axes, [("WC", 50.0, "#000000")], 4096, 0, 100)
+    assert 4096 < axes.texts[0].get_position()[0] < axes.get_xlim()[1] < 2 * 4096
+
+
+@settings(max_examples=60)
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=11))
+def test_names_never_overlap_nor_leave_the_axis_nor_change_their_order(heights: list[float]) -> None:
+    placed = spread(heights, 5.0, 2.0, 98.0)
+    ordered = [place for _, place in sorted(zip(heights, placed, strict=True))]
+    assert all(b - a > 5.0 - 1e-6 for a, b in pairwise(ordered))
+    assert min(placed) >= 2.0 - 1e-6
+    assert max(placed) <= 98.0 + 1e-6
+
+
+def test_names_that_have_room_stay_where_their_lines_end() -> None:
+    assert spread([10.0, 90.0, 50.0], 5.0, 0.0, 100.0) == pytest.approx([10.0, 90.0, 50.0])
+
+
+def test_several_seeds_become_their_mean_with_its_interval_and_one_keeps_its_own() -> None:
+    scores = [10.0, 12.0, 13.0, 15.0, 20.0]
+    line = over_runs("WC", [*({0.0: (score, 0.0, 99.0)} for score in scores), {1.0: (20.0, 18.0, 22.0)}])
+    low, high = over_seeds(scores)
+    assert 10 < low < high < 20
+    assert line == ("WC", [0.0, 1.0], [14.0, 20.0], [low, 18.0], [high, 22.0])
+
+
+def test_the_same_figure_gives_the_same_svg(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 3)
+    assert as_svg(figure_of(run)) == as_svg(figure_of(run))
+
+
+def test_another_ending_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"\.png or \.svg"):
+        save_figure(new_figure(1, 1), tmp_path / "figure.gif")

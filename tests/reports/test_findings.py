@@ -1,0 +1,244 @@
+"""Published claims: decided by numbers alone, and true of the papers' own."""
+
+import math
+from dataclasses import replace
+from inspect import cleandoc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from probes.results import Answers, ProbeRow, read_rows, write_rows
+from probes.statistics import compare
+from report import main
+from reports.claims import (
+    CLAIMS,
+    MAX,
+    linear_readout_is_enough,
+    max_is_above_last,
+    probes_flatten_while_bleu_rises,
+)
+from reports.evidence import Evidence, Moment, Point, evidence_of, of_correlation, published_evidence
+from reports.findings import Claim, Comparison, Finding, check
+from reports.runs import models_of, read_run
+from tests.reports.small_runs import evaluation_of, run_of
+
+NMT_FR = (MAX, "NMT En-Fr")
+UNDECIDED = {  # of the papers' own tables
+    "words are learnt with epochs",  # Figure 1 is a picture
+    "length is forgotten with epochs",
+    "probes flatten while bleu rises",
+    "length goes against downstream",  # 25 models are in the tables, more than 40 were in Figure 2
+    "titles hurt",  # the differences are smaller than the intervals
+}
+
+
+def test_the_papers_own_tables_support_what_the_papers_say() -> None:
+    found = {f.name: f.verdict for f in check(CLAIMS, published_evidence())}
+    assert {name for name, verdict in found.items() if verdict != "holds"} == UNDECIDED
+    assert {found[name] for name in UNDECIDED} == {"cannot tell"}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
+def test_a_claim_says_where_it_is_from_and_what_decides_it(claim: Claim) -> None:
+    said, _, rule = cleandoc(claim.__doc__ or "").partition("\n\n")
+    assert "(" in said
+    assert rule
+
+
+def test_without_runs_nobody_can_tell() -> None:
+    assert {f.verdict for f in check(CLAIMS, Evidence())} == {"cannot tell"}
+
+
+def finding(*comparisons: tuple[float, float]) -> Finding:
+    return Finding("x", "", "", [Comparison("", difference, half) for difference, half in comparisons])
+
+
+@given(st.lists(st.tuples(st.floats(-50, 50), st.floats(0.1, 20)), min_size=1, max_size=12))
+def test_a_claim_that_holds_fails_when_turned_round(pairs: list[tuple[float, float]]) -> None:
+    straight, turned = finding(*pairs), finding(*((-difference, half) for difference, half in pairs))
+    opposite = {"holds": "fails", "fails": "holds", "cannot tell": "cannot tell"}
+    assert turned.verdict == opposite[straight.verdict]
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "verdict"),
+    [
+        ([(5, 1)] * 3 + [(-5, 1)], "holds"),
+        ([(5, 1)] * 2 + [(-5, 1)], "cannot tell"),
+        ([(-5, 1)] * 3 + [(5, 1)], "fails"),
+        ([(5, 1), (5, 9), (-5, 9)], "holds"),
+        ([(5, 1), (5, 9), (-5, 9), (5, 9)], "cannot tell"),
+        ([(5, 5)], "cannot tell"),
+    ],
+)
+def test_the_verdict_follows_the_rule(comparisons: list[tuple[float, float]], verdict: str) -> None:
+    assert finding(*comparisons).verdict == verdict
+
+
+def test_max_above_last_is_about_trained_encoders_and_not_about_length() -> None:
+    scores = {"SentLen": Point(10, 1), "WC": Point(60, 1)}
+    lower = {"SentLen": Point(90, 1), "WC": Point(50, 1)}
+    evidence = Evidence({(MAX, "NLI"): scores, ("BiLSTM-last", "NLI"): lower, (MAX, "Untrained"): lower})
+    assert [c.difference for c in max_is_above_last(evidence)] == [10]
+
+
+def test_flattening_is_measured_from_the_middle_epoch() -> None:
+    moments = [Moment(e, {"Tense": Point(score, 1)}, e) for e, score in enumerate((50, 70, 80, 84, 85))]
+    evidence = replace(Evidence(), curves={(MAX, "NMT En-Fr"): moments})
+    assert [c.difference for c in probes_flatten_while_bleu_rises(evidence)] == [2, 5 - (85 - 80)]
+
+
+@pytest.mark.parametrize(("last", "verdict"), [(25, "holds"), (10.2, "cannot tell"), (5, "fails")])
+def test_flat_probes_are_no_finding_without_rising_bleu(last: float, verdict: str) -> None:
+    flat = {task: Point(80, 0.1) for task in ("Tense", "BShift", "TopConst", "TreeDepth")}
+    moments = [Moment(epoch, flat, bleu) for epoch, bleu in enumerate((0, 5, 10, 10, last))]
+    evidence = replace(Evidence(), curves={(MAX, "NMT En-Fr"): moments})
+    assert check([probes_flatten_while_bleu_rises], evidence)[0].verdict == verdict
+
+
+def test_a_correlation_among_many_is_less_sure() -> None:
+    assert of_correlation(0.5, 20, tests=70).half > of_correlation(0.5, 20).half
+
+
+@pytest.mark.parametrize("models", [5, 25, 400])
+def test_a_correlation_is_surer_with_more_models(models: int) -> None:
+    assert of_correlation(0.5, models).half > of_correlation(0.5, models + 5).half
+    assert (of_correlation(0.8, models).half < 0.8) == (models > 5)
+
+
+def evidence_from(*folders: Path) -> Evidence:
+    return evidence_of(models_of(map(read_run, folders)))
+
+
+def test_seeds_that_differ_make_a_model_less_sure_and_none_makes_its_test_larger(tmp_path: Path) -> None:
+    alike = evidence_from(*(run_of(tmp_path / f"alike {seed}", seed=seed) for seed in range(4)))
+    apart = evidence_from(*(run_of(tmp_path / str(seed), seed=seed, more=float(seed)) for seed in range(4)))
+    assert alike.probing[NMT_FR]["SentLen"] == Point(72, 2)
+    assert apart.probing[NMT_FR]["SentLen"].half > 2
+
+
+RIGHT = np.random.default_rng(1).random((2, 500)) < [[0.70], [0.65]]
+
+
+def run_with_answers(folder: Path, encoder: str, right: np.ndarray, test: str = "t", seed: int = 1) -> Path:
+    run = run_of(folder, encoder=encoder, seed=seed, more=100 * right.mean() - 52)
+    write_rows(run / "probes.csv", [replace(r, answers=Answers(test, right)) for r in read_rows(run / "probes.csv")])
+    return run
+
+
+def wc_of_max_and_last(*folders: Path) -> Comparison:
+    found = {c.about[:2]: c for c in max_is_above_last(evidence_from(*folders))}
+    return found["WC"]
+
+
+@pytest.mark.parametrize(("test", "paired"), [("t", True), ("other", False)])
+def test_models_with_the_same_test_items_are_compared_item_by_item(tmp_path: Path, test: str, paired: bool) -> None:
+    first = run_with_answers(tmp_path / "a", "bilstm_max", RIGHT[0])
+    second = run_with_answers(tmp_path / "b", "bilstm_last", RIGHT[1], test)
+    expected = compare(RIGHT[0], RIGHT[1])
+    half = (expected.high - expected.low) / 2 if paired else math.hypot(2, 2)
+    found = wc_of_max_and_last(first, second)
+    assert (found.difference, found.half) == pytest.approx((expected.difference, half), abs=0.01)
+    assert found.paired == paired
+
+
+def test_paired_seeds_that_differ_alike_leave_the_luck_of_the_items_alone(tmp_path: Path) -> None:
+    pairs = [(np.roll(RIGHT[0], seed), np.roll(RIGHT[1], seed)) for seed in range(3)]
+    folders = [
+        run_with_answers(tmp_path / f"{encoder} {place}", encoder, right, f"t{seed}", seed)
+        for seed, pair in enumerate(pairs)
+        for encoder, right, place in zip(("bilstm_max", "bilstm_last"), pair, (seed, 9 - seed), strict=True)
+    ]
+    expected = compare(RIGHT[0], RIGHT[1])
+    found = wc_of_max_and_last(*sorted(folders))
+    assert found.half == pytest.approx((expected.high - expected.low) / 2)
+    assert found.paired
+    assert not wc_of_max_and_last(*folders[:-1]).paired
+
+
+def test_paired_seeds_that_differ_otherwise_make_a_difference_less_sure(tmp_path: Path) -> None:
+    turned = [RIGHT, RIGHT[::-1]]
+    folders = [
+        run_with_answers(tmp_path / f"{encoder} {seed}", encoder, right, "t", seed)
+        for seed, pair in enumerate(turned)
+        for encoder, right in zip(("bilstm_max", "bilstm_last"), pair, strict=True)
+    ]
+    found = wc_of_max_and_last(*folders)
+    assert found.difference == pytest.approx(0)
+    assert found.half > compare(RIGHT[0], RIGHT[1]).difference
+
+
+def test_a_report_says_how_many_comparisons_are_paired(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    runs = [
+        run_with_answers(tmp_path / e, e, right) for e, right in zip(("bilstm_max", "bilstm_last"), RIGHT, strict=True)
+    ]
+    assert main(["findings", *map(str, runs)]) == 0
+    assert "\n6 of 7 comparisons are paired.\n" in capsys.readouterr().out  # all but that of BLEU
+
+
+def test_the_curve_of_a_model_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
+    evidence = evidence_from(*(run_of(tmp_path / str(seed), seed=seed, more=4.0 * seed) for seed in range(2)))
+    assert [m.probing["WC"].score for m in evidence.curves[NMT_FR]] == [52, 53, 54, 55]
+    assert [m.bleu for m in evidence.curves[NMT_FR]] == [None, 5, 9, 7]
+
+
+def test_a_score_that_is_not_bleu_is_not_taken_for_it(tmp_path: Path) -> None:
+    evidence = evidence_from(run_of(tmp_path / "a", score="val/perplexity"))
+    assert {m.bleu for m in evidence.curves[NMT_FR]} == {None}
+
+
+def test_models_that_share_a_name_are_named_and_correlated(tmp_path: Path) -> None:
+    runs = [run_of(tmp_path / str(dim), dim=dim) for dim in (512, 1024)]
+    evidence = evidence_from(*runs, *(evaluation_of(tmp_path / f"of {run.name}", run) for run in runs))
+    assert len(evidence.pairs) == 2
+    assert "BiLSTM-max, NMT En-Fr (encoder.dim=1024)" in evidence.notes[1]
+
+
+def test_logistic_regression_evaluated_afterwards_is_read_beside_the_mlp(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run")
+    folder = evaluation_of(tmp_path / "linear", run)
+    rows = [ProbeRow(2, 2, "probing", task, "logreg", 1.0, 60, 58, 62, {}, 1, 0.1) for task in ("SentLen", "BShift")]
+    (folder / "probes.csv").unlink()
+    write_rows(folder / "probes.csv", rows)
+    for at, paths in ((run, "[trees]"), (folder, "${..paths}")):  # a run has its settings resolved
+        config = (at / "config.yaml").read_text()
+        probes = f"probes:\n  paths: [trees]\n  source:\n    paths: {paths}\n"
+        (at / "config.yaml").write_text(f"{config}{probes}")
+    evidence = evidence_from(run, folder)
+    assert evidence.logistic[NMT_FR] == {"SentLen": Point(60, 2), "BShift": Point(60, 2)}
+    assert {c.difference for c in linear_readout_is_enough(evidence)} == {60 + 5 - 72, 60 + 5 - 62}
+
+
+def test_discourse_runs_have_the_names_of_the_papers_table(tmp_path: Path) -> None:
+    names = {
+        "[nsp]": "Baseline (NSP)",
+        "[nsp, nl, spp]": "+ SPP + NL",
+        "[nsp, spp, nl, sdt]": "Discourse",
+        "[nl]": "Discourse",
+    }
+    for losses, name in names.items():
+        folder = run_of(tmp_path / losses)
+        config = f"encoder_name: bigru_mean\nobjective_name: discourse\nobjective:\n  losses: {losses}\n"
+        (folder / "config.yaml").write_text(config)
+        assert models_of([read_run(folder)])[0].objective == name
+
+
+def test_the_report_reads_runs_and_evaluations(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    runs = [run_of(tmp_path / name, encoder=name, more=more) for name, more in (("bilstm_max", 9), ("bilstm_last", 0))]
+    assert main(["findings", *map(str, runs), str(evaluation_of(tmp_path / "bov", "bov"))]) == 0
+    printed = capsys.readouterr().out
+    assert "| max is above last |" in printed
+    assert "2 for, 0 against, 0 within" in printed
+    assert main(["findings"]) == 2
+
+
+def test_one_claim_is_shown_with_every_comparison(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    runs = [run_of(tmp_path / name, encoder=name, more=more) for name, more in (("bilstm_max", 9), ("bilstm_last", 0))]
+    assert main(["findings", *map(str, runs), "--claim", "max_is_above_last"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == "max is above last: holds"
+    assert [line.split(",")[0].split() for line in shown[4:]] == [["for", "WC"], ["for", "BShift"]]
+    assert main(["findings", *map(str, runs), "--claim", "nonsense"]) == 2

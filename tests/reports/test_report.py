@@ -1,0 +1,385 @@
+"""report.py on small run folders: every number that was written is read back."""
+
+import csv
+import html
+import io
+import math
+import re
+from argparse import Namespace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from scipy.stats import spearmanr
+
+from common.csv_files import read_csv
+from common.errors import InputError
+from probes.results import ProbeRow, write_rows
+from probes.statistics import over_seeds
+from report import main, panel
+from reports.claims import CLAIMS
+from reports.correlation import correlate, draw_correlations, holm, scores_of
+from reports.evidence import published_evidence
+from reports.findings import check
+from reports.formats import as_csv, as_html, latex, markdown
+from reports.published import SCORES as PUBLISHED_SCORES
+from reports.published import SOURCES, published
+from reports.runs import read_run
+from reports.sizes import by_size
+from reports.table import Cell, Row, Table, probing_table, training_table
+from reports.terminal import plain
+from tests.reports.small_runs import SCORES, evaluation_of, models, of_a_run, run_of
+
+
+@pytest.mark.parametrize(("epoch", "expected"), [("last", 73.0), ("1", 71.0), ("0", 70.0)])
+def test_another_epoch_can_be_asked_for(tmp_path: Path, epoch: str, expected: float) -> None:
+    table = probing_table(models(run_of(tmp_path / "a")), "probing", epoch)
+    assert table.rows[0].cells["SentLen"].score == expected
+
+
+@pytest.mark.parametrize(
+    ("epoch", "own"), [("9", (5.0, 9.0, 7.0)), ("best", (1.0, 2.0, 3.0, 4.0)), ("last", (4.0, 3.0, 2.0, 1.0))]
+)
+def test_a_model_that_has_no_scores_of_an_epoch_is_named(tmp_path: Path, epoch: str, own: tuple[float, ...]) -> None:
+    notes = probing_table(models(run_of(tmp_path / "a", own=own)), "probing", epoch).notes
+    assert "At epoch 3, as there are no scores of that one: BiLSTM-max, NMT En-Fr." in notes
+
+
+@pytest.mark.parametrize("epoch", ["best", "last", "2"])
+def test_a_model_with_scores_of_the_epoch_is_not_named(tmp_path: Path, epoch: str) -> None:
+    assert "At epoch" not in " ".join(probing_table(models(run_of(tmp_path / "a")), "probing", epoch).notes)
+
+
+def test_tasks_by_another_classifier_are_named(tmp_path: Path) -> None:
+    notes = probing_table(models(run_of(tmp_path / "a")), "probing", classifier="logreg").notes
+    assert notes[:2] == [
+        "Test scores in %, by logistic regression, best epoch of each run.",
+        "By MLP: SentLen, WC, BShift.",
+    ]
+
+
+def test_where_one_model_alone_has_no_such_classifier_it_is_named(tmp_path: Path) -> None:
+    lacking, having = run_of(tmp_path / "a"), run_of(tmp_path / "b", encoder="bilstm_last")
+    write_rows(having / "probes.csv", [ProbeRow(2, 2, "probing", "WC", "logreg", 1, 1, 1, 1, {}, 1, 0.1)])
+    notes = probing_table(models(lacking, having), "probing", classifier="logreg").notes
+    assert notes[1:3] == ["By MLP: SentLen, BShift.", "By MLP: WC (BiLSTM-max, NMT En-Fr)."]
+
+
+PROBES = "probes:\n  classifier:\n    protocol: modern\n"
+OTHERWISE = f"protocol: senteval\n{PROBES}"  # of an evaluation; what stands above goes before
+
+
+def with_settings(folder: Path, text: str) -> Path:
+    with (folder / "config.yaml").open("a") as config:
+        config.write(text)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("settings", "ours"), [(PROBES, "modern"), (f"protocol: null\n{PROBES}", "modern"), (OTHERWISE, "senteval")]
+)
+def test_a_table_names_the_protocol_of_our_classifiers(tmp_path: Path, settings: str, ours: str) -> None:
+    notes = probing_table(models(with_settings(run_of(tmp_path / "a"), settings)), "probing").notes
+    assert f"Our classifiers: protocol={ours}; the papers': protocol=senteval." in notes
+
+
+def test_an_evaluation_that_says_its_protocol_as_they_once_did_is_of_the_same_model(tmp_path: Path) -> None:
+    texts = [OTHERWISE, PROBES.replace("modern", "senteval"), PROBES]
+    found = models(*(with_settings(run_of(tmp_path / str(seed), seed=seed), text) for seed, text in enumerate(texts)))
+    assert [len(model.runs) for model in found] == [2, 1]
+
+
+def test_of_two_protocols_each_is_named_with_its_models_and_a_baseline_has_none(tmp_path: Path) -> None:
+    texts = {"bilstm_max": PROBES, "bilstm_last": OTHERWISE, "baseline": PROBES}
+    found = models(*(with_settings(run_of(tmp_path / name, encoder=name), text) for name, text in texts.items()))
+    ours = "protocol=modern (BiLSTM-max, NMT En-Fr), protocol=senteval (BiLSTM-last, NMT En-Fr)"
+    assert f"Our classifiers: {ours}; the papers': protocol=senteval." in probing_table(found, "probing").notes
+
+
+@pytest.mark.parametrize(
+    ("task", "said"),
+    [
+        ("STSB", "STSB: Pearson's r times 100; the others: accuracy."),
+        ("STS12", "STS12: Pearson's r times 100 (STS12: the mean of its parts' r); the others: accuracy."),
+    ],
+)
+def test_a_correlation_among_the_downstream_scores_is_said_to_be_one(tmp_path: Path, task: str, said: str) -> None:
+    table = probing_table(models(evaluation_of(tmp_path / "a", "hf:name", task=task)), "downstream")
+    assert table.notes[0] == "Test scores in %, best epoch of each run."
+    assert said in table.notes
+
+
+def test_baselines_do_not_compete_and_of_them_a_bag_of_vectors_alone_is_an_embedding(tmp_path: Path) -> None:
+    found = models(*(run_of(tmp_path / name, encoder=name) for name in ("bilstm_max", "baseline", "bov")))
+    table = probing_table(found, "probing", beside=[])
+    assert [row.competes for row in table.rows] == [True, False, False]
+    assert list(scores_of(table)) == ["BiLSTM-max NMT En-Fr", "BoV NMT En-Fr"]
+
+
+@pytest.mark.parametrize(("seeds", "said"), [(5, "of their luck alone."), (2, "; with fewer than 5 it is too narrow.")])
+def test_a_table_has_the_interval_of_the_mean_over_seeds(tmp_path: Path, seeds: int, said: str) -> None:
+    squares = [float(seed * seed) for seed in range(seeds)]
+    runs = [run_of(tmp_path / str(s), seed=s, more=more, own=(0.0, 52 + more)) for s, more in enumerate(squares)]
+    low, high = over_seeds([52 + more for more in squares])
+    probing, own = probing_table(models(*runs), "probing", beside=[]), training_table(models(*runs), [])
+    assert probing.rows[0].cells["WC"][1:3] == own.rows[0].cells["NMT En-Fr BLEU"][1:3] == (low, high)
+    assert f"±{(high - low) / 2:.1f}" in plain(probing)
+    assert probing.notes[-1].endswith(said)
+    assert own.notes[-1].endswith(said)
+
+
+def small_table() -> Table:
+    ours = [
+        Row("", "A_b", "one", {"WC": Cell(50.04, 48.0, 52.0, "epoch 2")}),
+        Row("", "A_b", "two", {"WC": Cell(50.0)}),
+    ]
+    quoted = [Row("paper", "", "Hum. Eval.", {"WC": Cell(100.0)}, competes=False)]
+    return Table("a title", ["WC", "SOMO"], [*ours, *quoted], ["A note."])
+
+
+def test_equal_as_printed_is_equally_best_and_people_do_not_compete() -> None:
+    table = small_table()
+    assert [table.best(row, "WC") for row in table.rows] == [True, True, False]
+
+
+def test_markdown_holds_scores_intervals_and_bold() -> None:
+    assert markdown(small_table()).splitlines()[2:6] == [
+        "| *A_b* | | |",
+        "| one | **50.0**<br><sub>48.0–52.0</sub> |  |",
+        "| two | **50.0** |  |",
+        "| *paper* | | |",
+    ]
+
+
+def test_latex_escapes_names_and_ends_every_row() -> None:
+    lines = latex(small_table()).splitlines()
+    assert r"\multicolumn{3}{l}{\textit{A\_b}} \\" in lines
+    assert r"one & \textbf{50.0} {\tiny 48.0--52.0} &  \\" in lines
+
+
+def test_csv_keeps_the_full_precision() -> None:
+    rows = list(csv.DictReader(io.StringIO(as_csv(small_table()))))
+    assert (rows[0]["source"], rows[0]["WC"], rows[0]["WC high"], rows[0]["SOMO"]) == ("ours", "50.04", "52", "")
+
+
+def test_html_tells_under_the_pointer_what_was_chosen() -> None:
+    assert 'title="48.0–52.0; epoch 2"><b>50.0</b>' in as_html(small_table())
+
+
+def test_published_rows_stand_beside_ours_in_our_columns(tmp_path: Path) -> None:
+    table = probing_table(models(run_of(tmp_path / "a")), "probing")
+    assert table.columns == list(SCORES)
+    cells = {(row.encoder, row.name): row.cells for row in table.rows if row.source}
+    assert cells["BiLSTM-max", "Seq2Tree"]["BShift"].score == 82.1
+
+
+@pytest.mark.parametrize(
+    ("table", "size"), [("conneau2018_table2", 300), ("conneau2018_table3", 19), ("conneau2018_table5", 317)]
+)
+def test_published_tables_are_whole(table: str, size: int) -> None:
+    scores = published(table)
+    assert len({(s.encoder, s.model, s.task) for s in scores}) == size
+    assert len(scores) == size
+
+
+def test_every_published_table_has_its_source() -> None:
+    assert set(SOURCES) == {row["table"] for row in read_csv(PUBLISHED_SCORES)}
+
+
+@pytest.mark.parametrize(
+    ("suite", "task", "classifier", "asked", "source"),
+    [
+        ("probing", "Tense", "mlp", "mlp", "Conneau et al. 2018, Table 2"),
+        ("probing", "Tense", "logreg", "logreg", "Conneau et al. 2018, Table 4"),
+        ("probing", "Tense", "logreg", "mlp", "Conneau et al. 2018, Table 4"),
+        ("probing", "WC", "logreg", "mlp", "Conneau et al. 2018, Table 2"),
+        ("downstream", "MR", "logreg", "mlp", "Conneau et al. 2018, Table 5"),
+        ("control", "Tense", "mlp", "mlp", None),
+    ],
+)
+def test_the_published_scores_are_those_of_the_suite_by_what_read_ours(
+    tmp_path: Path, suite: str, task: str, classifier: str, asked: str, source: str | None
+) -> None:
+    folder = evaluation_of(tmp_path / "a", "hf:name")
+    (folder / "probes.csv").unlink()
+    write_rows(folder / "probes.csv", [ProbeRow(2, 2, suite, task, classifier, 1, 60, 58, 62, {}, 1, 0.1)])
+    table = probing_table(models(folder), suite, classifier=asked)
+    assert [SOURCES[name] for name in dict.fromkeys(row.source for row in table.rows if row.source)] == [source] * (
+        source is not None
+    )
+    assert (f"({source})" in table.notes[-1]) == (source is not None)
+
+
+@pytest.mark.parametrize("report", ["table", "training", "html"])
+def test_published_scores_are_in_every_table_until_left_out(tmp_path: Path, report: str) -> None:
+    out = tmp_path / "out.html"
+    assert main([report, str(run_of(tmp_path / "a")), "--out", str(out)]) == 0
+    assert "Conneau et al. 2018, Table" in out.read_text()
+    assert main([report, str(tmp_path / "a"), "--published", "none", "--out", str(out)]) == 0
+    assert "Conneau et al. 2018, Table" not in out.read_text()
+
+
+def test_training_scores_stand_under_their_objective(tmp_path: Path) -> None:
+    table = training_table(models(run_of(tmp_path / "a")))
+    assert table.columns == ["NMT En-Fr BLEU"]
+    assert table.rows[0].cells["NMT En-Fr BLEU"].score == 9.0
+    assert table.rows[-1].cells["NMT En-Fr BLEU"].score == 39.1
+
+
+@pytest.mark.parametrize("own", [(), (math.nan, math.nan)])
+def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_path: Path, own: tuple) -> None:
+    runs = run_of(tmp_path / "a", own=own), run_of(tmp_path / "b", encoder="bilstm_last")
+    assert [row.name for row in training_table(models(*runs), []).rows] == ["BiLSTM-last"]
+    assert main(["html", str(runs[0]), "--out", str(tmp_path / "page.html")]) == 0
+
+
+def test_the_papers_own_numbers_show_its_findings() -> None:
+    found = correlate(*(scores_of(probing_table([], suite)) for suite in ("probing", "downstream")))
+    assert found.models == 25
+    assert (found.rho[found.probing.index("WC")] > 0).all()
+    assert (found.rho[found.probing.index("SentLen")] < 0).mean() > 0.5  # most, says the paper
+    signs = {found.probing[i]: np.sign(found.rho[i, j]) for i, j in np.argwhere(found.significant)}
+    assert signs == {"WC": 1, "SentLen": -1}
+
+
+def test_insignificant_cells_are_grey() -> None:
+    rng = np.random.default_rng(0)
+    first = {f"m{i}": {"WC": float(i), "SOMO": float(rng.random())} for i in range(20)}
+    second = {f"m{i}": {"MR": float(i) ** 2} for i in range(20)}
+    found = correlate(first, second)
+    pixels = draw_correlations(found).axes[0].images[0].get_array()
+    assert found.significant.tolist() == [[True], [False]]
+    assert np.ptp(pixels[1, 0, :3]) == 0
+    assert np.ptp(pixels[0, 0, :3]) > 0
+
+
+@settings(max_examples=20)
+@given(st.permutations(range(9)))
+def test_a_correlation_is_scipys(order: list[int]) -> None:
+    found = correlate({f"m{i}": {"WC": float(i)} for i in range(9)}, {f"m{i}": {"MR": order[i]} for i in range(9)})
+    assert found.rho[0, 0] == pytest.approx(spearmanr(range(9), order).statistic)
+
+
+def test_with_five_models_a_perfect_order_is_two_in_120() -> None:
+    same = {f"m{i}": {"WC": float(i), "MR": float(i)} for i in range(5)}
+    assert correlate(same, same).p_value[0, 0] == pytest.approx(2 / 120)
+
+
+def test_holm_rejects_step_by_step() -> None:
+    held = holm(np.array([[0.010, 0.04], [0.030, 0.005]]), 0.05)  # limits .0125 .0167 .025 .05
+    assert held.tolist() == [[True, False], [False, True]]
+
+
+def test_a_test_that_could_not_be_made_does_not_count() -> None:
+    assert holm(np.array([np.nan, 0.04]), 0.05).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("report", ["curves", "curves --overlay", "size"])
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_figures_are_written(tmp_path: Path, report: str, ending: str) -> None:
+    runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
+    out = tmp_path / f"figure.{ending}"
+    assert main([*report.split(), *runs, "--out", str(out)]) == 0
+    assert Image.open(out).width > 1000 if ending == "png" else out.read_text().startswith("<?xml")
+
+
+def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    assert main(["html", str(run_of(tmp_path / "a")), "--out", str(out)]) == 0
+    text = out.read_text()
+    assert not re.search(r'(src|href)="(?!#)', text)
+    assert text.count(">WC, 3: 53.00</title>") == 1
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+
+
+def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
+    assert main(["html", *runs[:1], "--out", str(out)]) == 0
+    assert "by size" not in out.read_text()
+    assert main(["html", *runs, "--out", str(out)]) == 0
+    text = out.read_text()
+    assert "by size of the sentence vector" in text
+    assert ">WC, 1024: 52.00</title>" in text
+    assert "probing against downstream" not in text  # nothing downstream was scored
+    assert all(html.escape(finding.claim) in text for finding in check(CLAIMS, published_evidence()))
+
+
+def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Path) -> None:
+    runs = [run_of(tmp_path / f"{dim} {seed}", dim=dim, seed=seed) for dim in (512, 1024) for seed in (1, 2)]
+    other = run_of(tmp_path / "other", dim=1024)
+    with (other / "config.yaml").open("a") as config:
+        config.write("  layers: 1\n")
+    found = by_size(map(read_run, [*runs, other]))
+    assert [(model.sizes, len(model.runs)) for model in found] == [([512, 1024], 4), ([1024], 1)]
+
+
+def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    runs = [run_of(tmp_path / str(dim), dim=dim) for dim in (512, 1024)]
+    scored = [evaluation_of(tmp_path / f"of {run.name}", run) for run in runs]
+    bov = evaluation_of(tmp_path / "bov", "bov")
+    given = [str(path) for path in (*runs, *scored, bov)]
+    assert main(["size", *given, "--suite", "downstream", "--out", str(tmp_path / "size.png")]) == 0
+    assert capsys.readouterr().err == f"left out, no encoder.dim: {bov}\n"
+
+
+def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path: Path) -> None:
+    of_seeds = [evaluation_of(tmp_path / str(k), f"run_{k}", epoch=k, settings=of_a_run(k)) for k in (1, 2, 3)]
+    (line,) = panel(*models(*of_seeds), Namespace(suite="downstream", classifier="mlp")).lines
+    assert (len(line.x), line.y) == (1, [80])
+
+
+def test_without_scores_of_probes_the_page_has_no_curves(tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    given = [str(evaluation_of(tmp_path / name, f"hf:{name}")) for name in ("a", "b")]
+    assert main(["html", *given, "--out", str(out)]) == 0
+    assert "by epoch" not in out.read_text()
+    assert main(["curves", "--overlay", *given, "--out", str(tmp_path / "curves.png")]) == 2
+
+
+@pytest.mark.parametrize("report", ["table", "training", "curves", "correlation", "size", "findings", "html"])
+def test_a_report_of_nothing_asks_for_runs(capsys: pytest.CaptureFixture[str], report: str) -> None:
+    assert main([report]) == 2
+    assert "give run folders" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["table", "{none}"], "no config.yaml there"),
+        (["table", "{run}", "--suite", "nonsense"], "no scores of the suite 'nonsense'; there are probing"),
+        (["table", "{run}", "--published", "nonsense"], "no published table 'nonsense'"),
+        (["curves", "{run}", "--out", "a.gif"], "ends in .png or .svg"),
+        (["correlation", "{run}"], "no scores of the suite 'downstream'"),
+        (["size", "{run}"], "no runs differ in encoder.dim alone"),
+        (["training", "{untrained}"], "no run has a score"),
+        (["table", "{broken}"], "probes.csv:2: epoch is 'x'"),
+        (["table", "{metrics}"], "metrics.csv:2: val/bleu is 'high'"),
+        (["table", "{config}"], "config.yaml:2: not YAML"),
+    ],
+)
+def test_what_the_user_can_mend_is_said_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    runs = {name: run_of(tmp_path / name) for name in ("run", "broken", "metrics", "config", "untrained")}
+    runs |= {"none": tmp_path / "none"}
+    (runs["untrained"] / "metrics.csv").unlink()
+    header = (
+        "epoch,step,suite,task,classifier,dev_accuracy,test_accuracy,test_low,test_high,hyperparameters,seed,seconds"
+    )
+    (runs["broken"] / "probes.csv").write_text(f"{header}\nx,0,probing,WC,mlp,1,1,1,1,{{}},1,1\n")
+    (runs["metrics"] / "metrics.csv").write_text("epoch,val/bleu\n1,high\n")
+    (runs["config"] / "config.yaml").write_text("a: [1\n")
+    assert main([text.format(**runs) for text in arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_too_few_models_are_no_correlation() -> None:
+    with pytest.raises(InputError, match="needs 4"):
+        correlate({"m": {"WC": 1.0}}, {"m": {"MR": 1.0}})

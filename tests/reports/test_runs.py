@@ -1,0 +1,186 @@
+"""What a report reads of run folders, which of their epochs is best, and which are one model."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from common.csv_files import upsert_csv
+from reports.runs import each_seed_once, read_run, run_folders
+from reports.table import probing_table
+from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of
+
+
+@pytest.mark.parametrize(("select", "best"), [("null", 1), ("nmt_enfr", 3)])
+def test_the_best_epoch_of_several_objectives_is_that_of_the_part_that_selects(
+    tmp_path: Path, select: str, best: int
+) -> None:
+    run = run_of(tmp_path / "a")
+    settings = f"objective_name: multitask\nobjective:\n  parts: [nli, nmt_enfr]\n  select: {select}\n"
+    (run / "config.yaml").write_text(f"encoder_name: bilstm_max\n{settings}")
+    scores = [{"epoch": e, "val/nli/accuracy": 90 - e, "val/nmt_enfr/bleu": e} for e in (1, 2, 3)]
+    (run / "metrics.csv").unlink()
+    upsert_csv(run / "metrics.csv", scores, ("epoch",))
+    assert read_run(run).best_epoch() == best
+
+
+def test_a_folder_of_runs_stands_for_each_of_them_once(tmp_path: Path) -> None:
+    run, other = run_of(tmp_path / "a" / "b"), run_of(tmp_path / "a" / "c" / "d")
+    assert run_folders([other, tmp_path, run]) == [other, run]
+
+
+def test_the_best_epoch_is_chosen_by_the_objectives_own_score(tmp_path: Path) -> None:
+    table = probing_table(models(run_of(tmp_path / "a")), "probing")
+    assert table.rows[0].cells["SentLen"][:3] == (72.0, 70.0, 74.0)
+
+
+def test_before_training_is_never_the_best_epoch_of_a_run_that_trained(tmp_path: Path) -> None:
+    run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0)))
+    rarely = replace(run, rows=[row for row in run.rows if row.epoch in (0, 3)])
+    assert rarely.best_epoch() == 1
+    assert rarely.epoch("best", "probing") == 3
+
+
+def test_perplexity_is_best_where_it_is_lowest(tmp_path: Path) -> None:
+    run = read_run(run_of(tmp_path / "a", own=(9.0, 5.0, 7.0), score="val/perplexity"))
+    assert run.best_epoch() == 2
+
+
+def test_runs_that_differ_in_their_seed_are_one_model(tmp_path: Path) -> None:
+    found = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", seed=2, more=1.0))
+    assert [len(model.runs) for model in found] == [2]
+    assert probing_table(found, "probing").rows[0].cells["WC"][:3] == (52.5, 52.0, 53.0)
+
+
+def test_runs_of_other_lengths_of_training_are_no_seeds_of_one_model(tmp_path: Path) -> None:
+    folders = [run_of(tmp_path / name, seed=seed) for seed, name in enumerate("ab")]
+    for folder, epochs in zip(folders, (5, 8), strict=True):
+        with (folder / "config.yaml").open("a") as file:
+            file.write(f"trainer:\n  max_epochs: {epochs}\n  accelerator: auto\n")
+    assert [model.variant for model in models(*folders)] == ["(trainer.max_epochs=5)", "(trainer.max_epochs=8)"]
+
+
+def test_a_run_made_twice_counts_once(tmp_path: Path) -> None:
+    folders = [run_of(tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 2), ("c", 1))]
+    found = each_seed_once(map(read_run, folders))
+    assert [run.folder.name for run in found] == ["c", "b"]
+
+
+def kept_of(*evaluations: Path) -> list[str]:
+    """The names of the folders that a report reads."""
+    return [run.folder.name for run in each_seed_once(map(read_run, evaluations))]
+
+
+@pytest.mark.parametrize("model", ["bov", "run"])
+def test_of_one_model_evaluated_twice_the_later_epoch_counts(tmp_path: Path, model: str) -> None:
+    said = {epoch: of_a_run(1, max_epochs=epoch) if model == "run" else "" for epoch in (9, 5)}  # as resumed
+    folders = [evaluation_of(tmp_path / str(e), model, epoch=e, settings=settings) for e, settings in said.items()]
+    assert kept_of(*folders) == ["9"]
+
+
+def test_of_one_model_evaluated_twice_at_one_epoch_the_later_evaluation_counts(tmp_path: Path) -> None:
+    folders = [evaluation_of(tmp_path / name, "vectors:a.npy") for name in ("newer", "older")]
+    os.utime(folders[1] / "config.yaml", (0, 0))
+    assert kept_of(*folders) == ["newer"]
+
+
+def test_evaluations_of_seeds_are_one_model(tmp_path: Path) -> None:
+    folders = [evaluation_of(tmp_path / str(s), f"run_{s}", score=70 + s, settings=of_a_run(s)) for s in (1, 2, 3)]
+    assert kept_of(*folders) == ["1", "2", "3"]
+    (found,) = models(*folders)
+    assert found.variant == ""
+    assert probing_table([found], "downstream").rows[0].cells["MR"][:3] == (72, 71, 73)
+
+
+def test_evaluations_of_a_run_with_other_settings_are_no_seeds(tmp_path: Path) -> None:
+    said = {"a": of_a_run(1), "b": of_a_run(2), "c": of_a_run(3, dim=64), "d": of_a_run(1, checkpoint="last.ckpt")}
+    folders = [evaluation_of(tmp_path / name, f"run_{name}", settings=settings) for name, settings in said.items()]
+    found = models(*folders)
+    assert [[run.folder.name for run in model.runs] for model in found] == [["a", "b"], ["c"], ["d"]]
+    assert [model.variant.count("run.encoder.dim") for model in found] == [1, 1, 1]
+
+
+def test_evaluations_of_two_runs_of_one_seed_are_no_seeds(tmp_path: Path) -> None:
+    folders = [evaluation_of(tmp_path / name, f"run_{name}", settings=of_a_run(1)) for name in "ab"]
+    assert [model.variant for model in models(*folders)] == ["(model=run_a)", "(model=run_b)"]
+
+
+def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "a")
+    for name, model in (("x", run), ("y", run / "checkpoints" / "best.ckpt")):
+        (run / "checkpoints").mkdir(exist_ok=True)
+        (run / "checkpoints" / "best.ckpt").touch()
+        (found,) = models(evaluation_of(tmp_path / name, model), run)
+        assert probing_table([found], "downstream").rows[0].cells["MR"].score == 80
+        assert probing_table([found], "probing").rows[0].cells["WC"].score == 52
+
+
+@pytest.mark.parametrize(
+    ("size", "tags", "found"), [(1200, "", 1), (600, "", 2), (1200, "  source: {tags: english/penn}\n", 1)]
+)
+def test_another_readout_of_the_same_tasks_is_a_part_of_the_run(
+    tmp_path: Path, size: int, tags: str, found: int
+) -> None:
+    run = run_of(tmp_path / "run")
+    more = evaluation_of(tmp_path / "more", run, "probing", task="SentLen")
+    for folder, sentences, newer in ((run, 1200, ""), (more, size, tags)):
+        with (folder / "config.yaml").open("a") as config:
+            config.write(f"probes:\n  train_size: {sentences}\n{newer}")
+    assert len(models(run, more)) == found
+
+
+def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_where_it_was_made(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "lab" / "runs" / "a")
+    assert len(models(run, evaluation_of(tmp_path / "lab" / "evaluations" / "b", "runs/a"))) == 1
+
+
+def test_evaluations_of_one_model_on_two_suites_are_one_model(tmp_path: Path) -> None:
+    one, other = (evaluation_of(tmp_path / suite, "hf:name", suite) for suite in ("probing", "downstream"))
+    assert len(models(one, other)) == 1
+
+
+def joined(*evaluations: Path) -> list[list[str]]:
+    """The tasks in each row of a report."""
+    return [sorted(row.task for run in model.runs for row in run.rows) for model in models(*evaluations)]
+
+
+def test_scores_of_one_layer_are_no_part_of_anothers(tmp_path: Path) -> None:
+    layers = [evaluation_of(tmp_path / k, "hf:name", "probing", task="WC", objective=f"layer {k}") for k in ("0", "12")]
+    assert joined(*layers, evaluation_of(tmp_path / "x", "hf:name", objective="layer 12")) == [["WC"], ["MR", "WC"]]
+
+
+@pytest.mark.parametrize("setting", ["embeddings: {path: %s.vec}\n", "corpus: {size: %s}\n", "checkpoint: %s.ckpt\n"])
+def test_scores_of_a_model_made_otherwise_are_no_part_of_it(tmp_path: Path, setting: str) -> None:
+    probed = evaluation_of(tmp_path / "probed", "bov", "probing", task="WC", settings=setting % "1")
+    scored = [evaluation_of(tmp_path / of, "bov", settings=setting % of) for of in ("1", "2")]
+    assert joined(probed, scored[0]) == [["MR", "WC"]]
+    assert joined(probed, scored[1]) == [["WC"], ["MR"]]
+
+
+def test_another_readout_of_another_corpus_is_no_part_of_the_run(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run")
+    with (run / "config.yaml").open("a") as config:
+        config.write("corpus: {size: 400}\n")
+    of = {size: f"corpus: {{size: {size}}}\n" for size in (400, 500)}
+    same, other = (evaluation_of(tmp_path / str(k), run, "probing", task="WC2", settings=of[k]) for k in of)
+    assert len(models(run, same)) == 1
+    assert len(models(run, other)) == 2
+
+
+def test_two_evaluations_on_one_suite_stay_apart(tmp_path: Path) -> None:
+    one, other = (evaluation_of(tmp_path / str(k), "hf:name", kfold=k) for k in (5, 10))
+    assert [m.name for m in models(one, other)] == [f"NMT En-Fr (downstream.kfold={k})" for k in (5, 10)]
+
+
+def test_models_of_one_name_say_in_what_they_differ(tmp_path: Path) -> None:
+    found = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", dim=1024))
+    assert [model.name for model in found] == ["NMT En-Fr (encoder.dim=512)", "NMT En-Fr (encoder.dim=1024)"]
+
+
+def test_a_run_without_names_takes_them_from_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "nli" / "mine" / "now"
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text("seed: 1\n")
+    run = read_run(folder)
+    assert (run.objective, run.encoder) == ("nli", "mine")

@@ -1,0 +1,93 @@
+"""A run is continued with parts of this project alone, whatever its settings say."""
+
+import re
+from pathlib import Path
+
+import pytest
+from omegaconf import DictConfig, OmegaConf
+
+from common.errors import InputError
+from tests.common.test_config_check import CONFIGS, composed
+from train import command
+from training.allowed_classes import only_ours
+
+SHIPPED = {name for path in CONFIGS.rglob("*.yaml") for name in re.findall(r"_target_: (.*)", path.read_text())}
+HERE = Path("config.yaml")
+
+
+@pytest.mark.parametrize("target", sorted(SHIPPED))
+def test_whatever_our_configuration_files_name_is_ours(target: str) -> None:
+    config = OmegaConf.create({"part": [{"_target_": target}]})
+    assert only_ours(config, HERE) == config
+
+
+@pytest.fixture(scope="module")
+def run_settings() -> str:
+    config = composed()
+    OmegaConf.resolve(config)
+    return OmegaConf.to_yaml(config)
+
+
+PLACES = [
+    "corpus",
+    "datamodule",
+    "objective",
+    "objective.optimizer",
+    "objective.settings.nli.datamodule",
+    "encoder",
+    "encoder.dim",
+    "embeddings.source",
+    "probes.source",
+    "probes.classifier",
+    "trainer",
+    "trainer.strategy",
+    "seed",
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_run_whose_settings_would_run_code_is_refused_in_one_line(
+    run_settings: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, config = tmp_path / "made", OmegaConf.create(run_settings)
+    OmegaConf.update(config, place, {"_target_": "os.mkdir", "path": str(made)}, merge=False, force_add=True)
+    OmegaConf.save(config, tmp_path / "config.yaml")
+    with pytest.raises(SystemExit, match="2"):
+        command([f"resume={tmp_path}"])
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith(f"error: {tmp_path / 'config.yaml'}: {place}._target_ is os.mkdir; ")
+    assert not made.exists()
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "os.system",
+        "pytorch_lightning.callbacks.ModelCheckpoint",
+        "torch.load",
+        "torch.optim.Optimizer.__init__",
+        "torch.optim.lr_scheduler.LambdaLR",
+        "datamodules.arrays.ArrayFile",
+        "common.files.shutil.rmtree",
+        "datamodules.nothing.Here",
+        "encodersx.bilstm.BiLSTM",
+        "probes",
+        "",
+    ],
+)
+def test_a_class_that_no_setting_needs_is_refused(target: str) -> None:
+    config = OmegaConf.create({"trainer": {"callbacks": [{"_target_": target}]}})
+    with pytest.raises(InputError, match=r"trainer\.callbacks\.0\._target_ is"):
+        only_ours(config, HERE)
+
+
+HIDDEN = ["${oc.create:{_target_: os.getcwd}}", "\\${oc.create:{_target_: os.getcwd}}", "${nothing}", "${size}"]
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_a_class_that_hides_in_a_text_is_refused(hidden: str) -> None:
+    config = OmegaConf.create({"size": hidden})
+    assert isinstance(config, DictConfig)
+    with pytest.raises(InputError, match=r"config\.yaml: .*"):
+        only_ours(config, HERE)

@@ -1,0 +1,88 @@
+"""Checkpoints: whole or not there, and one before the last for a disk that damages it."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from common.errors import InputError
+from training.checkpoints import DAMAGED, LAST, PREVIOUS, AtomicCheckpoints, keep, newest_whole
+
+
+def read(path: Path) -> int:
+    try:
+        return int(torch.load(path, weights_only=True)["epoch"])
+    except Exception:
+        raise InputError(f"{path}: damaged") from None
+
+
+def save(folder: Path, *epochs: int) -> None:
+    for epoch in epochs:
+        AtomicCheckpoints().save_checkpoint({"epoch": epoch}, folder / LAST)
+
+
+def test_the_one_before_the_last_is_kept(tmp_path: Path) -> None:
+    save(tmp_path, 1)
+    assert [path.name for path in tmp_path.iterdir()] == [LAST]
+    save(tmp_path, 2, 3)
+    assert (read(tmp_path / LAST), read(tmp_path / PREVIOUS)) == (3, 2)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_save_that_was_killed_before_its_last_move_leaves_nothing_when_it_is_done_again(tmp_path: Path) -> None:
+    save(tmp_path, 1)
+    keep(tmp_path / LAST, tmp_path / PREVIOUS)
+    save(tmp_path, 2)
+    assert {path.name for path in tmp_path.iterdir()} == {LAST, PREVIOUS}
+
+
+def test_the_best_has_none_before_it(tmp_path: Path) -> None:
+    for epoch in (1, 2):
+        AtomicCheckpoints().save_checkpoint({"epoch": epoch}, tmp_path / "best.ckpt")
+    assert [path.name for path in tmp_path.iterdir()] == ["best.ckpt"]
+
+
+def cut_off(path: Path) -> bytes:
+    left = path.read_bytes()[: path.stat().st_size // 2]
+    path.write_bytes(left)
+    return left
+
+
+def test_a_damaged_last_one_falls_back_to_the_one_before_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    save(tmp_path, 1, 2)
+    cut_off(tmp_path / LAST)
+    assert newest_whole(tmp_path, read) == tmp_path / PREVIOUS
+    assert f"{LAST}: damaged; it is now {DAMAGED}; going on from {tmp_path / PREVIOUS}" in caplog.text
+
+
+def test_a_damaged_last_one_never_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
+    save(tmp_path, 1, 2)
+    left = cut_off(tmp_path / LAST)
+    newest_whole(tmp_path, read)
+    save(tmp_path, 3)
+    assert (read(tmp_path / LAST), read(tmp_path / PREVIOUS)) == (3, 1)
+    assert (tmp_path / DAMAGED).read_bytes() == left
+
+
+def test_two_damaged_ones_are_an_error_and_none_is_a_start(tmp_path: Path) -> None:
+    assert newest_whole(tmp_path, read) is None
+    save(tmp_path, 1, 2)
+    for name in (LAST, PREVIOUS):
+        (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(InputError, match=r"last\.ckpt: damaged"):
+        newest_whole(tmp_path, read)
+
+
+def test_a_write_that_fails_leaves_the_last_one_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path, 1)
+
+    def full(*_: object) -> None:
+        raise RuntimeError("PytorchStreamWriter failed writing file")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(OSError, match="could not be written"):
+        save(tmp_path, 2)
+    assert read(tmp_path / LAST) == 1
+    assert [path.name for path in tmp_path.iterdir()] == [LAST]

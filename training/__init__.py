@@ -1,0 +1,1 @@
+"""Lightning's side of a run: trainer, checkpoints, callbacks, devices."""

@@ -1,0 +1,41 @@
+"""The run's own record: one row per epoch in metrics.csv; in TensorBoard the same by epoch, and the loss by step."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+
+from common.csv_files import upsert_csv
+from objectives.objective import Objective
+
+
+class RunLog(pl.Callback):
+    """Writes training and validation scores at the end of each epoch; a resumed run leaves each row once."""
+
+    def __init__(self, metrics: Path) -> None:
+        self.metrics = metrics
+        self._started = time.monotonic()
+
+    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        self._started = time.monotonic()
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: object, batch_idx: int
+    ) -> None:
+        every = trainer.log_every_n_steps  # type: ignore[attr-defined]
+        if every and trainer.global_step % every == 0:
+            for logger in trainer.loggers:
+                logger.log_metrics({"train/step_loss": float(outputs["loss"])}, step=trainer.global_step)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        epoch = trainer.current_epoch + 1
+        found = {name: float(value) for name, value in trainer.callback_metrics.items()}
+        means = pl_module.train_means() if isinstance(pl_module, Objective) else {}
+        scores = dict(sorted({**found, **means}.items()))
+        seconds = time.monotonic() - self._started
+        for logger in trainer.loggers:
+            logger.log_metrics(scores | {"time/epoch": seconds}, step=epoch)
+        if trainer.is_global_zero:
+            row = {"epoch": epoch, "step": trainer.global_step, **scores, "seconds": seconds}
+            upsert_csv(self.metrics, [row], key=("epoch",))
