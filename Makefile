@@ -1,22 +1,29 @@
-PYTHON ?= python3.11
+# The first of these that is Python 3.11 or newer; torch 2.13 has a CPU build for 3.11, so that comes first.
+CANDIDATES := python3.11 python3.12 python3.13 python3
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in $(CANDIDATES); do $$p -c '$(NEW_ENOUGH)' 2> /dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo test tensorboard bench lint
+.PHONY: demo test test-nightly tensorboard bench
 
 demo: .venv/installed        ## the whole path on the embedded corpus: train, probe, draw
 	$(BIN)/python train.py encoder=bilstm_max objective=nmt_enfr
 
-test: .venv/installed        ## every test
-	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python -m pytest
+test: .venv/installed        ## style, types, and every test, in two processes of one thread each
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-nightly:                ## the same with many more examples of each law and more kills: hours
+	HYPOTHESIS_PROFILE=nightly $(MAKE) test
 
 tensorboard: .venv/installed ## the curves of all runs, live, on http://localhost:6006
 	$(BIN)/tensorboard --logdir runs
 
-bench: .venv/installed       ## every CPU benchmark, and the table in docs/performance.md
+bench: .venv/installed       ## every CPU benchmark, and its tables in docs/results/performance.md
 	for name in training encoding probing downstream data; do $(BIN)/python benchmarks/$$name.py || exit 1; done
 	$(BIN)/python -m benchmarks.table
 
 .venv/installed: requirements.txt
+	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or newer here; install one, or give PYTHON=" >&2; exit 2; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=24" wheel
 	$(BIN)/python -m pip install --quiet -r requirements.txt

@@ -1,1 +1,1 @@
-"""How fast the parts are; each file is a command."""
+"""Benchmarks of the parts; each file is a command, except machine.py and the reference implementations."""

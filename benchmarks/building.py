@@ -1,12 +1,11 @@
-"""What building the ten probing tasks costs as a corpus of trees grows.
+"""Time and memory of building the ten probing tasks, by size of the corpus of trees.
 
 python benchmarks/building.py                                  10,000 and 100,000 sentences
 python benchmarks/building.py --sizes 10000 100000 1000000 --json benchmarks/results/building.json
 
-Trees are those of the embedded corpus, one per line. Each size is built in a process of its own, by what
-`python -m probes.probing.build` does with them: the published sizes
-are wished for, and a smaller corpus gives what it can.
-Memory is said twice: resident, and the processes' own with their workers (benchmarks/machine.py).
+The trees are those of the demo corpus, one per line. Each size is built in a separate process, as by
+`python -m probes.probing.build`: the published sizes are requested, and a smaller corpus gives smaller tasks.
+Two memory figures: resident, and own memory including worker processes (benchmarks/machine.py).
 """
 
 import argparse
@@ -19,27 +18,27 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-sys.path.insert(0, str(ROOT))  # so that the file runs as it is
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
 from datamodules.demo import PROBE_FACTOR, Demo  # noqa: E402
-from probes.probing.build.__main__ import build, understand  # noqa: E402
+from probes.probing.build.__main__ import build, parse  # noqa: E402
 from probes.probing.published_files import FILES  # noqa: E402
 
 
 def generate(path: Path, sentences: int) -> None:
-    """So many trees of the embedded corpus, one per line."""
+    """Write trees of the demo corpus, one per line."""
     trees = Demo(size=1 + sentences // PROBE_FACTOR).trees("probe")
     with path.open("w", encoding="utf-8") as file:
         file.writelines(f"{tree}\n" for tree in islice(trees, sentences))
 
 
 def time_of(trees: Path, out: Path) -> dict[str, Any]:
-    """Seconds and memory of the whole command, from trees to files and report."""
-    order = understand([f"trees={trees}", f"out={out}"])
+    """Seconds and memory of the whole command: trees to task files and report."""
+    settings = parse([f"trees={trees}", f"out={out}"])
     started = time.perf_counter()
     with grown_memory() as memory:
-        lacking = build(order)
+        lacking = build(settings)
     return {
         "seconds": time.perf_counter() - started,
         "memory": memory,
@@ -49,7 +48,7 @@ def time_of(trees: Path, out: Path) -> dict[str, Any]:
 
 
 def training_sentences(path: Path) -> int:
-    """How many lines of a task are for training; 0 where it could not be built."""
+    """The number of training lines of a task; 0 if it could not be built."""
     if not path.exists():
         return 0
     with path.open(encoding="utf-8") as file:

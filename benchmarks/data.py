@@ -1,11 +1,11 @@
-"""What the input pipeline costs as a corpus grows: reading, tokenising, codes, ids; then counts and batches.
+"""Time and memory of the input pipeline, by corpus size: reading, tokenising, codes, ids; then counts and batches.
 
 python benchmarks/data.py                                    10,000 and 100,000 sentences
 python benchmarks/data.py --sizes 10000 100000 1000000 10000000 --json benchmarks/results/data_to_10_million.json
 
-Text is generated: Zipfian words, lengths like Europarl's. Each size is prepared once, in a process of its own; then
-another one counts the target codes and draws one epoch of batches of 64 from the memory-mapped result, nothing else
-done. Memory is said twice: resident, with mapped files, and the processes' own without them (benchmarks/machine.py).
+The text is generated: Zipfian words, sentence lengths as in Europarl. Each size is prepared once, in a separate
+process. Another process then counts the target codes and draws one epoch of batches of 64 from the memory-mapped files.
+Two memory figures: resident, with mapped files, and own memory without them (benchmarks/machine.py).
 """
 
 import argparse
@@ -20,7 +20,7 @@ import numpy as np
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-sys.path.insert(0, str(ROOT))  # so that the file runs as it is
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
 from datamodules.corpora.plain_text import PlainText  # noqa: E402
@@ -31,7 +31,7 @@ WORDS = 50_000
 
 
 def generate(path: Path, sentences: int) -> None:
-    """A text file of so many sentences, documents of ten."""
+    """Write a text file of generated sentences, in documents of ten."""
     random = np.random.default_rng(1)
     syllables = np.array([a + b for a in "bdfgklmnprstvz" for b in "aeiou"])
     words = np.array(["".join(syllables[(i // 70**k) % 70] for k in range(1 + i % 3)) for i in range(WORDS)])
@@ -45,7 +45,7 @@ def generate(path: Path, sentences: int) -> None:
 
 
 def prepare(text: Path, cache: Path) -> dict[str, Any]:
-    """Everything before the first batch."""
+    """Time and memory of everything before the first batch."""
     started = time.perf_counter()
     with grown_memory() as memory:
         data = made(text, cache)
@@ -57,7 +57,7 @@ def prepare(text: Path, cache: Path) -> dict[str, Any]:
 
 
 def epoch(text: Path, cache: Path) -> dict[str, Any]:
-    """Counts, and one epoch of batches, from what is there."""
+    """Time and memory of counting and of one epoch of batches, from the cache."""
     data = made(text, cache)
     with grown_memory() as counting:
         started = time.perf_counter()
@@ -91,7 +91,7 @@ def measure(sentences: int) -> dict[str, Any]:
 
 
 def fastest_step() -> dict[str, Any]:
-    """The fastest training step on such pairs that was measured: its name and sentences per second."""
+    """The fastest measured training step on such pairs: its name and its sentences per second."""
     found = {"step": "none measured", "sentences_per_second": 0.0}
     for path in sorted(RESULTS.glob("training*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))

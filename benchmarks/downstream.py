@@ -1,9 +1,9 @@
-"""How fast a downstream task without official parts is, next to the published k-fold protocol, one fit after another.
+"""Speed of a downstream task without official splits, compared with the published k-fold protocol, fit by fit.
 
 python benchmarks/downstream.py                      3,775 sentences (CR), 5 folds: 105 fits
 python benchmarks/downstream.py --sentences 10662 --folds 10 --outer 1      MR: 410 fits; those of one fold are timed
 
-The published side may be timed on some of the outer folds; its seconds are then those times folds / timed.
+The published side may be timed on some of the outer folds only; its seconds are then scaled to all folds.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file runs as it is
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
 from benchmarks.probing import Shape, vectors  # noqa: E402
@@ -21,7 +21,7 @@ from benchmarks.sequential import nested_folds  # noqa: E402
 from probes.classifiers.classifier import Grid, as_tensors  # noqa: E402
 from probes.downstream.folds import nested  # noqa: E402
 
-SEED = 1111  # the toolkit's
+SEED = 1111  # as in the toolkit
 
 
 def ours(shape: Shape, folds: int, protocol: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How fast a frozen encoder turns sentences into vectors, next to batches in the order of the file.
+"""Speed of a frozen encoder, compared with encoding in batches in file order.
 
 python benchmarks/encoding.py                               20,000 sentences through bilstm_max
 python benchmarks/encoding.py --sentences 1000000 --encoder bov
@@ -18,7 +18,7 @@ from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file runs as it is
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.machine import DEVICE, grown_memory, hardware, write_json  # noqa: E402
 from datamodules.text.vocabulary import Vocabulary  # noqa: E402
@@ -27,13 +27,13 @@ from encoders.embedding import WordEmbedding  # noqa: E402
 
 WIDTH = 300  # E
 WORDS = 50_000  # V
-REPEATED = 0.2  # share of sentences that came before, as premises and probing sentences do
+REPEATED = 0.2  # share of repeated sentences, as among premises and probing sentences
 PLAIN_BATCH = 64  # sentences
-PLAIN_AT_MOST = 5_000  # sentences; the plain way needs no million to be timed
+PLAIN_AT_MOST = 5_000  # sentences; enough to time the plain way
 
 
 def generate(count: int, seed: int = 1) -> list[str]:
-    """Sentences of Zipfian words; lengths are skewed, 14 words in the middle and up to 100."""
+    """Sentences of Zipfian words; lengths are skewed, median 14 words, at most 100."""
     random = np.random.default_rng(seed)
     lengths = np.clip(random.lognormal(np.log(14), 0.6, count), 1, 100).astype(int)
     ends = lengths.cumsum()
@@ -45,7 +45,7 @@ def generate(count: int, seed: int = 1) -> list[str]:
 
 
 def build(name: str) -> FrozenEncoder:
-    """The encoder of a configuration at its full size, with random weights and word vectors."""
+    """The encoder of a configuration at full size, with random weights and word vectors."""
     torch.manual_seed(1)
     encoder = instantiate(OmegaConf.load(ROOT / "configs" / "encoder" / f"{name}.yaml"), input_dim=WIDTH)
     vocabulary = Vocabulary(map(str, range(WORDS)))
@@ -56,7 +56,7 @@ def build(name: str) -> FrozenEncoder:
 
 @torch.no_grad()
 def plain(frozen: FrozenEncoder, sentences: list[str]) -> np.ndarray:
-    """What one would write first: every sentence, in the order of the file, padded to its batch."""
+    """The straightforward implementation: every sentence, in file order, padded to its batch."""
     vectors = []
     for start in tqdm(range(0, len(sentences), PLAIN_BATCH), desc="plain", disable=None, leave=False):
         rows = [torch.tensor(frozen.vocabulary.rows(text)) for text in sentences[start : start + PLAIN_BATCH]]
@@ -70,7 +70,7 @@ def measure(name: str, count: int) -> dict[str, object]:
     """Time both ways on the same sentences, and compare their vectors."""
     sentences, frozen = generate(count), build(name)
     sample = sentences[:PLAIN_AT_MOST]
-    frozen.encode(sample[:256])  # the first call of a kernel is slow
+    frozen.encode(sample[:256])  # warm up: the first call of a kernel is slow
     with tempfile.TemporaryDirectory() as folder:
         with grown_memory() as memory:
             start = time.perf_counter()

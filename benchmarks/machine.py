@@ -1,4 +1,4 @@
-"""What the benchmarks share: which machine this is, how fast it multiplies, how much memory a piece of work takes."""
+"""Helpers of the benchmarks: description and speed of this machine, time and memory of a piece of work."""
 
 import json
 import os
@@ -16,15 +16,15 @@ from typing import Any, TypeVar
 import torch
 
 from common.files import atomic_write
-from common.matmul import whole_products
+from common.matmul import fast_exact_matmul
 
 Result = TypeVar("Result")
 STARTED = time.perf_counter()
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"  # where benchmarks compute; CUDA_VISIBLE_DEVICES= hides a GPU
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"  # of the benchmarks; CUDA_VISIBLE_DEVICES= hides a GPU
 
 
 def processor(device: str = "cpu") -> str:
-    """The name of the processor, or of the GPU, where the system tells it."""
+    """The name of the processor or of the GPU, if the system reports it."""
     if device == "cuda":
         return torch.cuda.get_device_name()
     info = Path("/proc/cpuinfo")
@@ -33,14 +33,14 @@ def processor(device: str = "cpu") -> str:
 
 
 def now() -> float:
-    """Seconds, after all that the GPU still had to do."""
+    """The time in seconds, after the GPU has finished its work."""
     if DEVICE == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter()
 
 
 def repeated(work: Callable[[], object], times: int = 5) -> float:
-    """Seconds of one repetition; the first does not count."""
+    """Seconds of one repetition, after a warm-up."""
     work()
     started = now()
     for _ in range(times):
@@ -49,7 +49,7 @@ def repeated(work: Callable[[], object], times: int = 5) -> float:
 
 
 def matrix_rate(size: int, kind: torch.dtype) -> float:
-    """GFLOP/s of a large product."""
+    """GFLOP/s of a large matrix product."""
     a, b = torch.randn(2, size, size, device=DEVICE, dtype=kind)
     return 2 * size**3 / repeated(lambda: a @ b) / 1e9
 
@@ -62,10 +62,10 @@ def bandwidth(megabytes: int = 1024) -> float:
 
 
 def hardware() -> dict[str, Any]:
-    """What every result says about where it was measured."""
+    """The description of this machine that every result contains."""
     size = 8192 if DEVICE == "cuda" else 2048
     default = matrix_rate(size, torch.float32)
-    with whole_products():
+    with fast_exact_matmul():
         rate = matrix_rate(size, torch.float32)
     return {
         "command": " ".join(["python", *sys.argv]),
@@ -74,7 +74,7 @@ def hardware() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "matrix_gflop_per_second": round(rate),
-        "default_matrix_gflop_per_second": round(default),  # as PyTorch multiplies where nobody sets anything
+        "default_matrix_gflop_per_second": round(default),  # with the default settings of PyTorch
         "bf16_matrix_gflop_per_second": round(matrix_rate(size, torch.bfloat16)),
         "memory_gb_per_second": round(bandwidth()),
         "torch": torch.__version__,
@@ -83,29 +83,29 @@ def hardware() -> dict[str, Any]:
 
 
 def write_json(path: Path, record: dict[str, Any]) -> None:
-    """Keep what a benchmark found, with the seconds that it took and what else the machine had to do."""
-    load = os.getloadavg()[0]  # of everything on the machine: above its cores, seconds mean little
+    """Write the results of a benchmark, with its duration and the load of the machine."""
+    load = os.getloadavg()[0]  # load of the whole machine; above its number of cores, seconds mean little
     record = {**record, "load": load, "seconds": round(time.perf_counter() - STARTED, 1)}
     with atomic_write(path) as file:
         json.dump(record, file, indent=1)
         file.write("\n")
 
 
-LOOKS = 10  # a second, at what the workers hold
+SAMPLES = 10  # of memory, per second
 
 
 def status_megabytes(field: str) -> float:
-    """VmRSS, VmHWM or another size of this process; ru_maxrss would be the parent's in a process that it started."""
+    """VmRSS, VmHWM or another size of this process; ru_maxrss would include that of the parent."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) / 2**10
 
 
 def own_megabytes() -> float:
-    """What this process and its workers hold together that is no mapped file; pages that they share count once."""
+    """Memory of this process and its workers, without mapped files; shared pages count once."""
     total = 0
     children = " ".join(path.read_text() for path in Path("/proc/self/task").glob("*/children"))
     for number in ["self", *children.split()]:
-        with suppress(OSError):  # a worker that has just ended
+        with suppress(OSError):  # the worker has just ended
             lines = Path(f"/proc/{number}/smaps_rollup").read_text().splitlines()
             total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss_Anon:"))
     return total / 2**10
@@ -113,23 +113,23 @@ def own_megabytes() -> float:
 
 @contextmanager
 def grown_memory() -> Iterator[dict[str, float]]:
-    """How far memory rises meanwhile above what it was at the start, in MB (Linux).
+    """Measure the growth of memory inside this context, in MB above the start (Linux).
 
-    `memory_mb`: resident memory of this process at its highest (VmHWM), mapped files included, which the system
-    takes back when it needs room. `own_mb`: without mapped files, but with worker processes; looked at ten times
-    a second, so that what lasts shorter can be missed. `gpu_mb`: on a GPU, of its memory.
+    `memory_mb`: peak resident memory of this process (VmHWM), including mapped files, which the system can reclaim.
+    `own_mb`: without mapped files, with worker processes; sampled ten times a second, so short peaks can be missed.
+    `gpu_mb`: memory of the GPU.
     """
     found: dict[str, float] = {}
     if DEVICE == "cuda":
         torch.cuda.reset_peak_memory_stats()
         held = torch.cuda.memory_allocated()
-    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten: VmHWM = VmRSS
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak: VmHWM = VmRSS
     before, own = status_megabytes("VmRSS"), own_megabytes()
     highest, ended = own, Event()
 
     def watch() -> None:
         nonlocal highest
-        while not ended.wait(1 / LOOKS):
+        while not ended.wait(1 / SAMPLES):
             highest = max(highest, own_megabytes())
 
     watcher = Thread(target=watch, daemon=True)
@@ -146,6 +146,6 @@ def grown_memory() -> Iterator[dict[str, float]]:
 
 
 def alone(function: Callable[..., Result], *arguments: Any) -> Result:
-    """In a fresh process, so that each measurement has its own memory."""
+    """Run the function in a new process, so that each measurement has its own memory."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         return pool.submit(function, *arguments).result()

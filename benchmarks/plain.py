@@ -1,7 +1,7 @@
-"""Training as one would write it first: the yardstick of benchmarks/training.py.
+"""A straightforward implementation of training: the reference of benchmarks/training.py.
 
-Batches in file order, packed sequences for recurrent encoders, a decoder that takes one step at a time, all logits of
-a batch at once, bags as counts over the vocabulary, Adam as torch gives it by default. The model is the same.
+Batches in file order, packed sequences for recurrent encoders, a decoder that computes one step at a time, all logits
+of a batch at once, bags as counts over the vocabulary, default Adam of torch. The model is the same.
 """
 
 from collections.abc import Callable
@@ -20,16 +20,16 @@ from objectives.attention import Attention, Memory
 from objectives.layers import LOSSES, feedforward
 
 Words = Callable[[Tensor], Tensor]  # ids (B, T) to word vectors (B, T, E)
-Pool = Callable[[Tensor, Tensor], Tensor]  # states (B, T, D) and lengths to vectors (B, D)
+PlainPool = Callable[[Tensor, Tensor], Tensor]  # states (B, T, D) and lengths to vectors (B, D)
 
 
 class PackedEncoder(nn.Module):
-    """A recurrent encoder through torch's own bidirectional layers, pooled as it pools; any other as it is."""
+    """A recurrent encoder with torch's own bidirectional layers and the same pooling; other encoders unchanged."""
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
         self.encoder, self.layers = encoder, None
-        self.pool: Pool = getattr(encoder, "pool", mean_pool)  # a BiGRU takes the mean
+        self.pool: PlainPool = getattr(encoder, "pool", mean_pool)  # BiGRU has mean pooling
         recurrent = next((module for module in encoder.modules() if isinstance(module, Bidirectional)), None)
         if recurrent is not None:
             first: Any = recurrent.ahead[0]
@@ -96,7 +96,7 @@ class PlainNLI(nn.Module):
 
 
 class PlainDiscourse(nn.Module):
-    """One sentence and what its document says about it."""
+    """The discourse losses on one sentence vector."""
 
     def __init__(self, encoder: Encoder, data: Any, hidden: int) -> None:
         super().__init__()

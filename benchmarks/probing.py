@@ -1,17 +1,17 @@
-"""How fast one probing task is, next to the published protocol run as published: one classifier after another.
+"""Speed of one probing task, compared with the published protocol as published: one classifier after another.
 
-python benchmarks/probing.py                      a small shape, both to their end
+python benchmarks/probing.py                      a small shape, both sides to the end
 python benchmarks/probing.py --full               100k/10k/10k, D = 512 and 2048; 2, 20 and 1000 classes
 python benchmarks/probing.py --full --sequential-passes 1
 python benchmarks/probing.py --full --sequential-passes 1 --fused-passes 4
 python benchmarks/probing.py --train 10000 100000 1000000 --sequential-passes 1 --fused-passes 4 --json FILE
 
-With --sequential-passes N each width and dropout of the sequential side is trained for N passes only, and its seconds
-are those per pass times the passes that its cells take to their end; these are known from the fused run, whose cells
-are the same (tests/probes/classifiers/test_senteval.py). With --fused-passes N the fused run, too, stops after N passes
-of every cell: then both sides' seconds are for N passes, their ratio holds for any number, and they have no accuracy;
-`modern` runs to its end and is compared with the fewest passes that the protocol can take, so its ratio is a lower
-bound. Each side runs in a process of its own, on the GPU if there is one.
+With --sequential-passes N each width and dropout of the sequential side trains for N passes only. Its seconds are then
+seconds per pass times the passes until its cells stop; these are known from the fused run, which has equal cells
+(tests/probes/classifiers/test_senteval.py). With --fused-passes N the fused run also stops after N passes of each cell.
+Then the seconds of both sides are for N passes, their ratio holds for any number, and there is no accuracy. `modern`
+runs to the end and is compared with the minimum number of passes of the protocol, so its ratio is a lower bound.
+Each side runs in a separate process, on the GPU if there is one.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import torch
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-sys.path.insert(0, str(ROOT))  # so that the file runs as it is
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.machine import DEVICE, alone, grown_memory, hardware, now, write_json  # noqa: E402
 from benchmarks.sequential import search, train_alone  # noqa: E402
@@ -37,10 +37,10 @@ from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe  # n
 
 Seen = dict[Cell, int]  # sentences
 
-FEWEST_PASSES = 28  # of a cell: a first evaluation and six that are not better, four passes each
-MANY = 100  # classes from which logistic regression is the classifier, as for WordContent
-MOST = 10_000  # sentences of dev and of test: as many as the published tasks have
-SEED = 1111  # the toolkit's
+FEWEST_PASSES = 28  # of a cell: one evaluation and six without improvement, four passes each
+MANY = 100  # from this many classes on the classifier is logistic regression, as for WordContent
+MOST = 10_000  # sentences of dev and of test, as in the published tasks
+SEED = 1111  # as in the toolkit
 
 
 class Shape(NamedTuple):
@@ -54,7 +54,7 @@ class Shape(NamedTuple):
 
 
 def vectors(shape: Shape) -> list[Labelled]:
-    """Vectors of some hundred latent features; the classes depend on these in part linearly, and on chance."""
+    """Vectors from some hundred latent features; classes depend on these, partly linearly, and on noise."""
     random = np.random.default_rng(shape.dim + shape.classes)
     latent, hidden = min(shape.dim, 256), 64
 
@@ -80,7 +80,7 @@ def grid_for(shape: Shape, protocol: str) -> Grid:
 
 
 def operations(shape: Shape, width: int, sentences: int) -> float:
-    """Of a pass: two products for the first layer, whose input needs no gradient, and three for the second."""
+    """Operations of a pass: two products for the first layer (its input needs no gradient), three for the second."""
     if width == 0:
         return 4.0 * sentences * shape.dim * shape.classes
     return sentences * width * (4.0 * shape.dim + 6.0 * shape.classes)
@@ -88,8 +88,9 @@ def operations(shape: Shape, width: int, sentences: int) -> float:
 
 @contextmanager
 def counted(steps: Seen) -> Iterator[None]:
-    """Count the sentences that each cell is trained on. A cell is in one block, so no two threads count it; those of
-    the convex case are summed under no cell.
+    """Count the sentences that each cell trains on. A cell is in one block, so only one thread counts it.
+
+    Evaluations of the convex optimisation are counted under a cell of their own.
     """
     step, cross_entropy, evaluated = Cells.step, optimum.cross_entropy, []
 
@@ -154,7 +155,7 @@ def fused(shape: Shape, sample: int) -> dict[str, Any]:
 
 
 def sequential(shape: Shape, passes: list[tuple[int, float, int]], sample: int) -> dict[str, Any]:
-    """To the end, or `sample` passes of each width and dropout and then by calculation."""
+    """Train to the end, or `sample` passes of each width and dropout and calculate the rest."""
     data, grid = [as_tensors(part, DEVICE) for part in vectors(shape)], grid_for(shape, "senteval")
     gflop = sum(operations(shape, width, count * shape.train) for width, _, count in passes) / 1e9
     train_alone(tuple(t[:64] for t in data[0]), data[1], shape.classes, (1, 0.0, 1e-5), replace(grid, max_passes=0), 1)
@@ -175,7 +176,7 @@ def sequential(shape: Shape, passes: list[tuple[int, float, int]], sample: int) 
 
 
 def measure(shape: Shape, sample: int, fused_sample: int, peak: float) -> dict[str, Any]:
-    """All three sides on one shape, printed as they come."""
+    """Measure and print all three sides on one shape."""
     print(f"\n{shape}   {'logistic regression' if shape.classes >= MANY else 'MLP, 36 cells'}")
     print(f"  {'':<20}{'s':>9}{'ratio':>8}{'dev':>8}{'test':>8}{'MB':>7}{'GFLOP/s':>9}{'of peak':>9}")
     ours = {"modern": alone(modern, shape), "senteval, fused": alone(fused, shape, fused_sample)}
@@ -233,7 +234,7 @@ def main() -> None:
     cases: list[dict[str, Any]] = []
     for shape in shapes:
         cases.append(measure(shape, *samples, peak))
-        write_json(out, {**found, "cases": cases})  # what is there is kept, whatever comes
+        write_json(out, {**found, "cases": cases})  # write after each case, so that an interruption loses nothing
 
 
 if __name__ == "__main__":

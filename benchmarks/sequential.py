@@ -1,6 +1,6 @@
-"""The published protocol as the published toolkit runs it: one classifier after another, in plain torch.
+"""The published protocol as in the published toolkit: one classifier after another, in plain torch.
 
-The yardstick of benchmarks/probing.py and downstream.py, and the independent reference of the tests. Rules: SentEval
+The reference of benchmarks/probing.py and downstream.py, and of the tests. Rules: SentEval
 @5d6dc11, senteval/tools/classifier.py and validation.py.
 """
 
@@ -20,7 +20,7 @@ class Alone(NamedTuple):
     """One classifier, trained by itself."""
 
     dev_accuracy: float  # percent
-    model: nn.Module  # at its best on dev
+    model: nn.Module  # the best on dev
     evaluations: int
     passes: int
 
@@ -33,7 +33,7 @@ def network(inputs: int, classes: int, width: int, dropout: float) -> nn.Module:
 
 
 def accuracy(model: nn.Module, x: Tensor, y: Tensor) -> float:
-    """Percent right of `x (N, D)`."""
+    """Accuracy on `x (N, D)` in percent."""
     model.eval()
     with torch.no_grad():
         right = sum(int((model(a).argmax(1) == b).sum()) for a, b in zip(x.split(64), y.split(64), strict=True))
@@ -49,7 +49,7 @@ def train_alone(
     seed: int,
     order: np.random.RandomState | None = None,
 ) -> Alone:
-    """One cell (width, dropout, L2). Seeds and uses torch's global generator, as the toolkit does."""
+    """Train one cell (width, dropout, L2). Seeds and uses the global generator of torch, like the toolkit."""
     (x, y), (width, dropout, l2) = train, cell
     order = order or np.random.RandomState(seed)
     torch.manual_seed(seed)
@@ -85,9 +85,10 @@ def search(
     grid: Grid,
     seed: int,
 ) -> tuple[float, float, int]:
-    """Dev accuracy, test accuracy and the passes over the training data that they took.
+    """Dev accuracy, test accuracy and the number of passes over the training data.
 
-    For each width and dropout the toolkit tries every L2, then trains the best again; the caller takes the best pair.
+    For each width and dropout the toolkit tries every L2, then trains the best one again. The caller takes the best
+    pair.
     """
     best, passes = (-1.0, -1.0), 0
     for width, dropout in grid.settings():
@@ -104,9 +105,9 @@ def search(
 def nested_folds(
     items: tuple[Tensor, Tensor], classes: int, folds: int, grid: Grid, seed: int, only: int | None = None
 ) -> tuple[float, float]:
-    """Dev and test accuracy of a task without official parts: k * (k * L2 values) + k fits (InnerKFoldClassifier).
+    """Dev and test accuracy of a task without official splits: k * (k * L2 values) + k fits (InnerKFoldClassifier).
 
-    `only`: of so many outer folds.
+    `only`: use only this many outer folds.
     """
     x, y = items
     splits = StratifiedKFold(folds, shuffle=True, random_state=1111)

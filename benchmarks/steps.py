@@ -1,6 +1,6 @@
 """Generated text at paper size, batches of it, and the training steps that benchmarks/training.py compares.
 
-Sentences are Zipfian words with lengths like Europarl's (median 22 words). `nmt`: 40,000 target codes, 1.1 a word.
+Sentences are Zipfian words with lengths as in Europarl (median 22 words). `nmt`: 40,000 target codes, 1.1 a word.
 `seq2tree`: 60 symbols, three a word. `nli`: pairs, the second half as long. `discourse`: all four losses, with
 50,000 words in each bag.
 """
@@ -21,7 +21,7 @@ from benchmarks.machine import DEVICE
 from benchmarks.plain import PlainDiscourse, PlainNLI, PlainSeq2Seq
 from datamodules.arrays import Ragged, ragged
 from datamodules.batches import InDocument, LabelledPair, Position, SentencePair
-from datamodules.discourse import TARGETS, Sizes, pad_bags
+from datamodules.discourse import TARGETS, ClassCounts, pad_bags
 from datamodules.samplers import LengthBatches, pad
 from encoders.embedding import WordEmbedding
 from objectives.discourse import Discourse
@@ -39,8 +39,8 @@ Step = Callable[[Any], None]
 Loss = Callable[[Any], Tensor]
 
 
-class Text(NamedTuple):
-    """Generated sentences and what they become; also what objectives ask of their datamodule."""
+class GeneratedText(NamedTuple):
+    """Generated sentences and targets, with the interface that objectives need of their datamodule."""
 
     objective: str
     source: Ragged
@@ -52,19 +52,19 @@ class Text(NamedTuple):
         return dict.fromkeys(TARGETS, WORDS)
 
     @property
-    def classes(self) -> Sizes:
-        return Sizes()
+    def classes(self) -> ClassCounts:
+        return ClassCounts()
 
     def target_counts(self) -> np.ndarray:
         return np.bincount(self.target.ids, minlength=self.symbols)
 
     def tokens(self, rows: np.ndarray) -> int:
-        """What these sentences cost: target tokens; words to read where there is no decoder."""
+        """The number of target tokens of these sentences; without a decoder, of words read."""
         sides = {"nli": (self.source, self.target), "discourse": (self.source,)}
         return _symbols(sides.get(self.objective, (self.target,)), rows)
 
     def batch(self, rows: np.ndarray) -> Any:
-        """Padded, and where the model is."""
+        """A padded batch on the device of the model."""
         return move_data_to_device(self._padded(rows), torch.device(DEVICE))
 
     def _padded(self, rows: np.ndarray) -> Any:
@@ -78,33 +78,33 @@ class Text(NamedTuple):
             return Position(torch.from_numpy(at % among), torch.full((len(at),), among))
 
         titles = pad_bags(self.target, rows)
-        before, after = (pad_bags(self.source, beside) for beside in (rows - 1, (rows + 1) % POOL))
+        before, after = (pad_bags(self.source, shifted) for shifted in (rows - 1, (rows + 1) % POOL))
         places = position(rows, PARAGRAPH), position(rows // PARAGRAPH, DOCUMENT)
         level = torch.from_numpy(rows % self.classes.levels)
         return InDocument(pad(self.source, rows), before, after, level, *places, titles, titles)
 
 
-def generate(objective: str) -> Text:
+def generate(objective: str) -> GeneratedText:
     random = np.random.default_rng(1)
     lengths = np.clip(random.lognormal(np.log(22), 0.5, POOL), 2, 100).astype(int)
     rows = [2 + (random.zipf(1.2, n) - 1) % (WORDS - 2) for n in lengths]
     source = ragged(row.tolist() for row in rows)
     if objective == "nli":
-        return Text(objective, source, ragged(row[: max(2, len(row) // 2)].tolist() for row in rows), 3)
+        return GeneratedText(objective, source, ragged(row[: max(2, len(row) // 2)].tolist() for row in rows), 3)
     if objective == "discourse":
-        return Text(objective, source, ragged(row[: 1 + len(row) % 5].tolist() for row in rows), 0)
+        return GeneratedText(objective, source, ragged(row[: 1 + len(row) % 5].tolist() for row in rows), 0)
     symbols, times = (SYMBOLS, 3.0) if objective == "seq2tree" else (CODES, 1.1)
     codes = (3 + (random.zipf(1.2, int(times * n) + 1) - 1) % (symbols - 3) for n in lengths)
-    return Text(objective, source, ragged([1, *row.tolist(), 2] for row in codes), symbols)
+    return GeneratedText(objective, source, ragged([1, *row.tolist(), 2] for row in codes), symbols)
 
 
 def in_file_order(steps: int) -> list[np.ndarray]:
-    """The first rows of the text, as the reference takes them."""
+    """The first batches of the text, in file order, for the reference."""
     return list(np.arange(steps * BATCH).reshape(-1, BATCH))
 
 
-def by_length(text: Text, steps: int) -> list[np.ndarray]:
-    """Some of the batches that training has, evenly from those of short to those of long sentences."""
+def by_length(text: GeneratedText, steps: int) -> list[np.ndarray]:
+    """Some training batches, evenly spaced from short to long sentences."""
     lengths = [np.diff(text.source.offsets), np.diff(text.target.offsets)]
     batches = sorted(LengthBatches(lengths, BATCH, seed=1), key=text.tokens)
     return [batches[(2 * i + 1) * len(batches) // (2 * steps)] for i in range(steps)]
@@ -129,8 +129,8 @@ def our_module(encoder: str, text: Any) -> Any:
     return SequenceObjective(*built).to(DEVICE)
 
 
-def operations(module: Any, text: Text, rows: np.ndarray) -> float:
-    """Of a training step in matrix products: two a weight and position forward, twice that backward."""
+def operations(module: Any, text: GeneratedText, rows: np.ndarray) -> float:
+    """Operations of the matrix products of a step: two per weight and position forward, twice as many backward."""
     read = (text.source, text.target) if text.objective == "nli" else (text.source,)
     total = _weights(module.encoder) * _symbols(read, rows)
     if text.objective in ("nmt", "seq2tree"):
@@ -139,7 +139,7 @@ def operations(module: Any, text: Text, rows: np.ndarray) -> float:
 
 
 def _weights(module: nn.Module) -> int:
-    """Those that are multiplied: no biases, no tables that rows are taken from."""
+    """The number of weights in matrix products: no biases, no embedding tables."""
     inner = (part for part in module.modules() if not isinstance(part, nn.Embedding))
     return sum(p.numel() for part in inner for p in part.parameters(recurse=False) if p.ndim > 1)
 
@@ -149,7 +149,7 @@ def _symbols(sides: tuple[Ragged, ...], rows: np.ndarray) -> int:
 
 
 def our_loss(module: Any, batch: Any) -> Tensor:
-    """The loss of a training step, without what it logs."""
+    """The loss of a training step, without logging."""
     if isinstance(module, NLI):
         return torch.nn.functional.cross_entropy(module(batch), batch.label)
     if isinstance(module, Discourse):
@@ -160,7 +160,7 @@ def our_loss(module: Any, batch: Any) -> Tensor:
 
 
 def our_step(module: Any, precision: str = "32-true", compiled: bool = False) -> Step:
-    """One step of ours, its optimiser that of configs/objective."""
+    """One training step of our module, with the optimiser of configs/objective."""
 
     def loss(batch: Any) -> Tensor:
         with torch.autocast(DEVICE, torch.bfloat16) if precision == "bf16-mixed" else nullcontext():
@@ -170,8 +170,8 @@ def our_step(module: Any, precision: str = "32-true", compiled: bool = False) ->
     return _stepping(torch.compile(loss, dynamic=True) if compiled else loss, optimizer)
 
 
-def plain_step(encoder: str, text: Text) -> Step:
-    """One step of the reference."""
+def plain_step(encoder: str, text: GeneratedText) -> Step:
+    """One training step of the reference."""
     embedding, inner = words(), encoder_of(encoder)
     if text.objective == "nli":
         module: Any = PlainNLI(inner, 100)

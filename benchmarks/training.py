@@ -1,14 +1,14 @@
-"""How fast a training step is at paper size, next to the same step as one would write it first.
+"""Speed of a training step at paper size, compared with a straightforward implementation of the same step.
 
 python benchmarks/training.py                              some pairs, for `make bench`
 python benchmarks/training.py --pairs all                  every encoder with every objective
 python benchmarks/training.py --pairs bilstm_max:nmt gated_convnet:nmt --steps 20 --compile
 
-benchmarks/steps.py says what is trained on what. AutoEncoder and SkipThought are the step of nmt; a step of multitask
-is one of its parts'. Both sides make their own batches of the same text, and are compared in tokens per second: target
-tokens, or the words that are read where there is no decoder, never padding. Sentences per second are these over the
-tokens of a sentence in the whole text, so that neither side gains by shorter ones. Where the time of ours goes is
-measured part by part.
+benchmarks/steps.py describes models and data. AutoEncoder and SkipThought have the same step as nmt; a step of
+multitask is a step of one of its parts. Both sides make their own batches of the same text. They are compared in tokens
+per second: target tokens or, without a decoder, words read; padding does not count. Sentences per second are tokens per
+second divided by the mean tokens per sentence of the whole text, so that shorter sentences give no advantage. The time
+of each part of our step is measured separately.
 """
 
 import argparse
@@ -22,15 +22,15 @@ import numpy as np
 import torch
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file runs as it is
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.machine import alone, hardware, now, write_json  # noqa: E402
 from benchmarks.steps import (  # noqa: E402
     BATCH,
     OBJECTIVES,
     POOL,
+    GeneratedText,
     Step,
-    Text,
     by_length,
     generate,
     in_file_order,
@@ -39,7 +39,7 @@ from benchmarks.steps import (  # noqa: E402
     our_step,
     plain_step,
 )
-from common.matmul import whole_products  # noqa: E402
+from common.matmul import fast_exact_matmul  # noqa: E402
 from objectives.chunked_cross_entropy import cross_entropy_sum  # noqa: E402
 from objectives.discourse import Discourse  # noqa: E402
 from objectives.nli import NLI, features  # noqa: E402
@@ -55,12 +55,12 @@ SOME = [
     "gated_convnet:nli",
     "bigru_mean:discourse",
 ]
-PRECISIONS = ("32-true", "bf16-mixed")  # of ours, named as Lightning names them; the reference has the first
+PRECISIONS = ("32-true", "bf16-mixed")  # of our step, with the names of Lightning; the reference uses the first
 REFERENCE_STEPS = 3
 
 
-def timed(step: Step, text: Text, batches: list[np.ndarray]) -> dict[str, float]:
-    """Tokens and sentences per second over these batches, making them included; a small first one does not count."""
+def timed(step: Step, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
+    """Tokens and sentences per second over these batches, including their creation, after a small warm-up."""
     step(text.batch(np.arange(8)))
     started = now()
     for rows in batches:
@@ -69,9 +69,9 @@ def timed(step: Step, text: Text, batches: list[np.ndarray]) -> dict[str, float]
     return {"sentences_per_second": rate * POOL / text.tokens(np.arange(POOL)), "tokens_per_second": rate}
 
 
-@whole_products()
+@fast_exact_matmul()
 def ours(encoder: str, objective: str, steps: int, precisions: list[str], compiled: bool) -> dict[str, dict]:
-    """By precision, the first with the share of each part; and compiled, once that is done."""
+    """Rates by precision, for the first also the share of each part; and with torch.compile if `compiled`."""
     text = generate(objective)
     batches = by_length(text, steps)
     found = {}
@@ -96,8 +96,8 @@ def plain(encoder: str, objective: str) -> dict[str, float]:
     return timed(plain_step(encoder, text), text, in_file_order(REFERENCE_STEPS))
 
 
-def shares(module: Any, text: Text, batches: list[np.ndarray]) -> dict[str, float]:
-    """The share of each part in a step: forward and backward of the part alone, on the same batches."""
+def shares(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
+    """The share of each part in the time of a step: forward and backward of the part alone, same batches."""
     spent: dict[str, float] = {}
 
     @contextmanager
@@ -147,7 +147,7 @@ def _decode(module: Any, batch: Any, part: Callable[[str], Any]) -> None:
 
 
 def measure(pair: str, steps: int, precisions: list[str], compiled: bool) -> dict[str, Any]:
-    """Both sides of one pair, printed."""
+    """Measure and print both sides of one pair."""
     encoder, objective = pair.split(":")
     found = alone(ours, encoder, objective, steps, precisions, compiled)
     theirs = alone(plain, encoder, objective)

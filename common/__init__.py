@@ -1,1 +1,1 @@
-"""What every other package may use and what knows none of them."""
+"""Helpers that every other package may import. This package imports none of them."""

@@ -1,13 +1,15 @@
-"""What is wrong with a composed configuration, said before anything is built from it."""
+"""Checks a composed configuration before anything is built from it."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from omegaconf import DictConfig, OmegaConf
 
+from common.command_line import fail
+
 
 class Rule(NamedTuple):
-    """What a setting must be, for people and as a test."""
+    """What a setting must be: as text for the error message, and as a test."""
 
     meaning: str
     holds: Callable[[Any], bool]
@@ -30,16 +32,19 @@ def _names(values: Any) -> bool:
 
 
 def _part(value: Any) -> bool:
-    """What Lightning takes for a part of its batches, but none."""
+    """Whether Lightning accepts the value as a limit of batches, and it is above zero."""
     return value is None or _whole(value, 1) or (isinstance(value, float) and 0 < value <= 1)
 
 
 COUNT = Rule("a whole number, 1 or more", lambda value: _whole(value, 1))
 COUNT_OR_NULL = Rule("a whole number, 1 or more, or null", lambda value: value is None or _whole(value, 1))
+EVEN_OR_NULL = Rule(
+    "an even number, 2 or more, or null", lambda value: value is None or (_whole(value, 2) and value % 2 == 0)
+)
 PART = Rule("a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more", _part)
 SHARE = Rule("a number from 0 to below 1", lambda value: _number(value, 0, 1))
 SIZE = Rule("a whole number, 1 or more; null only with probes=senteval", COUNT_OR_NULL.holds)
-RULES = {  # by the end of the setting's name, so that they hold for the parts of objective=multitask too
+RULES = {  # matched with the end of a setting's name, so they also apply to the parts of objective=multitask
     "seed": Rule("a whole number from 0 to 2^32 - 1", lambda value: _whole(value, 0) and value < 2**32),
     "checkpoint_every_n_steps": COUNT_OR_NULL,
     "trainer.max_epochs": Rule("a whole number, or -1 for no end", lambda v: v is None or _whole(v, -1)),
@@ -68,6 +73,7 @@ RULES = {  # by the end of the setting's name, so that they hold for the parts o
     "probes.train_size": SIZE,
     "probes.dev_size": SIZE,
     "probes.test_size": SIZE,
+    **dict.fromkeys([f"discoeval.{split}_size" for split in ("train", "dev", "test")], EVEN_OR_NULL),
     "probes.tasks": Rule("a list in brackets, as [SentLen,WC]", _names),
     "probes.paths": Rule("a list in brackets, as [data/treebank]", _names),
     "classifier.widths": Rule("a list of whole numbers, 0 or more", lambda v: _all(v, lambda x: _whole(x, 0))),
@@ -77,7 +83,7 @@ RULES = {  # by the end of the setting's name, so that they hold for the parts o
 
 
 def mistakes(config: DictConfig) -> list[str]:
-    """One line for each setting that cannot be what it is; settings that are not there are no mistake."""
+    """One line for each invalid value. Missing settings are not reported."""
     settings = OmegaConf.to_container(config, resolve=True)
     return [
         f"{name}={value}: give {rule.meaning}"
@@ -87,10 +93,16 @@ def mistakes(config: DictConfig) -> list[str]:
     ]
 
 
+def check(config: DictConfig) -> None:
+    """Ends the program with a line for each setting that cannot be what it is."""
+    if statuses := [fail(mistake) for mistake in mistakes(config)]:
+        raise SystemExit(statuses[0])
+
+
 def _flat(settings: Any, above: str = "") -> Iterator[tuple[str, Any]]:
-    """Every setting by its whole name; a list is one setting."""
+    """Every setting with its full name; a list is one setting."""
     for key, value in settings.items():
-        if isinstance(value, dict) and key != "settings":  # those of objective=multitask repeat its parts
+        if isinstance(value, dict) and key != "settings":  # in objective=multitask they repeat its parts
             yield from _flat(value, f"{above}{key}.")
         else:
             yield f"{above}{key}", value

@@ -1,4 +1,4 @@
-"""CSV files with a key: read with line numbers, rows replaced as a whole."""
+"""CSV files with a key: read with line numbers; a new row replaces the old row with the same key."""
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,10 +18,10 @@ def read_csv(path: Path, columns: Sequence[str] = (), key: Sequence[str] = ()) -
 def numbered_csv(
     path: Path, columns: Sequence[str] = (), key: Sequence[str] = ()
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """The same, each row with the number of its line; a row is a line, so that no cell holds a line break.
+    """The rows of a CSV file, each with its line number. One row is one line: no cell holds a line break.
 
-    Raises InputError naming the first line that is too short, too long, or has the `key` of an earlier one, and the
-    header where it lacks one of `columns`.
+    Raises InputError naming the first line that is too short, too long, or repeats an earlier `key`; or the header if
+    it lacks one of `columns`.
     """
     header: list[str] = []
     seen: dict[tuple[str, ...], int] = {}
@@ -31,20 +31,20 @@ def numbered_csv(
         try:
             (cells,) = csv.reader([line], strict=True)
         except (csv.Error, ValueError) as error:
-            raise InputError(f"{path}:{number}: not a line of CSV ({error}); mend or remove it") from None
+            raise InputError(f"{path}:{number}: not a line of CSV ({error}); fix or remove the line") from None
         if not header:
             lacking = [name for name in columns if name not in cells]
             if lacking or len(set(cells)) < len(cells):
                 what = f"no column {', '.join(lacking)}" if lacking else "a column twice"
-                raise InputError(f"{path}:{number}: {what} in the header; is it the file it is called?")
+                raise InputError(f"{path}:{number}: {what} in the header; is it the right file?")
             header = cells
             continue
         if len(cells) != len(header):
-            raise InputError(f"{path}:{number}: expected {len(header)} columns; mend or remove it")
+            raise InputError(f"{path}:{number}: expected {len(header)} columns; fix or remove the line")
         row = dict(zip(header, cells, strict=True))
         first = seen.setdefault(_key(row, key), number) if key else number
         if first != number:
-            raise InputError(f"{path}:{number}: {' '.join(_key(row, key))} is on line {first} already; remove one")
+            raise InputError(f"{path}:{number}: {' '.join(_key(row, key))} is already on line {first}; remove one")
         yield number, row
 
 
@@ -54,10 +54,10 @@ def upsert_csv(
     key: Sequence[str],
     order: Callable[[Mapping[str, str]], Any] | None = None,
 ) -> None:
-    """Put rows into a CSV file: a row whose `key` columns equal an old one's takes its place.
+    """Write rows to a CSV file. A row replaces the old row with the same values in the `key` columns.
 
-    The file is rewritten as a whole, so that a kill leaves the old or the new one. Columns may be added; a row
-    without one has an empty cell there. `order` sorts the rows; equal ones stay in the order of their arrival.
+    The whole file is rewritten in one step, so a kill leaves either the old or the new file. New columns may be
+    added; rows without a value have an empty cell. `order` sorts the rows; ties keep their order of insertion.
     """
     path = Path(path)
     kept = {_key(row, key): row for row in (read_csv(path, key=key) if path.exists() else [])}

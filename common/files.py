@@ -1,52 +1,52 @@
-"""Files and folders that are either whole or not there."""
+"""Atomic files and folders: either complete or absent."""
 
 import errno
-import fcntl
 import json
 import os
 import shutil
-import tempfile
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from common.errors import InputError
-from common.locks import STALE, abandoned, ourselves, regularly
+from common.locks import FOREVER, locked
 
 SIZES = "sizes.json"  # in a folder that build_once made: its files and their bytes
 
 
 @contextmanager
 def atomic_write(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
-    """Open a file beside `path` for writing; when the block ends well it takes the place of `path`.
+    """Open a temporary file next to `path` for writing; when the block ends without an error it replaces `path`.
 
-    Raises OSError naming a file where the disk takes no more.
+    Raises OSError naming the file if the disk is full.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
-        with room_for(path), beside.open("wb") if binary else beside.open("w", encoding="utf-8", newline="") as file:
+        with (
+            room_for(path),
+            temporary.open("wb") if binary else temporary.open("w", encoding="utf-8", newline="") as file,
+        ):
             yield file
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        temporary.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def clear_unfinished(folder: Path) -> None:
-    """Delete what killed writes left in a folder in which no other process writes now."""
+    """Delete the temporary files of killed writes, in a folder in which no other process writes now."""
     for left in folder.glob(f".*.{'[0-9a-f]' * 32}.tmp"):
         left.unlink(missing_ok=True)
 
 
 @contextmanager
 def room_for(path: Path) -> Iterator[None]:
-    """Gives a write that failed the name of what was written, and numpy's, which has no number, that of a full disk."""
+    """Adds the file name to the OSError of a failed write. NumPy's error without a number means a full disk."""
     try:
         yield
     except OSError as error:
@@ -57,9 +57,9 @@ def room_for(path: Path) -> Iterator[None]:
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
-    """Let `build` fill a folder beside `folder`, then rename it: `folder` is whole or not there.
+    """Let `build` fill a folder next to `folder`, then rename it: `folder` is complete or absent.
 
-    Raises InputError where a folder that was made before has lost a file or a part of one.
+    Raises InputError if a folder from before has lost a file or a part of one.
     """
     if folder.exists():
         _check_sizes(folder)
@@ -69,47 +69,39 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
 
 
 def _build(folder: Path, build: Callable[[Path], None]) -> None:
-    with workshop(folder.parent) as work, room_for(folder):
+    with workshop(folder) as work, room_for(folder):
         build(work)
         sizes = {path.name: path.stat().st_size for path in work.iterdir()}
         (work / SIZES).write_text(json.dumps(sizes), encoding="utf-8")
         for path in (*work.iterdir(), work):
             _make_durable(path)
-        try:
-            work.rename(folder)
-        except OSError:  # another process made the same folder first
-            if not folder.exists():
-                raise
+        work.rename(folder)
 
 
 @contextmanager
-def workshop(parent: Path) -> Iterator[Path]:
-    """A new folder in `parent` to make things in, gone afterwards; so are those whose makers were killed.
+def workshop(path: Path) -> Iterator[Path]:
+    """A temporary folder next to `path`, for the process that holds the lock of `path` (`make_once`).
 
-    Its name says whose it is, and it is touched now and then, as a claim is.
+    A killed process does not delete it; the next one that holds the lock empties it.
     """
-    parent.mkdir(parents=True, exist_ok=True)
-    for left in parent.glob(".making-*+*"):
-        with suppress(FileNotFoundError):  # its maker was done
-            if abandoned(left.name.partition("+")[2], parent, left.stat().st_mtime + STALE):
-                shutil.rmtree(left, ignore_errors=True)
-    work = Path(tempfile.mkdtemp(prefix=".making-", suffix=f"+{ourselves()}", dir=parent))
+    work = path.with_name(f".{path.name}.making")
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
     try:
-        with regularly(partial(os.utime, work)):
-            yield work
+        yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
 def _check_sizes(folder: Path) -> None:
-    """A folder of an earlier version has no sizes to check."""
+    """Raises InputError if a file has another size than when it was built. Older folders have no sizes."""
     try:
         sizes = json.loads((folder / SIZES).read_text(encoding="utf-8")) if (folder / SIZES).exists() else {}
         wrong = [name for name, size in sizes.items() if (folder / name).stat().st_size != size]
     except (OSError, ValueError, AttributeError, RecursionError) as error:
-        raise InputError(f"{folder}: damaged ({error}); delete this folder, it is made anew") from None
+        raise InputError(f"{folder}: damaged ({error}); delete this folder, it will be rebuilt") from None
     if wrong:
-        raise InputError(f"{folder}: {', '.join(wrong)} cut off or changed; delete this folder, it is made anew")
+        raise InputError(f"{folder}: {', '.join(wrong)} cut off or changed; delete this folder, it will be rebuilt")
 
 
 def _make_durable(path: Path) -> None:
@@ -121,36 +113,11 @@ def _make_durable(path: Path) -> None:
 
 
 def make_once(path: Path, there: Callable[[], bool], make: Callable[[], object]) -> None:
-    """Call `make` unless what it makes at `path` is `there`; of several processes one does, and the others wait.
+    """Call `make` unless its result at `path` is `there`. Of several processes one calls it and the others wait.
 
-    If that one fails or dies the next one tries. `make` must be right among others all the same: there are
-    disks without locks, on which nobody waits.
+    If that one fails or is killed, the next one calls it.
     """
     if not there():
-        with _one_at_a_time(path):
+        with locked(path.with_name(f".{path.name}.lock"), FOREVER):
             if not there():
                 make()
-
-
-@contextmanager
-def _one_at_a_time(path: Path) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = path.with_name(f".{path.name}.lock")
-    held = _lock(lock)
-    try:
-        yield
-    finally:
-        lock.unlink(missing_ok=True)  # while it is locked, so that it is nobody else's
-        os.close(held)
-
-
-def _lock(path: Path) -> int:
-    """A locked file that has this name: whoever held the lock before has removed its own."""
-    while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        with suppress(OSError):  # no locks here
-            fcntl.flock(file, fcntl.LOCK_EX)
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(file), path.stat()):
-                return file
-        os.close(file)

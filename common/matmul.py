@@ -1,8 +1,9 @@
-"""Products of matrices in 32 bits, by the faster of PyTorch's two libraries for a CPU.
+"""Exact float32 matrix products on a CPU, with the faster of PyTorch's two libraries.
 
-PyTorch multiplies with MKL, which leaves half of an AMD processor unused. Allowed to use fewer bits
-(`torch.set_float32_matmul_precision("medium")`) it multiplies with oneDNN, which is twice as fast there, and keeps all
-32 bits where the processor has no tiles for fewer. So that is allowed where a product is seen to lose nothing.
+By default PyTorch multiplies with MKL, which uses only half of an AMD processor. With
+`torch.set_float32_matmul_precision("medium")` it multiplies with oneDNN, which is twice as fast there. "medium" permits
+lower precision, but a processor without bfloat16 matrix units still computes in float32. We set "medium" only where a
+test product loses no precision.
 """
 
 from collections.abc import Iterator
@@ -13,14 +14,14 @@ import torch
 
 
 @contextmanager
-def whole_products() -> Iterator[None]:
-    """Float32 products are meanwhile as fast as they can be with all their bits.
+def fast_exact_matmul() -> Iterator[None]:
+    """Inside this context float32 matrix products use the fastest library that keeps full precision.
 
-    Where fewer would be taken, as on a GPU, and where the user has set products by `torch.backends`, nothing changes.
-    The setting is the process's: threads that begin and end this one within another still multiply whole.
+    Changes nothing where "medium" would lose precision, as on a GPU, or where the user has configured precision with
+    `torch.backends`. The setting is global to the process; overlapping contexts in several threads remain exact.
     """
     before = _setting()
-    if before is None or not _medium_is_whole():
+    if before is None or not _medium_is_exact():
         yield
         return
     torch.set_float32_matmul_precision("medium")
@@ -33,13 +34,13 @@ def whole_products() -> Iterator[None]:
 def _setting() -> str | None:
     try:
         return torch.get_float32_matmul_precision()
-    except RuntimeError:  # torch refuses to mix it with those of torch.backends
+    except RuntimeError:  # torch refuses to read it after torch.backends has set precision
         return None
 
 
 @cache
-def _medium_is_whole() -> bool:
-    """Whether a product that is allowed fewer bits has all of them here; of a GPU it never has."""
+def _medium_is_exact() -> bool:
+    """Whether a product with precision "medium" is exact in float32 on this machine; never true with a GPU."""
     if torch.cuda.is_available():
         return False
     before = torch.get_float32_matmul_precision()
@@ -47,7 +48,7 @@ def _medium_is_whole() -> bool:
     try:
         with torch.autocast("cpu", enabled=False):
             factor = torch.full((256, 256), 1 + 2**-12, dtype=torch.float32, device="cpu")
-            # 13 bits; bfloat16 has 8, TF32 11
+            # needs 13 bits; bfloat16 has 8, TF32 has 11
             return bool(torch.allclose(factor @ factor, 256 * factor.square(), rtol=1e-6))
     finally:
         torch.set_float32_matmul_precision(before)

@@ -1,4 +1,4 @@
-"""Classes that moved: settings of runs made before 2026-11-23 name them as they were called then."""
+"""Classes that moved: runs made before 2026-11-23 have their old names in `config.yaml`."""
 
 from typing import Any
 
@@ -14,12 +14,12 @@ MOVED = {
     "probes.sources.FromCorpus": "probes.probing.data.FromCorpus",
     "probes.sources.FromSentEval": "probes.probing.data.FromSentEval",
     "probes.sources.FromTrees": "probes.probing.data.FromTrees",
-    "probes.sources.Nowhere": "probes.probing.data.Nowhere",
+    "probes.sources.Nowhere": "probes.probing.data.NoTasks",
 }
 
 
 def with_new_names(settings: Any) -> Any:
-    """The same plain settings with every `_target_` under the name that the class has today."""
+    """The same plain settings; each `_target_` has the current name of its class."""
     if isinstance(settings, dict):
         return {
             key: MOVED.get(value, value) if key == "_target_" and isinstance(value, str) else with_new_names(value)

@@ -1,4 +1,4 @@
-"""One function over many items, on all cores."""
+"""Applies one function to many items, on all cores."""
 
 import os
 import signal
@@ -14,17 +14,17 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-CHUNK = 1000  # items that a process gets at a time
-AHEAD = 2  # chunks under way for each core, so that memory stays bounded
+CHUNK = 1000  # items sent to a process at a time
+AHEAD = 2  # chunks in flight per core, so that memory stays bounded
 
 
 def parallel_map(
     function: Callable[[Item], Result], items: Iterable[Item], chunk: int = CHUNK, cores: int | None = None
 ) -> Iterator[Result]:
-    """`function(item)` of every item in order; what it or the input raises is raised where its result would come.
+    """Yield `function(item)` for every item, in order. An error is raised in place of the result of its item.
 
-    Processes are started for more than one chunk only; then the function, the items and the results are pickled
-    between them. `cores` is all by default.
+    Starts processes only if there is more than one chunk; then the function, the items and the results are pickled.
+    `cores`: how many; by default all.
     """
     chunks = _chunks(items, chunk)
     head = list(islice(chunks, 2))
@@ -46,7 +46,7 @@ def parallel_map(
 
 
 def _chunks(items: Iterable[Item], size: int) -> Iterator[tuple[list[Item], Exception | None]]:
-    """Lists of items; an error of the input ends them and comes with the items before it."""
+    """Lists of items. An error of the input ends them; it comes with the items read before it."""
     held: list[Item] = []
     try:
         for item in items:
@@ -72,7 +72,7 @@ def _map(function: Callable[[Item], Result], items: list[Item]) -> list[Result]:
 
 
 def _as_worker(parent: int) -> None:
-    """Ctrl-C is the parent's to answer; a worker whose parent was killed ends by itself."""
+    """Set up a worker: it ignores Ctrl-C (the parent handles it) and exits if the parent was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:

@@ -1,4 +1,4 @@
-"""The settings in a run's folder, read as plain data, however they were damaged and whoever wrote them."""
+"""Reads the settings in a run folder as plain data. The file may be damaged or come from an untrusted source."""
 
 import re
 from pathlib import Path
@@ -10,12 +10,12 @@ from common.errors import InputError, in_one_line
 from common.moved_names import with_new_names
 
 MOST_BYTES = 1 << 20
-MOST_REFERENCES = 20  # ${...}; each may repeat what others hold, so that many would fill the memory
-HALF = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # of a surrogate pair, which is no character
+MOST_REFERENCES = 20  # ${...}; each can repeat the content of others, so nested ones could fill the memory
+HALF = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # half of a surrogate pair; not a valid character
 
 
 def read_settings(path: Path) -> DictConfig:
-    """The settings, every ${reference} resolved. Raises InputError naming the file, and the line if one is wrong."""
+    """The settings with every ${reference} resolved. Raises InputError naming the file, and the line if known."""
     if path.stat().st_size > MOST_BYTES:
         raise InputError(f"{path}: more than {MOST_BYTES} bytes; not the settings of a run")
     data = path.read_bytes()
@@ -32,7 +32,7 @@ def read_settings(path: Path) -> DictConfig:
     except yaml.MarkedYAMLError as error:
         before = b"\n" * (error.problem_mark.line if error.problem_mark else 0)
         raise _refused(path, before, f"not YAML ({error.problem})") from None
-    except Exception as error:  # much cannot be resolved
+    except Exception as error:  # resolving fails in many ways
         raise InputError(f"{path}: not the settings of a run ({in_one_line(error)})") from None
     if not isinstance(config, DictConfig):
         raise InputError(f"{path}: not the settings of a run, but a list")
@@ -40,7 +40,7 @@ def read_settings(path: Path) -> DictConfig:
 
 
 def _check_plain(text: str) -> None:
-    """Raises ValueError for what no run writes: a short text that stands for a long one, or for no text."""
+    """Raises ValueError for what no run writes: YAML aliases, many references, invalid characters."""
     if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
         raise ValueError("a YAML alias")
     if text.count("${") > MOST_REFERENCES:
@@ -51,4 +51,4 @@ def _check_plain(text: str) -> None:
 
 def _refused(path: Path, before: bytes, why: str) -> InputError:
     line = before.count(b"\n") + 1
-    return InputError(f"{path}:{line}: {why}; mend the line, or copy the whole run folder again")
+    return InputError(f"{path}:{line}: {why}; fix the line, or copy the whole run folder again")

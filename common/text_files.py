@@ -16,7 +16,7 @@ MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """Line numbers from 1 and lines without their ends. Only a newline ends a line."""
+    """Line numbers (from 1) and lines, without their line ends. Only a newline ends a line."""
     if not path.is_file():
         raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
     number = 0
@@ -36,23 +36,23 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The JSON object on each line; blank lines are passed over."""
+    """The JSON object on each line, with its line number; blank lines are skipped."""
     for number, line in read_lines(path):
         if not line.strip():
             continue
         try:
             record = json.loads(line)
-            if "\\ud" in line.lower():  # an escaped half of a surrogate pair is no character
+            if "\\ud" in line.lower():  # half of a surrogate pair is not a valid character
                 json.dumps(record, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}:{number}: not valid JSON ({error}); mend or remove the line") from None
+            raise InputError(f"{path}:{number}: not valid JSON ({error}); fix or remove the line") from None
         if not isinstance(record, dict):
             raise InputError(f"{path}:{number}: expected a JSON object, found {type(record).__name__}")
         yield number, record
 
 
 def read_table(path: Path, columns: Iterable[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The named columns of a tab-separated file whose first line names all of them. Quotes mean nothing."""
+    """The named columns of a tab-separated file, with line numbers. The first line is the header. No quoting."""
     rows = read_lines(path)
     header = next(rows)[1].split("\t")
     missing = [name for name in columns if name not in header]
@@ -64,12 +64,12 @@ def read_table(path: Path, columns: Iterable[str]) -> Iterator[tuple[int, dict[s
         if not line.strip():
             continue
         if not max(places.values()) < len(fields) <= len(header):
-            raise InputError(f"{path}:{number}: {len(fields)} columns, expected {len(header)}; mend or remove the line")
+            raise InputError(f"{path}:{number}: {len(fields)} columns, expected {len(header)}; fix or remove the line")
         yield number, {name: fields[place] for name, place in places.items()}
 
 
 def count_lines(path: Path) -> int:
-    """How many lines `read_lines` gives, without decoding them."""
+    """The number of lines that `read_lines` yields, without decoding them."""
     lines, last = 0, b"\n"
     try:
         with open_packed(path) as file:
@@ -86,7 +86,7 @@ def note(text: str) -> None:
 
 
 def state_of(paths: Iterable[Path]) -> str:
-    """A text that changes whenever one of these files does."""
+    """A text that changes when one of these files changes: names, sizes, modification times."""
     return " ".join(f"{p.name}:{p.stat().st_size}:{p.stat().st_mtime_ns}" for p in sorted(paths))
 
 
@@ -94,9 +94,10 @@ BLOCK = 1 << 16
 
 
 def open_packed(path: Path, name: str = "") -> IO[bytes]:
-    """The bytes of a file, unpacked if its name (or another that is its) ends in .gz, .tgz or .bz2.
+    """The bytes of a file, decompressed if its name ends in .gz, .tgz or .bz2.
 
-    Reading raises EOFError, OSError or zlib.error where the file is cut off or damaged.
+    `name`: decides in place of the name of the file. Reading raises EOFError, OSError or zlib.error if the file is
+    cut off or corrupt.
     """
     name = name or path.name
     if name.endswith((".gz", ".tgz")):
@@ -105,7 +106,7 @@ def open_packed(path: Path, name: str = "") -> IO[bytes]:
 
 
 class _Bz2(io.RawIOBase):
-    """The streams of a .bz2 file; the standard library takes damage where a later one begins for the file's end."""
+    """A .bz2 file of several streams. Unlike `bz2.open` it does not take a corrupt later stream for the end."""
 
     def __init__(self, path: Path) -> None:
         self.file = path.open("rb")
@@ -115,7 +116,7 @@ class _Bz2(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fills what it can of the buffer; 0 at the end."""
+        """Fill the buffer as far as possible; returns the number of bytes, 0 at the end."""
         data = b""
         while not data:
             packed = b""

@@ -1,1 +1,1 @@
-"""Text on disk to batches: corpora, vocabulary, word vectors, subwords. Imports nothing of ours."""
+"""Text on disk to batches: corpora, vocabulary, word vectors, subwords. Of our packages it imports only common."""

@@ -1,4 +1,4 @@
-"""Arrays on disk: many sequences of ids in one array (ragged), and .npy files of numbers."""
+"""Arrays on disk: many id sequences in one array (ragged), and numeric .npy files."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -9,7 +9,7 @@ import numpy as np
 
 from common.errors import InputError
 
-ROWS = 1 << 14  # sequences held at a time
+ROWS = 1 << 14  # sequences in memory at a time
 
 
 class Ragged(NamedTuple):
@@ -20,21 +20,21 @@ class Ragged(NamedTuple):
 
 
 def ragged(rows: Iterable[Sequence[int]]) -> Ragged:
-    """Id sequences, packed."""
+    """Pack id sequences into one array."""
     arrays = [np.array(row, dtype=np.int32) for row in rows]
     offsets = np.concatenate([[0], np.cumsum([len(a) for a in arrays], dtype=np.int64)]).astype(np.int64)
     return Ragged(np.concatenate(arrays) if arrays else np.empty(0, np.int32), offsets)
 
 
 def chunks(rows: Iterable, size: int = ROWS) -> Iterator[list]:
-    """So many rows at a time, fewer at the end."""
+    """Lists of `size` rows; the last may be shorter."""
     stream = iter(rows)
     while chunk := list(islice(stream, size)):
         yield chunk
 
 
 def save_ragged(stem: Path, rows: Iterable[Sequence[int]]) -> None:
-    """Write sequences to `<stem>.ids.npy` and `<stem>.offsets.npy` as they come; memory does not grow with them."""
+    """Write sequences to `<stem>.ids.npy` and `<stem>.offsets.npy` in chunks; memory stays flat."""
     with (
         ArrayFile(Path(f"{stem}.ids.npy"), np.int32) as ids,
         ArrayFile(Path(f"{stem}.offsets.npy"), np.int64) as offsets,
@@ -50,12 +50,12 @@ def save_ragged(stem: Path, rows: Iterable[Sequence[int]]) -> None:
 
 
 def load_ragged(stem: Path) -> Ragged:
-    """What `save_ragged` wrote, memory-mapped."""
+    """Memory-map what `save_ragged` wrote."""
     return Ragged(*(np.load(f"{stem}.{part}.npy", mmap_mode="r") for part in ("ids", "offsets")))
 
 
 class ArrayFile:
-    """A .npy file of a length that is known at the end only; each of its items has the shape `item`."""
+    """Writes a .npy file in pieces; its length is known only at the end. Each entry has the shape `item`."""
 
     def __init__(self, path: Path, kind: type[np.generic], item: tuple[int, ...] = ()) -> None:
         self.path, self.kind, self.item, self.length = path, np.dtype(kind), item, 0
@@ -73,7 +73,7 @@ class ArrayFile:
     def __exit__(self, *_: object) -> None:
         self.file.seek(0)
         self._header()
-        assert self.file.tell() == self.begin  # numpy leaves room in the header for the array to grow
+        assert self.file.tell() == self.begin  # numpy pads the header, so a longer array still fits
         self.file.close()
 
     def _header(self) -> None:
@@ -83,12 +83,12 @@ class ArrayFile:
 
 
 def read_numbers(path: Path) -> np.memmap:
-    """The array of a file, memory-mapped. Raises InputError where it holds anything else, or more or less than that."""
+    """The numeric array of a .npy file, memory-mapped. Raises InputError for other content or a wrong file size."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except Exception as error:  # a damaged header fails in many ways
+    except Exception as error:  # a corrupt header fails in many ways
         raise InputError(f"{path}: not a .npy file of numbers ({' '.join(str(error).split())})") from None
     if not isinstance(array, np.memmap) or array.dtype.kind not in "fiu":
         raise InputError(f"{path}: not a .npy file of numbers")

@@ -1,4 +1,4 @@
-"""What every datamodule shares: text cached once on disk, batches in an order that can be resumed."""
+"""The base of all datamodules: text cached on disk, and batches in an order that can be resumed."""
 
 import hashlib
 import json
@@ -24,16 +24,16 @@ SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 
 
 class ResumableData(pl.LightningDataModule):
-    """A datamodule whose epochs continue, after a kill, with the batches that were not yet seen.
+    """A datamodule that resumes an interrupted epoch with the batches that are not done.
 
-    The count of finished batches travels in the checkpoint; the order itself is a function of (seed, epoch) and,
-    since all processes share a batch, of their number.
+    The checkpoint holds the number of finished batches. The order of batches is a function of (seed, epoch) and of the
+    number of processes, because all processes share each batch.
     """
 
-    vocabulary: Vocabulary  # of what encoders read
-    fingerprint: str  # changes whenever the text may
-    skipped: Mapping[str, Any]  # by split: counts of the examples that training does not see
-    notes: Sequence[str] = ()  # what else people should know of it, before training begins
+    vocabulary: Vocabulary  # of the text that encoders read
+    fingerprint: str  # changes if the text may have changed
+    skipped: Mapping[str, Any]  # by split: how many examples were left out
+    notes: Sequence[str] = ()  # more facts to print before training
 
     def __init__(self, batch_size: int, seed: int, batch_tokens: int | None = None) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class ResumableData(pl.LightningDataModule):
         raise NotImplementedError
 
     def in_words(self, batch: Any) -> list[str]:
-        """The sentences of a training batch for people, each behind the name of its field and a tab."""
+        """The sentences of a training batch as readable lines: field name, tab, text."""
         return [
             f"{field}\t{self.sentence(field, row[:length])}"
             for field, part in batch._asdict().items()
@@ -63,16 +63,16 @@ class ResumableData(pl.LightningDataModule):
         return {"batches_done": ready % int(self.trainer.num_training_batches), "processes": self.world}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Raises InputError within an epoch of another number of processes."""
+        """Raises InputError if the epoch was interrupted and the number of processes has changed."""
         self._done = state_dict["batches_done"]
-        before = state_dict.get("processes", self.world)  # checkpoints of earlier versions do not say
+        before = state_dict.get("processes", self.world)  # missing in checkpoints of earlier versions
         if self._done and before != self.world:
-            said = f"the run stopped within an epoch that it began with {before}, and now there are {self.world}"
-            told = f"resume with {before}, or with another number once an epoch has ended"
-            raise InputError(f"processes (trainer.devices on each machine): {said}; {told}")
+            wrong = f"the run stopped within an epoch that it began with {before}, and now there are {self.world}"
+            remedy = f"resume with {before}, or with another number once an epoch has ended"
+            raise InputError(f"processes (trainer.devices on each machine): {wrong}; {remedy}")
 
     def shuffled(self, lengths: Sequence[np.ndarray], collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
-        """The training batches of this process; `lengths` are the sort keys, the most important first."""
+        """The training batches of this process; `lengths` are the sort keys, primary key first."""
         batches = LengthBatches(lengths, self.batch_size, self.seed, self.rank, self.world, self.batch_tokens)
         batches.start, self._done = self._done, 0
         return loader(collate, batches)
@@ -87,19 +87,22 @@ class ResumableData(pl.LightningDataModule):
 
 
 class Skipped(NamedTuple):
-    """Examples of one split that training does not see."""
+    """How many examples of one split were left out."""
 
     empty: int
     too_long: int
 
 
 class CachedData(ResumableData):
-    """A datamodule over such a folder, which holds `words.txt`, `skipped.json` and one Ragged per side of a split."""
+    """A datamodule over a cache folder with `words.txt`, `skipped.json` and one Ragged per split and side.
+
+    A side is one text of an example, for instance `source` or `target`.
+    """
 
     sources: tuple[str, ...] = ("source",)  # the sides that an encoder reads
 
     def __init__(self, folder: Path, batch_size: int | None, seed: int, batch_tokens: int | None = None) -> None:
-        self.folder, self.fingerprint = folder, folder.name  # not the key alone: two kinds of data may have the same
+        self.folder, self.fingerprint = folder, folder.name  # the whole name: two kinds of data may have the same key
         self._ids: dict[tuple[str, str], Ragged] = {}
         if batch_tokens is not None and (not isinstance(batch_tokens, int) or batch_tokens < 1):
             raise InputError(f"datamodule.batch_tokens={batch_tokens}: give a number of tokens, or null")
@@ -110,7 +113,7 @@ class CachedData(ResumableData):
             counts = json.loads((folder / "skipped.json").read_text(encoding="utf-8"))
             self.skipped = {split: Skipped(*map(int, skipped)) for split, skipped in counts.items()}
         except (ValueError, TypeError, AttributeError, RecursionError):
-            raise InputError(f"{folder}: skipped.json damaged; delete this folder, it is made anew") from None
+            raise InputError(f"{folder}: skipped.json damaged; delete this folder, it will be rebuilt") from None
         self._new_rows: np.ndarray | None = None
 
     def source_sentences(self) -> Iterator[str]:
@@ -119,7 +122,7 @@ class CachedData(ResumableData):
             yield from lines(self.folder / f"train.{side}.txt")
 
     def adopt(self, vocabulary: Vocabulary) -> None:
-        """From now on give words the rows that they have in `vocabulary`, which knows them all."""
+        """Use the rows of `vocabulary` from now on; it must contain all words."""
         row = {word: i for i, word in enumerate(vocabulary.words)}
         self._new_rows = np.array([row[word] for word in self.vocabulary.words])
         self.vocabulary = vocabulary
@@ -131,12 +134,12 @@ class CachedData(ResumableData):
         return self._ids[split, side]
 
     def lengths(self, split: str, side: str) -> np.ndarray:
-        """Words or symbols of each example."""
+        """The number of words or symbols of each example."""
         offsets = self.ids(split, side).offsets
         return narrow(np.subtract(offsets[1:], offsets[:-1], dtype=np.int32, casting="unsafe"))
 
     def words(self, split: str, side: str, rows: np.ndarray) -> Sentences:
-        """A padded batch of what the encoder reads."""
+        """The sentences of one side at `rows`, as a padded batch."""
         batch = pad(self.ids(split, side), rows)
         return batch if self._new_rows is None else Sentences(from_numpy(self._new_rows[batch.ids]), batch.lengths)
 
@@ -155,13 +158,13 @@ class CachedData(ResumableData):
 
 
 def fitting_batch(examples: int) -> int:
-    """Examples per step: 64, but 32 for a small corpus, which has too few steps to learn in else."""
+    """Examples per step: 64, or 32 for a small corpus, so that an epoch has enough steps."""
     return 64 if examples >= 300 * 64 else 32
 
 
-def key_of(*made_of: str | int | None) -> str:
-    """A short name for everything that the content of a folder depends on."""
-    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
+def key_of(*inputs: str | int | None) -> str:
+    """The cache key: a hash of everything that the content of a cache folder depends on."""
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:16]
 
 
 def write_sides(
@@ -169,8 +172,8 @@ def write_sides(
 ) -> Skipped:
     """Write each side of the examples to its file `<split>.<side>.txt`, an example per line.
 
-    `limits` names the sides in order, with the most words that each may have. Examples with an empty or
-    too long side are counted and left out. Raises InputError if none is left to train or validate on.
+    `limits`: the sides in order, each with its maximum number of words (None: no limit). Examples with an empty or
+    too long side are counted and left out. Raises InputError if no train or dev example remains.
     """
     empty = too_long = kept = 0
     with ExitStack() as stack:
@@ -195,7 +198,7 @@ def write_sides(
 
 
 def write_words(work: Path, sides: tuple[str, ...]) -> None:
-    """Count the words of these sides into `words.txt` and number them, in all splits."""
+    """Build the vocabulary of these sides (`words.txt`) and save their word ids, for all splits."""
     paths = [work / f"{split}.{side}.txt" for split in SPLITS for side in sides]
     vocabulary = Vocabulary.count(sentence for path in paths for sentence in lines(path))
     vocabulary.save(work / "words.txt")
@@ -204,7 +207,7 @@ def write_words(work: Path, sides: tuple[str, ...]) -> None:
 
 
 def lines(path: Path) -> Iterator[str]:
-    """The lines of a file that we wrote."""
+    """The lines of a text file in the cache."""
     with path.open(encoding="utf-8", newline="\n") as file:
         for line in file:
             yield line.rstrip("\n")

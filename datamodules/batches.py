@@ -1,4 +1,4 @@
-"""The typed batches that travel from datamodules to objectives. B sentences of at most T words."""
+"""The types of batches that datamodules give to objectives. B sentences of at most T words."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ UNKNOWN = 1  # row 1 of every vocabulary
 class Sentences(NamedTuple):
     """A padded batch of sentences."""
 
-    ids: Tensor  # (B, T) int64, PADDING behind the end of each sentence
+    ids: Tensor  # (B, T) int64, PADDING after the end of each sentence
     lengths: Tensor  # (B,) int64, at least 1
 
 
@@ -23,7 +23,7 @@ class SentencePair(NamedTuple):
 
 
 class LabelledPair(NamedTuple):
-    """Premises, hypotheses and how each two relate."""
+    """Premises, hypotheses and the labels of the pairs."""
 
     premise: Sentences
     hypothesis: Sentences
@@ -33,19 +33,19 @@ class LabelledPair(NamedTuple):
 class Bag(NamedTuple):
     """The words of one text per sentence, in any order; a missing text is an empty bag."""
 
-    ids: Tensor  # (B, W) int64, PADDING behind the end of each bag
+    ids: Tensor  # (B, W) int64, PADDING after the end of each bag
     sizes: Tensor  # (B,) int64, 0 where there is nothing to predict
 
 
 class Position(NamedTuple):
-    """A place among so many."""
+    """A position, and the number of possible positions."""
 
     at: Tensor  # (B,) int64, from 0
-    among: Tensor  # (B,) int64, more than `at`
+    among: Tensor  # (B,) int64, number of positions, larger than `at`
 
 
 class InDocument(NamedTuple):
-    """Sentences and what their document says about them (Chen et al. 2019, section 4)."""
+    """Sentences with the document information that discourse losses predict (Chen et al. 2019, section 4)."""
 
     sentence: Sentences
     previous: Bag  # the sentence before, in the same document
@@ -58,7 +58,7 @@ class InDocument(NamedTuple):
 
 
 class PartBatch(NamedTuple):
-    """A batch of one of several objectives."""
+    """A batch of one part of a multitask objective."""
 
-    part: int  # which objective
+    part: int  # number of the part
     batch: NamedTuple

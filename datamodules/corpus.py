@@ -1,4 +1,4 @@
-"""What a corpus is: text seen through the views that an objective or a probe may ask for."""
+"""The interface of a corpus: views of its text, for objectives and probing tasks."""
 
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
@@ -11,7 +11,7 @@ LABELS: tuple[Label, ...] = get_args(Label)
 
 
 class Section(NamedTuple):
-    """A titled piece of a document; it lies inside the last earlier section of a lower level."""
+    """A titled part of a document. It is nested in the last earlier section of a lower level."""
 
     level: int | None  # 1 is outermost, 0 is text before any heading, None is unknown
     title: str | None
@@ -19,7 +19,7 @@ class Section(NamedTuple):
 
 
 class Document(NamedTuple):
-    """Sentences in their order, in paragraphs, in nested titled sections."""
+    """Sentences in order, in paragraphs, in nested titled sections."""
 
     id: str
     title: str | None
@@ -27,7 +27,7 @@ class Document(NamedTuple):
 
 
 class Inference(NamedTuple):
-    """A premise, a hypothesis and how they relate."""
+    """A premise, a hypothesis and the label of the pair."""
 
     premise: str
     hypothesis: str
@@ -35,16 +35,16 @@ class Inference(NamedTuple):
 
 
 class Corpus:
-    """Text on disk, or generated. A corpus overrides the views that it has.
+    """Text on disk, or generated. A subclass overrides the views that it has.
 
-    Every view streams whitespace-tokenised English (and translations) for one split, the same text in
-    the same order at each call. Raises InputError naming file and line where the text is broken.
+    Each view streams whitespace-tokenised English (and translations) of one split: the same text in the same order at
+    each call. Raises InputError naming file and line if the text is malformed.
     """
 
     name: str = "corpus"
 
     def fingerprint(self) -> str:
-        """A short text that changes whenever any view's text may change; caches are keyed by it."""
+        """A short text that changes if the text of a view may have changed; part of every cache key."""
         raise self._without("fingerprint")
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
@@ -69,7 +69,7 @@ class Corpus:
 
     @staticmethod
     def tokenize(raw: str) -> str:
-        """Raw text as this corpus would have it: tokens with single spaces between them."""
+        """Tokenise raw text as this corpus does; tokens have single spaces between them."""
         return " ".join(raw.split())
 
     def _without(self, view: str) -> InputError:

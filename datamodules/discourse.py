@@ -1,4 +1,4 @@
-"""Sentences and what their documents say about them (discourse losses): corpus to cached ids to batches."""
+"""Sentences in documents (discourse losses): corpus to cached ids to batches."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -20,37 +20,37 @@ from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
 from datamodules.text.vocabulary import Vocabulary
 
-FORMAT = 1  # raised when the cached form changes
-TARGETS = ("source", "section", "document")  # texts that are predicted as bags of words
+FORMAT = 1  # increase it when the cached format changes
+TARGETS = ("source", "section", "document")  # texts predicted as bags of words
 UNKNOWN_LEVEL = -1
 
 
-class Place(NamedTuple):
-    """Where one sentence stands; a row of `<split>.places.npy`."""
+class PlaceInDocument(NamedTuple):
+    """The place of one sentence; a row of `<split>.places.npy`."""
 
     section: int  # row of the section titles
     document: int  # row of the document titles
-    level: int  # UNKNOWN_LEVEL where the document does not say
+    level: int  # or UNKNOWN_LEVEL
     sentence: int  # in its paragraph, from 0
     sentences: int  # of that paragraph
     paragraph: int  # in its document, from 0
     paragraphs: int  # of that document
 
 
-class Sizes(NamedTuple):
-    """How many classes each loss chooses from; what lies beyond is set to the last class and counted."""
+class ClassCounts(NamedTuple):
+    """The number of classes of each loss. Larger values become the last class and are counted."""
 
     levels: int = 7
-    sentences: int = 164  # places in a paragraph
-    paragraphs: int = 5876  # places in a document
+    sentences: int = 164  # positions in a paragraph
+    paragraphs: int = 5876  # positions in a document
 
 
 class SentencesInDocuments(CachedData):
     """Sentences with their neighbours, nesting level, positions and titles (Chen et al. 2019, section 4).
 
-    Bags are lower-cased, over the `bag_words` most frequent training words of their kind; other words
-    count as unknown. A neighbour beyond the border of the document is an empty bag. A sentence of more than
-    `max_words` words is no training example, but keeps its place and is its neighbours' neighbour.
+    Bags are lower-cased, over the `bag_words` most frequent training words of their kind; other words are unknown.
+    The first and last sentence of a document have an empty bag for the missing neighbour. A sentence of more than
+    `max_words` words is not a training example, but it keeps its position and remains a neighbour of others.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class SentencesInDocuments(CachedData):
         folder = cache / f"documents-{corpus.name}-{key}"
         build_once(folder, lambda work: _build(work, corpus, max_words, bag_words))
         super().__init__(folder, batch_size, seed, batch_tokens)
-        self.classes = Sizes(levels, sentence_positions, paragraph_positions)
+        self.classes = ClassCounts(levels, sentence_positions, paragraph_positions)
         self.bag_sizes = {side: len(Vocabulary.load(folder / f"{side}.bag.txt")) for side in TARGETS}
         self.beyond = {split: _beyond(self._places(split), self.classes) for split in ("train", "dev")}
         self.notes = [
@@ -88,7 +88,7 @@ class SentencesInDocuments(CachedData):
         return self.by_length(self.lengths("dev", "source")[rows], self._collate("dev", rows))
 
     def _examples(self, split: str) -> np.ndarray:
-        """Rows of the sentences that are not too long."""
+        """The rows of the sentences that are short enough."""
         return np.load(self.folder / f"{split}.examples.npy", mmap_mode="r")
 
     def _places(self, split: str) -> np.ndarray:
@@ -100,7 +100,7 @@ class SentencesInDocuments(CachedData):
 
         def collate(indices: np.ndarray) -> InDocument:
             rows = examples[indices]
-            place = dict(zip(Place._fields, np.asarray(places[rows]).T, strict=True))
+            place = dict(zip(PlaceInDocument._fields, np.asarray(places[rows]).T, strict=True))
             return InDocument(
                 sentence=self.words(split, "source", rows),
                 previous=pad_bags(bags["source"], _neighbours(places, rows, -1)),
@@ -126,12 +126,12 @@ def pad_bags(texts: Ragged, rows: np.ndarray) -> Bag:
 
 
 def _neighbours(places: np.ndarray, rows: np.ndarray, step: int) -> np.ndarray:
-    """The row beside each row, or -1 where another document begins."""
-    beside = rows + step
-    inside = (beside >= 0) & (beside < len(places))
-    document = Place._fields.index("document")
-    same = places[np.where(inside, beside, 0), document] == places[rows, document]
-    return np.where(inside & same, beside, -1)
+    """The row `step` after each row, or -1 if that is in another document."""
+    shifted = rows + step
+    inside = (shifted >= 0) & (shifted < len(places))
+    document = PlaceInDocument._fields.index("document")
+    same = places[np.where(inside, shifted, 0), document] == places[rows, document]
+    return np.where(inside & same, shifted, -1)
 
 
 def _position(index: np.ndarray, count: np.ndarray, most: int) -> Position:
@@ -142,10 +142,10 @@ def _tensor(array: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(array.astype(np.int64))
 
 
-def _beyond(places: np.ndarray, classes: Sizes) -> Sizes:
-    """How many sentences lie beyond the classes."""
-    columns = [Place._fields.index(name) for name in ("level", "sentence", "paragraph")]
-    return Sizes(*(int((places[:, column] >= most).sum()) for column, most in zip(columns, classes, strict=True)))
+def _beyond(places: np.ndarray, classes: ClassCounts) -> ClassCounts:
+    """How many sentences have a value beyond the last class."""
+    columns = [PlaceInDocument._fields.index(name) for name in ("level", "sentence", "paragraph")]
+    return ClassCounts(*(int((places[:, column] >= most).sum()) for column, most in zip(columns, classes, strict=True)))
 
 
 def _build(work: Path, corpus: Corpus, max_words: int, bag_words: int) -> None:
@@ -165,10 +165,10 @@ def _lower(path: Path) -> Iterator[str]:
 
 
 def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -> Skipped:
-    """Sentences and titles to text files; their places, and the rows of the examples, to arrays."""
+    """Write sentences and titles to text files; their places and the rows of the examples to arrays."""
     empty = too_long = sections = sentences = 0
     with ExitStack() as stack:
-        places = stack.enter_context(ArrayFile(work / f"{split}.places.npy", np.int32, (len(Place._fields),)))
+        places = stack.enter_context(ArrayFile(work / f"{split}.places.npy", np.int32, (len(PlaceInDocument._fields),)))
         examples = stack.enter_context(ArrayFile(work / f"{split}.examples.npy", np.int64))
         paths = [work / f"{split}.{side}.txt" for side in TARGETS]
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
@@ -176,7 +176,7 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -
         for number, document in enumerate(documents):
             found = list(placed(document, sections, number))
             fits = np.array([len(sentence.split()) <= max_words for sentence, _ in found], dtype=bool)
-            places.append(np.array([place for _, place in found]).reshape(-1, len(Place._fields)))
+            places.append(np.array([place for _, place in found]).reshape(-1, len(PlaceInDocument._fields)))
             examples.append(sentences + np.flatnonzero(fits))
             files[0].writelines(f"{sentence}\n" for sentence, _ in found)
             sentences += len(found)
@@ -193,8 +193,8 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -
     return Skipped(empty, too_long)
 
 
-def placed(document: Document, first_section: int, number: int) -> Iterator[tuple[str, Place]]:
-    """The sentences of the document of this number, each with its place; empty sentences do not count."""
+def placed(document: Document, first_section: int, number: int) -> Iterator[tuple[str, PlaceInDocument]]:
+    """The sentences of document `number`, each with its place; skips empty sentences."""
     kept = [
         (row, section.level, [s for s in paragraph if s.split()])
         for row, section in enumerate(document.sections, start=first_section)
@@ -204,7 +204,7 @@ def placed(document: Document, first_section: int, number: int) -> Iterator[tupl
     for i, (row, level, paragraph) in enumerate(kept):
         known = UNKNOWN_LEVEL if level is None else level
         for j, sentence in enumerate(paragraph):
-            yield sentence, Place(row, number, known, j, len(paragraph), i, len(kept))
+            yield sentence, PlaceInDocument(row, number, known, j, len(paragraph), i, len(kept))
 
 
 def _one_line(title: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Several datamodules at once, for several objectives on one encoder."""
+"""Several datamodules as one, for several objectives on one encoder."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
@@ -18,10 +18,10 @@ from datamodules.text.vocabulary import Vocabulary
 
 
 class Draws(Sampler[tuple[int, np.ndarray]]):
-    """Which part each step of an epoch takes a batch from, by weight, and which batch.
+    """Draws, for each step of an epoch, a part (by weight) and its next batch.
 
-    A function of (seed, epoch, step) alone. A part goes through its own data in an order of its own: all
-    its batches come once before any comes again, however often the part is drawn.
+    The result is a function of (seed, epoch, step) alone. Each part has its own order of batches and its own epochs:
+    no batch of a part repeats before all its batches were drawn.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Draws(Sampler[tuple[int, np.ndarray]]):
 
 
 def _stream(batches: LengthBatches, done: int) -> Iterator[np.ndarray]:
-    """The batches of one part, epoch after epoch, without the first `done`."""
+    """The batches of one part over all its epochs, without the first `done`."""
     batches.start = done % len(batches)
     for epoch in count(done // len(batches)):
         batches.set_epoch(epoch)
@@ -62,7 +62,7 @@ def _stream(batches: LengthBatches, done: int) -> Iterator[np.ndarray]:
 
 
 def made(described: Mapping[str, Any], **known: Any) -> Any:
-    """What a node of the configuration describes; its errors come as they are, where Hydra would wrap them."""
+    """Build the object that a configuration node describes; unlike Hydra, it does not wrap errors."""
     settings = dict(described)
     return get_class(settings.pop("_target_"))(**settings, **known)
 
@@ -70,8 +70,8 @@ def made(described: Mapping[str, Any], **known: Any) -> Any:
 class Mixture(ResumableData):
     """The data of several objectives over one vocabulary; training batches are drawn by `weights`, equal if null.
 
-    An epoch has as many batches as the parts have together. A part may name its own corpus
-    (`settings.<part>.corpus`); the others use the run's.
+    An epoch has as many batches as all parts together. A part may have its own corpus
+    (`settings.<part>.corpus`); the others use the corpus of the run.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Mixture(ResumableData):
             yield from part.source_sentences()
 
     def in_words(self, batch: PartBatch) -> list[str]:
-        """The sentences of the part that the batch is of."""
+        """The sentences of a batch, as the datamodule of its part writes them."""
         return list(self.parts.values())[batch.part].in_words(batch.batch)
 
     def train_dataloader(self) -> DataLoader:
@@ -130,5 +130,5 @@ class Mixture(ResumableData):
         return [self._with_trainer(part).val_dataloader() for part in self.parts.values()]
 
     def _with_trainer(self, part: CachedData) -> CachedData:
-        part.trainer = self.trainer  # tells it its place among processes
+        part.trainer = self.trainer  # so that the part knows rank and world size
         return part

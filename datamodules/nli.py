@@ -13,11 +13,11 @@ from datamodules.base import SPLITS, CachedData, key_of, lines, write_sides, wri
 from datamodules.batches import LabelledPair
 from datamodules.corpus import LABELS, Corpus
 
-FORMAT = 1  # raised when the cached form changes
+FORMAT = 1  # increase it when the cached format changes
 
 
 class InferencePairs(CachedData):
-    """Premises, hypotheses and labels. Pairs with an empty side, or with over `max_words` words, are left out."""
+    """Premises, hypotheses and labels. Leaves out pairs with an empty side or a side of over `max_words` words."""
 
     sources = ("premise", "hypothesis")
 

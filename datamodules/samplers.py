@@ -1,4 +1,4 @@
-"""Batches by length: little padding, every example once per epoch, an order that can be resumed."""
+"""Batches of similar length: little padding, each example once per epoch, an order that can be resumed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -14,16 +14,15 @@ POOL_BATCHES = 64  # sentences are sorted by length inside pools of this many ba
 
 
 class LengthBatches(Sampler[np.ndarray]):
-    """Index batches of one epoch: sentences of like length together, batches in random order.
+    """Index batches of one epoch: sentences of similar length together, batches in random order.
 
-    A batch has `batch_size` sentences or, if `tokens` is given, about so many tokens over all of `lengths`: few long
-    sentences or many short ones. Either way every epoch has as many batches.
+    A batch has `batch_size` sentences or, if `tokens` is given, about that many tokens, summed over all of `lengths`:
+    few long sentences or many short ones. The number of batches is the same in every epoch.
 
-    The order is a function of (seed, epoch) alone, so a run that was killed continues where it stopped:
-    `start` skips the batches that are done. An epoch holds four bytes per sentence and those of the lengths, and a
-    pool is sorted when the first of its batches comes: no epoch begins with a wait. Several processes share the
-    batches that one process would have at `world` times the size: each takes every `world`-th sentence of each batch,
-    so that their lengths are alike.
+    The order is a function of (seed, epoch) alone, so an interrupted run can resume: `start` skips the batches that
+    are done. Memory: four bytes per sentence, plus the lengths. Each pool is sorted when its first batch is needed, so
+    an epoch starts at once. With several processes a batch is `world` times as large, and each process takes every
+    `world`-th sentence of it, so that their lengths are similar.
     """
 
     def __init__(
@@ -35,7 +34,7 @@ class LengthBatches(Sampler[np.ndarray]):
         world: int = 1,
         tokens: int | None = None,
     ) -> None:
-        self.lengths = [narrow(key) for key in lengths]  # sort keys, the most important first
+        self.lengths = [narrow(key) for key in lengths]  # sort keys, primary key first
         self.seed, self.rank, self.world = seed, rank, world
         self.tokens = tokens
         mean = sum(map(np.sum, lengths)) / max(1, len(lengths[0]))
@@ -53,7 +52,7 @@ class LengthBatches(Sampler[np.ndarray]):
         start, self.start = self.start, 0
         random = np.random.default_rng([self.seed, self.epoch])
         shuffled = _shuffled(random, len(self.lengths[0]))
-        cuts: dict[int, np.ndarray] = {}  # of the pools that are sorted
+        cuts: dict[int, np.ndarray] = {}  # by pool; only sorted pools
         for number in _shuffled(random, len(self))[start:].tolist():
             place, row = divmod(number, POOL_BATCHES)
             pool = shuffled[place * POOL_BATCHES * self._size :][: POOL_BATCHES * self._size]
@@ -61,12 +60,12 @@ class LengthBatches(Sampler[np.ndarray]):
                 pool[:] = pool[np.lexsort([key[pool] for key in reversed(self.lengths)])]
                 cuts[place] = np.array([0, *self._cuts(pool), len(pool)])
             batch = pool[cuts[place][row] : cuts[place][row + 1]].astype(np.int64)
-            # a batch of too few sentences repeats them, so that no process is left without
+            # repeat the sentences of a too small batch, so that each process gets one
             enough = np.resize(batch, max(len(batch), self.world))
             yield enough[self.rank :: self.world]
 
     def _cuts(self, pool: np.ndarray) -> np.ndarray:
-        """Where to cut a pool that is sorted by length."""
+        """The positions at which a pool, sorted by length, is cut into batches."""
         if self.tokens is None:
             return np.arange(self._size, len(pool), self._size)
         count = -(-len(pool) // self._size)
@@ -78,19 +77,19 @@ class LengthBatches(Sampler[np.ndarray]):
 
 
 def narrow(lengths: np.ndarray) -> np.ndarray:
-    """The same numbers in as few bytes as the largest needs; one where no sentence has more than 255 words."""
+    """The same numbers in the smallest unsigned type that holds the largest; one byte for lengths up to 255."""
     return lengths.astype(np.min_scalar_type(lengths.max(initial=0)), copy=False)
 
 
 def _shuffled(random: np.random.Generator, count: int) -> np.ndarray:
-    """`random.permutation(count)` in half its bytes."""
+    """`random.permutation(count)` in half the memory."""
     numbers = np.arange(count, dtype=np.int32 if count <= np.iinfo(np.int32).max else np.int64)
     random.shuffle(numbers)
     return numbers
 
 
 class SortedBatches(Sampler[np.ndarray]):
-    """Index batches in order of length, the longest first: for evaluation."""
+    """Index batches by length, the longest first; for evaluation."""
 
     def __init__(self, lengths: np.ndarray, batch_size: int) -> None:
         self.order = np.argsort(-lengths.astype(np.int64), kind="stable")
@@ -105,7 +104,7 @@ class SortedBatches(Sampler[np.ndarray]):
 
 
 class Collated(Dataset):
-    """A dataset whose items are whole batches: an index array in, a typed batch out."""
+    """A dataset of whole batches: takes an index array, returns a typed batch."""
 
     def __init__(self, collate: Callable[[np.ndarray], NamedTuple]) -> None:
         self.collate = collate

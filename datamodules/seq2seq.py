@@ -16,14 +16,14 @@ from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
 from datamodules.text.subwords import Subwords
 
-FORMAT = 2  # raised when the cached form changes
-COUNTED = 1 << 20  # symbols counted at a time; numpy makes a copy in int64 of them
+FORMAT = 2  # increase it when the cached format changes
+COUNTED = 1 << 20  # symbols counted at a time; numpy copies them to int64
 
 
 class SourceTarget(CachedData):
     """A datamodule of sentences and the sequence that a decoder must produce for each."""
 
-    target_size: int  # target symbols, the marks included
+    target_size: int  # target symbols, including the sentence marks
 
     def target_counts(self) -> np.ndarray:
         """How often each symbol occurs in the training targets, (target_size,)."""
@@ -46,11 +46,11 @@ class SourceTarget(CachedData):
 
 
 class TextPairs(SourceTarget):
-    """English sentences and what each becomes: a translation ("fr"), itself ("en"), or the sentence after it ("next").
+    """English sentences and their targets: a translation ("fr"), the sentence itself ("en"), or the next one ("next").
 
-    The corpus is read once; its words, subword codes and ids are kept under `cache`, keyed by what made
-    them, and memory-mapped from there. Pairs with an empty side, or with more than `max_words` words on
-    one, are counted and left out. The BPE inventory has at most `codes` codes, and one per five pairs.
+    The corpus is read once; words, subword codes and ids are cached under `cache` and memory-mapped. Pairs with an
+    empty side, or a side of more than `max_words` words, are counted and left out. There are at most `codes` BPE codes,
+    and at most one per five pairs.
     """
 
     def __init__(

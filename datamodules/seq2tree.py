@@ -15,7 +15,7 @@ from datamodules.text.vocabulary import Vocabulary
 from datamodules.trees.linearize import linearize
 from datamodules.trees.penn import numbered, trees_in
 
-FORMAT = 1  # raised when the cached form changes
+FORMAT = 1  # increase it when the cached format changes
 MARKS = ("<s>", "</s>")  # rows BEGIN and END
 
 
@@ -42,7 +42,7 @@ class SentenceTrees(SourceTarget):
         self.target_size = len(self.symbols)
 
     def symbols_of(self, rows: list[int]) -> list[str]:
-        """The symbols of a produced or a gold sequence, without its marks."""
+        """The symbols of a predicted or gold sequence, without sentence marks."""
         return [self.symbols.words[row] for row in rows if row not in (BEGIN, END)]
 
     def sentence(self, field: str, ids: list[int]) -> str:

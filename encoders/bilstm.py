@@ -13,11 +13,11 @@ POOLS = {"max": max_pool, "last": last_pool}
 
 
 class BiLSTM(Encoder):
-    """Word vectors, projected, through a bidirectional LSTM; its states, pooled, are the sentence vector.
+    """Projected word vectors, a bidirectional LSTM, and pooling of its states into the sentence vector.
 
-    With the defaults 300 -> 1024 -> 2 layers of 256 units per direction -> 512: 4.2M weights in the layers
-    and 0.3M in the projection, the paper's "2 layers of 512 hidden units (~4M parameters)" with "input
-    embedding size 1024". Without a projection (None) the LSTM reads the word vectors themselves.
+    The defaults are 300 -> 1024 -> 2 layers of 256 units per direction -> 512: 4.2M weights in the layers and 0.3M in
+    the projection. The paper has "2 layers of 512 hidden units (~4M parameters)" with "input embedding size 1024".
+    Without a projection (None) the LSTM reads the word vectors directly.
     """
 
     def __init__(

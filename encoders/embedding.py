@@ -1,4 +1,4 @@
-"""Word rows to word vectors: data that training reads, or weights that it changes."""
+"""Word ids to word vectors, frozen or trained."""
 
 import numpy as np
 import torch
@@ -9,7 +9,7 @@ from datamodules.batches import PADDING
 
 
 class WordEmbedding(nn.Module):
-    """A table of word vectors (V, E). Frozen, it is in no checkpoint; else it is a weight."""
+    """A table of word vectors (V, E). A frozen table is not in checkpoints; otherwise it is a weight."""
 
     table: Tensor
 
@@ -23,5 +23,5 @@ class WordEmbedding(nn.Module):
             self.table = nn.Parameter(table)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Vectors (B, T, E) of rows (B, T); the padding row gets no gradient."""
+        """Vectors (B, T, E) of ids (B, T); the padding row gets no gradient."""
         return functional.embedding(ids, self.table, padding_idx=PADDING)

@@ -3,59 +3,57 @@
 python -m encoders.encode RUN < sentences.txt > vectors.npy
 """
 
-import argparse
 import shutil
+import signal
 import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
-import numpy as np
-
+from common.command_line import TRUTH, Command, Setting, run
 from common.errors import InputError
-from datamodules.arrays import ArrayFile, chunks
-from encoders.frozen import CHUNK, Coverage
-from encoders.load import load_encoder
 
-HELD = CHUNK  # lines at a time, as many as are sorted by length together; a line is encoded once in each such part
+HELD = 1 << 15  # lines at a time, as many as encode() sorts by length; a line is encoded once per such part
+PURPOSE = """\
+Turn sentences, one per line of standard input, into vectors on standard output.
 
-DESCRIPTION = "Turn sentences, one per line of standard input, into vectors on standard output."
-EPILOG = """\
 The output is a NumPy matrix (N, D) of float32, row i for line i; an empty line gets zeros.
-Words are what spaces separate, as in the text the run was trained on; --raw tokenises first.
+Words are separated by spaces, as in the training text of the run; raw=true tokenises first.
 
   python -m encoders.encode runs/nmt_enfr/bilstm_max/TIME < sentences.txt > vectors.npy
-  python -c "import numpy; print(numpy.load('vectors.npy').shape)"
-"""
+  python -c "import numpy; print(numpy.load('vectors.npy').shape)\""""
+COMMAND = Command(
+    "python -m encoders.encode RUN",
+    PURPOSE,
+    [Setting("raw", "tokenise as the run's corpus was", TRUTH, False)],
+    "RUN",
+    "a run folder (its best checkpoint) or one of its .ckpt files",
+    least=1,
+    most=1,
+)
 
 
 def main(arguments: list[str]) -> int:
     """Encode one sentence per line; the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m encoders.encode",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("run", metavar="RUN", help="a run folder (its best checkpoint) or one of its .ckpt files")
-    parser.add_argument("--raw", action="store_true", help="tokenise as the run's corpus was")
-    options = parser.parse_args(arguments)
-    if sys.stdout.isatty():
-        parser.error("vectors are binary: send them to a file with > vectors.npy")
-    try:
-        encode(options.run, not options.raw)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:  # a full disk, a closed pipe
-        print(f"error: could not write the vectors: {error}", file=sys.stderr)
-        return 2
-    return 0
+
+    def work(given: SimpleNamespace) -> None:
+        if sys.stdout.isatty():
+            raise InputError("vectors are binary: send them to a file with > vectors.npy")
+        encode(given.given[0], not given.raw)
+
+    return run(COMMAND, arguments, work, lambda _: "standard output")
 
 
 def encode(run: str, tokenized: bool) -> None:
-    """Standard input to standard output, through a file beside other temporary ones: memory stays flat."""
+    """Standard input to standard output, through a temporary file, so that memory stays bounded."""
+    import numpy as np
+
+    from datamodules.arrays import ArrayFile, chunks
+    from encoders.frozen import Coverage
+    from encoders.load import load_encoder
+
     encoder, read, lines = load_encoder(run), Coverage(), 0
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said below, in one line
@@ -85,4 +83,5 @@ def read_sentences() -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # stop without an error if the reader stops
     sys.exit(main(sys.argv[1:]))

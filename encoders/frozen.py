@@ -1,4 +1,4 @@
-"""A frozen encoder: sentences in, vectors out, in three lines and from the run folder alone."""
+"""A frozen encoder: sentences in, vectors out, from the run folder alone."""
 
 import os
 import warnings
@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from common.errors import InputError
 from common.files import room_for
-from common.matmul import whole_products
+from common.matmul import fast_exact_matmul
 from datamodules.arrays import ragged
 from datamodules.batches import UNKNOWN, Sentences
 from datamodules.samplers import pad
@@ -22,28 +22,28 @@ from datamodules.text.vocabulary import Vocabulary
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 
-BATCH_WORDS = 2048  # padded words that pass through the encoder at a time: a CPU likes what fits its caches,
-GPU_BATCH_WORDS = 1 << 16  # a GPU what fills it
-CHUNK = 1 << 15  # sentences that are sorted by length together; bounds the memory
-LONGEST = 10_000  # words; what a longer line has behind them is left out, counted and reported
-REMEMBERED = 1 << 16  # unknown words whose composed vectors are kept
+BATCH_WORDS = 2048  # padded words per batch: on a CPU a batch should fit the caches,
+GPU_BATCH_WORDS = 1 << 16  # on a GPU it should use all cores
+CHUNK = 1 << 15  # sentences sorted by length at a time; bounds the memory
+LONGEST = 10_000  # words; a longer sentence is cut, counted and reported
+CACHED_WORDS = 1 << 16  # unknown words with a cached composed vector
 
 
 class Coverage(NamedTuple):
-    """What a call of `encode` met; a sentence counts once however often it was given."""
+    """Statistics of a call of `encode`. A repeated sentence counts once."""
 
     sentences: int = 0  # distinct
-    empty: int = 0  # without a word, so their vector is zero
-    cut: int = 0  # longer than LONGEST words
+    empty: int = 0  # sentences without words; their vector is zero
+    cut: int = 0  # sentences cut after LONGEST words
     words: int = 0
     unknown: int = 0  # words without any vector
 
     @property
     def warning(self) -> str:
-        """One line for people; empty where nothing was wrong."""
-        said = [f"{self.empty:,} empty sentence(s) got the zero vector"] if self.empty else []
-        said += [f"{self.cut:,} sentence(s) were cut after {LONGEST:,} words"] if self.cut else []
-        return "; ".join(said)
+        """One line for the user; empty if there is nothing to report."""
+        parts = [f"{self.empty:,} empty sentence(s) got the zero vector"] if self.empty else []
+        parts += [f"{self.cut:,} sentence(s) were cut after {LONGEST:,} words"] if self.cut else []
+        return "; ".join(parts)
 
 
 class FrozenEncoder:
@@ -58,7 +58,7 @@ class FrozenEncoder:
         tokenize: Callable[[str], str] | None = None,
     ) -> None:
         self.encoder, self.embedding, self.vocabulary = encoder, embedding, vocabulary
-        self.oov = lru_cache(REMEMBERED)(oov) if oov else None
+        self.oov = lru_cache(CACHED_WORDS)(oov) if oov else None
         self.tokenize = tokenize
         self.dim = encoder.dim
         self.coverage = Coverage()  # of the last call of `encode`
@@ -66,9 +66,9 @@ class FrozenEncoder:
     def encode(self, sentences: Sequence[str], tokenized: bool = True, out: Path | None = None) -> np.ndarray:
         """Vectors (N, D) float32 of sentences, in their order; an empty sentence gets zeros.
 
-        `tokenized`: words are what whitespace separates; else the corpus's own tokenisation comes first.
-        `out`: write the vectors to this .npy file and return it memory-mapped; memory stays flat. Raises OSError
-        before anything is encoded where the disk has no room for them.
+        `tokenized`: words are separated by whitespace; otherwise the tokeniser of the corpus runs first.
+        `out`: write the vectors to this .npy file and return it memory-mapped; memory stays bounded. Raises OSError
+        before encoding if the disk has too little space.
         """
         if isinstance(sentences, str):
             raise InputError(f"encode takes a list of sentences, not one string: encode([{sentences[:40]!r}])")
@@ -89,22 +89,22 @@ class FrozenEncoder:
         return vectors
 
     def _fill_file(self, out: Path, distinct: list[str], which: np.ndarray) -> np.ndarray:
-        beside = out.with_name(f".{out.name}.tmp")
+        temporary = out.with_name(f".{out.name}.tmp")
         try:
             with room_for(out):
-                np.lib.format.open_memmap(beside, "w+", np.float32, (len(which), self.dim)).flush()
-                with beside.open("r+b") as file:  # all of it now: a map that finds the disk full kills the process
-                    os.posix_fallocate(file.fileno(), 0, beside.stat().st_size)
-            # opened for each chunk anew: the pages of a closed map no longer count as our memory
-            self._fill(partial(np.lib.format.open_memmap, beside, "r+"), distinct, which)
-            beside.replace(out)
+                np.lib.format.open_memmap(temporary, "w+", np.float32, (len(which), self.dim)).flush()
+                with temporary.open("r+b") as file:  # allocate now: writing to a map on a full disk kills the process
+                    os.posix_fallocate(file.fileno(), 0, temporary.stat().st_size)
+            # reopened for each chunk: the pages of a closed map do not count as our memory
+            self._fill(partial(np.lib.format.open_memmap, temporary, "r+"), distinct, which)
+            temporary.replace(out)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         return np.load(out, mmap_mode="r")
 
-    @whole_products()
+    @fast_exact_matmul()
     def _fill(self, target: Callable[[], np.ndarray], distinct: list[str], which: np.ndarray) -> None:
-        """Row i of the target becomes the vector of sentence `distinct[which[i]]`."""
+        """Write the vector of sentence `distinct[which[i]]` to row i of the target."""
         by_sentence = np.argsort(which, kind="stable")  # rows of the first sentence, of the second, ...
         begin = np.searchsorted(which[by_sentence], np.arange(0, len(distinct) + CHUNK, CHUNK))
         modes = [(module, module.training) for module in self.encoder.modules()]
@@ -122,13 +122,15 @@ class FrozenEncoder:
                 module.training = training
 
     def _encode_distinct(self, sentences: list[str], bar: tqdm) -> np.ndarray:
-        """Vectors (N, D), through batches of like length, the longest first."""
+        """Vectors (N, D), in batches of similar length, the longest first."""
         word_rows = [self.vocabulary.rows(sentence) for sentence in sentences]
         texts = ragged(row[:LONGEST] for row in word_rows)
         lengths = np.diff(texts.offsets)
         order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
         device = self.embedding.table.device
-        vectors = torch.zeros(len(sentences), self.dim, device=device)  # a GPU need not wait for us after every batch
+        vectors = torch.zeros(
+            len(sentences), self.dim, device=device
+        )  # on the device, so that a GPU does not wait after each batch
         words = BATCH_WORDS if device.type == "cpu" else GPU_BATCH_WORDS
         for rows in _batches(order, lengths, words):
             vectors[torch.from_numpy(rows).to(device)] = self._encode_batch(pad(texts, rows), sentences, rows).float()
@@ -161,7 +163,7 @@ class FrozenEncoder:
 
 
 def _batches(order: np.ndarray, lengths: np.ndarray, words: int) -> list[np.ndarray]:
-    """Rows, the longest first, in batches of at most so many padded words."""
+    """Split rows, the longest first, into batches of at most `words` padded words."""
     batches, start = [], 0
     while start < len(order):
         size = max(1, words // int(lengths[order[start]]))

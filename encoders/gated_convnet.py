@@ -13,24 +13,22 @@ from common.errors import InputError
 from encoders.encoder import Encoded, Encoder
 from encoders.pooling import max_pool, valid
 
-POSITION_SCALE = 0.1  # the size of word vectors, so that words are not drowned (deviation in Gehring et al. 2017)
-KEEP_VARIANCE = math.sqrt(0.5)  # a sum of two unit-variance terms, scaled back (Gehring et al. 2017, section 3.5)
+POSITION_SCALE = 0.1  # smaller than word vectors; the standard deviation of embeddings in Gehring et al. 2017
+KEEP_VARIANCE = math.sqrt(0.5)  # scales the sum of two unit-variance terms (Gehring et al. 2017, section 3.5)
 
 
 class GatedConvNet(Encoder):
     """Stacked gated convolutions over projected word vectors with positions, max-pooled over the words.
 
-    With the defaults 8 x (512 -> 1024, kernel 3): 12.6M weights in the convolutions and 0.2M in the projection, the
-    paper's "8 convolutional layers of 512 hidden units, kernel size 3 (~12M parameters)". Padding is
-    zeroed before every convolution, so that it looks like the empty border of the sentence.
+    The defaults are 8 x (512 -> 1024, kernel 3): 12.6M weights in the convolutions and 0.2M in the projection. The
+    paper has "8 convolutional layers of 512 hidden units, kernel size 3 (~12M parameters)". Padding is zeroed before
+    each convolution, so that it equals the zero padding at the ends of the sentence.
     """
 
     def __init__(self, input_dim: int, dim: int = 512, layers: int = 8, kernel: int = 3, dropout: float = 0.1) -> None:
         super().__init__()
         if kernel % 2 == 0:
-            raise InputError(
-                f"encoder.kernel={kernel}: a word in the middle and as many on both sides, so an odd number"
-            )
+            raise InputError(f"encoder.kernel={kernel}: give an odd number, so that the window is centred on a word")
         self.dim = self.state_dim = dim
         self.projection = nn.Linear(input_dim, dim)
         self.dropout = nn.Dropout(dropout)
@@ -48,13 +46,13 @@ class GatedConvNet(Encoder):
         return Encoded(max_pool(states, lengths), states)
 
     def _windows(self, states: Tensor) -> Tensor:
-        """Each word with its neighbours, (B, T, D) to (B, T, D * kernel): one matrix product does the convolution."""
+        """Each word with its neighbours: (B, T, D) to (B, T, D * kernel). A convolution is then one matrix product."""
         border = self.kernel // 2
         return functional.pad(states, (0, 0, border, border)).unfold(1, self.kernel, 1).flatten(2)
 
 
 def _gated(dim: int, kernel: int, dropout: float) -> nn.Linear:
-    """A convolution into values and gates, begun so that variances stay (Gehring et al. 2017, section 3.5)."""
+    """A convolution to values and gates; initialised to keep the variance (Gehring et al. 2017, section 3.5)."""
     convolution = nn.Linear(dim * kernel, 2 * dim)
     nn.init.normal_(convolution.weight, std=math.sqrt(4 * (1 - dropout) / (kernel * dim)))
     nn.init.zeros_(convolution.bias)

@@ -1,4 +1,4 @@
-"""Pretrained transformers as frozen encoders, one layer or all of them in one pass."""
+"""Pretrained transformers as frozen encoders: one layer, or all layers in one pass."""
 
 import math
 import os
@@ -14,7 +14,8 @@ from tqdm import tqdm
 
 from common.devices import device_for
 from common.errors import InputError
-from encoders.model_sources import Named, of_files
+from common.model import Model
+from encoders.model_sources import of_files
 
 Pooling = Literal["mean", "cls", "max", "last"]
 BATCH_TOKENS = 4096  # padded tokens per forward pass on a CPU,
@@ -23,9 +24,9 @@ LONGEST = 512  # tokens; longer sentences are cut
 
 
 class Pretrained:
-    """A transformer that never trains, or the encoder of one that has a decoder too.
+    """A frozen transformer; of an encoder-decoder model only the encoder.
 
-    Vectors of a layer are pooled over the tokens of the sentence.
+    The vector of a layer is pooled over the tokens of the sentence.
     """
 
     def __init__(self, name: str, layers: int | str, pooling: Pooling, device: str | None, work: Path) -> None:
@@ -41,28 +42,30 @@ class Pretrained:
         self._kept: tuple[list[str], np.ndarray] | None = None
 
     def _numbers(self, layers: int | str) -> list[int]:
-        """The layers asked for: all, or one; negative numbers count from the top."""
+        """The numbers of the layers: all, or one; negative numbers count from the top."""
         there = int(self.model.config.num_hidden_layers) + 1  # layer 0 is the token embeddings
         if layers != "all" and not (isinstance(layers, int) and -there <= layers < there):
             raise InputError(f"layers={layers}: give all, or a number from {-there} to {there - 1}")
         return list(range(there)) if layers == "all" else [int(layers) % there]
 
     def vectors(self, sentences: list[str]) -> np.ndarray:
-        """The layers asked for, (L, N, D) float32. Kept on disk for the next call."""
+        """Vectors of the chosen layers, (L, N, D) float32; the last result is kept on disk."""
         if self._kept is None or self._kept[0] != sentences:
             self._kept = list(sentences), self._encode(sentences)
         return self._kept[1]
 
     def layer(self, number: int, sentences: list[str]) -> np.ndarray:
-        """One of them, (N, D)."""
+        """Vectors of one layer, (N, D)."""
         return np.asarray(self.vectors(sentences)[self.layers.index(number)])
 
     @torch.inference_mode()
     def _encode(self, sentences: list[str]) -> np.ndarray:
         shape = (len(self.layers), len(sentences), int(self.model.config.hidden_size))
         self.work.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=self.work) as file:  # gone with the process, whatever its size
-            os.posix_fallocate(file.fileno(), 0, 4 * math.prod(shape))  # a full disk would kill the process later
+        with tempfile.TemporaryFile(dir=self.work) as file:  # deleted when the process ends
+            os.posix_fallocate(
+                file.fileno(), 0, 4 * math.prod(shape)
+            )  # allocate now: writing to a map on a full disk kills the process
             out = np.memmap(file, np.float32, "r+", shape=shape)
         order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i]))
         with tqdm(total=len(order), desc="encoding", disable=None, leave=False, unit=" sentences") as bar:
@@ -94,12 +97,12 @@ class Pretrained:
         return states[:, torch.arange(len(sentences), device=self.device), last]
 
 
-def pretrained(name: str, layers: int | str, pooling: Pooling, device: str | None, work: Path) -> list[Named]:
+def pretrained(name: str, layers: int | str, pooling: Pooling, device: str | None, work: Path) -> list[Model]:
     """One model for each layer asked for: a number (-1 is the top) or "all"."""
     model = Pretrained(name, layers, pooling, device, work)
     content = _content(name, model)
     return [
-        Named(
+        Model(
             Path(name).name,
             f"layer {number}, {pooling}",
             partial(model.layer, number),
@@ -113,18 +116,18 @@ def _load(name: str) -> tuple[Any, Any]:
     try:
         from transformers import AutoModel, AutoTokenizer
     except ImportError:
-        raise InputError(f"hf:{name}: needs one more package: pip install transformers") from None
-    try:  # safetensors only: a pickle could run code
+        raise InputError(f"hf:{name}: needs another package: pip install transformers") from None
+    try:  # only safetensors: a pickle could run code
         tokenizer, model = AutoTokenizer.from_pretrained(name), AutoModel.from_pretrained(name, use_safetensors=True)
     except (OSError, ValueError, KeyError) as error:
         said = str(error).strip().splitlines()[0]
         raise InputError(f"hf:{name}: {said}; give a name on the hub or a folder with safetensors weights") from None
-    tokenizer.padding_side = "right"  # else the first token of a sentence would depend on the batch
+    tokenizer.padding_side = "right"  # otherwise the first token of a sentence depends on the batch
     return tokenizer, model.get_encoder() if model.config.is_encoder_decoder else model
 
 
 def _content(name: str, model: Pretrained) -> str | None:
-    """What the weights are: files of a local folder, or the commit on the hub."""
+    """A fingerprint of the weights: hash of the local files, or the commit on the hub."""
     if Path(name).is_dir():
         return of_files(sorted(p for p in Path(name).iterdir() if p.is_file()))
     commit = getattr(model.model.config, "_commit_hash", None)

@@ -1,4 +1,4 @@
-"""From a run folder to a frozen encoder. Nothing in the folder is executed."""
+"""Loads a frozen encoder from a run folder. Nothing in the folder is executed."""
 
 import pickle
 import zipfile
@@ -20,15 +20,15 @@ from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder
 
-MOST_LAYERS = 1000  # that an encoder may have; a million are not built within the hour
+MOST_LAYERS = 1000  # more layers would take too long to build
 
 
 def load_encoder(path: str | Path, device: str | None = None, more: WordVectors | None = None) -> FrozenEncoder:
     """The frozen encoder of a run: its folder (the best checkpoint) or one of its `.ckpt` files.
 
-    It runs on `device`, by default the GPU if there is one. Needs neither the training corpus nor the
-    objective. `more`: the vectors that the run was trained on, for words that it did not keep. Raises InputError
-    when something is missing, damaged, from another project, or names a class that is no encoder of ours.
+    It runs on `device`, by default the GPU if there is one. Needs neither the training corpus nor the objective.
+    `more`: the vectors that the run was trained on, for words that are not in the run folder. Raises InputError if
+    a file is missing, corrupt or from another project, or names a class that is not an encoder of this project.
     """
     checkpoint = find_checkpoint(Path(path))
     run = checkpoint.parents[1]
@@ -36,7 +36,7 @@ def load_encoder(path: str | Path, device: str | None = None, more: WordVectors 
     vectors = load_run_vectors(run)
     state = read_checkpoint(checkpoint)["state_dict"]
     build = _builder(run / "config.yaml", config, vectors.matrix.shape[1])
-    if (shape := _without_memory(build)) is not None:  # settings may ask for any amount of it
+    if (shape := _without_memory(build)) is not None:  # settings could request any amount of memory
         _fitting(checkpoint, shape, "encoder.", state)
     encoder = build()
     embedding = WordEmbedding(vectors.matrix, freeze=config.embeddings.get("freeze", True))
@@ -50,7 +50,7 @@ def load_encoder(path: str | Path, device: str | None = None, more: WordVectors 
 
 
 def read_config(run: Path) -> DictConfig:
-    """The settings of a run."""
+    """Read the settings of a run."""
     path = run / "config.yaml"
     if not path.is_file():
         raise InputError(f"{path}: missing; a run folder has config.yaml, checkpoints/ and vectors/, copy all of it")
@@ -62,7 +62,7 @@ def read_config(run: Path) -> DictConfig:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """A checkpoint of this project, read as tensors and plain values; pickled code and changed bytes are refused."""
+    """Read a checkpoint of this project as tensors and plain values; refuses pickled code and corrupt files."""
     if not path.is_file():
         raise InputError(f"{path}: no such checkpoint; the run may not have finished an epoch")
     try:
@@ -70,7 +70,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         raise InputError(f"{path}: not only tensors and plain values, or damaged; it was not loaded") from None
-    except Exception as error:  # a damaged file fails in many ways
+    except Exception as error:  # a corrupt file fails in many ways
         said = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(f"{path}: damaged or cut off ({said}); use an earlier one") from None
     state = checkpoint.get("state_dict") if isinstance(checkpoint, dict) else None
@@ -80,16 +80,18 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def _check_sums(path: Path) -> None:
-    """Raises BadZipFile where an entry is not as it was written; torch itself does not look."""
+    """Raises BadZipFile if the checksum of an entry is wrong; torch does not check it."""
     with zipfile.ZipFile(path) as archive:
-        marked = [entry.filename for entry in archive.infolist() if entry.external_attr]  # 16: a folder, never read
+        marked = [
+            entry.filename for entry in archive.infolist() if entry.external_attr
+        ]  # 16 marks a folder, which torch does not read
         changed = archive.testzip() or next(iter(marked), None)
     if changed:
         raise zipfile.BadZipFile(f"{changed} has changed")
 
 
 def find_checkpoint(path: Path) -> Path:
-    """The best checkpoint of a run folder, of the only run inside a folder, or the file itself."""
+    """The checkpoint file itself, or the best checkpoint of a run folder or of the only run below a folder."""
     if not path.exists():
         raise InputError(f"{path}: no such run folder or checkpoint")
     if path.is_file():
@@ -103,7 +105,7 @@ def find_checkpoint(path: Path) -> Path:
 
 
 def _builder(path: Path, config: DictConfig, input_dim: int) -> Callable[[], Encoder]:
-    """Makes the encoder that the settings name, if it is a class of ours; other classes are never even looked up."""
+    """A function that builds the encoder of the settings. Classes outside encoders/ are not imported."""
     settings: Any = OmegaConf.to_container(config.encoder, resolve=True)
     target = str(settings.pop("_target_", None))
     kind = class_in("encoders", target, Encoder)
@@ -116,7 +118,7 @@ def _builder(path: Path, config: DictConfig, input_dim: int) -> Callable[[], Enc
     def build() -> Encoder:
         try:
             made: Encoder = kind(input_dim=input_dim, **settings)
-        except Exception as error:  # settings that no encoder of this version accepts
+        except Exception as error:  # settings that the encoder does not accept
             raise InputError(f"{path}: these encoder settings do not work: {' '.join(str(error).split())}") from None
         return made
 
@@ -124,7 +126,7 @@ def _builder(path: Path, config: DictConfig, input_dim: int) -> Callable[[], Enc
 
 
 def _without_memory(build: Callable[[], Encoder]) -> Encoder | None:
-    """The encoder without its numbers; None where it cannot be made so, as one that computes while it is built."""
+    """The encoder on the meta device (no memory); None if it cannot be built there, because it computes in __init__."""
     try:
         with torch.device("meta"):
             return build()
@@ -135,7 +137,7 @@ def _without_memory(build: Callable[[], Encoder]) -> Encoder | None:
 
 
 def class_in(package: str, target: str, base: type | tuple[type, ...]) -> Any:
-    """The class `package.module.Class`, or None if it is not that, or not a kind of `base`."""
+    """The class with path `target` inside `package`; None if there is none or it is no subclass of `base`."""
     module, _, name = target.rpartition(".")
     if not module.startswith(f"{package}."):
         return None
@@ -147,20 +149,20 @@ def class_in(package: str, target: str, base: type | tuple[type, ...]) -> Any:
 
 
 def _fitting(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of a module. Raises InputError where they are not those it has."""
+    """The weights of a module from a state dict. Raises InputError if names or shapes differ."""
     mine = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
     expected = module.state_dict()
     missing, extra = sorted(expected.keys() - mine.keys()), sorted(mine.keys() - expected.keys())
     if missing or extra:
-        raise InputError(f"{path}: does not fit config.yaml beside it; missing {missing}, unexpected {extra}")
+        raise InputError(f"{path}: does not fit config.yaml of its run; missing {missing}, unexpected {extra}")
     wrong = [f"{name} {tuple(mine[name].shape)}" for name in mine if mine[name].shape != expected[name].shape]
     if wrong:
-        raise InputError(f"{path}: does not fit config.yaml beside it; wrong shape of {', '.join(wrong)}")
+        raise InputError(f"{path}: does not fit config.yaml of its run; wrong shape of {', '.join(wrong)}")
     return mine
 
 
 def _tokenizer(path: Path, target: str) -> Callable[[str], str]:
-    """The tokenisation of the corpus class, looked up when first used; the corpus itself is not needed."""
+    """The tokeniser of the corpus class, imported at first use; the corpus itself is not needed."""
 
     def tokenize(raw: str) -> str:
         kind = class_in("datamodules", target, Corpus)

@@ -1,16 +1,17 @@
-"""Frozen models by name: whatever `python evaluate.py model=` can score."""
+"""Frozen models from runs, files and functions."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from common.devices import device_for
 from common.errors import InputError
+from common.made_with import without_made_with
+from common.model import Model
 from common.text_files import read_lines
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import Vocabulary
@@ -20,28 +21,11 @@ from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder
 from encoders.load import find_checkpoint, load_encoder, read_checkpoint, read_config
 
-MANY = 0.02  # of the words without a vector is worth a warning
-Encode = Callable[[list[str]], np.ndarray]
-FORMS = (
-    "a run folder or checkpoint, bov, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy, call:MODULE:FUNCTION, "
-    "or a baseline: majority, length, nb-uni-tfidf, nb-bi-tfidf"
-)
+MANY = 0.02  # share of words without a vector from which there is a warning
 
 
-class Named(NamedTuple):
-    """A model with what tables and caches must know of it."""
-
-    encoder: str
-    objective: str
-    encode: Encode
-    fingerprint: str | None = None  # the same text means the same vectors; None where nothing can tell
-    epoch: int = 0
-    step: int = 0
-    settings: Mapping[str, Any] = {}  # that made it, for reports: models of other settings are other models
-
-
-def trained(path: Path, device: str | None, more: WordVectors | None = None) -> Named:
-    """A run folder (its best checkpoint) or a checkpoint in it; `more` vectors for words that the run did not keep."""
+def trained(path: Path, device: str | None, more: WordVectors | None = None) -> Model:
+    """A run folder (its best checkpoint) or a checkpoint in it; `more`: vectors for words that are not in the run."""
     checkpoint = find_checkpoint(path)
     run = checkpoint.parents[1]
     config = read_config(run)
@@ -56,18 +40,20 @@ def trained(path: Path, device: str | None, more: WordVectors | None = None) -> 
         met = frozen.coverage
         if met.unknown > MANY * met.words:
             share = f"{100 * met.unknown / met.words:.0f}% of the words have no vector in this run"
-            warnings.warn(f"{path}: {share}; give embeddings=file embeddings.path= with those it had", stacklevel=2)
+            warnings.warn(
+                f"{path}: {share}; give embeddings=file embeddings.path= with its training vectors", stacklevel=2
+            )
         return vectors
 
     made_of = of_files(parts) + (more.folder.name if more else "")
     settings = {"run": config, "checkpoint": checkpoint.name}
-    return Named(encoder, objective, encode, made_of, epoch, int(state["global_step"]), settings)
+    return Model(encoder, objective, encode, made_of, epoch, int(state["global_step"]), settings)
 
 
-def precomputed(path: Path, sentences: Path | None) -> Named:
-    """A matrix (N, D) in a .npy file, row by row the vectors of the N lines of a text file."""
+def precomputed(path: Path, sentences: Path | None) -> Model:
+    """A matrix (N, D) in a .npy file: row i is the vector of line i of a text file."""
     if sentences is None:
-        raise InputError(f"{path}: needs sentences=FILE, the text file whose lines its rows are")
+        raise InputError(f"{path}: needs sentences=FILE, the text file with one line for each row")
     matrix = read_numbers(path)
     lines = [line for _, line in read_lines(sentences)]
     if matrix.ndim != 2 or len(matrix) != len(lines):
@@ -80,10 +66,10 @@ def precomputed(path: Path, sentences: Path | None) -> Named:
             raise InputError(f"{sentences}: {len(missing)} sentences are not in it, as {missing[0]!r}; {said}")
         return np.asarray(matrix[[row[s] for s in wanted]], dtype=np.float32)
 
-    return Named(path.stem, "precomputed", encode, of_files([path, sentences]))
+    return Model(path.stem, "precomputed", encode, of_files([path, sentences]))
 
 
-def called(name: str) -> Named:
+def called(name: str) -> Model:
     """Any Python callable, sentences -> (N, D) numbers, as package.module:function."""
     module, _, function = name.partition(":")
     if not module or module.startswith(".") or not function:
@@ -94,13 +80,16 @@ def called(name: str) -> Named:
         raise InputError(f"call:{name}: {error}") from None
     if not callable(found):
         raise InputError(f"call:{name}: not a function; give one that turns sentences into vectors")
-    return Named(name, "callable", found)
+    return Model(name, "callable", found)
 
 
 def of_files(paths: Iterable[Path]) -> str:
-    """The content of files, as a short text."""
+    """A hash of the content of files; the block `made_with` of a config.yaml is left out."""
     made = sha256()
     for path in paths:
+        if path.name == "config.yaml":
+            made.update(without_made_with(path.read_bytes()))
+            continue
         with path.open("rb") as file:
             while block := file.read(1 << 20):
                 made.update(block)
@@ -115,14 +104,14 @@ def initialised(
     sentences: Iterable[str],
     store: WordVectors,
     device: str | None,
-) -> Named:
-    """An encoder as its `settings` and seed made it, on the word vectors of a store: bov, and untrained/ENCODER."""
+) -> Model:
+    """An untrained encoder with the word vectors of a store: bov and untrained/ENCODER."""
     vocabulary = Vocabulary.count(sentences)
     embedding = WordEmbedding(store.lookup(vocabulary.words).matrix * np.float32(store.scale))
-    made = sha256(settings.encode())  # weights do not tell how states are pooled
+    made = sha256(settings.encode())  # the weights do not contain the pooling
     made.update(np.ascontiguousarray(embedding.table.numpy()).tobytes())
     for key, value in encoder.state_dict().items():
         made.update(key.encode() + value.numpy().tobytes())
     where = device_for(device)
     frozen = FrozenEncoder(encoder.eval().requires_grad_(False).to(where), embedding.to(where), vocabulary)
-    return Named(name, objective, frozen.encode, made.hexdigest())
+    return Model(name, objective, frozen.encode, made.hexdigest())

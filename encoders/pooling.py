@@ -1,11 +1,11 @@
-"""From one state per word to one vector per sentence; padding is never looked at."""
+"""Pooling: one state per word to one vector per sentence; padding has no effect."""
 
 import torch
 from torch import Tensor
 
 
 def valid(lengths: Tensor, steps: int) -> Tensor:
-    """Which of T steps are words, (B, T) bool."""
+    """The mask of words, (B, T) bool; T is `steps`."""
     return torch.arange(steps, device=lengths.device) < lengths[:, None]
 
 
@@ -22,7 +22,7 @@ def mean_pool(states: Tensor, lengths: Tensor) -> Tensor:
 
 
 def last_pool(states: Tensor, lengths: Tensor) -> Tensor:
-    """The forward half at the last word beside the backward half at the first: (B, T, H) to (B, H)."""
+    """The forward half at the last word next to the backward half at the first: (B, T, H) to (B, H)."""
     half = states.shape[2] // 2
     rows = torch.arange(len(lengths), device=lengths.device)
     return torch.cat([states[rows, lengths - 1, :half], states[:, 0, half:]], 1)

@@ -4,8 +4,7 @@ The backward direction reads each sentence reversed within its own length:
 
     words     w1 w2 w3 --        reversed  w3 w2 w1 --
 
-so padding always comes last, where it can change nothing, and no packing is needed: these are the fused kernels
-of CPU and GPU.
+so padding always comes last and has no effect. No packing is needed, so the fused kernels of CPU and GPU are used.
 """
 
 from typing import Any
@@ -50,15 +49,19 @@ class Bidirectional(nn.Module):
 
 
 def in_its_precision(layer: nn.Module, inputs: Tensor, state: Any = None) -> Any:
-    """What a recurrent layer makes of its inputs, on a GPU in 32 bits also under autocast.
+    """The output of a recurrent layer. Under autocast it computes in float32 where bfloat16 cannot be had.
 
-    There autocast gives cuDNN's layers float16 whatever it was asked for, which has no room for large numbers and does
-    not mix with bfloat16.
+    On a GPU autocast always gives cuDNN's recurrent layers float16, which overflows for large numbers and does not mix
+    with bfloat16. On a CPU without AVX-512 oneDNN has no recurrent layer in bfloat16.
     """
-    if inputs.device.type != "cuda" or not torch.is_autocast_enabled("cuda"):
+    device = inputs.device.type
+    if device not in ("cuda", "cpu") or not torch.is_autocast_enabled(device):
         return layer(inputs, state)
-    with torch.autocast("cuda", enabled=False):
-        return layer(inputs.float(), state)
+    if device == "cpu" and torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return layer(inputs, state)
+    wide = None if state is None else tuple(part.float() for part in state)
+    with torch.autocast(device, enabled=False):
+        return layer(inputs.float(), wide)
 
 
 def reverse(states: Tensor, mirror: Tensor) -> Tensor:

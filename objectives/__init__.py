@@ -1,1 +1,1 @@
-"""What an encoder is trained to predict. Never imports probes."""
+"""Training objectives: models and losses. Never imports probes."""

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class Memory(NamedTuple):
-    """What there is to attend over."""
+    """The word states that a decoder attends over."""
 
     states: Tensor  # (B, T, H)
     lengths: Tensor  # (B,)
@@ -25,7 +25,7 @@ class Attention(nn.Module):
         self.combine = nn.Linear(memory_dim + query_dim, query_dim, bias=False)
 
     def forward(self, queries: Tensor, memory: Memory) -> Tensor:
-        """Queries (B, U, Q) to attended ones (B, U, Q); padding gets no weight."""
+        """Attended queries (B, U, Q) for queries (B, U, Q); padding gets no weight."""
         states, lengths = memory
         scores = self.score(queries) @ states.transpose(1, 2)  # (B, U, T)
         padding = torch.arange(states.shape[1], device=states.device) >= lengths[:, None]

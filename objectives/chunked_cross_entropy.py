@@ -1,4 +1,4 @@
-"""The loss over a large vocabulary without ever holding all its logits."""
+"""Cross-entropy over a large vocabulary, computed in chunks: never all logits in memory."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-# Held at a time: 32 and 256 MB in float32. Smaller chunks spend their time on adding up the slope of the weights.
+# Logits in memory at a time: 32 and 256 MB in float32. Smaller chunks lose time adding up the gradient of the weights.
 CHUNK_LOGITS = {"cpu": 1 << 23, "cuda": 1 << 26}
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
-    """Sum of token losses; the gradient of each chunk is taken while its logits are at hand.
+    """Sum of token losses; the gradient of each chunk is computed together with its loss.
 
-    Under autocast the products are as narrow as it says; biases, softmax, sums and the gradient of the weights are not.
+    Under autocast only the products have lower precision; biases, softmax, sums and the weight gradient stay float32.
     """
 
     @staticmethod
@@ -51,7 +51,7 @@ def cross_entropy_sum(hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor
     """Summed cross-entropy, in nats, of `softmax(hidden @ weight.T + bias)` against `gold`.
 
     hidden `(N, H)`, weight `(V, H)`, bias `(V,)`, gold `(N,)`. Equal to
-    `F.cross_entropy(..., reduction="sum")` in value and gradient, in memory of one chunk instead of N x V.
+    `F.cross_entropy(..., reduction="sum")` in value and gradient; needs memory for one chunk instead of N x V.
     """
     if torch.is_grad_enabled():
         return _ChunkedCrossEntropy.apply(hidden, weight, bias, gold)

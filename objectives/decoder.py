@@ -6,7 +6,7 @@ targets   <s> -> [e;s] -> [e;s] -> [e;s] -> ...     2 layers of 512 units
                       |        |        |
 predicts             t1       t2       t3
 
-With attention, what the LSTM says at each step first attends over the word states of the source.
+With attention, the output of the LSTM at each step first attends over the word states of the source.
 """
 
 from collections.abc import Sequence
@@ -26,9 +26,9 @@ State = tuple[Tensor, Tensor]  # hidden and cell, each (layers, B, H)
 class Decoder(nn.Module):
     """LSTM decoder conditioned on the sentence vector (Conneau et al. 2018, appendix).
 
-    `counts (V,)` is how often each target symbol occurs in training. The softmax bias starts at their log shares: else
-    the first steps, which teach nothing but these, also teach the encoder one vector for all sentences.
-    `attends_over`: the width of the word states that it attends over; None for a decoder without attention.
+    `counts (V,)`: the training frequency of each target symbol. The softmax bias starts at the log frequencies.
+    Otherwise the first steps learn only these, and the encoder collapses to one vector for all sentences.
+    `attends_over`: the width of the word states to attend over; None for a decoder without attention.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Decoder(nn.Module):
     def greedy(
         self, sentence: Tensor, begin: int, end: int, limits: Tensor, memory: Memory | None = None
     ) -> list[list[int]]:
-        """The likeliest token at each step until `end`, for B sentences; of each at most its own of `limits (B,)`."""
+        """Greedy decoding of B sentences: the most likely token until `end`, at most `limits (B,)` tokens."""
         token = torch.full((len(sentence), 1), begin, device=sentence.device)
         ended = torch.zeros(len(sentence), dtype=torch.bool, device=sentence.device)
         state, produced = None, []

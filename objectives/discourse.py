@@ -1,4 +1,4 @@
-"""Discourse losses: what a sentence says about its place in a document (Chen et al. 2019, section 4)."""
+"""Discourse losses: predict the place of a sentence in its document (Chen et al. 2019, section 4)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -12,16 +12,16 @@ from datamodules.discourse import SentencesInDocuments
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.layers import LOSSES, Term, feedforward
-from objectives.metrics import Tally, perplexity, ratio
+from objectives.metrics import MetricSums, perplexity, ratio
 from objectives.objective import MakeOptimizer, Objective
 
 
 class Discourse(Objective):
-    """Predict neighbours (nsp), positions (spp), nesting level (nl) and titles (sdt), any of them together.
+    """Predict neighbours (nsp), positions (spp), nesting level (nl), titles (sdt), or any combination.
 
-    Loss: the weighted sum of the chosen losses, each a sum of one or two means over the sentences that have
-    the target. Batch: InDocument. Score: that loss on dev; each part also logs its own, with accuracy in
-    percent or perplexity per word.
+    Loss: the weighted sum of the chosen losses. Each is the sum of one or two means over the sentences that have the
+    target. Batch: InDocument. Score: the loss on dev. Each loss is also logged, with its accuracy in percent or its
+    perplexity per word.
     """
 
     score = "val/loss"
@@ -53,12 +53,12 @@ class Discourse(Objective):
         )
 
     def forward(self, batch: InDocument) -> dict[str, Term]:
-        """The terms of all chosen losses, named as `nsp_previous`."""
+        """The terms of all chosen losses, with names such as `nsp_previous`."""
         vector = self.encode(batch.sentence).vector
         return {name: self.targets[name].loss(head(vector), batch) for name, head in self.heads.items()}
 
     def total(self, means: Mapping[str, Tensor | float]) -> Tensor | float:
-        """The weighted sum of mean losses named as `forward` names them."""
+        """The weighted sum of mean losses; names as in `forward`."""
         return sum(self.weights.get(name.split("_")[0], 1.0) * mean for name, mean in means.items())
 
     def training_step(self, batch: InDocument, batch_idx: int) -> Tensor:
@@ -71,7 +71,7 @@ class Discourse(Objective):
         return loss
 
     def on_validation_epoch_start(self) -> None:
-        self._sums = {name: Tally("nats", "targets", "correct") for name in self.targets}
+        self._sums = {name: MetricSums("nats", "targets", "correct") for name in self.targets}
 
     def validation_step(self, batch: InDocument, batch_idx: int) -> None:
         for name, term in self(batch).items():

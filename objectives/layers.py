@@ -13,8 +13,9 @@ from datamodules.discourse import UNKNOWN_LEVEL, SentencesInDocuments
 
 
 class Logits(nn.Linear):
-    """The last layer. Autocast narrows its product alone: a bias near -10, as of a rare word, would lose all digits
-    that tell two sentences apart.
+    """The last layer. Under autocast only its product has lower precision, not the sum with the bias.
+
+    A bias near -10, as of a rare word, would otherwise lose the digits that differ between two sentences.
     """
 
     def forward(self, features: Tensor) -> Tensor:
@@ -22,10 +23,10 @@ class Logits(nn.Linear):
 
 
 def classifier(head: str, width: int, hidden: int, classes: int, dropout: float) -> nn.Sequential:
-    """Scores of `classes` from features (B, width).
+    """A network from features (B, width) to scores (B, classes).
 
-    "mlp": one hidden layer of tanh (Conneau et al. 2018, appendix, does not name the function). "linear" and
-    "nonlinear": InferSent's three layers, with nothing between them or with dropout and tanh.
+    "mlp": one hidden layer with tanh (Conneau et al. 2018, appendix, does not name the function). "linear" and
+    "nonlinear": the three layers of InferSent, without or with dropout and tanh between them.
     """
     hidden_layers = {"mlp": 1, "linear": 2, "nonlinear": 2}
     if head not in hidden_layers:
@@ -40,7 +41,7 @@ def classifier(head: str, width: int, hidden: int, classes: int, dropout: float)
 
 
 def feedforward(width: int, hidden: int, classes: int, dropout: float) -> nn.Sequential:
-    """Two hidden layers of ReLU (Chen et al. 2019, appendix A)."""
+    """Two hidden layers with ReLU (Chen et al. 2019, appendix A)."""
     first, second = nn.Linear(width, hidden), nn.Linear(hidden, hidden)
     steps = [first, nn.ReLU(), nn.Dropout(dropout), second, nn.ReLU(), nn.Dropout(dropout)]
     return nn.Sequential(*steps, Logits(hidden, classes))
@@ -50,14 +51,14 @@ class Term(NamedTuple):
     """One prediction over a batch; sentences without a target are left out of all three."""
 
     nats: Tensor  # summed over sentences
-    targets: Tensor  # how many sentences had a target
-    correct: Tensor  # for how many the likeliest class was right; 0 for bags
+    targets: Tensor  # number of sentences with a target
+    correct: Tensor  # number of correct predictions; 0 for bags
 
 
 def bag_loss(logits: Tensor, bag: Bag) -> Term:
-    """Mean -log p(w) over the words w of each bag, summed over bags; logits (B, V). Empty bags count nothing."""
+    """Mean -log p(w) over the words w of each bag, summed over bags; logits (B, V). Empty bags do not count."""
     inside = torch.arange(bag.ids.shape[1], device=bag.ids.device) < bag.sizes[:, None]
-    picked = functional.log_softmax(logits, 1).gather(1, bag.ids) * inside  # (B, W), never counts of (B, V)
+    picked = functional.log_softmax(logits, 1).gather(1, bag.ids) * inside  # (B, W); avoids counts of shape (B, V)
     there = bag.sizes > 0
     nats = -picked.sum(1) / bag.sizes.clamp(min=1)
     return Term(nats.sum(), there.sum(), torch.zeros_like(bag.sizes[0]))
@@ -71,33 +72,33 @@ def class_loss(logits: Tensor, gold: Tensor) -> Term:
 
 
 def place_loss(logits: Tensor, position: Position) -> Term:
-    """Cross-entropy of a place, among the places that there are."""
+    """Cross-entropy of a position among the positions that exist."""
     places = torch.arange(logits.shape[1], device=logits.device)
     return class_loss(logits.masked_fill(places >= position.among[:, None], -torch.inf), position.at)
 
 
-class Target(NamedTuple):
-    """What one network predicts from the sentence vector."""
+class Head(NamedTuple):
+    """One prediction from the sentence vector: its number of classes, its loss, its second score."""
 
     classes: Callable[[SentencesInDocuments], int]
     loss: Callable[[Tensor, InDocument], Term]
     reports: Literal["accuracy", "perplexity"]
 
 
-LOSSES: dict[str, dict[str, Target]] = {
+LOSSES: dict[str, dict[str, Head]] = {
     "nsp": {  # neighbouring sentence prediction, section 4.1
-        "previous": Target(lambda d: d.bag_sizes["source"], lambda y, b: bag_loss(y, b.previous), "perplexity"),
-        "next": Target(lambda d: d.bag_sizes["source"], lambda y, b: bag_loss(y, b.next), "perplexity"),
+        "previous": Head(lambda d: d.bag_sizes["source"], lambda y, b: bag_loss(y, b.previous), "perplexity"),
+        "next": Head(lambda d: d.bag_sizes["source"], lambda y, b: bag_loss(y, b.next), "perplexity"),
     },
     "nl": {  # nesting level, section 4.2
-        "level": Target(lambda d: d.classes.levels, lambda y, b: class_loss(y, b.level), "accuracy"),
+        "level": Head(lambda d: d.classes.levels, lambda y, b: class_loss(y, b.level), "accuracy"),
     },
     "spp": {  # sentence and paragraph position, section 4.3
-        "sentence": Target(lambda d: d.classes.sentences, lambda y, b: place_loss(y, b.in_paragraph), "accuracy"),
-        "paragraph": Target(lambda d: d.classes.paragraphs, lambda y, b: place_loss(y, b.in_document), "accuracy"),
+        "sentence": Head(lambda d: d.classes.sentences, lambda y, b: place_loss(y, b.in_paragraph), "accuracy"),
+        "paragraph": Head(lambda d: d.classes.paragraphs, lambda y, b: place_loss(y, b.in_document), "accuracy"),
     },
     "sdt": {  # section and document title, section 4.4
-        "section": Target(lambda d: d.bag_sizes["section"], lambda y, b: bag_loss(y, b.section_title), "perplexity"),
-        "document": Target(lambda d: d.bag_sizes["document"], lambda y, b: bag_loss(y, b.document_title), "perplexity"),
+        "section": Head(lambda d: d.bag_sizes["section"], lambda y, b: bag_loss(y, b.section_title), "perplexity"),
+        "document": Head(lambda d: d.bag_sizes["document"], lambda y, b: bag_loss(y, b.document_title), "perplexity"),
     },
 }

@@ -1,4 +1,4 @@
-"""Validation sums: over batches, then over processes."""
+"""Sums of validation scores over batches and processes."""
 
 import math
 
@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 
-class Tally:
-    """Named sums of one validation pass. They stay on the device until they are asked for."""
+class MetricSums:
+    """Named sums of one validation pass. They stay on the device until `totals`."""
 
     def __init__(self, *names: str) -> None:
         self._sums: dict[str, Tensor | float] = dict.fromkeys(names, 0.0)
@@ -18,17 +18,17 @@ class Tally:
             self._sums[name] += count.double() if isinstance(count, Tensor) else count
 
     def totals(self, module: pl.LightningModule) -> dict[str, float]:
-        """The sums over all processes."""
+        """The sums over all processes (all-gather)."""
         mine = torch.stack([torch.as_tensor(s, dtype=torch.float64, device=module.device) for s in self._sums.values()])
         everywhere = module.all_gather(mine).reshape(-1, len(mine)).sum(0)  # type: ignore[union-attr]
         return dict(zip(self._sums, everywhere.tolist(), strict=True))
 
 
 def ratio(part: float, whole: float) -> float:
-    """Part of the whole, 0 of nothing."""
+    """part / whole; 0 if whole is 0."""
     return part / whole if whole else 0.0
 
 
 def perplexity(nats: float) -> float:
-    """Of so many nats per token, kept finite."""
+    """exp(nats per token), limited to stay finite."""
     return math.exp(min(20.0, nats))

@@ -16,11 +16,11 @@ from objectives.objective import Objective
 
 
 class Multitask(Objective):
-    """Each step trains one of the parts, on a batch of its own data; they share encoder and word vectors.
+    """Each step trains one part, on a batch of its own data. The parts share encoder and word vectors.
 
-    Loss: that of the part. Batch: PartBatch. Every part keeps its scores, as `val/<part>/<score>`; the score of
-    the part `select` (None: the first) chooses the best checkpoint. `settings` describes each part, and `optimizer`
-    the one for all, as the configuration files do.
+    Loss: that of the part. Batch: PartBatch. The scores of a part are logged as `val/<part>/<score>`. The score of the
+    part `select` (None: the first) chooses the best checkpoint. `settings` describes the parts as the configuration
+    files do; `optimizer` is shared.
     """
 
     trains_all = False
@@ -78,13 +78,13 @@ class Multitask(Objective):
 
 
 def _within(part: str, score: str) -> str:
-    """val/bleu of nmt_enfr is val/nmt_enfr/bleu."""
+    """Insert the part into the name of a score: val/bleu becomes val/nmt_enfr/bleu."""
     group, name = score.split("/")
     return f"{group}/{part}/{name}"
 
 
 def _lend(part: nn.Module, **modules: nn.Module) -> None:
-    """Let the part use modules that it does not own, so that checkpoints hold them once."""
+    """Let a part use shared modules without registering them, so that checkpoints hold them once."""
     for name, module in modules.items():
         del part._modules[name]
         object.__setattr__(part, name, module)

@@ -1,4 +1,4 @@
-"""Natural language inference: how do two sentences relate? (Conneau et al. 2017; 2018, section 3.2)"""
+"""Natural language inference: does a premise entail a hypothesis? (Conneau et al. 2017; 2018, section 3.2)"""
 
 from typing import Literal
 
@@ -13,17 +13,17 @@ from datamodules.nli import InferencePairs
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.layers import classifier
-from objectives.metrics import Tally, ratio
+from objectives.metrics import MetricSums, ratio
 from objectives.objective import MakeOptimizer, Objective
 
-SHRINK, CUT, LEAST = 0.99, 0.2, 1e-5  # InferSent: lr times 0.99 per epoch, over 5 at no gain, the end below 1e-5
+SHRINK, CUT, LEAST = 0.99, 0.2, 1e-5  # InferSent: lr x 0.99 per epoch, / 5 without gain, stop below 1e-5
 
 
 class NLI(Objective):
     """Entailment, neutral or contradiction, from [u, v, |u-v|, u*v] of premise u and hypothesis v.
 
-    Loss: mean cross-entropy. Batch: LabelledPair. Score: accuracy in percent. `schedule="infersent"` shrinks
-    the learning rate as InferSent did and ends the run when it is spent.
+    Loss: mean cross-entropy. Batch: LabelledPair. Score: accuracy in percent. `schedule="infersent"` lowers the
+    learning rate as InferSent did, and stops the run when it is below 1e-5.
     """
 
     score = "val/accuracy"
@@ -47,7 +47,7 @@ class NLI(Objective):
         if schedule == "infersent" and optimizer is None:
             raise InputError("objective.schedule=infersent: only for NLI alone; parts share one optimizer")
         self.schedule = schedule
-        self.register_buffer("best", torch.zeros((), dtype=torch.float64))  # dev accuracy so far, for the schedule
+        self.register_buffer("best", torch.zeros((), dtype=torch.float64))  # best dev accuracy, for the schedule
         self.head = classifier(head, 4 * encoder.dim, hidden, len(LABELS), dropout)
 
     def forward(self, batch: LabelledPair) -> Tensor:
@@ -61,7 +61,7 @@ class NLI(Objective):
         return loss
 
     def on_validation_epoch_start(self) -> None:
-        self._sums = Tally("nats", "correct", "pairs")
+        self._sums = MetricSums("nats", "correct", "pairs")
 
     def validation_step(self, batch: LabelledPair, batch_idx: int) -> None:
         scores = self(batch)
@@ -76,7 +76,7 @@ class NLI(Objective):
     def on_train_start(self) -> None:
         self._stop_if_spent()
 
-    def on_train_epoch_end(self) -> None:  # before the checkpoint is written, so that a resumed run goes on alike
+    def on_train_epoch_end(self) -> None:  # runs before the checkpoint is saved, so that a resumed run is equal
         if self.schedule == "constant":
             return
         accuracy = round(float(self.trainer.callback_metrics[self.score]), 2)

@@ -1,4 +1,4 @@
-"""Seq2Tree: say the linearised parse tree of the sentence (Vinyals et al. 2015)."""
+"""Seq2Tree: predict the linearised parse tree of the sentence (Vinyals et al. 2015)."""
 
 from torch import Tensor
 
@@ -7,17 +7,17 @@ from datamodules.seq2tree import SentenceTrees
 from datamodules.text.subwords import BEGIN, END
 from datamodules.trees.linearize import brackets
 from objectives.attention import Memory
-from objectives.metrics import Tally, ratio
+from objectives.metrics import MetricSums, ratio
 from objectives.sequence import SequenceObjective
 
-SYMBOLS_PER_WORD = 4  # decoding stops there; treebanks have 2.7 to 2.9 on average
+SYMBOLS_PER_WORD = 4  # limit of decoding; treebanks have 2.7 to 2.9 on average
 
 
 class Seq2Tree(SequenceObjective):
     """Predict brackets and part-of-speech tags, symbol by symbol.
 
-    Score: accuracy per symbol given the gold ones before it. Of greedy decoding it also reports, in percent,
-    exact match, the share of well-formed trees, and labelled bracket F1 over these (EVALB's conventions).
+    Score: accuracy per symbol, given the gold symbols before it. Also reported for greedy decoding, in percent: exact
+    match, the share of well-formed trees, and labelled bracket F1 over these (conventions of EVALB).
     Source: Conneau et al. 2018, section 3.2, Table 1, appendix.
     """
 
@@ -26,7 +26,7 @@ class Seq2Tree(SequenceObjective):
 
     def on_validation_epoch_start(self) -> None:
         super().on_validation_epoch_start()
-        self._trees = Tally("correct", "symbols", "exact", "well_formed", "trees", "matched", "produced", "gold")
+        self._trees = MetricSums("correct", "symbols", "exact", "well_formed", "trees", "matched", "produced", "gold")
 
     def examine(self, batch: SentencePair, batch_idx: int, vector: Tensor, memory: Memory | None) -> None:
         targets = batch.target.ids

@@ -1,4 +1,4 @@
-"""What the objectives with a decoder share: NMT, AutoEncoder, SkipThought, Seq2Tree."""
+"""The base of objectives with a decoder: NMT, AutoEncoder, SkipThought, Seq2Tree."""
 
 from torch import Tensor
 
@@ -8,7 +8,7 @@ from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.attention import Memory
 from objectives.decoder import Decoder
-from objectives.metrics import Tally, perplexity
+from objectives.metrics import MetricSums, perplexity
 from objectives.objective import MakeOptimizer, Objective
 
 
@@ -16,8 +16,8 @@ class SequenceObjective(Objective):
     """Predict the target sequence, token by token, from the sentence vector.
 
     Loss: mean over target tokens of -log p(t_u | t_<u, s). Batch: SentencePair. Validation logs it and the
-    perplexity; subclasses add what they select by. With `attention`, or where the encoder asks for it, the
-    decoder also attends over the word states (the upper reference of Table 3).
+    perplexity; subclasses add the score that selects. With `attention`, or if the encoder has `attention`, the decoder
+    also attends over the word states (the upper reference of Table 3).
     Source: Conneau et al. 2018, sections 3.2 and 3.3, appendix.
     """
 
@@ -48,7 +48,7 @@ class SequenceObjective(Objective):
         )
 
     def read(self, source: Sentences) -> tuple[Tensor, Memory | None]:
-        """What the decoder knows of the source: vectors (B, D), and the word states if it attends over them."""
+        """The input of the decoder: vectors (B, D), and the word states if it attends over them."""
         encoded = self.encode(source)
         return encoded.vector, Memory(encoded.states, source.lengths) if self.attends else None
 
@@ -60,7 +60,7 @@ class SequenceObjective(Objective):
         return loss
 
     def on_validation_epoch_start(self) -> None:
-        self._likelihood = Tally("nats", "tokens")
+        self._likelihood = MetricSums("nats", "tokens")
 
     def validation_step(self, batch: SentencePair, batch_idx: int) -> None:
         vector, memory = self.read(batch.source)
@@ -69,7 +69,7 @@ class SequenceObjective(Objective):
         self.examine(batch, batch_idx, vector, memory)
 
     def examine(self, batch: SentencePair, batch_idx: int, vector: Tensor, memory: Memory | None) -> None:
-        """What a subclass looks at in a validation batch besides its likelihood."""
+        """Hook for further scores of a validation batch."""
 
     def on_validation_epoch_end(self) -> None:
         sums = self._likelihood.totals(self)

@@ -1,4 +1,4 @@
-"""SkipThought: say the next sentence of the document."""
+"""SkipThought: predict the next sentence of the document."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from objectives.sequence import SequenceObjective
 
 
 class SkipThought(SequenceObjective):
-    """Predict the next sentence, subword by subword (Kiros et al. 2015 with the one decoder of Tang et al. 2017).
+    """Predict the next sentence, subword by subword (Kiros et al. 2015, with one decoder as in Tang et al. 2017).
 
     Score: perplexity per subword, as in Conneau et al. 2018, appendix. Data: TextPairs with target "next".
     """

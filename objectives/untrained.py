@@ -1,4 +1,4 @@
-"""Untrained: the encoder as it was initialised, a random projection of word vectors."""
+"""Untrained: the encoder with its initial weights, a random projection of word vectors."""
 
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
@@ -6,7 +6,7 @@ from objectives.objective import Objective
 
 
 class Untrained(Objective):
-    """Predicts nothing (Conneau et al. 2018, section 3.2, last sentence). Epoch 0 is all there is."""
+    """Predicts nothing (Conneau et al. 2018, section 3.2, last sentence). The run has epoch 0 only."""
 
     score = "epoch"
     trains = False

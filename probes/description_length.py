@@ -1,4 +1,4 @@
-"""Description length of labels given vectors: how much a classifier must be told, not only how far it gets."""
+"""Description length of labels given vectors (online code): data efficiency, not only final accuracy."""
 
 from itertools import pairwise
 from math import log2
@@ -10,40 +10,40 @@ import torch
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.classifier import MANY, Grid, Labelled, as_tensors, standardised
 from probes.classifiers.grid import Tensors
-from probes.classifiers.optimum import ITERATIONS, cross_entropy, optimum, spread
+from probes.classifiers.optimum import ITERATIONS, cross_entropy, optimum, principal_axes
 
-# The first so many percent of the sentences teach the classifier that codes those up to the next
+# In percent of the sentences: a classifier trained on the first portion codes the labels up to the next portion
 # (Voita and Titov 2020, section 4).
 PORTIONS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
-STRONG = (0.1, 1.0, 10.0)  # L2 for the first portions, which have fewer sentences than the vectors have features
-FEW = 20  # iterations of L-BFGS with many classes: the rest takes most of the time and shortens no code
+STRONG = (0.1, 1.0, 10.0)  # L2 for the first portions, which have fewer sentences than features
+FEW = 20  # iterations of L-BFGS with many classes; more take much time and do not shorten the code
 
 
 class Description(NamedTuple):
     """The length of N labels in the online code."""
 
     bits: float
-    uniform_bits: float  # N log2 C, the length that knowing nothing needs
-    portions: list[float]  # bits of each portion; the first is coded uniformly
+    uniform_bits: float  # N log2 C, the length of the uniform code
+    portions: list[float]  # bits of each portion; the first has the uniform code
 
     @property
     def compression(self) -> float:
-        """How many times shorter than uniform: 1 where the vectors say nothing."""
+        """Uniform length / length; 1 if the vectors contain no information about the labels."""
         return self.uniform_bits / self.bits
 
 
 def description_length(
     train: Labelled, dev: Labelled, classes: int, grid: Grid, seed: int, device: str = "cpu"
 ) -> Description:
-    """Code the training labels portion by portion, each with logistic regression trained on those before.
+    """Code each portion of the training labels with logistic regression trained on the portions before it.
 
-    The L2 value, of the grid or of `STRONG`, is the one with the lowest cross-entropy on dev. The distribution over C
-    classes is mixed with the uniform one, which weighs 1 / (n + 1) after n sentences, so that a class not seen yet has
-    a finite code.
+    The L2 value, from the grid or from `STRONG`, is the one with the lowest cross-entropy on dev. The predicted
+    distribution is mixed with the uniform one, with weight 1 / (n + 1) after n sentences, so that an unseen class has a
+    finite code.
     """
     order = np.random.default_rng(seed).permutation(len(train.labels))
-    shuffled = Labelled(train.vectors[order], train.labels[order])
-    every, tuning = standardised(as_tensors(shuffled, device), as_tensors(dev, device))
+    rows = torch.from_numpy(order).to(device)
+    every, tuning = standardised(as_tensors(train, device).batch(rows), as_tensors(dev, device))
     ends = sorted({max(1, round(len(order) * percent / 100)) for percent in PORTIONS})
     portions = [ends[0] * log2(classes)]
     for known, end in pairwise(ends):
@@ -56,10 +56,10 @@ def description_length(
 
 
 def _bits(seen: Tensors, coming: Tensors, tuning: Tensors, classes: int, grid: Grid, device: str) -> float:
-    """The bits of the labels to come, coded by the classifier of those seen."""
+    """Bits of the labels in `coming`, coded by the classifier trained on `seen`."""
 
     iterations = FEW if classes >= MANY else ITERATIONS
-    within = spread(seen.x)
+    within = principal_axes(seen.x)
 
     def fitted(l2: float) -> tuple[torch.Tensor, torch.Tensor]:
         return optimum(seen, classes, l2, within, iterations=iterations)

@@ -1,4 +1,4 @@
-"""probes.csv: one row per epoch, suite, task, classifier and seed; answers.csv beside it: what each has right."""
+"""probes.csv: one row per epoch, suite, task, classifier and seed. answers.csv: which test items each has right."""
 
 import csv
 import json
@@ -20,7 +20,7 @@ csv.field_size_limit(2**30)  # one cell holds the answers to a whole test set
 class Answers(NamedTuple):
     """Which test items a score has right, for paired comparisons."""
 
-    test: str  # stands for the items: the same text, the same items
+    test: str  # a fingerprint: the same text means the same test items
     right: np.ndarray  # (N_test,) bool
 
 
@@ -47,11 +47,11 @@ COLUMNS = [column for column in fields(ProbeRow) if column.name != "answers"]
 
 
 def write_rows(path: Path, rows: Iterable[ProbeRow]) -> None:
-    """Put rows into the file, by epoch, and their answers beside it; a row of the same key takes the old one's place.
+    """Put rows into the file, sorted by epoch, and their answers into answers.csv. A row replaces one of the same key.
 
-    The answers come first, so that every row whose answers are known has them there.
+    The answers are written first, so that a killed process leaves no row without its answers.
     """
-    read_rows(path)  # a broken file is named before it is touched
+    read_rows(path)  # refuses a corrupt file before it is changed
     rows = list(rows)
     if answers := [_key(row) | _answers_as_text(row.answers) for row in rows if row.answers]:
         upsert_csv(path.with_name(ANSWERS), answers, KEY, order=_epoch)
@@ -69,12 +69,12 @@ def read_rows(path: Path) -> list[ProbeRow]:
 
 
 def packed(right: np.ndarray) -> str:
-    """Which items (N,) were right, as a text."""
+    """Which items (N,) were right, as text."""
     return f"{len(right)}:{np.packbits(right).tobytes().hex()}"
 
 
 def unpacked(text: str) -> np.ndarray:
-    """The items back. Raises ValueError."""
+    """The inverse of `packed`. Raises ValueError."""
     size, _, bits = text.partition(":")
     packs = np.frombuffer(bytes.fromhex(bits), np.uint8)
     if len(packs) != -(-int(size) // 8):
@@ -123,7 +123,7 @@ def _from_text(path: Path, line: int, row: dict[str, str]) -> ProbeRow:
             values[column.name] = _parse(column.type, row[column.name])
         except (ValueError, RecursionError):
             seen = row[column.name]
-            raise InputError(f"{path}:{line}: {column.name} is {seen[:40]!r}; mend or remove the line") from None
+            raise InputError(f"{path}:{line}: {column.name} is {seen[:40]!r}; fix or remove the line") from None
     return ProbeRow(**values)
 
 

@@ -1,38 +1,108 @@
-"""What a probing task is: sentences with labels in three splits."""
+"""The interface of a task: items of k texts, the reader of their vectors or surprisals, and the score."""
 
-import json
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-
-class Split(NamedTuple):
-    """N labelled sentences."""
-
-    sentences: list[str]  # whitespace-tokenised
-    labels: np.ndarray  # (N,) int64, index into Task.classes
+Texts = (
+    Sequence[str] | Sequence[Sequence[str]]
+)  # N texts, or N lists of texts, which stand for the mean of their vectors
 
 
-class Task(NamedTuple):
-    """One probing task (Conneau et al. 2018, section 2)."""
-
-    name: str  # the paper's: SentLen, WC, TreeDepth, ...
-    classes: list[str]  # sorted labels of the training split
-    train: Split
-    dev: Split
-    test: Split
+Needs = Literal["vectors", "surprisal"]
 
 
-def items_of(task: Task) -> str:
-    """A short text that stands for the test items: the same text, the same items."""
-    made = sha256(json.dumps([task.classes, task.test.sentences]).encode() + task.test.labels.tobytes())
+class Items(NamedTuple):
+    """N items of k texts each, with their gold classes or scores."""
+
+    texts: tuple[Texts, ...]  # k columns of N; whitespace-tokenised
+    gold: np.ndarray  # (N,) int64 classes from 0, or float64 scores
+
+    @property
+    def sentences(self) -> list[str]:
+        """Every text, column by column."""
+        first = self.texts[0]
+        if len(self.texts) == 1 and isinstance(first, list) and first and isinstance(first[0], str):
+            return first  # no copy: called often, and long
+        return [text for column in self.texts for group in column for text in _texts_of(group)]
+
+
+def _texts_of(group: str | Sequence[str]) -> Sequence[str]:
+    return [group] if isinstance(group, str) else group
+
+
+def single(sentences: Sequence[str], gold: np.ndarray) -> Items:
+    """Items of one sentence each."""
+    return Items((sentences,), gold)
+
+
+class Outcome(NamedTuple):
+    """The score of one task, in percent; a correlation is times 100, as in the papers' tables."""
+
+    dev: float
+    test: float
+    low: float  # 95% interval of the test score
+    high: float
+    correct: np.ndarray  # (N_test,) bool: which test items are right; empty where the score is a correlation
+    hyperparameters: dict[str, float | int | str]  # chosen on dev
+    details: dict[str, float]  # second measures of the same predictions
+    seconds: float
+
+
+class Task(Protocol):
+    """A task of a suite. Its kind decides how vectors become a score (probes/classification.py is one)."""
+
+    @property
+    def name(self) -> str:
+        """The name in tables."""
+
+    @property
+    def suite(self) -> str:
+        """The name of its folder in probes/."""
+
+    @property
+    def needs(self) -> Needs:
+        """What a model must give: vectors of sentences, or the surprisal of texts."""
+
+    @property
+    def reader(self) -> str:
+        """What reads them, as probes.csv names it: mlp, logreg, regression, cosine, surprisal."""
+
+    @property
+    def baselines(self) -> Sequence[str]:
+        """The baselines that need no model."""
+
+    @property
+    def sentences(self) -> Sequence[str]:
+        """Every text that a model must encode, or score as a whole."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The same fingerprint means the same items, read with the same settings."""
+
+    @property
+    def test_items(self) -> str:
+        """A fingerprint of the test items; where it is equal, two models can be compared item by item."""
+
+    def score(self, given: Any, device: str) -> Outcome:
+        """Read the task out of what it needs of a model: Vectors, with a classifier that runs on `device`, or the
+        surprisals of its sentences (probes/surprisals.py).
+        """
+
+    def baseline(self, name: str) -> Outcome:
+        """What one of `baselines` predicts."""
+
+
+def hashed(*parts: object) -> str:
+    """A fingerprint of some content: arrays by their bytes, items by their texts and gold, the rest by repr."""
+    made = sha256()
+    for part in parts:
+        if isinstance(part, Items):
+            for column in part.texts:
+                made.update(repr(list(column)).encode())
+            part = part.gold
+        made.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+        made.update(b"\0")
     return made.hexdigest()[:16]
-
-
-class EncodesSentences(Protocol):
-    """All that probing needs to know of a model."""
-
-    def encode(self, sentences: list[str]) -> np.ndarray:
-        """Whitespace-tokenised sentences to vectors (N, D) float32, in the order given."""
-        ...

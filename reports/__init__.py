@@ -1,1 +1,1 @@
-"""From run folders to tables and figures that stand beside the published ones."""
+"""From run folders to tables and figures, next to the published ones."""

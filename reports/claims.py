@@ -1,4 +1,4 @@
-"""The claims of the papers, a function each: what is said and where, the rule, and the comparisons that decide it.
+"""The claims of the papers, one function each: the claim with its source, the rule, and the comparisons that decide.
 
 To add one: write a function from Evidence to comparisons, docstring as here, and put it into CLAIMS.
 """
@@ -8,8 +8,10 @@ from itertools import combinations
 
 from scipy.stats import spearmanr
 
-from probes.suite import LOGISTIC_ONLY
-from reports.evidence import BOV, Evidence, Moment, Point, Scores, mean_of, of_correlation
+from probes.probing import FACTS
+from reports.coherence_claims import COHERENCE_CLAIMS
+from reports.discourse_claims import DISCOURSE_CLAIMS
+from reports.evidence import BOV, EpochScores, Evidence, Point, PointsByModel, of_correlation
 from reports.findings import Claim, Comparison, above, within
 
 NMT = ("NMT En-Fr", "NMT En-De", "NMT En-Fi")
@@ -17,7 +19,6 @@ TRAINED = (*NMT, "AutoEncoder", "Seq2Tree", "SkipThought", "NLI")
 MAX, LAST = "BiLSTM-max", "BiLSTM-last"
 CHANCE = Point(50, 0)  # of two classes
 SURFACE = ("SentLen", "WC")
-DISCOEVAL = ("SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT")
 
 
 def bov_is_at_chance_on_order(e: Evidence) -> Iterator[Comparison]:
@@ -183,8 +184,8 @@ def length_is_forgotten_with_epochs(e: Evidence) -> Iterator[Comparison]:
 def probes_flatten_while_bleu_rises(e: Evidence) -> Iterator[Comparison]:
     """NMT probing curves flatten early while BLEU keeps increasing (section 4, Figure 1).
 
-    In each NMT run of BiLSTM-max, from the middle epoch to the last, BLEU rises by more than half a point (it cannot do
-    without that), and every task but WC and SentLen changes by less than 5 points.
+    In each NMT run of BiLSTM-max, from the middle epoch to the last, BLEU rises by more than half a point (necessary),
+    and every task but WC and SentLen changes by less than 5 points.
     """
     for objective, moments in _curves(e, NMT):
         middle, last = moments[(len(moments) - 1) // 2], moments[-1]
@@ -203,7 +204,7 @@ def linear_readout_is_enough(e: Evidence) -> Iterator[Comparison]:
     """
     for name, scores in e.probing.items():
         linear = e.logistic.get(name, {})
-        for task in (task for task in scores if task in linear and task not in LOGISTIC_ONLY):
+        for task in (task for task in scores if task in linear and task not in FACTS.one_reader):
             about = f"{_said(name)} {task}: 5 points minus the lead of the MLP"
             yield above(linear[task]._replace(score=linear[task].score + 5), scores[task], about)
 
@@ -224,23 +225,6 @@ def length_goes_against_downstream(e: Evidence) -> Iterator[Comparison]:
     corrected for all pairs of tasks, as in the figure.
     """
     yield from _correlated(e, "SentLen", -1)
-
-
-def position_and_nesting_help_together(e: Evidence) -> Iterator[Comparison]:
-    """NSP with SPP and NL is best on DiscoEval, 0.6 points above NSP on average (Chen et al. 2019, section 5).
-
-    The mean over the DiscoEval tasks is higher for NSP + SPP + NL than for NSP alone. It needs scores on DiscoEval.
-    """
-    yield from _discourse(e, "+ SPP + NL", 1)
-
-
-def titles_hurt(e: Evidence) -> Iterator[Comparison]:
-    """The SDT loss generally hurts on DiscoEval, most on the tasks about positions, SP and BSO (section 5).
-
-    The mean over the DiscoEval tasks, SP and BSO are each lower for NSP + SDT than for NSP alone. It needs scores on
-    DiscoEval.
-    """
-    yield from _discourse(e, "+ SDT", -1, "SP", "BSO")
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -264,13 +248,13 @@ CLAIMS: tuple[Claim, ...] = (
     linear_readout_is_enough,
     words_go_with_downstream,
     length_goes_against_downstream,
-    position_and_nesting_help_together,
-    titles_hurt,
+    *DISCOURSE_CLAIMS,
+    *COHERENCE_CLAIMS,
 )
 
 
 def _above(
-    scores: Scores,
+    scores: PointsByModel,
     first: tuple[str, str],
     second: tuple[str, str],
     only: tuple[str, ...] = (),
@@ -289,7 +273,7 @@ def _said(name: tuple[str, str]) -> str:
     return " ".join(dict.fromkeys(name))
 
 
-def _curves(e: Evidence, objectives: tuple[str, ...]) -> Iterator[tuple[str, list[Moment]]]:
+def _curves(e: Evidence, objectives: tuple[str, ...]) -> Iterator[tuple[str, list[EpochScores]]]:
     """The epochs after the first pass over the data, of BiLSTM-max runs with three or more of them."""
     for objective in objectives:
         moments = [m for m in e.curves.get((MAX, objective), ()) if m.epoch > 0]
@@ -306,14 +290,3 @@ def _correlated(e: Evidence, probe: str, sign: int) -> Iterator[Comparison]:
             rho = float(spearmanr(*zip(*both, strict=True))[0])
             about = f"{'rho' if sign > 0 else 'minus rho'} of {probe} and {task} over {len(both)} models"
             yield Comparison(about, sign * rho, of_correlation(rho, len(both), tests).half)
-
-
-def _discourse(e: Evidence, losses: str, sign: int, *single: str) -> Iterator[Comparison]:
-    """A combination of losses against NSP alone, in the mean over the DiscoEval tasks and in `single` ones."""
-    base, more = (e.discoeval.get(("BiGRU", name), {}) for name in ("Baseline (NSP)", losses))
-    shared = [task for task in DISCOEVAL if task in base and task in more]
-    groups = {f"mean of {len(shared)} DiscoEval tasks": shared} if shared else {}
-    for about, tasks in {**groups, **{task: [task] for task in single if task in shared}}.items():
-        ours, theirs = (mean_of([of[task] for task in tasks]) for of in (more, base))
-        found = above(ours, theirs, f"{about}, {losses} over NSP")
-        yield found._replace(difference=sign * found.difference)

@@ -1,4 +1,4 @@
-"""Which probing scores go with which downstream scores over models (Conneau et al. 2018, Figure 2)."""
+"""Correlation of probing with downstream scores over models (Conneau et al. 2018, Figure 2)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ from reports.drawing import in_order, new_figure
 from reports.table import Table
 
 FEWEST = 4  # models that a correlation needs
-EXACT = 8  # up to so many models every order of them is tried (8! = 40,320)
+EXACT = 8  # models; up to this many the test tries all permutations (8! = 40,320)
 LEVEL = 0.05  # of the whole matrix
 
-Scores = Mapping[str, Mapping[str, float]]  # model -> task -> score
+ScoresByModel = Mapping[str, Mapping[str, float]]  # model -> task -> score
 
 
 class Correlations(NamedTuple):
@@ -39,7 +39,7 @@ def scores_of(table: Table) -> dict[str, dict[str, float]]:
     return {f"{row.encoder} {row.name}": {task: cell.score for task, cell in row.cells.items()} for row in kept}
 
 
-def correlate(probing: Scores, downstream: Scores) -> Correlations:
+def correlate(probing: ScoresByModel, downstream: ScoresByModel) -> Correlations:
     """Correlate two suites over the models that have both. Raises InputError for fewer than four."""
     shared = [model for model in probing if model in downstream]
     if len(shared) < FEWEST:
@@ -52,7 +52,7 @@ def correlate(probing: Scores, downstream: Scores) -> Correlations:
 
 
 def holm(p_values: np.ndarray, level: float) -> np.ndarray:
-    """Which of the tests hold at `level` together (Holm 1979); a NaN is no test."""
+    """Which of the tests are significant at `level` together (Holm 1979); NaN is not a test."""
     flat = np.where(np.isnan(p_values), np.inf, p_values).ravel()
     order = np.argsort(flat)
     tests = int(np.isfinite(flat).sum())
@@ -72,14 +72,14 @@ def _spearman(pairs: Sequence[tuple[float | None, float | None]]) -> tuple[float
 
 
 def _exact(first: np.ndarray, second: np.ndarray) -> float:
-    """The share of all orders that correlate as strongly: with few models the usual formula is far too sure."""
+    """The exact p-value by permutations: with few models the usual approximation is far too small."""
     orders = np.array(list(permutations(rankdata(first) - (len(first) + 1) / 2)))
     products = np.abs(orders @ rankdata(second))
     return float((products >= products[0] - 1e-9).mean())
 
 
 def draw_correlations(found: Correlations) -> Figure:
-    """The matrix: red goes together, blue against each other, grey may be chance."""
+    """The matrix: red is a positive correlation, blue a negative one, grey is not significant."""
     height, width = found.rho.shape
     figure = new_figure(2.6 + 0.62 * width, 1.9 + 0.42 * height)
     axes = figure.add_subplot()

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
+from probes.facts import facts_of
 from probes.results import ProbeRow, read_rows
 from probes.statistics import ENOUGH, mean_of_runs
 from reports.drawing import (
@@ -44,14 +45,23 @@ class Panel(NamedTuple):
     score: str  # name of the objective's score, empty if there is none
     own: Line
     suite: str
-    runs: frozenset[int]  # how many runs the points are of
+    runs: frozenset[int]  # numbers of runs behind the points
 
 
 def draw_curves(run: Path, score: str, title: str = "") -> Path:
-    """Draw `curves.png` of a run folder from probes.csv and metrics.csv; `score` names the objective's column."""
-    metrics = read_metrics(run / "metrics.csv")
-    panel = panel_of(title or run.name, [read_rows(run / "probes.csv")], score, [metrics])
-    return save_figure(draw_panels([panel]), run / "curves.png")
+    """Draw `curves.png` of a run folder, a panel for each suite; `score` names a column of metrics.csv."""
+    metrics, rows = read_metrics(run / "metrics.csv"), read_rows(run / "probes.csv")
+    suites = list(dict.fromkeys(row.suite for row in rows)) or [""]
+    panels = [
+        panel_of(
+            f"{title or run.name}: {suite}" if len(suites) > 1 else title or run.name,
+            [[row for row in rows if row.suite == suite]],
+            score,
+            [metrics],
+        )
+        for suite in suites
+    ]
+    return save_figure(draw_panels(panels), run / "curves.png")
 
 
 def panel_of(
@@ -62,7 +72,7 @@ def panel_of(
     lines = [over_runs(task, [_by_epoch(rows, task) for rows in probes]) for task in tasks]
     own = [{epoch: (value, value, value) for epoch, value in _finite(rows, score)} for rows in metrics]
     name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else ""
-    suite = next((row.suite for rows in probes for row in rows), "probing")
+    suite = next((row.suite for rows in probes for row in rows), "")
     epochs = Counter(epoch for rows in probes for epoch in {row.epoch for row in rows})
     return Panel(title, lines, name, over_runs(score, own), suite, frozenset(epochs.values()))
 
@@ -84,7 +94,7 @@ def over_runs(name: str, runs: Sequence[Mapping[float, tuple[float, float, float
 
 
 def band_meaning(runs: Collection[int]) -> str:
-    """What the low and high of `over_runs` are, where points are of so many runs."""
+    """The meaning of low and high of `over_runs`, where points are means of this many runs."""
     several = [number for number in runs if number > 1]
     if not several:
         return "95% interval"
@@ -95,9 +105,8 @@ def band_meaning(runs: Collection[int]) -> str:
 
 
 def score_label(suite: str) -> str:
-    """What the axis of a suite's scores says."""
-    measured = {"probing": "probing accuracy on test (%)", "downstream": "downstream score on test (%, r × 100)"}
-    return measured.get(suite, f"{suite} score on test (%)")
+    """The label of the axis of a suite's scores."""
+    return facts_of(suite).axis or f"{suite} score on test (%)"
 
 
 def draw_panels(panels: Sequence[Panel]) -> Figure:
@@ -139,7 +148,7 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
 
 
 def _own_score(axes: Axes, own: Line, name: str) -> float:
-    """Draw the objective's score behind the probes on an axis of its own; where its end lies on theirs."""
+    """Draw the objective's score behind the probes on its own axis; returns the height of its end on theirs."""
     other = axes.twinx()
     top = 1.7 * max(own.high) or 1.0  # it stays in the lower part, where few probes are
     other.fill_between(own.x, own.y, color=OWN, alpha=0.13, linewidth=0)
@@ -176,7 +185,7 @@ def _points(axes: Axes, lines: Sequence[Line]) -> None:
 
 
 def explain(figure: Figure, joined: Collection[str], bands: str) -> None:
-    """The one legend: what the styles of the lines `joined` mean, if they are the paper's tasks, and the bands."""
+    """The legend: the meaning of the bands and, for the paper's tasks, of the styles of the lines `joined`."""
     kinds: dict[str, Style] = {"surface": SURFACE, "syntax": SYNTAX, "semantics": SEMANTICS}
     known = kinds if LOOKS.keys() & set(joined) else {}
     handles = [Line2D([], [], color="#444444", linestyle=style, label=kind) for kind, style in known.items()]
@@ -191,5 +200,5 @@ def explain(figure: Figure, joined: Collection[str], bands: str) -> None:
 
 
 def band_handle(meaning: str) -> Patch:
-    """The entry of a legend that says what bands are."""
+    """The legend entry of the bands."""
     return Patch(color="#444444", alpha=0.2, linewidth=0, label=meaning)

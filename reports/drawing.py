@@ -16,12 +16,12 @@ from scipy.optimize import isotonic_regression
 from common.errors import InputError
 from common.files import atomic_write
 
-Style = Literal["-"] | tuple[float, tuple[float, ...]]  # a line's: whole, or offset with strokes and gaps
+Style = Literal["-"] | tuple[float, tuple[float, ...]]  # of a line: solid, or offset with dashes and gaps
 SURFACE: Style = (0, (1, 1))
 SYNTAX: Style = "-"
 SEMANTICS: Style = (0, (5, 1.6))
-# The paper's three groups of tasks share a line style. Okabe and Ito's colours with four dark ones beside them,
-# so that colour-blind readers and a black-and-white print tell the lines of one group apart.
+# Each of the paper's three groups of tasks has a line style. The colours are Okabe and Ito's and four dark ones, so
+# that the lines of a group can be distinguished by colour-blind readers and in black-and-white print.
 LOOKS: dict[str, tuple[str, Style]] = {
     "SentLen": ("#000000", SURFACE),
     "WC": ("#9A6A00", SURFACE),
@@ -62,7 +62,7 @@ def look(name: str, place: int = 0) -> tuple[str, Style]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure in inches; it belongs to nobody's global state."""
+    """An empty figure, in inches, outside pyplot's global state."""
     return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 
@@ -85,8 +85,8 @@ def draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
 
 
 def name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, bottom: float, top: float) -> None:
-    """Write `(name, height, colour)` beside the lines' ends at x = `last`, none over another, joined to its line."""
-    scale = axes.xaxis.get_transform()  # the places are even steps on the paper, also of a logarithmic axis
+    """Write each `(name, height, colour)` at the end of its line, x = `last`, without overlaps, joined to the line."""
+    scale = axes.xaxis.get_transform()  # positions in display steps, also on a logarithmic axis
     first, end = scale.transform(np.array([axes.get_xlim()[0], last]))
     figure_width, height = axes.get_figure().get_size_inches()  # type: ignore[union-attr]
     spec = axes.get_subplotspec()
@@ -103,7 +103,7 @@ def name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, b
 
 
 def spread(heights: Sequence[float], gap: float, bottom: float, top: float) -> list[float]:
-    """The heights moved as little as keeps them `gap` apart and inside, in the order they have (least squares)."""
+    """The heights moved so that they are `gap` apart and inside, in the same order (least squares)."""
     order = np.argsort(heights, kind="stable")
     steps = min(gap, (top - bottom) / max(len(heights) - 1, 1)) * np.arange(len(heights))
     placed = np.empty(len(heights))
@@ -114,14 +114,14 @@ def spread(heights: Sequence[float], gap: float, bottom: float, top: float) -> l
 
 
 def darker(colour: str) -> str:
-    """The same hue, dark enough for letters on white."""
+    """The same hue, dark enough for text on white."""
     parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     scale = min(1.0, 110 / (0.3 * parts[0] + 0.59 * parts[1] + 0.11 * parts[2] + 1e-9))
     return "#" + "".join(f"{round(part * scale):02x}" for part in parts)
 
 
 def save_figure(figure: Figure, out: Path) -> Path:
-    """Write a .png or .svg, whole or not at all. Raises InputError on another ending."""
+    """Write a .png or .svg atomically. Raises InputError on another ending."""
     if out.suffix not in (".png", ".svg"):
         raise InputError(f"{out}: a figure ends in .png or .svg")
     with atomic_write(out, binary=True) as file:
@@ -136,7 +136,7 @@ def as_png(figure: Figure) -> bytes:
 
 
 def as_svg(figure: Figure) -> str:
-    """Letters are outlines, so that the picture looks alike everywhere; the same figure gives the same text."""
+    """Text is drawn as outlines, so that it looks the same everywhere; the same figure gives the same SVG."""
     buffer = io.StringIO()
     with rc_context({"svg.hashsalt": "names of shapes"}):  # there is no other way to fix them
         FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})

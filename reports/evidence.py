@@ -1,4 +1,4 @@
-"""What the published claims are checked against: our scores with their intervals, or the papers' own."""
+"""The evidence for or against the published claims: our scores with their intervals, or the papers' scores."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,18 +7,22 @@ from typing import NamedTuple
 
 from scipy.stats import norm
 
+from probes.facts import facts_of
 from probes.results import Answers, ProbeRow
 from probes.statistics import fisher, over_seeds, wilson
-from probes.suite import LOGISTIC_ONLY
 from reports.published import published
-from reports.runs import Model, Run
-from reports.table import RELATEDNESS, Cell, final_rows, published_rows
+from reports.runs import ReportedModel, Run
+from reports.table import RELATEDNESS, TableCell, final_rows, published_rows
 
-Name = tuple[str, str]  # encoder and objective as the papers write them
-BOV: Name = ("BoV", "BoV")
-PUBLISHED_TEST = {  # items that a published score is over, where not the 10,000 of a probing task
+ModelName = tuple[str, str]  # encoder and objective as the papers write them
+BOV: ModelName = ("BoV", "BoV")
+PUBLISHED_TEST = {  # sizes of the published test sets; those of probing tasks are 10,000
     "MR": 10_662, "CR": 3_775, "MPQA": 10_606, "SST-2": 1_821, "SST-5": 2_210, "TREC": 500, "MRPC": 1_725,
     "SICK-E": 4_927, "SICK-R": 4_927, "STSB": 1_379,
+    "shuffle_narration_all": 1_871, "shuffle_narration_context": 1_871, "shuffle_dialogue_all": 967,
+    "shuffle_dialogue_context": 967, "story_cloze": 1_871, "winograd_full": 273, "winograd_partial": 273,
+    "remention_wsj": 512, "remention_vpc": 75, "remention_dialogue": 68, "remention_fiction": 98,
+    "speaker_commitment": 4_041,
     "SP": 12_000, "BSO": 12_000, "DC": 6_418, "SSP": 4_000, "PDTB-E": 3_758, "PDTB-I": 3_024, "RST-DT": 2_308,
 }  # fmt: skip
 
@@ -28,10 +32,10 @@ class Point(NamedTuple):
 
     score: float
     half: float
-    answers: tuple[Answers, ...] = ()  # of every seed, if all are known
+    answers: tuple[Answers, ...] = ()  # of all seeds; empty if one is unknown
 
 
-class Moment(NamedTuple):
+class EpochScores(NamedTuple):
     """One epoch of a model, the mean of its seeds."""
 
     epoch: int
@@ -40,37 +44,38 @@ class Moment(NamedTuple):
 
 
 Points = Mapping[str, Point]  # by task
-Scores = Mapping[Name, Points]
+PointsByModel = Mapping[ModelName, Points]
 
 
 @dataclass(frozen=True)
 class Evidence:
     """Scores by model and task, and curves by model."""
 
-    probing: Scores = field(default_factory=dict)
-    logistic: Scores = field(default_factory=dict)  # probing by logistic regression
-    downstream: Scores = field(default_factory=dict)
-    discoeval: Scores = field(default_factory=dict)
-    curves: Mapping[Name, Sequence[Moment]] = field(default_factory=dict)
+    probing: PointsByModel = field(default_factory=dict)
+    logistic: PointsByModel = field(default_factory=dict)  # probing by logistic regression
+    downstream: PointsByModel = field(default_factory=dict)
+    discoeval: PointsByModel = field(default_factory=dict)
+    curves: Mapping[ModelName, Sequence[EpochScores]] = field(default_factory=dict)
     pairs: Sequence[tuple[Points, Points]] = ()  # probing and downstream scores of every model that has both
-    notes: Sequence[str] = ()  # what a reader should know of the runs
+    coherence: PointsByModel = field(default_factory=dict)
+    notes: Sequence[str] = ()  # for the reader, about the runs
 
-    def encoders(self, suite: Scores, *objectives: str) -> list[str]:
+    def encoders(self, suite: PointsByModel, *objectives: str) -> list[str]:
         """Encoders that have scores for all of some objectives."""
         names = dict.fromkeys(encoder for encoder, _ in suite)
         return [encoder for encoder in names if all((encoder, objective) in suite for objective in objectives)]
 
 
-def evidence_of(models: Sequence[Model], epoch: str = "best") -> Evidence:
-    """Ours, at the best epoch by the objective's own score, the last, or a number.
+def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidence:
+    """Our scores, at the best epoch by the objective's own score, the last, or a number.
 
-    Of the models of one name the first stands for it; correlations are over all.
+    Of several models with one name only the first is used, except in correlations, which use all.
     """
-    first: dict[Name, Model] = {}
+    first: dict[ModelName, ReportedModel] = {}
     for model in models:
         first.setdefault((model.encoder, model.objective), model)
 
-    def suite(name: str, classifier: str = "") -> dict[Name, Points]:
+    def suite(name: str, classifier: str = "") -> dict[ModelName, Points]:
         found = {key: _points(model.runs, name, classifier, epoch) for key, model in first.items()}
         return {key: points for key, points in found.items() if points}
 
@@ -82,13 +87,14 @@ def evidence_of(models: Sequence[Model], epoch: str = "best") -> Evidence:
         suite("discoeval"),
         {key: _moments(model.runs) for key, model in first.items() if model.runs[0].metrics},
         [pair for pair in both if all(pair)],
+        suite("coherence"),
         _notes(models, list(first.values())),
     )
 
 
-def _notes(models: Sequence[Model], used: Sequence[Model]) -> list[str]:
+def _notes(models: Sequence[ReportedModel], used: Sequence[ReportedModel]) -> list[str]:
     alone = sum(len(model.runs) == 1 for model in used)
-    seeds = f"{alone} of {len(used)} models have one seed: their intervals know of the test sentences alone."
+    seeds = f"{alone} of {len(used)} models have one seed: their intervals exclude the variance between seeds."
     others = ", ".join(model.title for model in models if not any(model is one for one in used))
     return [*([seeds] if alone else []), *([f"Used for correlations alone: {others}."] if others else [])]
 
@@ -97,22 +103,25 @@ def published_evidence() -> Evidence:
     """The papers' tables, with the sizes of their test sets; they print no curves as numbers."""
     two, four, five = (_quoted(f"conneau2018_table{number}") for number in (2, 4, 5))
     pairs = [(two[name], five[name]) for name in two if name in five]
-    return Evidence(two, four, five, _quoted("chen2019_table2"), pairs=pairs)
+    discoeval = _quoted("chen2019_table2", "chen2019_table4", "chen2019_table5", "chen2019_table6", "chen2019_figure8")
+    coherence = _quoted("beyer2021_tables1to5")
+    return Evidence(two, four, five, discoeval, pairs=pairs, coherence=coherence)
 
 
 def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dict[str, Point]:
     found: dict[str, list[ProbeRow]] = {}
+    either = facts_of(suite).one_reader if classifier == "mlp" else frozenset()
     for run in runs:
         for task, row in final_rows(run, suite, epoch, classifier).items():
-            if not classifier or row.classifier == classifier or (task in LOGISTIC_ONLY and classifier == "mlp"):
+            if not classifier or row.classifier == classifier or task in either:
                 found.setdefault(task, []).append(row)
     return {task: _point(rows) for task, rows in found.items()}
 
 
 def _point(rows: Sequence[ProbeRow]) -> Point:
-    """One run: half of the test interval; several seeds: the luck of the seeds too.
+    """One run: half of the test interval; several seeds: with the variance between seeds.
 
-    Their mean is taken to be no surer about the test sentences than one of them, as all seeds may have the same.
+    The mean over seeds has no smaller test-set variance than one seed, because all seeds may share the test sentences.
     """
     scores = [row.test_accuracy for row in rows]
     half = sum((row.test_high - row.test_low) / 2 for row in rows) / len(rows)
@@ -123,7 +132,7 @@ def _point(rows: Sequence[ProbeRow]) -> Point:
     return Point(sum(scores) / len(scores), half, answers if len(answers) == len(rows) else ())
 
 
-def _moments(runs: Sequence[Run]) -> list[Moment]:
+def _moments(runs: Sequence[Run]) -> list[EpochScores]:
     """Every epoch that was probed; by the MLP where a task has two classifiers."""
     epochs = sorted({row.epoch for run in runs for row in run.rows if row.suite == "probing"})
     bleu = [run.own_scores() for run in runs if run.score.endswith("bleu")]
@@ -135,25 +144,29 @@ def _moments(runs: Sequence[Run]) -> list[Moment]:
                 rows.setdefault(task, []).append(row)
         scores = [own[epoch] for own in bleu if epoch in own]
         points = {task: _point(found) for task, found in rows.items()}
-        moments.append(Moment(epoch, points, sum(scores) / len(scores) if scores else None))
+        moments.append(EpochScores(epoch, points, sum(scores) / len(scores) if scores else None))
     return moments
 
 
-def _quoted(table: str) -> dict[Name, dict[str, Point]]:
-    rows = published_rows(published(table))
-    return {_name(row.encoder, row.name): _with_intervals(row.cells.items()) for row in rows}
+def _quoted(*tables: str) -> dict[ModelName, dict[str, Point]]:
+    """Scores by model; where several tables have one, that of the first."""
+    found: dict[ModelName, dict[str, Point]] = {}
+    for row in (row for table in tables for row in published_rows(published(table))):
+        name = _name(row.encoder, row.name)
+        found[name] = _with_intervals(row.cells.items()) | found.get(name, {})
+    return found
 
 
-def _name(encoder: str, model: str) -> Name:
+def _name(encoder: str, model: str) -> ModelName:
     return BOV if model.startswith("BoV") else (encoder, model)
 
 
-def _with_intervals(cells: Iterable[tuple[str, Cell]]) -> dict[str, Point]:
+def _with_intervals(cells: Iterable[tuple[str, TableCell]]) -> dict[str, Point]:
     return {task: Point(cell.score, _published_half(task, cell.score)) for task, cell in cells}
 
 
 def _published_half(task: str, score: float) -> float:
-    items = PUBLISHED_TEST.get(task, 10_000)
+    items = PUBLISHED_TEST.get(task.split()[0], 10_000)  # also of `SP without context`
     if task in RELATEDNESS:
         low, high = (100 * r for r in fisher(score / 100, items))
     else:
@@ -162,7 +175,7 @@ def _published_half(task: str, score: float) -> float:
 
 
 def mean_of(points: Sequence[Point]) -> Point:
-    """The mean over tasks, whose test items are others."""
+    """The mean over tasks with different test items."""
     half = math.sqrt(sum(p.half**2 for p in points)) / len(points)
     return Point(sum(p.score for p in points) / len(points), half)
 

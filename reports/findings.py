@@ -1,4 +1,4 @@
-"""Published claims, decided by our numbers: holds, fails, cannot tell."""
+"""Verdicts on published claims from our numbers: holds, fails, cannot tell."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -11,16 +11,16 @@ from reports.evidence import Evidence, Point
 Verdict = Literal["holds", "fails", "cannot tell"]
 
 RULE = """\
-Each claim is a number of comparisons. One tells if the difference is larger than its 95% interval: of two scores on the
-same test items, where both runs have kept which of them they had right (answers.csv), the interval of the paired
-difference; else that of scores on different items, as a rule too wide for the same ones. The claim holds if
-at least a third of the comparisons tell and three quarters of those go its way; it fails if a third tell and three
-quarters of those go against it, or if one that it cannot do without goes against it; in between one cannot tell."""
+Each claim is a number of comparisons. A comparison is significant if the difference is larger than its 95% interval.
+Where both runs have answers.csv for the same test items, the interval is that of the paired difference; otherwise it is
+that of scores on different items, which is usually too wide for the same items. The claim holds if at least a third of
+the comparisons are significant and three quarters of those support it. It fails if a third are significant and three
+quarters of those contradict it, or if a necessary comparison contradicts it. Otherwise the verdict is: cannot tell."""
 TELLING, MOST = 1 / 3, 3 / 4
 
 
 class Comparison(NamedTuple):
-    """`difference` is positive where it goes the claim's way; `half` of its 95% interval."""
+    """`difference` is positive if it supports the claim; `half` is half of its 95% interval."""
 
     about: str
     difference: float
@@ -30,7 +30,7 @@ class Comparison(NamedTuple):
 
     @property
     def says(self) -> int:
-        """1 for the claim, -1 against it, 0 if it does not tell."""
+        """1 for the claim, -1 against it, 0 if it is not significant."""
         return 0 if not abs(self.difference) > self.half else 1 if self.difference > 0 else -1
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ Claim = Callable[[Evidence], Iterable[Comparison]]
 
 
 class Finding(NamedTuple):
-    """A claim and what became of it."""
+    """A claim with its comparisons and verdict."""
 
     name: str
     claim: str
@@ -63,7 +63,7 @@ class Finding(NamedTuple):
 
     @property
     def numbers(self) -> str:
-        """How many comparisons go which way, and the clearest on each side, or the nearest to telling."""
+        """How many comparisons are for and against, and the clearest of each, or the one nearest to significance."""
         if not self.comparisons:
             return "no scores for it"
         count = {way: sum(c.says == way for c in self.comparisons) for way in (1, -1, 0)}
@@ -86,7 +86,7 @@ def _clarity(comparison: Comparison) -> float:
 
 
 def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
-    """Every claim on some evidence. A claim's docstring says what is claimed, then, after an empty line, the rule."""
+    """Check every claim. The docstring of a claim has the claim and, after an empty line, the rule."""
     found = []
     for claim in claims:
         said, _, rule = cleandoc(claim.__doc__ or "").partition("\n\n")
@@ -96,21 +96,21 @@ def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
 
 
 def above(first: Point, second: Point, about: str) -> Comparison:
-    """That the first score is higher."""
+    """Compare: the first score is higher."""
     half, paired = half_of_difference(first, second)
     return Comparison(_with(about, first, second), first.score - second.score, half, paired=paired)
 
 
 def within(first: Point, second: Point, points: float, about: str) -> Comparison:
-    """That two scores differ by less than so many points."""
+    """Compare: two scores differ by less than `points`."""
     half, paired = half_of_difference(first, second)
     return Comparison(_with(about, first, second), points - abs(first.score - second.score), half, paired=paired)
 
 
 def half_of_difference(first: Point, second: Point) -> tuple[float, bool]:
-    """Half of the 95% interval of the difference of two scores, and whether it is of the same items, paired.
+    """Half of the 95% interval of the difference of two scores, and whether the comparison is paired.
 
-    Several seeds: the luck of the items and that of the seeds, as in the interval of one score (evidence.py).
+    Several seeds: with the variance of items and of seeds, as in the interval of one score (evidence.py).
     """
     pairs = list(zip(first.answers, second.answers, strict=False))
     same = len(first.answers) == len(second.answers) and all(len(a.right) == len(b.right) for a, b in pairs)
@@ -125,7 +125,7 @@ def half_of_difference(first: Point, second: Point) -> tuple[float, bool]:
 
 
 def _with(about: str, *scores: Point) -> str:
-    """What is compared with the scores themselves; one without an interval is a limit that `about` names."""
+    """`about` with the scores; one without an interval is a limit that `about` names."""
     said = [f"{p.score:.1f} ± {p.half:.1f}" for p in scores if p.half]
     return f"{about} ({' and '.join(said)})" if said else about
 
@@ -138,7 +138,7 @@ def as_markdown(found: Sequence[Finding], notes: Sequence[str] = ()) -> str:
 
 
 def how_many_paired(found: Sequence[Finding]) -> str:
-    """Says of how many comparisons the interval is that of a paired difference."""
+    """A sentence with the number of paired comparisons."""
     paired = [comparison.paired for finding in found for comparison in finding.comparisons]
     return f"{sum(paired)} of {len(paired)} comparisons are paired."
 

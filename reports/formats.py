@@ -5,13 +5,13 @@ import html
 import io
 from collections.abc import Callable, Iterator
 
-from reports.table import Cell, Row, Table
+from reports.table import Table, TableCell, TableRow
 
 
 def markdown(table: Table) -> str:
     """For README files: best in bold, the interval small below the score."""
 
-    def cell(row: Row, column: str) -> str:
+    def cell(row: TableRow, column: str) -> str:
         found = row.cells.get(column)
         if found is None:
             return ""
@@ -29,7 +29,7 @@ def markdown(table: Table) -> str:
 def latex(table: Table) -> str:
     """A tabular for the booktabs package."""
 
-    def cell(row: Row, column: str) -> str:
+    def cell(row: TableRow, column: str) -> str:
         found = row.cells.get(column)
         if found is None:
             return ""
@@ -61,9 +61,9 @@ def as_csv(table: Table) -> str:
 
 
 def as_html(table: Table) -> str:
-    """A table element that page.py makes sortable; the interval and what was chosen appear under the pointer."""
+    """A table element that page.py makes sortable; tooltips show the interval and the chosen hyper-parameters."""
 
-    def cell(row: Row, column: str) -> str:
+    def cell(row: TableRow, column: str) -> str:
         found = row.cells.get(column)
         if found is None:
             return "<td></td>"
@@ -85,8 +85,8 @@ def as_html(table: Table) -> str:
 FORMATS: dict[str, Callable[[Table], str]] = {"markdown": markdown, "latex": latex, "csv": as_csv, "html": as_html}
 
 
-def _with_headings(table: Table) -> Iterator[tuple[str, Row]]:
-    """Rows with the heading that goes before each: the encoder, and whose numbers they are."""
+def _with_headings(table: Table) -> Iterator[tuple[str, TableRow]]:
+    """Rows with the heading before each: the encoder and the source of the numbers; empty if it is unchanged."""
     before = None
     for row in table.rows:
         heading = ", ".join(filter(None, [row.encoder or ("" if row.source else "ours"), row.source]))
@@ -94,7 +94,7 @@ def _with_headings(table: Table) -> Iterator[tuple[str, Row]]:
         before = heading
 
 
-def _interval(cell: Cell) -> str:
+def _interval(cell: TableCell) -> str:
     return f"{cell.low:.1f}–{cell.high:.1f}"
 
 

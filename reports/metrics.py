@@ -20,5 +20,5 @@ def _checked(path: Path, line: int, row: dict[str, str]) -> dict[str, str]:
         except ValueError:
             whole = False
         if not whole:
-            raise InputError(f"{path}:{line}: {name} is {text[:40]!r}; mend or remove the line")
+            raise InputError(f"{path}:{line}: {name} is {text[:40]!r}; fix or remove the line")
     return row

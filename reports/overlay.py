@@ -1,4 +1,4 @@
-"""Several models over each other: one small panel for each task, one line for each model."""
+"""Several models in one figure: a small panel for each task, a line for each model."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ from reports.curves import Panel, band_handle, band_meaning
 from reports.drawing import Line, Style, in_order, new_figure, plain_axes
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C65D94", "#000000", "#D98C00", "#3BA3DB", "#6A3D9A")
-BANDED = 6  # models; the bands of more are mud
+BANDED = 6  # models; with more, bands would overlap too much
 STYLES: tuple[Style, ...] = ("-", (0, (5, 1.6)), (0, (1, 1)))
 
 
 def draw_overlay(panels: Sequence[Panel]) -> Figure:
-    """The models of `panels` task by task, each task on a scale of its own; the objectives' scores come last.
+    """The models of `panels` task by task, each task on its own scale; the objectives' scores come last.
 
     At least one panel has a line.
     """

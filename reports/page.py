@@ -1,4 +1,4 @@
-"""Tables and figures on one HTML page that needs nothing but itself."""
+"""Tables and figures on one self-contained HTML page."""
 
 import html
 import re
@@ -53,7 +53,7 @@ def page(
     figures: Sequence[tuple[str, Figure]],
     findings: Sequence[Finding] = (),
 ) -> str:
-    """An HTML page: a click on a column's head sorts by it, the pointer shows values."""
+    """An HTML page: a click on a column's head sorts by it, tooltips show values."""
     parts = [f"<h2>{html.escape(table.title)}</h2><div class=scroll>{as_html(table)}</div>" for table in tables]
     parts += [
         f"<h2>{html.escape(heading)}</h2><figure>{svg_with_values(figure, f'f{place}-')}</figure>"
@@ -69,7 +69,7 @@ def page(
 
 
 def findings_table(found: Sequence[Finding]) -> str:
-    """Verdicts that unfold to the rule and every comparison."""
+    """Verdicts; a click shows every comparison."""
     rows = []
     for f in found:
         clear = sorted(f.comparisons, key=lambda c: -c.says)
@@ -87,7 +87,7 @@ def findings_table(found: Sequence[Finding]) -> str:
 
 
 def svg_with_values(figure: Figure, prefix: str) -> str:
-    """The figure as SVG whose points say their values under the pointer; `prefix` keeps ids of a page apart."""
+    """The figure as SVG with a tooltip for each point; `prefix` makes ids unique on a page."""
     values: dict[str, tuple[str, np.ndarray]] = {}
     for line in (line for axes in figure.axes for line in axes.lines):
         if (gid := line.get_gid() or "").startswith("points "):

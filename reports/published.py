@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from common.csv_files import read_csv
 from common.errors import InputError
+from probes.facts import facts_of
 
 SCORES = Path(__file__).parents[1] / "probes" / "published" / "scores.csv"
 SOURCES = {
@@ -13,8 +14,17 @@ SOURCES = {
     "conneau2018_table4": "Conneau et al. 2018, Table 4",
     "conneau2018_table5": "Conneau et al. 2018, Table 5",
     "chen2019_table2": "Chen et al. 2019, Table 2",
+    "chen2019_readme": "Chen et al. 2019, corrected by the authors",
+    "chen2019_table4": "Chen et al. 2019, Table 4",
+    "chen2019_table5": "Chen et al. 2019, Table 5",
+    "chen2019_table6": "Chen et al. 2019, Table 6",
     "chen2019_figure8": "Chen et al. 2019, Figure 8",
     "beyer2021_tables1to5": "Beyer et al. 2021, Tables 1 to 5",
+}
+NOTES = {
+    "chen2019_readme": "chen2019_readme: SSP of InferSent and DisSent (both 62.2) is not to be trusted.",
+    "chen2019_table2": "chen2019_table2: SSP was read with a hidden layer and the context of SP was shuffled, both "
+    "corrected in chen2019_readme; several averages (InferSent, NSP, ALL) are not the mean of their columns.",
 }
 TRAINING = "conneau2018_table3"  # the objectives' own scores
 
@@ -31,10 +41,10 @@ class Published(NamedTuple):
 
 
 def fitting(suite: str, classifier: str) -> list[str]:
-    """The table that has the papers' scores of a suite, of probing tasks as read by the classifier; or none."""
-    probing = "conneau2018_table4" if classifier == "logreg" else "conneau2018_table2"
-    tables = {"probing": probing, "downstream": "conneau2018_table5", "discoeval": "chen2019_table2"}
-    return [tables[suite]] if suite in tables else []
+    """The tables that have the papers' scores of a suite, as read by the classifier, and people's; or none."""
+    facts = facts_of(suite)
+    table = facts.published.get(classifier, facts.published.get(""))
+    return [*([table] if table else []), *facts.reference]
 
 
 def published(table: str) -> list[Published]:

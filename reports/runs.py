@@ -1,4 +1,4 @@
-"""What a report reads of a run folder, and which runs are seeds of one model."""
+"""Reads run folders for reports, and groups the runs that are seeds of one model."""
 
 import math
 from collections import Counter
@@ -10,9 +10,10 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from common.errors import InputError
+from common.made_with import KEYS
 from common.run_settings import read_settings
+from probes.facts import facts_of
 from probes.results import ProbeRow, read_rows
-from probes.suite import LOGISTIC_ONLY
 from reports.metrics import read_metrics
 
 ENCODERS = {
@@ -38,18 +39,24 @@ OBJECTIVES = {
     "nb-uni-tfidf": "NB-uni-tfidf",
     "nb-bi-tfidf": "NB-bi-tfidf",
     "bov": "BoV",
-    "discourse": "Discourse",  # of all losses; others are named after theirs
+    "unigram": "Unigram",
+    "ngram": "N-gram",
+    "discourse": "Discourse",  # all losses; a combination of some is named after them
 }
 # the score that names an objective in the tables, the first that it reports; True where more is better
 OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
-LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # beside NSP, in the order of Chen et al. 2019, Table 2
-# settings in which the runs of one model may differ: where they were computed, and what was shown of it
-INCIDENTAL = {"seed", "resume", "cache", "checkpoint_every_n_steps"} | {
-    f"trainer.{name}"
-    for name in ("accelerator", "strategy", "log_every_n_steps", "enable_model_summary", "enable_progress_bar")
+LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # in addition to NSP, in the order of Chen et al. 2019, Table 2
+# settings in which the runs of one model may differ: where they were computed, and what was displayed
+INCIDENTAL = {
+    *("seed", "resume", "cache", "checkpoint_every_n_steps"),
+    *(f"made_with.{key}" for key in KEYS),
+    *(
+        f"trainer.{name}"
+        for name in ("accelerator", "strategy", "log_every_n_steps", "enable_model_summary", "enable_progress_bar")
+    ),
 }
-SETTINGS = "config.yaml"  # what makes a folder a run's
-# what the settings begin with that make the tasks and, in an evaluation, the model beside its name
+SETTINGS = "config.yaml"  # a folder with this file is a run folder
+# prefixes of the settings that make the tasks, and of those that, with its name, make an evaluated model
 TASKS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "corpus.", "seed")
 MODEL = ("embeddings.", "corpus.", "checkpoint")
 
@@ -68,7 +75,7 @@ class Run:
     @property
     def score(self) -> str:
         """The column of metrics.csv with the objective's own score, e.g. val/bleu; empty if there is none."""
-        parts = self.settings.get("objective.parts")  # of multitask, whose score is that of one of them
+        parts = self.settings.get("objective.parts")  # of multitask: its score is that of one part
         within = f"val/{self.settings.get('objective.select') or parts[0]}/" if parts else "val/"
         columns = [name for name in (self.metrics[0] if self.metrics else {}) if name.startswith(within)]
         ranked = [name for kind in OWN_SCORES for name in columns if name.rsplit("/", 1)[-1] == kind]
@@ -78,7 +85,7 @@ class Run:
     def evaluated(self) -> str:
         """What an evaluation scored: the folder of a run, or another name of `model=`; empty for a run.
 
-        A path is looked for from here and from every folder that the evaluation lies in, as reports are made anywhere.
+        A relative path is tried from the current folder and from every parent folder of the evaluation.
         """
         name = str(self.settings.get("model", ""))
         bases = [Path(), *(self.folder.absolute().parents if "/" in name else [])]
@@ -118,12 +125,12 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Model:
-    """The runs that differ in nothing but their seed."""
+class ReportedModel:
+    """Runs that differ only in their seed."""
 
     encoder: str
     objective: str
-    variant: str  # the settings that tell it from others of the same two, in parentheses; most often empty
+    variant: str  # settings that differ from models of the same encoder and objective, in parentheses; often empty
     runs: Sequence[Run]
 
     @property
@@ -136,7 +143,7 @@ class Model:
 
 
 def run_folders(given: Iterable[Path]) -> list[Path]:
-    """Each folder that is a run's, and for one that is not those in it that are, each once.
+    """Each run folder, once; a folder that is no run folder stands for all run folders inside it.
 
     Raises InputError naming a folder without any.
     """
@@ -144,15 +151,16 @@ def run_folders(given: Iterable[Path]) -> list[Path]:
     for folder in given:
         inside = [folder] if (folder / SETTINGS).exists() else sorted(path.parent for path in folder.rglob(SETTINGS))
         if not inside:
-            raise InputError(f"{folder}: no config.yaml there; give a run's folder, runs/<objective>/<encoder>/<time>")
+            raise InputError(f"{folder}: no config.yaml there; give a run folder, runs/<objective>/<encoder>/<time>")
         found |= dict.fromkeys(inside)
     return list(found)
 
 
 def read_run(folder: Path) -> Run:
-    """Read a run folder. Raises InputError naming what is broken."""
+    """Read a run folder. Raises InputError naming the corrupt file."""
     settings = _flat(OmegaConf.to_container(read_settings(folder / SETTINGS)))
-    if protocol := settings.pop("protocol", None):  # as evaluations of before 22 November 2026 say it
+    settings = {key: value for key, value in settings.items() if not key.startswith("suites.")}  # no part of a model
+    if protocol := settings.pop("protocol", None):  # the key in evaluations made before 22 November 2026
         settings["probes.classifier.protocol"] = protocol
     *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
@@ -163,7 +171,7 @@ def read_run(folder: Path) -> Run:
 
 
 def _named_after(losses: Any) -> str:
-    """What Chen et al. 2019, Table 2, call a combination of discourse losses; discourse if it is not in there."""
+    """The name of a combination of discourse losses in Chen et al. 2019, Table 2; discourse if it has none."""
     others = [LOSSES[loss] for loss in LOSSES if loss in (losses or [])]
     if "nsp" not in (losses or []) or len(others) == len(LOSSES):
         return "discourse"
@@ -177,19 +185,21 @@ def _flat(settings: Any, prefix: str = "") -> dict[str, Any]:
     return {key: value for part in flat for key, value in part.items()}
 
 
-def models_of(runs: Iterable[Run]) -> list[Model]:
-    """Runs grouped into models, in the order given, those of one encoder together."""
+def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
+    """Runs grouped into models, in the given order; models of one encoder come together."""
     joined = with_evaluations(runs)
     times = Counter((_kind(run), _seeds(run)) for run in joined)
     groups: dict[tuple, list[Run]] = {}
     for run in joined:
-        copy = run.evaluated if times[_kind(run), _seeds(run)] > 1 else ""  # two of one seed are not two seeds
+        copy = run.evaluated if times[_kind(run), _seeds(run)] > 1 else ""  # two runs of one seed are not two seeds
         groups.setdefault((_kind(run), copy), []).append(run)
     named: dict[tuple[str, str], list[list[Run]]] = {}
     for group in groups.values():
         named.setdefault((group[0].encoder, group[0].objective), []).append(group)
     models = [
-        Model(ENCODERS.get(encoder, encoder), OBJECTIVES.get(objective, objective), _difference(group, alike), group)
+        ReportedModel(
+            ENCODERS.get(encoder, encoder), OBJECTIVES.get(objective, objective), _difference(group, alike), group
+        )
         for (encoder, objective), alike in named.items()
         for group in alike
     ]
@@ -198,26 +208,26 @@ def models_of(runs: Iterable[Run]) -> list[Model]:
 
 
 def each_seed_once(runs: Iterable[Run]) -> list[Run]:
-    """Of runs that differ in nothing, not in their seed either, the last; of evaluations of one model the newest."""
+    """Of runs with the same settings and seed, the last; of evaluations of one model, the newest."""
     kept: dict[tuple, Run] = {}
     for run in runs:
-        place = _kind(run, "run."), _seeds(run), run.evaluated  # a run that went on for longer is still that run
+        place = _kind(run, "run."), _seeds(run), run.evaluated  # a run that was trained for longer is still that run
         if place not in kept or _age(run) >= _age(kept[place]):
             kept[place] = run
     return list(kept.values())
 
 
 def _age(run: Run) -> tuple[int, int]:
-    """Larger is newer: the epoch that was evaluated, then when; runs that are no evaluations come in order."""
+    """Larger is newer: the evaluated epoch, then the time; runs that are no evaluations are equal."""
     if "model" not in run.settings:
         return 0, 0
     return max((row.epoch for row in run.rows), default=0), (run.folder / SETTINGS).stat().st_mtime_ns
 
 
 def with_evaluations(runs: Iterable[Run]) -> list[Run]:
-    """Each run, or evaluated model, with the scores that evaluations of the same one have besides.
+    """Each run or evaluated model, with the additional scores from evaluations of the same one.
 
-    That is another suite, or the same probing tasks read by another classifier.
+    These are scores on another suite, or on the same probing tasks by another classifier.
     """
     joined: list[Run] = []
     for run in sorted(runs, key=lambda run: "model" in run.settings):  # evaluations last, in the order given
@@ -232,11 +242,11 @@ def with_evaluations(runs: Iterable[Run]) -> list[Run]:
 
 
 def _fit(home: Run, more: Run) -> bool:
-    """Whether the scores of both can stand in one row: nothing is scored twice, a suite of both is set up alike."""
+    """Whether the scores of both fit in one row: no score is there twice, a shared suite has the same settings."""
     ours, theirs = ({_what(row) for row in run.rows} for run in (home, more))
     if {suite for suite, _, _ in ours}.isdisjoint(suite for suite, _, _ in theirs):
         return True
-    twice = {what for what in ours & theirs if what[1] not in LOGISTIC_ONLY}
+    twice = {what for what in ours & theirs if what[1] not in facts_of(what[0]).one_reader}
     return not twice and bool(theirs - ours) and _agree(home, more, TASKS)
 
 
@@ -245,19 +255,19 @@ def _what(row: ProbeRow) -> tuple[str, str, str]:
 
 
 def _agree(one: Run, other: Run, on: tuple[str, ...]) -> bool:
-    """Whether the settings that begin so are the same, of those that both have: an older one lacks newer settings."""
+    """Whether the settings with these prefixes are equal, where both runs have them; an older run lacks newer ones."""
     both = [key for key in one.settings.keys() & other.settings.keys() if key.startswith(on)]
     return all(str(one.settings[key]) == str(other.settings[key]) for key in both)
 
 
 def _kind(run: Run, *without: str) -> tuple:
-    """What runs of one model share, `without` settings that begin so; a run that was evaluated is known by its own."""
+    """What runs of one model share, except settings with the prefixes `without`; an evaluation has those of its run."""
     unsaid = (*without, "model") if "checkpoint" in run.settings else without
     return run.encoder, run.objective, *(item for item in _essence(run).items() if not item[0].startswith(unsaid))
 
 
 def _seeds(run: Run) -> tuple[str, str]:
-    """Its own, and for an evaluation that of the run."""
+    """The seed of the run itself and, for an evaluation, of the evaluated run."""
     return str(run.settings.get("seed")), str(run.settings.get("run.seed"))
 
 
@@ -267,13 +277,13 @@ def _essence(run: Run) -> dict[str, str]:
 
 
 def _shared(group: Sequence[Run]) -> dict[str, str]:
-    """The settings that all runs of a group have alike."""
+    """The settings that are equal in all runs of a group."""
     first, *others = map(_essence, group)
     return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
 
 
 def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
-    """The settings of `group` that others of its name have otherwise, at most three."""
+    """The settings of `group` that differ in other groups of its name, at most three."""
     mine, all_of = _shared(group), [_shared(other) for other in alike]
     keys = [key for key in mine if len({other.get(key) for other in all_of}) > 1]
     names = [key for key in keys if not key.endswith("_target_")][:3]

@@ -17,11 +17,11 @@ from reports.table import final_rows
 SIZE = "encoder.dim"
 
 
-class Sized(NamedTuple):
-    """Runs that differ in nothing but the size of the sentence vector and their seed."""
+class ModelSizes(NamedTuple):
+    """Runs that differ only in the size of the sentence vector and their seed."""
 
     title: str
-    runs: Sequence[tuple[int, Run]]  # each with its size
+    runs: Sequence[tuple[int, Run]]  # (size, run)
 
     @property
     def sizes(self) -> list[int]:
@@ -29,26 +29,26 @@ class Sized(NamedTuple):
 
 
 def has_size(run: Run) -> bool:
-    """Whether the run says how large its sentence vectors are; a baseline does not."""
+    """Whether the run states the size of its sentence vectors; a baseline does not."""
     return isinstance(run.settings.get(SIZE), int)
 
 
-def by_size(runs: Iterable[Run]) -> list[Sized]:
-    """The runs that have a size, those of one model together, with the scores of their evaluations."""
+def by_size(runs: Iterable[Run]) -> list[ModelSizes]:
+    """The runs with a size, grouped by model, with the scores of their evaluations."""
     joined = [run for run in with_evaluations(runs) if has_size(run)]
     size = {run.folder: int(run.settings[SIZE]) for run in joined}
     others = [replace(run, settings={k: v for k, v in run.settings.items() if k != SIZE}) for run in joined]
-    return [Sized(model.title, [(size[run.folder], run) for run in model.runs]) for model in models_of(others)]
+    return [ModelSizes(model.title, [(size[run.folder], run) for run in model.runs]) for model in models_of(others)]
 
 
-def draw_sizes(models: Sequence[Sized], suite: str, epoch: str, classifier: str) -> Figure:
+def draw_sizes(models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str) -> Figure:
     """One panel for each model, one line for each task, the size on a logarithmic axis.
 
     Raises InputError where no model has scores at several sizes.
     """
     several = [model for model in models if len(model.sizes) > 1]
     if not several:
-        raise InputError("no runs differ in encoder.dim alone (and their seed); give one model's runs of several sizes")
+        raise InputError("no runs differ only in encoder.dim (and seed); give runs of one model with several sizes")
     drawn = [(model, found) for model in several if (found := _lines(model, suite, epoch, classifier))]
     if not drawn:
         raise InputError(f"no scores of the suite {suite!r} at several sizes; evaluate.py makes them")
@@ -65,8 +65,8 @@ def draw_sizes(models: Sequence[Sized], suite: str, epoch: str, classifier: str)
     return figure
 
 
-def _lines(model: Sized, suite: str, epoch: str, classifier: str) -> list[Line]:
-    """The scores by size; none unless there are several sizes to join."""
+def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> list[Line]:
+    """The scores by size; none if there is only one size."""
     scores = [(size, final_rows(run, suite, epoch, classifier)) for size, run in model.runs]
     tasks = in_order([task for _, rows in scores for task in rows])
     runs = {task: [(float(size), rows[task]) for size, rows in scores if task in rows] for task in tasks}

@@ -1,26 +1,28 @@
 """Tables of models by tasks, as in the papers: what is in them, not how they are written (formats.py)."""
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from common.errors import InputError
+from probes.facts import facts_of
 from probes.results import ProbeRow
 from probes.statistics import ENOUGH, mean_of_runs
-from probes.suite import LOGISTIC_ONLY
 from reports.drawing import in_order
-from reports.published import SOURCES, TRAINING, Published, fitting, published
-from reports.runs import OWN_SCORES, Model, Run
+from reports.published import NOTES, SOURCES, TRAINING, Published, fitting, published
+from reports.runs import OWN_SCORES, ReportedModel, Run
 
 BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
+MEAN = "avg."  # the column of the mean over groups, as in Chen et al. 2019
 CLASSIFIERS = {"mlp": "MLP", "logreg": "logistic regression"}
 RELATEDNESS = ("SICK-R", "STSB")  # scores that are Pearson's r times 100
 SIMILARITY = ("STS12", "STS13", "STS14", "STS15", "STS16")
-Found = dict[str, list[ProbeRow]]  # a model's scores by task, one for each seed
+RowsByTask = dict[str, list[ProbeRow]]  # a model's scores by task, one for each seed
 
 
-class Cell(NamedTuple):
-    """A score in percent; its interval and what a reader may ask, where known."""
+class TableCell(NamedTuple):
+    """A score in percent with its interval, and the text of its tooltip, where known."""
 
     score: float
     low: float | None = None
@@ -29,18 +31,18 @@ class Cell(NamedTuple):
 
 
 @dataclass
-class Row:
-    """One model. Rows of one `source` compete for the bold face, unless they are no trained encoders."""
+class TableRow:
+    """One model. The best score among the trained encoders of one `source` is bold."""
 
     source: str  # "" for ours, else the published table
     encoder: str
     name: str
-    cells: dict[str, Cell]
+    cells: dict[str, TableCell]
     competes: bool = True
 
     @property
     def embeds(self) -> bool:
-        """Whether the scores are of sentence vectors: a bag of vectors has some, though it is no rival of encoders."""
+        """Whether the scores are of sentence vectors. A bag of vectors has them, but does not compete with encoders."""
         return self.competes or "BoV" in f"{self.encoder} {self.name}"
 
 
@@ -50,11 +52,11 @@ class Table:
 
     title: str
     columns: list[str]
-    rows: list[Row]
+    rows: list[TableRow]
     notes: list[str] = field(default_factory=list)
     lower_is_better: frozenset[str] = frozenset()
 
-    def best(self, row: Row, column: str) -> bool:
+    def best(self, row: TableRow, column: str) -> bool:
         """Whether no competitor has a better score, at the precision that is printed; alone there is no best."""
         rivals = [r for r in self.rows if r.competes and r.source == row.source and column in r.cells]
         if not row.competes or column not in row.cells or len(rivals) < 2:
@@ -64,20 +66,20 @@ class Table:
 
 
 def probing_table(
-    models: Sequence[Model],
+    models: Sequence[ReportedModel],
     suite: str,
     epoch: str = "best",
     classifier: str = "mlp",
-    beside: Sequence[str] | None = None,
+    published_names: Sequence[str] | None = None,
 ) -> Table:
-    """Table 2 of Conneau et al. 2018 for our models, published tables `beside` below them; None is the one that fits.
+    """Table 2 of Conneau et al. 2018 for our models, with published tables below; None takes the one that fits.
 
     A task that has no score by `classifier` shows the one it has (WordContent is logistic regression), and a model
     that has none at `epoch` shows another; notes say which.
     """
     found = [(model, scores) for model in models if (scores := _found(model, suite, epoch, classifier))]
-    rows = [_row(model, scores) for model, scores in found]
-    tables = fitting(suite, _read_by(found, classifier)) if beside is None else beside
+    rows = [_row(model, scores, suite) for model, scores in found]
+    tables = fitting(suite, _read_by(found, classifier)) if published_names is None else published_names
     quoted = [row for table in tables for row in published_rows(published(table))]
     columns = in_order([task for row in rows or quoted for task in row.cells])
     if not columns:
@@ -87,28 +89,28 @@ def probing_table(
     return Table(f"{suite} scores", columns, rows + shown, [*notes, *_measures(columns), *_quoting(shown)])
 
 
-def no_scores(models: Sequence[Model], suite: str) -> InputError:
-    """What to say where no model has scores of the suite asked for."""
+def no_scores(models: Sequence[ReportedModel], suite: str) -> InputError:
+    """The error where no model has scores of the requested suite."""
     there = sorted({row.suite for model in models for run in model.runs for row in run.rows})
     return InputError(f"no scores of the suite {suite!r}; there are {', '.join(there) or 'none at all'}")
 
 
-def training_table(models: Sequence[Model], beside: Sequence[str] | None = None) -> Table:
-    """Table 3 of Conneau et al. 2018: how well each encoder does on what it was trained for."""
-    rows: dict[tuple[str, str], Row] = {}
+def training_table(models: Sequence[ReportedModel], published_names: Sequence[str] | None = None) -> Table:
+    """Table 3 of Conneau et al. 2018: the score of each encoder on its training task."""
+    rows: dict[tuple[str, str], TableRow] = {}
     lower = set()
     for model, cell in ((m, cell) for m in models if (cell := own_cell(m))):
         kind = next(run.score for run in model.runs if run.score).rsplit("/", 1)[-1]
         column, name = _own_column(model.objective, kind), f"{model.encoder} {model.variant}".rstrip()
-        rows.setdefault(("", name), Row("", "", name, {})).cells[column] = cell
+        rows.setdefault(("", name), TableRow("", "", name, {})).cells[column] = cell
         lower |= set() if OWN_SCORES[kind] else {column}
     ours = {column for row in rows.values() for column in row.cells}
-    tables = [TRAINING] if beside is None else beside
+    tables = [TRAINING] if published_names is None else published_names
     for score in (score for table in tables for score in published(table)):
         column = _own_column(score.model, score.task.lower())
         if column in ours or not models:
-            row = rows.setdefault((score.table, score.encoder), Row(score.table, "", score.encoder, {}))
-            row.cells[column] = Cell(score.score)
+            row = rows.setdefault((score.table, score.encoder), TableRow(score.table, "", score.encoder, {}))
+            row.cells[column] = TableCell(score.score)
     if not rows:
         raise InputError("no run has a score of its own yet (metrics.csv); an untrained encoder has none")
     columns = list(dict.fromkeys(column for row in rows.values() for column in row.cells))
@@ -118,12 +120,12 @@ def training_table(models: Sequence[Model], beside: Sequence[str] | None = None)
     return Table("scores on the training tasks", columns, shown, notes, frozenset(lower))
 
 
-def published_rows(scores: Sequence[Published]) -> list[Row]:
+def published_rows(scores: Sequence[Published]) -> list[TableRow]:
     """One row for each model of a published table."""
-    rows: dict[tuple[str, str], Row] = {}
+    rows: dict[tuple[str, str], TableRow] = {}
     for s in scores:
-        row = rows.setdefault((s.encoder, s.model), Row(s.table, s.encoder, s.model, {}, competes=not s.kind))
-        row.cells[s.task] = Cell(s.score)
+        row = rows.setdefault((s.encoder, s.model), TableRow(s.table, s.encoder, s.model, {}, competes=not s.kind))
+        row.cells[s.task] = TableCell(s.score)
     return list(rows.values())
 
 
@@ -135,60 +137,94 @@ def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, P
     return {row.task: row for row in sorted(at, key=lambda row: row.classifier == classifier)}
 
 
-def own_cell(model: Model) -> Cell | None:
-    """The model's best score on what it was trained for; None while it has no finite one."""
+def own_cell(model: ReportedModel) -> TableCell | None:
+    """The model's best score on its training task; None while it has no finite one."""
     best = [(run.own_scores()[epoch], epoch) for run in model.runs if (epoch := run.best_epoch()) is not None]
     if not best:
         return None
     scores = [score for score, _ in best]
     about = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
     if len(scores) == 1:
-        return Cell(scores[0], about=about)
-    return Cell(*mean_of_runs([(score, score, score) for score in scores]), about)
+        return TableCell(scores[0], about=about)
+    return TableCell(*mean_of_runs([(score, score, score) for score in scores]), about)
 
 
-def _found(model: Model, suite: str, epoch: str, classifier: str) -> Found:
-    found: Found = {}
+def _found(model: ReportedModel, suite: str, epoch: str, classifier: str) -> RowsByTask:
+    found: RowsByTask = {}
     for run in model.runs:
         for task, row in final_rows(run, suite, epoch, classifier).items():
             found.setdefault(task, []).append(row)
     return found
 
 
-def _row(model: Model, found: Found) -> Row:
+def _row(model: ReportedModel, found: RowsByTask, suite: str) -> TableRow:
     cells = {task: _cell(rows) for task, rows in found.items()}
-    return Row("", model.encoder, model.name, cells, competes=model.runs[0].encoder not in BASELINES)
+    cells = by_group(cells, facts_of(suite).groups)
+    return TableRow("", model.encoder, model.name, cells, competes=model.runs[0].encoder not in BASELINES)
 
 
-def _cell(rows: Sequence[ProbeRow]) -> Cell:
+def by_group(cells: Mapping[str, TableCell], groups: Mapping[str, str]) -> dict[str, TableCell]:
+    """The means of groups of tasks (Facts.groups) and, if all are there, the mean of the groups; then their variants.
+
+    `DCwiki without hidden layer` counts to `DC without hidden layer`.
+    """
+    found: dict[str, dict[str, TableCell]] = {column: {} for column in groups.values()}
+    for task, cell in cells.items():
+        name, space, variant = task.partition(" ")
+        column = next((column for start, column in groups.items() if name.startswith(start)), name)
+        found.setdefault(column + space + variant, {})[task] = cell
+    means = {column: _mean_cell(tasks) for column, tasks in found.items() if tasks}
+    if groups and all(column in means for column in groups.values()):
+        variants = {column: cell for column, cell in means.items() if column not in groups.values()}
+        means = {column: means[column] for column in groups.values()}
+        means |= {MEAN: _mean_cell(means)} | variants
+    return means
+
+
+def _mean_cell(cells: Mapping[str, TableCell]) -> TableCell:
+    """The mean over tasks; its interval is that of scores of different items."""
+    if len(cells) == 1:
+        return next(iter(cells.values()))
+    scores = [cell.score for cell in cells.values()]
+    halves = [(cell.high - cell.low) / 2 for cell in cells.values() if cell.low is not None and cell.high is not None]
+    mean, half = sum(scores) / len(scores), math.hypot(*halves) / len(scores)
+    about = "mean of " + ", ".join(f"{task} {cell.score:.1f}" for task, cell in cells.items())
+    return TableCell(mean, mean - half, mean + half, about)
+
+
+def _cell(rows: Sequence[ProbeRow]) -> TableCell:
     scores = [row.test_accuracy for row in rows]
     if len(rows) == 1:
         settings = ", ".join(f"{name} {value}" for name, value in rows[0].hyperparameters.items())
         about = f"epoch {rows[0].epoch}, {rows[0].classifier}, {settings}, dev {rows[0].dev_accuracy:.1f}"
-        return Cell(scores[0], rows[0].test_low, rows[0].test_high, about)
+        return TableCell(scores[0], rows[0].test_low, rows[0].test_high, about)
     about = f"{len(rows)} seeds: " + ", ".join(f"{score:.1f}" for score in scores)
-    return Cell(*mean_of_runs([(row.test_accuracy, row.test_low, row.test_high) for row in rows]), about)
+    return TableCell(*mean_of_runs([(row.test_accuracy, row.test_low, row.test_high) for row in rows]), about)
 
 
 def _own_column(objective: str, kind: str) -> str:
     return f"{objective} {'BLEU' if kind == 'bleu' else kind}"
 
 
-def _notes(found: Sequence[tuple[Model, Found]], suite: str, epoch: str, classifier: str) -> list[str]:
+def _notes(found: Sequence[tuple[ReportedModel, RowsByTask]], suite: str, epoch: str, classifier: str) -> list[str]:
     """What our rows show, and where it is not what was asked for."""
     when = f"epoch {epoch}" if epoch.isdigit() else f"{epoch} epoch"
-    choice = suite != "downstream"  # each of its tasks has one scorer
+    choice = facts_of(suite).choice
     by = f" by {CLASSIFIERS.get(classifier, classifier)}," if choice else ""
     notes = [f"Test scores in %,{by} {when} of each run."]
     notes += _otherwise_classified(found, classifier) if choice else []
-    notes += _by_protocol([model for model, _ in found])
+    notes += _by_protocol([model for model, scores in found if _uses_classifiers(scores)])
     notes += _at_another_epoch([model for model, _ in found], suite, epoch)
     seeds = {len(rows) for _, scores in found for rows in scores.values()}
     notes += ["With each score its 95% interval."] if seeds & {1} else []
     return [*notes, *_of_seeds(seeds)]
 
 
-def _by_protocol(models: Sequence[Model]) -> list[str]:
+def _uses_classifiers(scores: RowsByTask) -> bool:
+    return any(row.classifier != "surprisal" for rows in scores.values() for row in rows)
+
+
+def _by_protocol(models: Sequence[ReportedModel]) -> list[str]:
     """How our classifiers were trained (docs/probing_protocol.md); baselines without vectors have none."""
     used: dict[str, list[str]] = {}
     for model in models:
@@ -203,25 +239,26 @@ def _by_protocol(models: Sequence[Model]) -> list[str]:
 
 
 def _of_seeds(seeds: Collection[int]) -> list[str]:
-    """What the scores of models are that have so many seeds."""
+    """A note on the scores of models with several seeds."""
     several = [number for number in seeds if number > 1]
     if not several:
         return []
     few = f"; with fewer than {ENOUGH} it is too narrow" if min(several) < ENOUGH else ""
-    how = f"by bootstrap over the seeds, which knows of their luck alone{few}"
+    how = f"by bootstrap over the seeds, which excludes test-set sampling variance{few}"
     return [f"Models with several seeds: their mean with its 95% interval {how}."]
 
 
-def _read_by(found: Sequence[tuple[Model, Found]], classifier: str) -> str:
-    """The classifier asked for, unless all that had a choice were read by the other one."""
-    rows = [row for _, scores in found for task, rows in scores.items() if task not in LOGISTIC_ONLY for row in rows]
+def _read_by(found: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> str:
+    """The requested classifier, unless all tasks with a choice used the other one."""
+    every = [row for _, scores in found for rows in scores.values() for row in rows]
+    rows = [row for row in every if row.task not in facts_of(row.suite).one_reader]
     kinds = {row.classifier for row in rows} & CLASSIFIERS.keys()
     return kinds.pop() if len(kinds) == 1 else classifier
 
 
-def _otherwise_classified(found: Sequence[tuple[Model, Found]], classifier: str) -> list[str]:
+def _otherwise_classified(found: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> list[str]:
     """The tasks that have no score by `classifier`; where some models have one, the models that have none."""
-    used: dict[str, dict[str, list[str]]] = {}  # task -> classifier -> models; that of a baseline is no choice
+    used: dict[str, dict[str, list[str]]] = {}  # task -> classifier -> models; a baseline has no choice
     for model, scores in found:
         for task, kind in dict.fromkeys((task, row.classifier) for task, rows in scores.items() for row in rows):
             if kind in CLASSIFIERS:
@@ -233,26 +270,26 @@ def _otherwise_classified(found: Sequence[tuple[Model, Found]], classifier: str)
     return [f"By {CLASSIFIERS[kind]}: {', '.join(in_order(tasks))}{only}." for (kind, only), tasks in alike.items()]
 
 
-def _at_another_epoch(models: Sequence[Model], suite: str, epoch: str) -> list[str]:
-    """The models that were not scored at the epoch asked for."""
+def _at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
+    """The models that were not scored at the requested epoch."""
     others: dict[int, dict[str, None]] = {}
     for title, run in ((model.title, run) for model in models for run in model.runs):
         if any(row.suite == suite for row in run.rows):
             shown = run.epoch(epoch, suite)
             if _asked(run, epoch) not in (None, shown):
                 others.setdefault(shown, {})[title] = None
-    return [f"At epoch {e}, as there are no scores of that one: {'; '.join(names)}." for e, names in others.items()]
+    return [f"At epoch {e}, as the requested one has no scores: {'; '.join(names)}." for e, names in others.items()]
 
 
 def _asked(run: Run, epoch: str) -> int | None:
-    """The epoch that best, last or a number means for a run; None where all are as good."""
+    """The epoch that best, last or a number means for a run; None if any epoch will do."""
     if epoch == "best":
         return run.best_epoch()
     return int(epoch) if epoch.isdigit() else max([*run.own_scores(), *(row.epoch for row in run.rows)])
 
 
 def _measures(columns: Sequence[str]) -> list[str]:
-    """Which columns are no accuracies (probes/downstream/suite.py)."""
+    """Which columns are no accuracies (probes/downstream/scoring.py)."""
     related, similar = ([task for task in columns if task in tasks] for tasks in (RELATEDNESS, SIMILARITY))
     if not related + similar:
         return []
@@ -260,6 +297,7 @@ def _measures(columns: Sequence[str]) -> list[str]:
     return [f"{', '.join(related + similar)}: Pearson's r times 100{mean}; the others: accuracy."]
 
 
-def _quoting(rows: Sequence[Row]) -> list[str]:
+def _quoting(rows: Sequence[TableRow]) -> list[str]:
     tables = [f"{name} ({SOURCES[name]})" for name in dict.fromkeys(row.source for row in rows if row.source)]
-    return [f"Published, of the papers' own test sentences: {', '.join(tables)}."] if tables else []
+    notes = [NOTES[name] for name in dict.fromkeys(row.source for row in rows) if name in NOTES]
+    return [f"Published, of the papers' own test sentences: {', '.join(tables)}.", *notes] if tables else []

@@ -7,13 +7,15 @@ import numpy as np
 from probes.evaluation import Evaluated
 from probes.statistics import compare
 from reports.correlation import holm
-from reports.table import Row, Table
+from reports.table import Table, TableRow
 
 BEST = "*"
 LEVEL = 0.05  # of the tests of one pair of models together
-# the measures of details.csv that a table of downstream scores does not hold; those of single domains are in the file
+# the measures of details.csv that are not in the table of scores, except those of single domains
 SECOND = {
     "f1": "F1",
+    "either sense": "either sense",
+    "ceiling": "ceiling",
     "spearman": "Spearman",
     "mse": "mean squared error",
     "wmean pearson": "weighted mean",
@@ -21,13 +23,20 @@ SECOND = {
     "mean spearman": "Spearman mean",
     "wmean spearman": "Spearman weighted mean",
     "all spearman": "Spearman all pairs",
+    "ties": "ties, counted half:",
+    "undefined": "items with a region that has no token:",
 }
 
 
+COUNTS = ("ties", "undefined")  # which are not worth a word where they are 0
+DECIMALS = {"mse": 2, **dict.fromkeys(COUNTS, 0)}
+
+
 def plain(table: Table) -> str:
-    """Models by tasks; the best of a column has a star, half the width of its interval stands behind a score."""
+    """Models by tasks; the best of a column has a star, and half of its interval follows a score."""
     wide = max([len("model"), *(len(row.name) for row in table.rows)]) + 2
-    lines = [f"{'model':<{wide}}" + "".join(f"{column:>14}" for column in table.columns)]
+    widths = [max(14, len(column) + 2) for column in table.columns]
+    lines = [f"{'model':<{wide}}" + "".join(f"{name:>{w}}" for name, w in zip(table.columns, widths, strict=True))]
     before = None
     for row in table.rows:
         heading = ", ".join(filter(None, [row.encoder, row.source]))
@@ -35,11 +44,13 @@ def plain(table: Table) -> str:
             lines += ["", heading or "ours"]
             before = heading
         cells = [_cell(table, row, column) for column in table.columns]
-        lines.append(f"  {row.name:<{wide - 2}}" + "".join(f"{cell:>14}" for cell in cells))
+        lines.append(
+            f"  {row.name:<{wide - 2}}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
+        )
     return "\n".join([*lines, "", *table.notes, "±: half of the interval."]) + "\n"
 
 
-def _cell(table: Table, row: Row, column: str) -> str:
+def _cell(table: Table, row: TableRow, column: str) -> str:
     found = row.cells.get(column)
     if found is None:
         return ""
@@ -100,14 +111,14 @@ def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
 
 
 def second_measures(title: str, scores: Sequence[Evaluated]) -> str:
-    """One line for each task whose scores have other measures; empty if there is none."""
-    lines = []
-    for e in (e for e in scores if e.details):
-        found = {
-            name: f"{e.details[key]:.{2 if key == 'mse' else 1}f}" for key, name in SECOND.items() if key in e.details
-        }
-        others = ", ".join(f"{name} {score}" for name, score in found.items())
-        lines.append(f"  {e.row.task:<8}{_main_measure(e)} {e.row.test_accuracy:.1f}; {others}")
+    """One line for each task with other measures of the same predictions; empty if there is none."""
+    lines, wide = [], max([8, *(len(e.row.task) + 2 for e in scores)])
+    for e in scores:
+        shown = [key for key in SECOND if key in e.details and (key not in COUNTS or e.details[key])]
+        if not shown:
+            continue
+        others = ", ".join(f"{SECOND[key]} {e.details[key]:.{DECIMALS.get(key, 1)}f}" for key in shown)
+        lines.append(f"  {e.row.task:<{wide}}{_main_measure(e)} {e.row.test_accuracy:.1f}; {others}")
     heading = f"{title}: what the table holds; other measures of the same predictions"
     return "\n".join([heading, *lines]) + "\n" if lines else ""
 
@@ -115,10 +126,13 @@ def second_measures(title: str, scores: Sequence[Evaluated]) -> str:
 def _main_measure(scored: Evaluated) -> str:
     if "mean pearson" in scored.details:
         return "Pearson, mean over domains"
+    if "ties" in scored.details:
+        return "items that hold, %"
     return "Pearson" if "spearman" in scored.details else "accuracy"
 
 
 def _columns(heads: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:
-    yield "  " + f"{heads[0]:<12}" + "".join(f"{head:>15}" for head in heads[1:])
+    wide = max([12, *(len(str(row[0])) + 1 for row in rows)])
+    yield "  " + f"{heads[0]:<{wide}}" + "".join(f"{head:>15}" for head in heads[1:])
     for task, *values in rows:
-        yield "  " + f"{task:<12}" + "".join(f"{v:>15.1f}" if isinstance(v, float) else f"{v:>15}" for v in values)
+        yield "  " + f"{task:<{wide}}" + "".join(f"{v:>15.1f}" if isinstance(v, float) else f"{v:>15}" for v in values)

@@ -1,4 +1,4 @@
-"""How long a cell would take, from throughput that was measured (benchmarks/training.py)."""
+"""Estimates the time of a cell from measured throughput (benchmarks/training.py)."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ SAME_STEP = {"nmt_enfr": "nmt", "nmt_ende": "nmt", "nmt_enfi": "nmt", "autoencod
 
 
 def hours(encoder: str, objective: str, examples: int, epochs: int, results: Path) -> dict[str, float]:
-    """Hours of training by machine, for every machine whose training.json lies in `results`; probing not included."""
+    """Hours of training by machine, for each training*.json in `results`; probing is not included."""
     found = {}
     for path in sorted(results.glob("training*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -20,7 +20,7 @@ def hours(encoder: str, objective: str, examples: int, epochs: int, results: Pat
 
 
 def together(cells: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """The sum of `hours` by machine, and the cells of which it has none: their throughput was not measured there."""
+    """The sum of `hours` by machine, and the cells without a measured throughput on that machine."""
     said = []
     for machine in sorted({machine for found in cells.values() for machine in found}):
         total = sum(found.get(machine, 0.0) for found in cells.values())

@@ -1,5 +1,6 @@
-"""What a study consists of: one run for each cell of its axes, what scores them, and the reports made of both."""
+"""The parts of a study: one run for each cell of its axes, their evaluations, and the reports."""
 
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,17 +10,17 @@ from omegaconf import OmegaConf
 from common.errors import InputError
 
 SCALES = ("demo", "small", "paper")
-SHARED = ("corpus", "embeddings", "probes", "seed", "cache")  # settings that evaluate.py has as train.py has them
+SHARED = ("corpus", "embeddings", "probes", "seed", "cache")  # settings of both train.py and evaluate.py
 
 
-class Cell(NamedTuple):
-    """One run or one evaluation: its place in the study's folder and the settings that make it."""
+class StudyCell(NamedTuple):
+    """One run or one evaluation: its place in the study's folder and its settings."""
 
     name: str  # e.g. nmt_enfr/bilstm_max, evaluations/downstream/nmt_enfr/bilstm_max
     overrides: list[str]
-    examples: int = 0  # of an epoch, where the study states it
+    examples: int = 0  # per epoch, if the study states it
     program: str = "train"  # or evaluate
-    scored: str = ""  # the run that an evaluation is about, if it is about one
+    scored: str = ""  # the run that an evaluation scores, if it scores one
 
 
 class Study(NamedTuple):
@@ -27,22 +28,32 @@ class Study(NamedTuple):
 
     name: str
     scale: str
-    cells: list[Cell]
-    evaluations: list[Cell]
-    left_out: dict[str, str]  # cells that this scale cannot have, and why
+    cells: list[StudyCell]
+    evaluations: list[StudyCell]
+    left_out: dict[str, str]  # cells that this scale does not have, and why
     reports: list[list[str]]  # arguments of report.py; {runs} and {study} stand for the folders
 
 
-def is_study(path: Path) -> bool:
-    """Whether a file of configs/experiment/ describes a study, not one run."""
-    return path.is_file() and "axes" in OmegaConf.load(path)
+def named_study(configs: Path, arguments: Sequence[str]) -> str | None:
+    """The study that a command line names, or None. Raises InputError for an unknown study."""
+    studies = sorted(path.relative_to(configs / "study").with_suffix("") for path in configs.glob("study/**/*.yaml"))
+    names = [path.as_posix() for path in studies]
+    given = [text.partition("=")[::2] for text in arguments]
+    for key, value in given:
+        if key == "experiment" and value in names:
+            raise InputError(f"experiment={value}: that is a study; give study={value}")
+        if key == "study.dir":
+            raise InputError(f"study.dir={value}: give study_dir={value}")
+        if key == "study" and value not in names:
+            raise InputError(f"study={value}: there are {', '.join(names)}")
+    return next((value for key, value in given if key == "study"), None)
 
 
 def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) -> Study:
     """The cells of a study at one scale; `data` is the folder of the corpora, `more` goes to every run.
 
-    An axis maps labels to settings; a scale has settings for `every` cell and for those with some label. null
-    instead of settings leaves the cells of that label out.
+    An axis maps labels to settings. A scale has settings for `every` cell and for the cells of some labels; null
+    instead of settings leaves these cells out.
     """
     settings: Any = OmegaConf.to_container(OmegaConf.load(path))
     if scale not in settings["scales"]:
@@ -59,7 +70,7 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
         names = dict(zip(settings["axes"], labels, strict=True)) | {"data": data}
         overrides = [text.format(**names) for text in " ".join([*own, *scaled]).split()]
         stated = [n for label, n in settings.get("examples", {}).items() if label in labels and scale == "paper"]
-        cells.append(Cell(place, [*overrides, *more], *stated))
+        cells.append(StudyCell(place, [*overrides, *more], *stated))
     evaluations = [
         evaluation
         for label, text in settings.get("evaluations", {}).get(scale, {}).items()
@@ -76,10 +87,10 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
     )
 
 
-def _evaluations(label: str, overrides: list[str], cells: list[Cell], more: list[str]) -> list[Cell]:
-    """One evaluation, or one of each run if it names {run}."""
+def _evaluations(label: str, overrides: list[str], cells: list[StudyCell], more: list[str]) -> list[StudyCell]:
+    """One evaluation, or one for each run if it contains {run}."""
     overrides = overrides + [text for text in more if text.split("=")[0].split(".")[0] in SHARED]
     place = f"evaluations/{label}"
     if not any("{run}" in text for text in overrides):
-        return [Cell(place, overrides, program="evaluate")]
-    return [Cell(f"{place}/{cell.name}", overrides, program="evaluate", scored=cell.name) for cell in cells]
+        return [StudyCell(place, overrides, program="evaluate")]
+    return [StudyCell(f"{place}/{cell.name}", overrides, program="evaluate", scored=cell.name) for cell in cells]

@@ -1,22 +1,27 @@
 """Runs of the real command, small enough for a test."""
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # as train.py does, before torch is loaded
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny products gain nothing from two
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A busy machine fails no test, and fixtures are made to serve many examples.
-CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
-settings.register_profile("no clock", deadline=None, suppress_health_check=CHECKS)
-settings.load_profile("no clock")
+from tests import commands
 
-ROOT = Path(__file__).parents[1]
+# `make test` tries a law on 50 examples, `make test-nightly` (HYPOTHESIS_PROFILE=nightly) on 1,000. A test with slow
+# examples gives a smaller number of its own. Neither profile has a clock: a busy machine fails no test. Fixtures are
+# made to serve many examples.
+CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
+settings.register_profile("default", max_examples=50, deadline=None, suppress_health_check=CHECKS)
+settings.register_profile("nightly", settings.get_profile("default"), max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+ROOT = commands.ROOT
 TINY = [
     "encoder.dim=16",
     "encoder.projection=12",
@@ -41,29 +46,22 @@ class Lab:
     def __init__(self, cache: Path) -> None:
         self.cache = cache
 
-    def start(self, *arguments: str, launcher: tuple[str, ...] = ()) -> subprocess.Popen:
-        """The command in the background; its output is read as text."""
-        command = [sys.executable, *launcher, "train.py", *arguments]
-        pipe = subprocess.PIPE
-        one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}  # tiny products gain nothing from two
-        return subprocess.Popen(
-            command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, env=one_thread, preexec_fn=_heed_interrupts
-        )
+    def start(self, *arguments: str) -> commands.Command:
+        """The command in the background, with its imports done."""
+        return commands.start("train.py", *arguments)
 
-    def finish(self, *arguments: str, launcher: tuple[str, ...] = ()) -> subprocess.CompletedProcess:
-        """The command to its end."""
-        process = self.start(*arguments, launcher=launcher)
-        out, err = process.communicate(timeout=300)
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    def finish(self, *arguments: str) -> subprocess.CompletedProcess:
+        """The command to its end, with its imports done."""
+        return commands.finish("train.py", *arguments)
+
+    def cold(self, *arguments: str, launcher: tuple[str, ...] = ()) -> subprocess.CompletedProcess:
+        """The command as a user starts it, to its end and that of all processes that it started."""
+        command = [sys.executable, *launcher, "train.py", *arguments]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
 
     def settings(self, run: Path, *more: str) -> list[str]:
         """A tiny run in the folder `run`."""
         return [*TINY, f"cache={self.cache}", f"hydra.run.dir={run}", *more]
-
-
-def _heed_interrupts() -> None:
-    """Even if the tests are a shell's background job, which ignores them."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
@@ -75,6 +73,6 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
 def finished_run(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of two epochs that nobody disturbed. Tests must not write into it."""
     run = tmp_path_factory.mktemp("runs") / "whole"
-    done = lab.finish(*lab.settings(run))
+    done = lab.cold(*lab.settings(run))  # so with other hashes of strings than the runs that must equal it
     assert done.returncode == 0, done.stderr
     return run

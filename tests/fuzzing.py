@@ -1,4 +1,4 @@
-"""What the fuzz tests share: files spoilt anywhere, limits on time and memory, and what a refusal must say."""
+"""Helpers of the fuzz tests: corrupted files, limits on time and memory, checks of error messages."""
 
 import re
 import resource
@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from common.errors import InputError
 
-SECONDS, MEMORY = 20, 1 << 30  # that one spoilt file of a few lines may take
+SECONDS, MEMORY = 20, 1 << 30  # limits for one corrupted file of a few lines
 TROUBLE = [
     *[b"\n", b"\n\n", b"\r\n", b"\t", b" ", b"\0", b"\xff", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"\xc2\xa0"],
     *[b"nan", b"-1", b"0", b"99999999999", b"1e999", b'"', b"{", b"- [", b"(", b")", b"<", b"\\ud800", b"#"],
 ]
 
 
-def spoilt(whole: bytes) -> st.SearchStrategy[bytes]:
-    """The bytes with up to three stretches replaced or doubled, at times cut off after a share of them."""
+def corrupted(whole: bytes) -> st.SearchStrategy[bytes]:
+    """The bytes with up to three parts replaced or doubled, and sometimes truncated."""
     new = st.one_of(st.sampled_from(TROUBLE), st.binary(max_size=6), st.just(None))
     change = st.tuples(st.integers(0, len(whole)), st.integers(0, 40), new)
     cut = st.one_of(st.just(len(whole) + 100), st.integers(0, len(whole)))
@@ -38,7 +38,7 @@ def _changed(whole: bytes, changes: list[tuple[int, int, bytes | None]], cut: in
 
 @contextmanager
 def limits() -> Iterator[None]:
-    """Fails what takes too long, and refuses it memory beyond what the process has and MEMORY."""
+    """Fail after SECONDS, and allow at most MEMORY more than the process has now."""
     passed: list[str] = []
 
     def late(*_: object) -> None:
@@ -55,12 +55,12 @@ def limits() -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        if passed:  # said again, as a library may have taken it for an error of its own
+        if passed:  # raise again, because a library may have caught the first one
             pytest.fail(passed[0])
 
 
 def refusal(read: Callable[[], Any], path: Path) -> str | None:
-    """What reading says against a file in one line that names it; None where it is read, within the limits."""
+    """The error of reading a file: one line that names the file; None if it is read. Checks the limits."""
     said: InputError | None = None
     try:
         with limits():
@@ -74,15 +74,15 @@ def refusal(read: Callable[[], Any], path: Path) -> str | None:
 
 
 def line_of(said: str | None, path: Path) -> int | None:
-    """The line of the file that a refusal names."""
+    """The line number in an error message."""
     named = re.search(rf"{re.escape(str(path))}:(\d+): ", said or "")
     return int(named[1]) if named else None
 
 
 def read_or_refused_by_line(read: Callable[[], Any], path: Path, content: bytes, at_the_end: str) -> None:
-    """`read` takes the content or names its first bad line.
+    """Check that `read` accepts the content or names its first malformed line.
 
-    Unless what it says matches `at_the_end`: what only the end of a file can tell, perhaps of an earlier line.
+    An error that matches `at_the_end` is also allowed: it is found only at the end of a file.
     """
     path.write_bytes(content)
     said = refusal(read, path)
@@ -98,6 +98,6 @@ def read_or_refused_by_line(read: Callable[[], Any], path: Path, content: bytes,
 
 
 def lines_in(content: bytes, encoding: str = "utf-8") -> list[str]:
-    """The lines of a text, told apart by newlines alone."""
+    """The lines of a text; only a newline ends a line."""
     lines = content.decode(encoding).removeprefix("\ufeff").split("\n")
     return lines[:-1] if not lines[-1] else lines

@@ -26,7 +26,7 @@ aten = torch.ops.aten
 
 
 class Backend(backend_registration._DummyBackendModule):
-    """What torch asks of a device."""
+    """The interface that torch expects of a device."""
 
     def get_amp_supported_dtype(self) -> list[torch.dtype]:
         return [torch.bfloat16]
@@ -35,14 +35,14 @@ class Backend(backend_registration._DummyBackendModule):
         return torch.zeros(1, dtype=torch.uint8)
 
     def set_rng_state(self, *_: Any) -> None:
-        """It draws the CPU's numbers."""
+        """Draws the same numbers as the CPU."""
 
 
 backend_registration._setup_privateuseone_for_python_backend(OTHER, Backend())
 
 
 class OtherTensor(Tensor):
-    """A tensor of the CPU that says it is elsewhere."""
+    """A CPU tensor that reports another device."""
 
     inner: Tensor
 
@@ -73,7 +73,7 @@ class OtherTensor(Tensor):
 
 
 def places(key: Any) -> Any:
-    """A list of places as a tensor, which torch makes of it where no mode of ours sees it."""
+    """A list of indices as a tensor; torch creates it where our modes do not see it."""
     return torch.tensor(key, dtype=torch.long) if isinstance(key, list) else key
 
 
@@ -160,7 +160,7 @@ IN_WORDS: dict[Any, Callable] = {
 
 
 class Everywhere(TorchDispatchMode):
-    """Sees what makes tensors, too."""
+    """Intercepts functions that create tensors."""
 
     def __torch_dispatch__(self, function: Any, _: Any, arguments: Any = (), named: Any = None) -> Any:
         return run(function, arguments, named or {})
@@ -175,10 +175,10 @@ class Generator:
 
 @contextmanager
 def other_device() -> Iterator[None]:
-    """Within, `device="other"` can be computed on."""
+    """Inside this context `device="other"` can be used."""
     tensor, as_tensor, generator = torch.tensor, torch.as_tensor, torch.Generator
 
-    def made(make: Callable) -> Callable:  # torch makes and moves it in one, where no mode of ours sees it
+    def made(make: Callable) -> Callable:  # torch creates and moves it in one step, not seen by our modes
         return lambda data, *rest, device=None, **named: make(data, *rest, **named).to(device or "cpu")
 
     def given(data: Any, dtype: Any = None, device: Any = None) -> Tensor:

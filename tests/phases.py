@@ -1,21 +1,24 @@
-"""In which phase of its work a run is, and a SIGKILL at a given moment of one.
+"""Observe the phase of a run, and send SIGKILL at a given moment of a phase.
 
-Nothing of this is in the program: its functions are replaced in the process that is to die.
+The program itself has no code for this: its functions are replaced in the process that will be killed.
 """
 
 import json
 import os
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
+from tests.commands import ROOT
+
 START = "start"  # before any of them
 PHASES = {  # the functions that a phase consists of
-    "data preparation": ("datamodules.seq2seq._build", "train.build_suite", "train.run_vectors"),
-    "training step": ("train.fit",),  # save what is another phase's
+    "data preparation": ("datamodules.seq2seq._build", "training.build.suites_of", "training.build.run_vectors"),
+    "training step": ("training.trainer.fit",),  # save what is another phase's
     "checkpoint write": ("training.checkpoints.AtomicCheckpoints.save_checkpoint",),
     "probing": ("probes.callback.ProbingCallback.probe",),
     "final report": ("train.report",),
@@ -31,9 +34,9 @@ MOMENTS = (  # what happens in them: a moment before and one after each, and so 
     "objectives.objective.Objective.on_train_batch_start",
     "objectives.sequence.SequenceObjective.training_step",
     "objectives.sequence.SequenceObjective.validation_step",
-    "probes.suite.Suite.score",
-    "train.draw_curves",
-    "train.add_picture",
+    "probes.classification.Classification.score",
+    "reports.curves.draw_curves",
+    "training.tensorboard.add_picture",
 )
 
 
@@ -92,3 +95,16 @@ def read_watch(file: Path) -> tuple[str, Counter[str]]:
     text = file.read_text() if file.exists() else ""
     phase, moments = json.loads(text) if text else (START, {})
     return phase, Counter(moments)
+
+
+def attempt(arguments: list[str], watched: Path, death: Death | None) -> None:
+    """`python train.py`, watched, in this process, which must be a fresh fork."""
+    os.chdir(ROOT)
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+    sys.argv = ["train.py", *arguments]
+    from train import command
+
+    Watch(watched, death).begin()
+    command(arguments)

@@ -1,4 +1,4 @@
-"""Lightning without a word."""
+"""Lightning without output."""
 
 import logging
 from typing import Any

@@ -33,7 +33,7 @@ def parallel(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("group", "choice"), [("encoder", "bilstm_max"), ("objective", "nmt_enfr")])
-def test_an_unknown_choice_is_answered_with_the_choices(lab: Lab, group: str, choice: str) -> None:
+def test_an_unknown_choice_lists_the_choices(lab: Lab, group: str, choice: str) -> None:
     said = complaint(lab, f"{group}=nonsense")
     assert "nonsense" in said
     assert choice in said
@@ -43,7 +43,7 @@ def test_an_unknown_key_is_named(lab: Lab) -> None:
     assert "hiden" in complaint(lab, "encoder.hiden=3")
 
 
-def test_a_part_of_so_few_batches_that_none_is_left_is_one_line(lab: Lab, tmp_path: Path) -> None:
+def test_a_limit_that_leaves_no_batch_is_one_line(lab: Lab, tmp_path: Path) -> None:
     said = complaint(lab, *lab.settings(tmp_path / "r"), "probes=none", "trainer.limit_val_batches=0.01")
     assert "limit_val_batches" in said
 
@@ -51,7 +51,7 @@ def test_a_part_of_so_few_batches_that_none_is_left_is_one_line(lab: Lab, tmp_pa
 def test_a_missing_corpus_folder_says_how_to_get_it(lab: Lab, tmp_path: Path) -> None:
     said = complaint(lab, "corpus=multi30k", f"corpus.root={tmp_path / 'nowhere'}", f"hydra.run.dir={tmp_path / 'r'}")
     assert "nowhere" in said
-    assert "datamodules.download.fetch" in said
+    assert "python -m datamodules.download multi30k" in said
 
 
 def test_parallel_files_of_different_length_are_named(lab: Lab, parallel: Path, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_checkpoint_that_carries_code_is_refused_and_the_code_not_run(
 
 
 @pytest.mark.parametrize("more", ["checkpoint_every_n_steps=1", "trainer.limit_train_batches=1"])
-def test_a_loss_that_is_no_number_leaves_the_sentences_of_its_batch(lab: Lab, tmp_path: Path, more: str) -> None:
+def test_a_loss_that_is_not_finite_writes_the_sentences_of_its_batch(lab: Lab, tmp_path: Path, more: str) -> None:
     run = tmp_path / "r"
     said = complaint(lab, *lab.settings(run), "objective.optimizer.lr=1e38", more)
     (saved,) = (run / "not_finite").iterdir()

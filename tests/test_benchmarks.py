@@ -1,4 +1,4 @@
-"""What benchmarks say about memory, and that their reference trains the same model."""
+"""The memory measurements of the benchmarks, and the equality of the reference model with ours."""
 
 import time
 from multiprocessing import get_context
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.machine import LOOKS, alone, grown_memory
+from benchmarks.machine import SAMPLES, alone, grown_memory
 from benchmarks.plain import PackedEncoder, PlainDiscourse, PlainNLI, PlainSeq2Seq, counts_loss
 from benchmarks.steps import BATCH, by_length, generate, our_loss
 from datamodules.batches import Bag, Sentences
@@ -41,11 +41,11 @@ def hold(megabytes: int, seconds: float = 0.0) -> None:
 def taken(before: int) -> dict[str, float]:
     hold(before)
     with grown_memory() as memory:
-        hold(MEGABYTES, seconds=10 / LOOKS)
+        hold(MEGABYTES, seconds=10 / SAMPLES)
     return memory
 
 
-def test_memory_is_that_of_the_work_whatever_was_held_before() -> None:
+def test_memory_is_that_of_the_work_alone() -> None:
     hold(300)  # ru_maxrss would hand it on to the child
     memory = alone(taken, 200)
     assert memory["memory_mb"] == pytest.approx(MEGABYTES, rel=0.1)
@@ -54,7 +54,7 @@ def test_memory_is_that_of_the_work_whatever_was_held_before() -> None:
 
 def test_memory_of_workers_counts() -> None:
     with grown_memory() as memory:
-        worker = get_context("fork").Process(target=hold, args=(MEGABYTES, 10 / LOOKS))
+        worker = get_context("fork").Process(target=hold, args=(MEGABYTES, 10 / SAMPLES))
         worker.start()
         worker.join()
     assert memory["memory_mb"] < MEGABYTES / 2
@@ -62,7 +62,7 @@ def test_memory_of_workers_counts() -> None:
 
 
 def tied(packed: PackedEncoder) -> PackedEncoder:
-    """With the weights of the encoder that it was made of."""
+    """Copy the weights of the original encoder."""
     for ours in (module for module in packed.encoder.modules() if isinstance(module, Bidirectional)):
         for layer, both in enumerate(zip(ours.ahead, ours.back, strict=True)):
             for direction, suffix in zip(both, ("", "_reverse"), strict=True):
@@ -76,7 +76,7 @@ def tied(packed: PackedEncoder) -> PackedEncoder:
     [BiLSTM(5, 8, projection=6), BiLSTM(5, 8, projection=6, pooling="last"), BiGRU(5, 8)],
     ids=["max", "last", "mean"],
 )
-def test_the_packed_encoder_gives_the_vectors_of_ours(encoder: Encoder) -> None:
+def test_the_packed_encoder_gives_the_same_vectors(encoder: Encoder) -> None:
     packed = tied(PackedEncoder(encoder)).eval()
     embedded, lengths = torch.randn(3, 7, 5), torch.tensor([7, 1, 4])
     vector, _ = packed(torch.nn.Identity(), Sentences(embedded, lengths))
@@ -84,7 +84,7 @@ def test_the_packed_encoder_gives_the_vectors_of_ours(encoder: Encoder) -> None:
 
 
 def pair_of(objective: str, encoder: Encoder, cache: Path) -> tuple[Objective, Any, Any]:
-    """Our objective and the plain one without their dropout, with the same weights, and a batch of all there is."""
+    """Our objective and the plain one without their dropout, with the same weights, and a batch of all sentences."""
     if objective == "nli":
         data: Any = InferencePairs(TinyCorpus(), cache, seed=1)
         ours: Any = NLI(encoder, words_of(data), data, None, 1, hidden=4)
@@ -119,19 +119,19 @@ def words_of(data: Any) -> WordEmbedding:
     [BiLSTM(6, 8, projection=5), BiLSTM(6, 8, projection=5, attention=True), GatedConvNet(6, 8)],
     ids=["max", "attention", "convnet"],
 )
-def test_the_plain_objective_has_the_loss_of_ours(encoder: Encoder, objective: str, tmp_path: Path) -> None:
+def test_the_plain_objective_has_the_same_loss(encoder: Encoder, objective: str, tmp_path: Path) -> None:
     ours, plain, batch = pair_of(objective, encoder, tmp_path)
     torch.testing.assert_close(plain.loss(ours.embedding, batch), our_loss(ours, batch))
 
 
-def test_bags_as_counts_cost_what_ours_cost() -> None:
+def test_bags_as_counts_have_the_same_loss() -> None:
     logits, ids = torch.randn(3, 9), torch.tensor([[2, 2, 5], [0, 0, 0], [7, 0, 0]])
     bag = Bag(ids, torch.tensor([3, 0, 1]))
     term = bag_loss(logits, bag)
     assert torch.allclose(counts_loss(logits, bag), term.nats / term.targets)
 
 
-def test_timed_batches_stand_for_all_lengths() -> None:
+def test_timed_batches_represent_all_lengths() -> None:
     text = generate("nli")
     tokens = [text.tokens(rows) for rows in by_length(text, 6)]
     assert tokens == sorted(tokens)

@@ -19,7 +19,6 @@ from omegaconf import OmegaConf
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
-import train
 from common.csv_files import read_csv
 from common.errors import InputError
 from datamodules.base import CachedData
@@ -35,14 +34,14 @@ from objectives.multitask import Multitask
 from objectives.nli import NLI
 from objectives.seq2seq import Seq2Seq
 from probes.callback import ProbingCallback
-from probes.classifiers.classifier import Grid
 from probes.results import read_rows
-from probes.suite import Suite
 from tests.conftest import Lab
 from tests.objectives.test_multitask import build
 from tests.test_every_objective import composed
 from tests.tiny_corpus import TinyCorpus
+from training import run_folder
 from training.devices import strategy
+from training.trainer import build_trainer
 
 SAME = [
     "encoder.dropout=0",  # each process would drop out other units
@@ -67,10 +66,11 @@ LAUNCHERS = {
 def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path: Path, launcher: tuple[str, ...]) -> None:
     lab = Lab(tmp_path / "cache")
     one, two = tmp_path / "one", tmp_path / "two"
-    done = lab.finish(*lab.settings(two, *SAME, *BOTH, "datamodule.batch_size=16"), launcher=launcher)
+    done = lab.cold(*lab.settings(two, *SAME, *BOTH, "datamodule.batch_size=16"), launcher=launcher)
     assert done.returncode == 0, done.stderr
     made = ["fasttext", "pairs", "probing", "vectors"]
-    assert sorted(path.name.split("-")[0] for path in lab.cache.iterdir()) == made, "not each once"
+    kept = [path for path in lab.cache.iterdir() if path.suffix != ".lock"]
+    assert sorted(path.name.split("-")[0] for path in kept) == made, "not each once"
     done = lab.finish(*lab.settings(one, *SAME, "datamodule.batch_size=32"))
     assert done.returncode == 0, done.stderr
     for mine, theirs in zip(read_csv(one / "metrics.csv"), read_csv(two / "metrics.csv"), strict=True):
@@ -83,10 +83,10 @@ def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path: Path,
     assert [row.test_accuracy for row in mine if not row.epoch] == [r.test_accuracy for r in theirs if not r.epoch]
 
 
-def test_the_first_of_two_processes_probes_an_encoder_that_nothing_trains(lab: Lab, tmp_path: Path) -> None:
+def test_the_first_of_two_processes_probes_an_untrained_encoder(lab: Lab, tmp_path: Path) -> None:
     run = tmp_path / "run"
     settings = [text for text in lab.settings(run, *BOTH) if "objective." not in text]
-    done = lab.finish(*settings, "objective=untrained", launcher=LAUNCHERS["by torchrun"])
+    done = lab.cold(*settings, "objective=untrained", launcher=LAUNCHERS["by torchrun"])
     assert done.returncode == 0, done.stderr
     assert [row.epoch for row in read_rows(run / "probes.csv")] == [0, 0, 0]
     assert not (run / "checkpoints" / "previous.ckpt").exists(), "the last checkpoint was written twice"
@@ -95,12 +95,12 @@ def test_the_first_of_two_processes_probes_an_encoder_that_nothing_trains(lab: L
 def test_a_process_that_fails_ends_the_others(lab: Lab, tmp_path: Path) -> None:
     run = tmp_path / "run"
     (run / "metrics.csv").mkdir(parents=True)  # the first process alone writes there
-    done = lab.finish(*lab.settings(run, *BOTH))  # returns when the last of them has let go of its output
+    done = lab.cold(*lab.settings(run, *BOTH))  # returns when the last of them has let go of its output
     assert done.returncode == 2
     assert "metrics.csv: not a file" in done.stderr
 
 
-def test_a_sweep_of_runs_that_start_processes_of_their_own_is_refused(lab: Lab, tmp_path: Path) -> None:
+def test_a_sweep_of_multi_process_runs_is_refused(lab: Lab, tmp_path: Path) -> None:
     done = lab.finish("-m", f"hydra.sweep.dir={tmp_path}", "trainer.devices=2")
     assert done.returncode == 2
     assert "trainer.devices=2: a sweep starts one process for each run" in done.stderr
@@ -112,7 +112,7 @@ def meet(rank: int, world: int, folder: Path) -> None:
     torch.distributed.init_process_group("gloo", init_method=at, rank=rank, world_size=world, timeout=limit)
 
 
-def test_nothing_but_gradients_travels_between_processes(tmp_path: Path) -> None:
+def test_only_gradients_are_sent_between_processes(tmp_path: Path) -> None:
     module = NLI(GatedConvNet(6, 8), WordEmbedding(np.ones((5, 6))), None, None, seed=1)  # type: ignore[arg-type]
     module.setup("fit")
     meet(0, 1, tmp_path)
@@ -122,11 +122,11 @@ def test_nothing_but_gradients_travels_between_processes(tmp_path: Path) -> None
         torch.distributed.destroy_process_group()
 
 
-def test_a_step_that_trains_one_of_several_objectives_waits_for_no_other(tmp_path: Path) -> None:
+def test_a_step_of_one_part_does_not_wait_for_the_others(tmp_path: Path) -> None:
     module, data = build(tmp_path)
     one = ["trainer.devices=1", "trainer.accelerator=cpu", "trainer.max_epochs=1", "trainer.enable_progress_bar=false"]
-    probing = ProbingCallback(Suite("none", [], Grid(), 1), None, tmp_path / "probes.csv")  # type: ignore[arg-type]
-    trainer = train.build_trainer(composed("trainer=ddp", *one), tmp_path / "run", module, probing, data)
+    probing = ProbingCallback([], None, tmp_path / "probes.csv")  # type: ignore[arg-type]
+    trainer = build_trainer(composed("trainer=ddp", *one), tmp_path / "run", module, probing, data)
     meet(0, 1, tmp_path)
     try:
         with patch.dict(os.environ):  # where Lightning leaves the process's place
@@ -137,12 +137,12 @@ def test_a_step_that_trains_one_of_several_objectives_waits_for_no_other(tmp_pat
 
 
 @pytest.mark.parametrize(("devices", "wanted"), [(1, "auto"), (2, PATIENT), ([0, 1], PATIENT), (-1, PATIENT)])
-def test_several_objectives_need_no_strategy_to_be_named(devices: int | list[int], wanted: str) -> None:
+def test_multitask_needs_no_explicit_strategy(devices: int | list[int], wanted: str) -> None:
     assert strategy(OmegaConf.create({"trainer": {"devices": devices}}), Multitask) == wanted  # type: ignore[arg-type]
 
 
 def in_processes(world: int, score: Callable[..., float], folder: Path) -> list[float]:
-    """What `score` is in each of so many processes."""
+    """What `score` is in each of several processes."""
     with ProcessPoolExecutor(world, get_context("fork")) as pool:
         return list(pool.map(partial(score, world=world, folder=folder), range(world)))
 
@@ -191,7 +191,7 @@ def discourse_loss_in_a_process(rank: int, world: int, folder: Path) -> float:
     return float(module.training_step(batch, 0))
 
 
-def test_a_process_without_targets_leaves_the_loss_to_the_others(tmp_path: Path) -> None:
+def test_a_process_without_targets_does_not_change_the_loss(tmp_path: Path) -> None:
     (one,) = in_processes(1, discourse_loss_in_a_process, tmp_path)
     two = in_processes(2, discourse_loss_in_a_process, tmp_path)
     assert sum(two) / 2 == pytest.approx(one)
@@ -218,16 +218,14 @@ def test_every_process_has_something_to_validate_on(examples: int, processes: in
     assert sorted(row for mine in found for rows in mine for row in rows.tolist()) == list(range(examples))
 
 
-def test_every_process_but_the_first_takes_the_vectors_that_the_first_wrote(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_processes_read_the_vectors_of_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
     written = np.full((len(data.vocabulary), 3), 7, np.float32)
     trained = tmp_path / "own.vec"
     trained.write_text("1 3\ndog 1 2 3\n")
     source = {"_target_": "datamodules.word_vectors.store.FromFile", "path": str(trained)}
-    monkeypatch.setattr(train, "is_first", lambda: False)
-    monkeypatch.setattr(train, "wait_for", lambda *_: save_run_vectors(tmp_path / "run", data.vocabulary, written))
+    monkeypatch.setattr(run_folder, "is_first", lambda: False)
+    monkeypatch.setattr(run_folder, "wait_for", lambda *_: save_run_vectors(tmp_path / "run", data.vocabulary, written))
     config = OmegaConf.create({"embeddings": {"source": source}})
-    vectors = train.run_vectors(config, tmp_path / "run", data, Suite("none", [], Grid(), 1), tmp_path)
+    vectors = run_folder.run_vectors(config, tmp_path / "run", data, [], tmp_path)
     np.testing.assert_array_equal(vectors.matrix, written)

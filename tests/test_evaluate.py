@@ -2,8 +2,6 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,31 +14,38 @@ from omegaconf import DictConfig, OmegaConf
 from common.config_help import evaluate_help
 from common.errors import InputError
 from encoders import load_encoder
-from evaluate import CONFIGS, Done, evaluate, show, untrained
+from encoders.by_name import untrained
+from evaluate import CONFIGS, evaluate
 from probes.results import read_rows
+from reports.discourse_claims import context_helps_position
+from reports.evaluations import WrittenScores, show
+from reports.evidence import evidence_of
+from reports.findings import check
 from reports.runs import each_seed_once, models_of, read_run
-from tests.conftest import ROOT, TINY, Lab
+from tests import commands
+from tests.conftest import TINY, Lab
+from tests.probes.discoeval.small_files import small_files
 from tests.probes.downstream.test_downstream import folder_of_tasks
 from tests.tiny_corpus import TinyCorpus
 
 SAME_SUITE = [text for text in TINY if text.startswith(("corpus.", "probes.", "embeddings."))]
 
 
-def scored(lab: Lab, out: Path, *more: str) -> list[Done]:
+def scored(lab: Lab, out: Path, *more: str) -> list[WrittenScores]:
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         config = compose("evaluate", [*SAME_SUITE, f"cache={lab.cache}", f"out={out}", "published=null", *more])
     return evaluate(config)
 
 
-def accuracies(done: Done) -> dict[str, tuple[float, float]]:
+def accuracies(done: WrittenScores) -> dict[str, tuple[float, float]]:
     return {e.row.task: (e.row.dev_accuracy, e.row.test_accuracy) for e in done.scores.main}
 
 
 def test_help_names_every_setting_as_one_types_it() -> None:
-    settings = OmegaConf.load(CONFIGS / "evaluate.yaml")
+    settings, suite = (OmegaConf.load(CONFIGS / name) for name in ("evaluate.yaml", "suite/downstream.yaml"))
     assert isinstance(settings, DictConfig)
-    below = [f"downstream.{name}" for name in settings.downstream]
-    names = [name for name in settings if name not in ("defaults", "hydra", "downstream")]
+    below = [f"downstream.{name}" for name in suite.downstream]
+    names = [name for name in settings if name not in ("defaults", "hydra")]
     shown = [line.partition("=")[0] for line in evaluate_help(CONFIGS).partition("defaults:\n")[2].splitlines()]
     assert [f"  {name}" for name in (*names, *below) if f"  {name}" not in shown] == []
 
@@ -138,8 +143,8 @@ def test_scoring_a_model_again_computes_nothing(lab: Lab, tmp_path: Path, monkey
     def computed(*_: object) -> None:
         pytest.fail("computed again")
 
-    for name in ("probes.suite.Suite.score", "probes.evaluation.vectors_of", "probes.evaluation.description_length"):
-        monkeypatch.setattr(name, computed)
+    for name in ("classification.Classification.score", "evaluation.vectors_of", "evaluation.description_length"):
+        monkeypatch.setattr(f"probes.{name}", computed)
     (again,) = scored(lab, tmp_path, *asked)
     for part in ("main", "control"):
         assert [e.row for e in getattr(again.scores, part)] == [e.row for e in getattr(first.scores, part)]
@@ -180,11 +185,11 @@ def test_a_baseline_is_said_to_have_no_description_length(lab: Lab, tmp_path: Pa
 
 @pytest.mark.parametrize("nothing", ["probes=none", "probes.tasks=[]", "model=[]"])
 def test_to_score_nothing_is_refused(lab: Lab, tmp_path: Path, nothing: str) -> None:
-    with pytest.raises(InputError, match=r"no probing tasks|model= is missing"):
+    with pytest.raises(InputError, match=r"no tasks; give suite=|model= is missing"):
         scored(lab, tmp_path, "model=majority", nothing)
 
 
-def test_no_two_untrained_encoders_share_remembered_scores(tmp_path: Path) -> None:
+def test_no_two_untrained_encoders_share_cached_scores(tmp_path: Path) -> None:
     (tmp_path / "v.vec").write_text("2 4\na 1 2 3 4\nb 0 1 0 1\n")
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         config = compose("evaluate", ["embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}"])
@@ -193,7 +198,7 @@ def test_no_two_untrained_encoders_share_remembered_scores(tmp_path: Path) -> No
     assert len(made) == len(names)
 
 
-def test_scores_by_logistic_regression_stand_beside_the_papers_by_logistic_regression(
+def test_scores_by_logistic_regression_are_compared_with_the_papers_by_logistic_regression(
     lab: Lab, tmp_path: Path, capsys
 ) -> None:
     linear = "probes.classifier.widths=[0]"
@@ -214,7 +219,7 @@ def test_scores_by_logistic_regression_stand_beside_the_papers_by_logistic_regre
         ("call:tests.test_evaluate", "write call:package.module:function"),
         ("call::lengths", "write call:package.module:function"),
         ("call:.test_evaluate:lengths", "write call:package.module:function"),
-        ("call:tests.test_evaluate:ROOT", "not a function"),
+        ("call:tests.test_evaluate:FIXED", "not a function"),
         ("vectors:/no/such.npy", "sentences="),
     ],
 )
@@ -226,8 +231,7 @@ def test_an_unknown_model_is_answered_with_what_there_is(lab: Lab, tmp_path: Pat
 @pytest.mark.parametrize("said", ["suite=nonsense", "protocol=nonsense", "device=gpu", "model= is missing"])
 def test_a_wrong_setting_ends_the_command_in_one_line(said: str) -> None:
     setting = [] if "missing" in said else ["model=bov", said]
-    command = [sys.executable, "evaluate.py", *setting, "probes.tasks=[SentLen]"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = commands.finish("evaluate.py", *setting, "probes.tasks=[SentLen]")
     assert done.returncode == 2
     assert done.stderr.strip().splitlines()[-1].startswith("error: ")
     assert "Traceback" not in done.stderr
@@ -306,3 +310,65 @@ def test_a_downstream_setting_that_cannot_be_is_refused_before_anything_is_score
     with pytest.raises((InputError, InstantiationException), match=said):
         scored(lab, tmp_path / "out", *FIXED, tasks, setting)
     assert not (tmp_path / "out").exists()
+
+
+def test_two_suites_are_scored_in_one_go_each_sentence_encoded_once(lab: Lab, tmp_path: Path, tasks: str) -> None:
+    COUNTED.clear()
+    asked = ["suite=[probing,downstream]", "model=call:tests.test_evaluate:counted", "probes.tasks=[BShift]"]
+    done = scored(lab, tmp_path, *asked, tasks, "downstream.kfold=2", "downstream.tasks=[MR,SICK-E]")
+    assert [[e.row.task for e in d.scores.main] for d in done] == [["BShift"], ["MR", "SICK-E"]]
+    assert [d.folder.parent.name for d in done] == ["probing", "downstream"]
+    assert len(COUNTED) == len(set(COUNTED))
+    (alone,) = scored(lab, tmp_path, "model=call:tests.test_evaluate:counted", "probes.tasks=[BShift]")
+    assert accuracies(alone) == accuracies(done[0])
+
+
+COUNTED: list[str] = []
+
+
+def counted(sentences: list[str]) -> np.ndarray:
+    from tests import test_evaluate
+
+    test_evaluate.COUNTED.extend(sentences)
+    return lengths(sentences)
+
+
+DISCOURSE = ["suite=discoeval", MODELS, "published=paper"]
+
+
+def test_discourse_tables_have_groups_their_mean_people_and_the_published_rows(
+    lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    root = f"discoeval.root={small_files(tmp_path / 'published')}"
+    done = scored(lab, tmp_path / "out", *DISCOURSE, root)
+    assert len(done[0].scores.main) == 12
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        show(done, compose("evaluate", ["suite=discoeval", "model=bov"]))
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["model", "SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT", "avg."]
+    rows = {line.split("  ")[1]: line.split()[-8:] for line in lines if line.startswith("  ")}
+    assert rows["BERT-Base"] == ["53.1", "68.5", "58.9", "80.3", "41.9", "42.4", "58.8", "57.7"]
+    assert rows["Human"][-3:] == ["77.3", "84.7", "87.0"]
+
+
+def test_the_hidden_layer_of_dc_and_the_context_of_sp_are_left_out_on_request(
+    lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    asked = ["discoeval.tasks=[DC,SP]", "discoeval.analyses=[hidden_layer,context]", *SMALL_WORLD]
+    done = scored(lab, tmp_path, "suite=discoeval", "model=call:tests.test_evaluate:lengths", *asked)
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        show(done, compose("evaluate", ["suite=discoeval", "model=bov", "published=chen2019_table4"]))
+    printed = capsys.readouterr().out
+    assert "DC without hidden layer" in printed.splitlines()[0]
+    assert "52.0" in printed
+
+
+SMALL_WORLD = [f"discoeval.{split}_size=20" for split in ("train", "dev", "test")]
+
+
+def test_findings_read_the_discourse_scores(lab: Lab, tmp_path: Path) -> None:
+    asked = ["discoeval.tasks=SP", "discoeval.analyses=context", *SMALL_WORLD]
+    done = scored(lab, tmp_path, "suite=discoeval", "model=call:tests.test_evaluate:lengths", *asked)
+    evidence = evidence_of(models_of(read_run(one.folder) for one in done))
+    (found,) = check([context_helps_position], evidence)
+    assert len(found.comparisons) == 1

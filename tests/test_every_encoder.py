@@ -1,4 +1,4 @@
-"""The laws of an encoder, for every file in configs/encoder: a new one is under test without a new line here."""
+"""The laws of an encoder, for every file in configs/encoder: new files are tested automatically."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def build(name: str) -> Encoder:
 
 
 def batch(lengths: list[int], padding: float = 0.0) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random word vectors for sentences of these lengths; whatever `padding` is must not matter."""
+    """Random word vectors for sentences of these lengths; the value of `padding` must not matter."""
     words = torch.from_numpy(np.random.default_rng(len(lengths)).normal(size=(len(lengths), max(lengths), WIDTH)))
     for row, length in enumerate(lengths):
         words[row, length:] = padding
@@ -57,7 +57,7 @@ def test_states_are_zero_at_padding(name: str) -> None:
 
 
 @every_encoder
-def test_an_encoder_tells_its_widths(name: str) -> None:
+def test_an_encoder_states_its_widths(name: str) -> None:
     encoder = build(name)
     encoded = encoder(*batch([3, 4]))
     assert isinstance(encoded, Encoded)

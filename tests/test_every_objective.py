@@ -19,7 +19,6 @@ from datamodules.corpus import Corpus
 from datamodules.text.subwords import END
 from encoders.embedding import WordEmbedding
 from objectives.objective import Objective
-from studies.plan import is_study
 from tests.silent import silent_trainer
 from tests.tiny_corpus import TinyCorpus
 
@@ -63,7 +62,7 @@ def shrink(node: DictConfig) -> None:
 
 
 def built(cache: Path, *overrides: str) -> tuple[Objective, Any]:
-    """From the choices of a run to its module and its data."""
+    """Build module and data from the choices of a run."""
     config = composed(*overrides).copy()
     for node in (config.encoder, config.get("parts") or config.objective, config.datamodule):
         shrink(node)
@@ -87,7 +86,7 @@ MODULES = {composed(f"objective={name}").objective._target_: name for name in TR
 
 @pytest.mark.parametrize("objective", MODULES.values())
 @pytest.mark.parametrize("encoder", choices("encoder"))
-def test_a_few_examples_are_learnt_by_heart(build: Any, encoder: str, objective: str) -> None:
+def test_a_few_examples_are_memorised(build: Any, encoder: str, objective: str) -> None:
     module, data = build(f"encoder={encoder}", f"objective={objective}")
     module.log_score = lambda *_, **__: None
     batches = list(data.train_dataloader())
@@ -114,7 +113,7 @@ def test_the_score_that_selects_is_reported_and_finite(build: Any, objective: st
 
 
 @pytest.mark.parametrize("objective", ["nmt_enfr", "seq2tree"])
-def test_what_is_said_of_a_sentence_is_the_same_alone_and_beside_longer_ones(build: Any, objective: str) -> None:
+def test_predictions_are_the_same_alone_and_with_longer_sentences(build: Any, objective: str) -> None:
     module, data = build(f"objective={objective}")
     module.eval().decoder.output.bias.data[END] = -torch.inf  # it never ends
     said: list[list[list[int]]] = []
@@ -155,10 +154,7 @@ def test_every_choice_composes_and_names_what_exists(choice: str) -> None:
         assert get_method(OmegaConf.select(config, node)._target_)
 
 
-ONE_RUN = [name for name in choices("experiment") if not is_study(CONFIGS / "experiment" / f"{name}.yaml")]
-
-
-@pytest.mark.parametrize("experiment", ONE_RUN)
+@pytest.mark.parametrize("experiment", choices("experiment"))
 def test_every_experiment_instantiates(build: Any, experiment: str) -> None:
     module, _ = build(f"experiment={experiment}")
     if module.trains:
@@ -172,7 +168,7 @@ def test_every_trainer_instantiates(trainer: str) -> None:
 
 
 @pytest.mark.parametrize("corpus", choices("corpus"))
-def test_every_corpus_instantiates_or_tells_the_user_what_it_lacks(corpus: str) -> None:
+def test_every_corpus_instantiates_or_names_what_is_missing(corpus: str) -> None:
     try:
         assert isinstance(instantiate(composed(f"corpus={corpus}").corpus), Corpus)
     except InstantiationException as error:

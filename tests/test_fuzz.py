@@ -1,4 +1,4 @@
-"""Files that were spoilt anywhere: read to the last line, or refused in one line that names the first bad one."""
+"""Corrupted files are read to the end, or refused in one line that names the first malformed line."""
 
 import bz2
 import gzip
@@ -11,15 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from common.model import Model
 from common.text_files import count_lines, read_lines
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.formats import read_vectors
-from probes.downstream.files import TASKS, read_downstream
-from probes.evaluation import Encoded, Model
+from probes.downstream.data import TASKS, read_downstream
+from probes.downstream.scoring import Downstream
+from probes.evaluation import Evaluation
 from probes.probing.published_files import FILES, read_task
 from probes.results import Answers, read_rows, write_rows
 from reports.metrics import read_metrics
-from tests.fuzzing import limits, line_of, lines_in, read_or_refused_by_line, refusal, spoilt
+from tests.fuzzing import corrupted, limits, line_of, lines_in, read_or_refused_by_line, refusal
 from tests.probes.downstream.test_downstream import folder_of_tasks
 from tests.reports.small_runs import run_of
 
@@ -30,8 +32,7 @@ VECTORS = b"4 3\nthe 0.1 0.2 0.3\ndog -1 2 3.5\nsaw 1e-3 0 0\ncat 4 5 6\n"
 def test_word_vectors(tmp_path: Path, name: str) -> None:
     path, whole = tmp_path / name, VECTORS if name.endswith(".vec") else VECTORS[4:]
 
-    @settings(max_examples=400)
-    @given(spoilt(whole))
+    @given(corrupted(whole))
     def check(content: bytes) -> None:
         def read() -> None:
             words, matrix = read_vectors(path)
@@ -50,25 +51,24 @@ PROBING = "".join(
 ).encode()
 
 
-@settings(max_examples=300)
-@given(spoilt(PROBING))
+@given(corrupted(PROBING))
 def test_published_probing_files(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / FILES["Tense"]
 
     def read() -> None:
         task = read_task("Tense", path)
         for split in (task.train, task.dev, task.test):
-            assert len(split.sentences) == len(split.labels) > 0
-            assert set(split.labels) <= set(range(len(task.classes)))
+            assert len(split.sentences) == len(split.gold) > 0
+            assert set(split.gold) <= set(range(len(task.classes)))
         given = sum(len(split.sentences) for split in (task.train, task.dev, task.test))
         assert given == len(lines_in(path.read_bytes()))
 
-    read_or_refused_by_line(read, path, content, "empty|cut off|one label alone|not among the training labels")
+    read_or_refused_by_line(read, path, content, "empty|cut off|only one label|not among the training labels")
 
 
 @pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
 @pytest.mark.parametrize("parts", [1, 2])
-def test_packed_text(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes], parts: int) -> None:
+def test_compressed_text(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes], parts: int) -> None:
     path, lines = tmp_path / f"text{ending}", [f"line {i} of {i * i}" for i in range(40)]
     halves = ("\n".join(lines[:20]) + "\n", "\n".join(lines[20:]) + "\n")
     packed = b"".join(pack(half.encode()) for half in (halves if parts == 2 else ["".join(halves)]))
@@ -77,7 +77,6 @@ def test_packed_text(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]
         assert [text for _, text in read_lines(path)] == lines
         assert count_lines(path) == len(lines)
 
-    @settings(max_examples=150)
     @given(st.tuples(st.integers(0, len(packed)), st.integers(0, 40), st.binary(max_size=6)))
     def check(change: tuple[int, int, bytes]) -> None:
         at, gone, new = change
@@ -109,19 +108,19 @@ def items_of(name: str, path: Path) -> int:
 def test_downstream_files(downstream_files: Path, name: str) -> None:
     paths = [downstream_files / "downstream" / file for file in TASKS[name].files]
     wholes = [path.read_bytes() for path in paths]
-    spoilt_file = st.integers(0, len(paths) - 1).flatmap(lambda i: st.tuples(st.just(i), spoilt(wholes[i])))
+    corrupted_file = st.integers(0, len(paths) - 1).flatmap(lambda i: st.tuples(st.just(i), corrupted(wholes[i])))
 
     def read() -> None:
         (task,), missing = read_downstream(downstream_files, [name])
         assert not missing
-        for part in task.parts.values():
-            assert len(part.first) == len(part.gold) > 0
-            assert len(part.second) in (0, len(part.first))
+        parts = task.parts.values() if isinstance(task, Downstream) else task.parts
+        for part in parts:
+            assert {len(column) for column in part.texts} == {len(part.gold)} != {0}
             assert np.isfinite(part.gold.astype(float)).all()
-        assert sum(len(part.gold) for part in task.parts.values()) == sum(items_of(name, path) for path in paths)
+        assert sum(len(part.gold) for part in parts) == sum(items_of(name, path) for path in paths)
 
     @settings(max_examples=60)
-    @given(spoilt_file)
+    @given(corrupted_file)
     def check(file: tuple[int, bytes]) -> None:
         try:
             read_or_refused_by_line(read, paths[file[0]], file[1], "empty|cut off|scores for the .* pairs")
@@ -141,8 +140,7 @@ def test_scores_of_a_run(tmp_path: Path, name: str, rows_of: Callable[[Path], li
         assert len(rows) == max(0, given - 1)
         assert name == "probes.csv" or len({int(row["epoch"]) for row in rows}) == len(rows)
 
-    @settings(max_examples=300)
-    @given(spoilt(path.read_bytes()))
+    @given(corrupted(path.read_bytes()))
     def check(content: bytes) -> None:
         read_or_refused_by_line(read, path, content, "empty")
 
@@ -153,18 +151,16 @@ def test_answers_of_a_run(tmp_path: Path) -> None:
     path = run_of(tmp_path / "run") / "probes.csv"
     answers = Answers("t", np.arange(50) % 3 > 0)
     write_rows(path, [replace(row, answers=answers) for row in read_rows(path)])
-    beside = path.with_name("answers.csv")
+    answers = path.with_name("answers.csv")
 
-    @settings(max_examples=300)
-    @given(spoilt(beside.read_bytes()))
+    @given(corrupted(answers.read_bytes()))
     def check(content: bytes) -> None:
-        read_or_refused_by_line(lambda: read_rows(path), beside, content, "empty")
+        read_or_refused_by_line(lambda: read_rows(path), answers, content, "empty")
 
     check()
 
 
-@settings(max_examples=300)
-@given(spoilt("dog\ncat\nthe\n.\nchâteau\n".encode()))
+@given(corrupted("dog\ncat\nthe\n.\nchâteau\n".encode()))
 def test_words_of_a_run(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "words.txt"
 
@@ -174,17 +170,16 @@ def test_words_of_a_run(tmp_path: Path, content: bytes) -> None:
     read_or_refused_by_line(read, path, content, "empty")
 
 
-def test_a_remembered_score(tmp_path: Path) -> None:
+def test_a_cached_score(tmp_path: Path) -> None:
     score = {"test_accuracy": 61.25, "test_correct": "3:e0", "hyperparameters": {"l2": 0.1, "width": 50}}
-    model = Encoded(Model("e", "o", None, "e 1"), [], tmp_path)
-    model.remembered(["task"], lambda: score)
+    model = Evaluation(Model("e", "o", None, "e 1"), [], tmp_path, 1, "cpu")
+    model._cached(["task"], lambda: score)
     (path,) = tmp_path.glob("score-*.json")
 
-    @settings(max_examples=300)
-    @given(spoilt(path.read_bytes()))
+    @given(corrupted(path.read_bytes()))
     def check(content: bytes) -> None:
         path.write_bytes(content)
         with limits():
-            assert model.remembered(["task"], lambda: score) == score
+            assert model._cached(["task"], lambda: score) == score
 
     check()

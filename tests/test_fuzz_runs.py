@@ -1,4 +1,4 @@
-"""The files of a run's folder, and vectors made elsewhere, spoilt anywhere or made to do harm."""
+"""Corrupted or malicious files: those of a run folder, and precomputed vectors."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from omegaconf import OmegaConf
 
 from common.errors import InputError
@@ -19,7 +19,7 @@ from encoders.model_sources import precomputed
 from reports.runs import read_run
 from tests.common.test_config_check import composed
 from tests.encoders.test_load import GOLDEN, SENTENCES, Malicious
-from tests.fuzzing import limits, lines_in, read_or_refused_by_line, refusal, spoilt
+from tests.fuzzing import corrupted, limits, lines_in, read_or_refused_by_line, refusal
 from tests.reports.small_runs import run_of
 from training.allowed_classes import only_ours
 
@@ -42,8 +42,7 @@ def test_a_run_is_loaded_or_refused(run: Path, name: str) -> None:
         assert vectors.shape == (len(SENTENCES), encoder.dim)
         assert np.isfinite(vectors).all()
 
-    @settings(max_examples=200)
-    @given(spoilt(path.read_bytes()))
+    @given(corrupted(path.read_bytes()))
     def check(content: bytes) -> None:
         path.write_bytes(content)
         refusal(read, run)
@@ -56,8 +55,7 @@ def test_settings_of_a_run_are_continued_or_refused(tmp_path: Path) -> None:
     OmegaConf.resolve(config)
     path = tmp_path / "config.yaml"
 
-    @settings(max_examples=100)
-    @given(spoilt(OmegaConf.to_yaml(config).encode()))
+    @given(corrupted(OmegaConf.to_yaml(config).encode()))
     def check(content: bytes) -> None:
         path.write_bytes(content)
         refusal(lambda: only_ours(read_config(tmp_path), path), path)
@@ -70,8 +68,7 @@ def test_settings_of_a_run_are_reported_or_refused(tmp_path: Path) -> None:
     path = run / "config.yaml"
     more = "objective:\n  parts: [nli, nmt_enfr]\n  select: null\nprobes:\n  source:\n    root: ${..root}\n  root: a\n"
 
-    @settings(max_examples=200)
-    @given(spoilt(path.read_bytes() + more.encode()))
+    @given(corrupted(path.read_bytes() + more.encode()))
     def check(content: bytes) -> None:
         path.write_bytes(content)
         refusal(lambda: json.dumps([read_run(run).own_scores(), read_run(run).score]), path)
@@ -87,11 +84,10 @@ def elsewhere(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "all.npy", tmp_path / "all.txt"
 
 
-def test_vectors_made_elsewhere(elsewhere: tuple[Path, Path]) -> None:
+def test_precomputed_vectors(elsewhere: tuple[Path, Path]) -> None:
     vectors, sentences = elsewhere
 
-    @settings(max_examples=250)
-    @given(spoilt(vectors.read_bytes()))
+    @given(corrupted(vectors.read_bytes()))
     def check(content: bytes) -> None:
         vectors.write_bytes(content)
         refusal(lambda: precomputed(vectors, sentences).encode(["sentence 3 ."]), vectors)
@@ -99,7 +95,7 @@ def test_vectors_made_elsewhere(elsewhere: tuple[Path, Path]) -> None:
     check()
 
 
-def test_sentences_of_vectors_made_elsewhere(elsewhere: tuple[Path, Path]) -> None:
+def test_sentences_of_precomputed_vectors(elsewhere: tuple[Path, Path]) -> None:
     vectors, sentences = elsewhere
 
     def read() -> None:
@@ -108,8 +104,7 @@ def test_sentences_of_vectors_made_elsewhere(elsewhere: tuple[Path, Path]) -> No
         if len(set(texts)) == len(texts):
             np.testing.assert_array_equal(model.encode(texts), np.load(vectors))
 
-    @settings(max_examples=250)
-    @given(spoilt(sentences.read_bytes()))
+    @given(corrupted(sentences.read_bytes()))
     def check(content: bytes) -> None:
         read_or_refused_by_line(read, sentences, content, "not one vector for each|empty")
 
@@ -128,7 +123,7 @@ NOT_NUMBERS: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("spoil", NOT_NUMBERS.values(), ids=NOT_NUMBERS.keys())
-def test_vectors_that_are_no_matrix_of_numbers_are_refused(
+def test_vectors_that_are_not_a_numeric_matrix_are_refused(
     elsewhere: tuple[Path, Path], spoil: Callable[[Path], None]
 ) -> None:
     spoil(elsewhere[0])
@@ -146,9 +141,7 @@ def test_a_pickle_in_place_of_numbers_executes_nothing(run: Path, tmp_path: Path
     assert not made.exists()
 
 
-def test_vectors_made_elsewhere_that_carry_a_pickle_execute_nothing(
-    elsewhere: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_precomputed_vectors_with_a_pickle_execute_nothing(elsewhere: tuple[Path, Path], tmp_path: Path) -> None:
     np.save(elsewhere[0], np.array([[Malicious(tmp_path / "made")]] * 4, dtype=object))
     assert refusal(lambda: precomputed(*elsewhere), elsewhere[0])
     assert not (tmp_path / "made").exists()
@@ -172,7 +165,7 @@ def test_settings_that_would_fill_the_memory_are_refused(run: Path, text: str) -
 
 @pytest.mark.parametrize("setting", ["dim: 8", "layers: 2", "projection: 6"])
 @pytest.mark.parametrize("value", [3, 100_000, 10**7, 10**12])
-def test_an_encoder_of_another_size_than_its_checkpoint_is_refused_before_it_is_made(
+def test_an_encoder_larger_than_its_checkpoint_is_refused_before_it_is_built(
     run: Path, setting: str, value: int
 ) -> None:
     path = run / "config.yaml"
@@ -180,7 +173,7 @@ def test_an_encoder_of_another_size_than_its_checkpoint_is_refused_before_it_is_
     assert refusal(lambda: load_encoder(run), run)
 
 
-def test_a_checkpoint_that_is_spoilt_is_read_or_refused(run: Path) -> None:
+def test_a_corrupted_checkpoint_is_read_or_refused(run: Path) -> None:
     path = run / "checkpoints" / "best.ckpt"
     whole = read_checkpoint(path)["state_dict"]
 
@@ -189,8 +182,7 @@ def test_a_checkpoint_that_is_spoilt_is_read_or_refused(run: Path) -> None:
         assert found.keys() == whole.keys()
         assert all(torch.equal(found[name], whole[name]) for name in whole)
 
-    @settings(max_examples=200)
-    @given(spoilt(path.read_bytes()))
+    @given(corrupted(path.read_bytes()))
     def check(content: bytes) -> None:
         path.write_bytes(content)
         refusal(read, path)
@@ -198,7 +190,7 @@ def test_a_checkpoint_that_is_spoilt_is_read_or_refused(run: Path) -> None:
     check()
 
 
-def test_the_limits_end_what_takes_too_long_and_what_asks_for_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limits_stop_long_and_large_computations(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MemoryError), limits():
         np.ones(1 << 29)
     monkeypatch.setattr("tests.fuzzing.SECONDS", 0.01)

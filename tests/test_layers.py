@@ -27,7 +27,7 @@ def imported(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("package", ALLOWED)
-def test_a_package_imports_only_what_lies_below_it(package: str) -> None:
+def test_a_package_imports_only_lower_packages(package: str) -> None:
     wrong = {
         str(path.relative_to(ROOT)): sorted(extra)
         for path in (ROOT / package).rglob("*.py")

@@ -1,4 +1,4 @@
-"""What computes on a GPU forgets no tensor on the CPU, and finds there what it finds here. No GPU is needed."""
+"""Code for a GPU leaves no tensor on the CPU and gives the same results. No GPU is needed."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -103,38 +103,38 @@ def final_scores(device: str, objective: str, folder: Path) -> dict[str, float]:
 
 @pytest.mark.parametrize("classes", [3, 101])
 @pytest.mark.parametrize("grid", [GRID, PUBLISHED, GRID.logistic(), PUBLISHED.logistic()])
-def test_probing_scores_what_it_scores_on_the_cpu(elsewhere: Callable, grid: Grid, classes: int) -> None:
+def test_probing_scores_equal_those_of_the_cpu(elsewhere: Callable, grid: Grid, classes: int) -> None:
     assert elsewhere(scores, grid, classes) == pytest.approx(scores("cpu", grid, classes), abs=3)
 
 
-def test_the_sequential_yardstick_scores_what_the_grid_scores(elsewhere: Callable) -> None:
+def test_the_sequential_reference_scores_like_the_grid(elsewhere: Callable) -> None:
     few = replace(PUBLISHED, widths=(9,), dropouts=(0.0,), max_passes=20)
     assert elsewhere(scores_one_by_one, few, 3) == pytest.approx(scores("cpu", few, 3), abs=3)
 
 
-def test_description_lengths_are_those_of_the_cpu(elsewhere: Callable) -> None:
+def test_description_lengths_equal_those_of_the_cpu(elsewhere: Callable) -> None:
     assert elsewhere(bits) == pytest.approx(bits("cpu"), rel=0.01)
 
 
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
 @pytest.mark.parametrize("score", [folds, relatedness])
-def test_downstream_tasks_score_what_they_score_on_the_cpu(elsewhere: Callable, score: Callable, protocol: str) -> None:
+def test_downstream_scores_equal_those_of_the_cpu(elsewhere: Callable, score: Callable, protocol: str) -> None:
     assert elsewhere(score, protocol) == pytest.approx(score("cpu", protocol), abs=2)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_an_encoder_makes_the_vectors_that_it_makes_on_the_cpu(elsewhere: Callable, name: str) -> None:
+def test_vectors_equal_those_of_the_cpu(elsewhere: Callable, name: str) -> None:
     np.testing.assert_allclose(elsewhere(vectors, name), vectors("cpu", name), atol=1e-5)
 
 
 @pytest.mark.parametrize("objective", TRAINED)
-def test_an_epoch_of_training_ends_as_on_the_cpu(elsewhere: Callable, objective: str, tmp_path: Path) -> None:
+def test_an_epoch_of_training_equals_one_on_the_cpu(elsewhere: Callable, objective: str, tmp_path: Path) -> None:
     assert elsewhere(final_scores, objective, tmp_path) == pytest.approx(
         final_scores("cpu", objective, tmp_path), rel=0.02
     )
 
 
-def test_a_tensor_that_stays_behind_is_found(elsewhere: Callable) -> None:
+def test_a_tensor_left_on_the_cpu_is_detected(elsewhere: Callable) -> None:
     with pytest.raises(RuntimeError, match="tensors on two devices"):
         elsewhere(_mixed)
 

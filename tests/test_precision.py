@@ -12,7 +12,7 @@ from probes.results import read_rows
 from tests.conftest import Lab
 
 
-def test_a_large_bias_takes_no_digits_from_what_tells_two_sentences_apart() -> None:
+def test_a_large_bias_does_not_hide_differences_between_sentences() -> None:
     layer = Logits(4, 3)
     torch.nn.init.constant_(layer.bias, -10.0)
     torch.nn.init.constant_(layer.weight, 0.001)
@@ -22,7 +22,7 @@ def test_a_large_bias_takes_no_digits_from_what_tells_two_sentences_apart() -> N
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_the_softmax_keeps_its_biases_whole(training: bool) -> None:
+def test_the_softmax_keeps_its_biases_in_float32(training: bool) -> None:
     bias = torch.tensor([-9.99, -10.01, -10.0])
     hidden, weight, gold = torch.zeros(1, 4), torch.ones(3, 4), torch.tensor([1])
     with torch.autocast("cpu", torch.bfloat16), torch.set_grad_enabled(training):
@@ -44,7 +44,7 @@ LEARNS = [  # in a hundred steps, and length and constituents can be read from i
 ]
 
 
-def test_bf16_has_nearly_the_loss_curve_and_the_scores_of_32_bits(lab: Lab, tmp_path: Path) -> None:
+def test_bf16_has_nearly_the_loss_curve_and_scores_of_float32(lab: Lab, tmp_path: Path) -> None:
     runs = tmp_path / "wide", tmp_path / "narrow"
     for run, precision in zip(runs, ("32-true", "bf16-mixed"), strict=True):
         done = lab.finish(*lab.settings(run, *LEARNS, f"trainer.precision={precision}"))

@@ -1,4 +1,4 @@
-"""Killed at any moment and resumed, a run ends as if nothing had happened."""
+"""A run that is killed at any moment and resumed ends like an uninterrupted one."""
 
 import math
 import os
@@ -14,7 +14,7 @@ import torch
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 
-from common.locks import claimed
+from common.locks import locked
 from probes.results import ProbeRow, read_rows
 from tests.conftest import ROOT, Lab
 from tests.test_train import assert_same_weights
@@ -39,7 +39,7 @@ def behind(run: Path, checkpoint: str = "last") -> set[str]:
 
 
 def go_on(lab: Lab, run: Path, *more: str, after: str = "last") -> str:
-    """Resume a run to its end, and what it said; nothing that a checkpoint has behind it is done again."""
+    """Resume a run to its end; returns its output. Steps before the checkpoint must not be repeated."""
     done_before = behind(run, after)
     done = lab.finish(f"resume={run}", *more)
     assert done.returncode == 0, done.stderr
@@ -105,22 +105,22 @@ def test_a_checkpoint_in_the_middle_of_an_epoch_resumes_exactly(lab: Lab, finish
 
 def test_two_processes_never_share_a_run(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
-    with claimed(run, ".running"):
+    with locked(run / ".running"):
         done = lab.finish(f"resume={run}")
     assert done.returncode == 2
     assert "another process works on this run" in done.stderr
 
 
-def test_a_new_run_leaves_the_folder_of_a_living_one_as_it_is(lab: Lab, tmp_path: Path) -> None:
+def test_a_new_run_does_not_touch_the_folder_of_a_live_one(lab: Lab, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    with claimed(run, ".running"):
+    with locked(run / ".running"):
         done = lab.finish(*lab.settings(run))
         assert [path.name for path in run.iterdir()] == [".running"]
     assert done.returncode == 2
     assert "another process works on this run" in done.stderr
 
 
-def test_jobs_of_a_sweep_that_begin_in_the_same_second_have_folders_of_their_own() -> None:
+def test_jobs_of_a_sweep_that_start_in_the_same_second_have_separate_folders() -> None:
     folders = []
     with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
         for number in (0, 1):
@@ -131,28 +131,23 @@ def test_jobs_of_a_sweep_that_begin_in_the_same_second_have_folders_of_their_own
     assert folders[1].endswith("_1")
 
 
-def test_a_finished_run_resumed_stays_as_it_is(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+def test_resuming_a_finished_run_changes_nothing(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
     go_on(lab, run)
     assert_same_weights(run, finished_run)
     assert recorded(run) == recorded(finished_run)
 
 
-def test_resuming_with_more_epochs_continues_the_same_training(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    assert lab.finish(*lab.settings(run, "trainer.max_epochs=1")).returncode == 0
-    go_on(lab, run, "trainer.max_epochs=2")
-    assert_same_weights(run, finished_run)
-
-
-def test_a_run_that_was_moved_between_its_epochs_keeps_its_best(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+def test_a_run_that_was_moved_and_resumed_with_more_epochs_keeps_its_best(
+    lab: Lab, finished_run: Path, tmp_path: Path
+) -> None:
     assert lab.finish(*lab.settings(tmp_path / "here", "trainer.max_epochs=1")).returncode == 0
     there = (tmp_path / "here").rename(tmp_path / "there")
     go_on(lab, there, "trainer.max_epochs=2")
     assert_same_weights(there, finished_run)
 
 
-def test_a_run_whose_last_checkpoint_is_cut_off_goes_on_from_the_one_before(
+def test_a_run_with_a_truncated_last_checkpoint_resumes_from_the_previous_one(
     lab: Lab, finished_run: Path, tmp_path: Path
 ) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
@@ -163,7 +158,7 @@ def test_a_run_whose_last_checkpoint_is_cut_off_goes_on_from_the_one_before(
     assert scores(run) == scores(finished_run)
 
 
-def test_two_runs_that_first_use_a_cache_at_once_equal_one_alone(finished_run: Path, tmp_path: Path) -> None:
+def test_two_runs_that_fill_a_cache_together_equal_one_alone(finished_run: Path, tmp_path: Path) -> None:
     lab = Lab(tmp_path / "cache")
     runs = [tmp_path / "a", tmp_path / "b"]
     for process in [lab.start(*lab.settings(run)) for run in runs]:
@@ -171,4 +166,5 @@ def test_two_runs_that_first_use_a_cache_at_once_equal_one_alone(finished_run: P
     for run in runs:
         assert_same_weights(run, finished_run)
         assert scores(run) == scores(finished_run)
-    assert [path.name for path in lab.cache.iterdir() if path.name.startswith(".")] == []
+    hidden = [path for path in lab.cache.iterdir() if path.name.startswith(".")]
+    assert {path.suffix for path in hidden} == {".lock"}

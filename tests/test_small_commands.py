@@ -1,4 +1,4 @@
-"""What the small commands say of a disk that takes no more, and of a name that cannot be."""
+"""Errors of the small commands: a full disk, an invalid name."""
 
 import errno
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from datamodules.download import fetch as download
+from datamodules.download import __main__ as download
 from datamodules.trees import parse
 from datamodules.word_vectors import train as train_vectors
 from probes.probing.build import __main__ as build
@@ -15,14 +15,14 @@ from probes.probing.build import __main__ as build
 CASES = {
     "train_vectors": (
         train_vectors.main,
-        "datamodules.word_vectors.train.train_bin",
-        ["{text}", "--out", "{out}/a.bin"],
+        "datamodules.word_vectors.skipgram.train_bin",
+        ["{text}", "out={out}/a.bin"],
     ),
     "parse": (parse.main, "datamodules.trees.parse.stanza_parser", ["{text}", "{out}/a.mrg"]),
-    "download": (download.main, "datamodules.download.fetch.download", ["multi30k", "--to", "{out}"]),
+    "download": (download.main, "datamodules.download.fetch.download", ["multi30k", "to={out}"]),
     "build": (
         build.command,
-        "probes.probing.build.__main__.write_report",
+        "probes.probing.build.report.write_report",
         ["trees={trees}", "out={out}", "tasks=SentLen", "train=9"],
     ),
 }
@@ -34,7 +34,7 @@ def full(*_: object) -> None:
 
 @pytest.mark.parametrize(("command", "writes", "arguments"), CASES.values(), ids=CASES.keys())
 def test_a_full_disk_is_one_line(
-    command: Callable[[list[str]], int | None],
+    command: Callable[[list[str]], int],
     writes: str,
     arguments: list[str],
     tmp_path: Path,
@@ -45,16 +45,13 @@ def test_a_full_disk_is_one_line(
     text.write_text("A dog runs .\n")
     trees.write_text("(ROOT (S (NP (DT A) (NN dog)) (VP (VBZ runs) (ADVP (RB here)) (ADVP (RB now))) (. .)))\n")
     monkeypatch.setattr(writes, full)
-    try:
-        status = command([part.format(text=text, trees=trees, out=tmp_path) for part in arguments])
-    except SystemExit as ended:
-        status = ended.code  # type: ignore[assignment]
+    status = command([part.format(text=text, trees=trees, out=tmp_path) for part in arguments])
     said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
     assert status == 2
     assert len(said) == 1
     assert "No space left on device" in said[0]
 
 
-def test_vectors_go_to_a_name_by_which_they_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert train_vectors.main([str(tmp_path / "a.txt"), "--out", str(tmp_path / "words.vec")]) == 2
-    assert "words.vec: name it .bin" in capsys.readouterr().err
+def test_vectors_need_a_name_ending_in_bin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train_vectors.main([str(tmp_path / "a.txt"), f"out={tmp_path / 'words.vec'}"]) == 2
+    assert "words.vec: the name must end in .bin" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The main path: one command trains, probes after every epoch, draws, and leaves a frozen encoder."""
+"""The main path: one command trains, probes after every epoch, draws curves and saves a frozen encoder."""
 
 import shutil
 from pathlib import Path
@@ -6,12 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from omegaconf import OmegaConf
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from common.made_with import KEYS
 from encoders import load_encoder
 from probes.results import read_rows
 from tests.conftest import Lab
-from train import loadable
+from training.run_folder import loadable
 
 
 def weights(run: Path, name: str = "last") -> dict[str, torch.Tensor]:
@@ -33,14 +35,18 @@ def test_a_run_folder_holds_everything(finished_run: Path) -> None:
     assert [part for part in parts + checkpoints if not (finished_run / part).exists()] == []
 
 
+def test_a_run_says_which_commit_and_versions_made_it(finished_run: Path) -> None:
+    assert tuple(OmegaConf.load(finished_run / "config.yaml").made_with) == KEYS
+
+
 def test_every_epoch_and_task_has_one_row_and_epoch_0_is_before_training(finished_run: Path) -> None:
     keys = [(row.epoch, row.task) for row in read_rows(finished_run / "probes.csv")]
     assert sorted(keys) == [(e, t) for e in (0, 1, 2) for t in ("BShift", "SentLen", "SubjNum")]
 
 
-def test_tensorboard_shows_a_curve_per_task_beside_the_objectives_score(finished_run: Path) -> None:
+def test_tensorboard_shows_a_curve_per_task_and_the_score_of_the_objective(finished_run: Path) -> None:
     events = EventAccumulator(str(finished_run / "tensorboard")).Reload()
-    for tag in ("probe/SentLen", "probe/BShift", "probe/SubjNum"):
+    for tag in ("probing/SentLen", "probing/BShift", "probing/SubjNum"):
         assert [point.step for point in events.Scalars(tag)] == [0, 1, 2]
     assert [point.step for point in events.Scalars("val/bleu")] == [1, 2]
 
@@ -55,7 +61,7 @@ def test_word_vectors_are_not_in_the_checkpoint(finished_run: Path) -> None:
     assert not [name for name in weights(finished_run) if name.startswith("embedding")]
 
 
-def test_where_the_best_checkpoint_is_damaged_the_last_is_named(
+def test_a_corrupt_best_checkpoint_error_names_the_last_one(
     finished_run: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert loadable(finished_run) == finished_run
@@ -88,6 +94,17 @@ def test_an_untrained_encoder_is_probed_once_and_loads(lab: Lab, tmp_path: Path)
     assert load_encoder(tmp_path / "run").encode(["a dog ."]).shape == (1, 16)
 
 
+def test_discourse_tasks_are_probed_next_to_others(lab: Lab, tmp_path: Path) -> None:
+    sizes = [f"discoeval.{split}_size=20" for split in ("train", "dev", "test")]
+    settings = [s for s in lab.settings(tmp_path / "run") if not s.startswith("objective.")]
+    suites = ["objective=untrained", "suite=[probing,discoeval]", "discoeval.tasks=[SP,PDTB-I]"]
+    done = lab.finish(*settings, *suites, *sizes)
+    assert done.returncode == 0, done.stderr
+    found = [(row.suite, row.task) for row in read_rows(tmp_path / "run" / "probes.csv")]
+    assert found[-2:] == [("discoeval", "SPdemo"), ("discoeval", "PDTB-I")]
+    assert {suite for suite, _ in found} == {"probing", "discoeval"}
+
+
 @pytest.mark.parametrize("argument", ["--help", "-h"])
 def test_help_names_every_group_and_what_each_choice_means(lab: Lab, argument: str) -> None:
     text = lab.finish(argument).stdout
@@ -103,7 +120,7 @@ def test_help_names_every_group_and_what_each_choice_means(lab: Lab, argument: s
         assert line in text
 
 
-def test_word_vectors_that_learn_travel_in_the_checkpoint(lab: Lab, tmp_path: Path) -> None:
+def test_trained_word_vectors_are_in_the_checkpoint(lab: Lab, tmp_path: Path) -> None:
     run = tmp_path / "run"
     more = ["embeddings.freeze=false", "probes=none", "trainer.max_epochs=1"]
     done = lab.finish(*lab.settings(run), *more)

@@ -1,4 +1,4 @@
-"""hf:MODEL: the layers of a pretrained transformer are encoders like any."""
+"""hf:MODEL: each layer of a pretrained transformer is an encoder."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ import torch
 
 from common.errors import InputError
 from encoders.hugging_face import Pooling, pretrained
-from probes.classifiers.classifier import Grid, Score
+from probes.classification import Classification
 from probes.results import read_rows
-from probes.suite import Suite
-from probes.task import Task
+from probes.task import Outcome
+from probes.vectors import Vectors
 from tests.conftest import Lab
 from tests.test_evaluate import scored
 
@@ -48,7 +48,7 @@ def test_padding_never_changes_a_layer_of_a_transformer(tiny_bert: Path, tmp_pat
         np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
-def test_the_mean_of_the_top_layer_is_what_the_library_says(tiny_bert: Path, tmp_path: Path) -> None:
+def test_the_mean_of_the_top_layer_equals_that_of_the_library(tiny_bert: Path, tmp_path: Path) -> None:
     import transformers
 
     (top,) = pretrained(str(tiny_bert), -1, "mean", "cpu", tmp_path)
@@ -59,32 +59,33 @@ def test_the_mean_of_the_top_layer_is_what_the_library_says(tiny_bert: Path, tmp
     np.testing.assert_allclose(top.encode(["a b c"]), wanted, atol=1e-5)
 
 
-def test_all_layers_of_a_transformer_are_scored_each_on_its_own_vectors(
+def test_each_layer_of_a_transformer_is_scored_on_its_own_vectors(
     lab: Lab, tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import transformers
 
-    seen: list[tuple[list[str], np.ndarray]] = []
-    score = Suite.score
+    seen: list[Vectors] = []
+    score = Classification.score
 
-    def watched(suite: Suite, task: Task, vectors: np.ndarray, grid: Grid) -> Score:
-        seen.append((suite.sentences, vectors))
-        return score(suite, task, vectors, grid)
+    def watched(task: Classification, vectors: Vectors, device: str) -> Outcome:
+        seen.append(vectors)
+        return score(task, vectors, device)
 
-    monkeypatch.setattr(Suite, "score", watched)
+    monkeypatch.setattr(Classification, "score", watched)
     more = ["layers=all", "device=cpu", "probes.tasks=[SentLen]"]
     done = scored(lab, tmp_path, f"model=hf:{tiny_bert}", *more)
     assert [d.title for d in done] == [f"{tiny_bert.name}, layer {i}, mean" for i in range(3)]
     assert [len(read_rows(d.folder / "probes.csv")) for d in done] == [1, 1, 1]
+    sentence = seen[0].sentences[0]
     model = transformers.BertModel.from_pretrained(tiny_bert).eval()
-    tokens = transformers.BertTokenizer.from_pretrained(tiny_bert)(seen[0][0][0], return_tensors="pt")
+    tokens = transformers.BertTokenizer.from_pretrained(tiny_bert)(sentence, return_tensors="pt")
     with torch.inference_mode():
         states = model(**tokens, output_hidden_states=True).hidden_states
-    for (_, vectors), layer in zip(seen, states, strict=True):
-        np.testing.assert_allclose(vectors[0], layer[0].mean(0), atol=1e-5)
+    for vectors, layer in zip(seen, states, strict=True):
+        np.testing.assert_allclose(vectors.of([sentence])[torch.tensor([0])][0], layer[0].mean(0), atol=1e-5)
 
 
-def test_a_layer_that_is_not_there_and_a_model_that_is_none_are_said(tiny_bert: Path, tmp_path: Path) -> None:
+def test_a_missing_layer_and_an_invalid_model_are_named(tiny_bert: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="from -3 to 2"):
         pretrained(str(tiny_bert), 3, "mean", "cpu", tmp_path)
     with pytest.raises(InputError, match="hf:"):
@@ -92,9 +93,7 @@ def test_a_layer_that_is_not_there_and_a_model_that_is_none_are_said(tiny_bert: 
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max", "last"])
-def test_a_tokenizer_that_would_pad_on_the_left_changes_no_vector(
-    tiny_bert: Path, tmp_path: Path, pooling: Pooling
-) -> None:
+def test_a_left_padding_tokenizer_changes_no_vector(tiny_bert: Path, tmp_path: Path, pooling: Pooling) -> None:
     left = tiny(tmp_path, "Bert", side="left", **BERT)
     one, other = (pretrained(str(folder), -1, pooling, "cpu", tmp_path)[0] for folder in (tiny_bert, left))
     texts = ["a b c d a b", "a", "b c"]
@@ -102,7 +101,7 @@ def test_a_tokenizer_that_would_pad_on_the_left_changes_no_vector(
 
 
 @pytest.mark.parametrize(("of", "config"), [("T5", T5), ("Bart", BART)], ids=["T5", "BART"])
-def test_the_layers_of_a_transformer_with_a_decoder_are_those_of_its_encoder(
+def test_an_encoder_decoder_transformer_uses_the_layers_of_its_encoder(
     tmp_path: Path, of: str, config: dict[str, int]
 ) -> None:
     import transformers

@@ -1,4 +1,4 @@
-"""A corpus of two dozen sentences with every view, in which every objective can be learnt by heart."""
+"""A corpus of two dozen sentences with every view, small enough that every objective can memorise it."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -34,7 +34,7 @@ class TinyCorpus(Corpus):
             yield f"(ROOT (S (NP (DT {the}) (NN {noun})) (VP (VBZ {verb}){found}) (. {stop})))"
 
     def documents(self, split: Split) -> Iterator[Document]:
-        """Four documents; each sentence is one word, said again and again, so that its bag has no entropy."""
+        """Four documents; each sentence is one repeated word, so that its bag has no entropy."""
         for d, name in enumerate(NOUNS):
             said = [" ".join([f"{name}{i}"] * (1 + i % 3)) for i in range(6)]
             first = Section(1, "start", [said[:2], said[2:3]])

@@ -1,7 +1,10 @@
-"""Which classes the settings of a run may name: whoever sends a run's folder must not send code with it."""
+"""Which classes the settings of a run may name: a run folder from somebody else must not execute code."""
 
+import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -14,21 +17,21 @@ from datamodules.word_vectors.store import FromFile, Trained
 from encoders.encoder import Encoder
 from encoders.load import class_in
 from objectives.objective import Objective
-from probes.classifiers.classifier import Grid
-from probes.probing.data import FromCorpus, FromSentEval, FromTrees, Nowhere
+from probes.classifiers.grid import Grid
 
+SUITE = re.compile(r"(probes\.\w+\.(?:tasks|data))\.(\w+)")  # the two entry files of a suite
 KINDS: dict[str, tuple[type, ...]] = {
     "datamodules": (Corpus, ResumableData, FromFile, Trained),
     "encoders": (Encoder,),
     "objectives": (Objective,),
-    "probes": (FromCorpus, FromTrees, FromSentEval, Nowhere, Grid),
+    "probes": (Grid,),
 }
 
 
 def only_ours(config: DictConfig, path: Path) -> DictConfig:
-    """The settings read from `path`, resolved. Raises InputError where they name what is none of the above.
+    """The settings read from `path`, resolved. Raises InputError if they name a class that is not allowed.
 
-    A foreign class is not even looked up; nor is a text accepted that would be resolved once more when it is used.
+    Such a class is not even imported. A value that OmegaConf would resolve again at its use is refused too.
     """
     try:
         settings = OmegaConf.to_container(config, resolve=True)
@@ -36,7 +39,7 @@ def only_ours(config: DictConfig, path: Path) -> DictConfig:
         raise InputError(f"{path}: {in_one_line(error)}") from None
     for name, value in _values(settings):
         if name.endswith("_target_") and not _is_ours(str(value)):
-            raise InputError(f"{path}: {name} is {value}; a run is continued with parts of this project alone")
+            raise InputError(f"{path}: {name} is {value}; a run is continued only with classes of this project")
         if "${" in str(value):
             raise InputError(f"{path}: {name} is {value}; the settings of a run are plain values")
     made = OmegaConf.create(settings)
@@ -45,7 +48,7 @@ def only_ours(config: DictConfig, path: Path) -> DictConfig:
 
 
 def _values(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Every single value by its whole name."""
+    """Every single value with its full key."""
     if isinstance(settings, dict | list):
         inside = settings.items() if isinstance(settings, dict) else enumerate(settings)
         for key, value in inside:
@@ -56,9 +59,21 @@ def _values(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 def _is_ours(target: str) -> bool:
     package, _, rest = target.partition(".")
+    if package == "probes" and (found := SUITE.fullmatch(target)):
+        return _is_of_suite(*found.groups())
     if package in KINDS:
         return class_in(package, target, KINDS[package]) is not None
     if target.startswith("torch.optim."):
         found = vars(torch.optim).get(rest.removeprefix("optim."))
         return isinstance(found, type) and issubclass(found, torch.optim.Optimizer)
     return target == "pytorch_lightning.Trainer"
+
+
+def _is_of_suite(module: str, name: str) -> bool:
+    """Whether a suite defines it: the function `tasks` of its tasks.py, or a class of its data.py."""
+    try:
+        found = vars(import_module(module)).get(name)
+    except ImportError:
+        return False
+    kind = type if module.endswith(".data") else FunctionType
+    return isinstance(found, kind) and found.__module__ == module and (kind is type or name == "tasks")

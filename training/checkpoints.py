@@ -1,4 +1,4 @@
-"""Checkpoints that a kill at any moment cannot damage."""
+"""Checkpoints that a kill at any time cannot corrupt."""
 
 import errno
 import logging
@@ -20,9 +20,9 @@ LAST, PREVIOUS, DAMAGED = "last.ckpt", "previous.ckpt", "last.ckpt.damaged"
 
 
 class AtomicCheckpoints(TorchCheckpointIO):
-    """Writes a checkpoint beside its place, makes it durable, then moves it there in one step.
+    """Writes a checkpoint to a temporary file, syncs it to disk, then renames it in one step.
 
-    What was the last checkpoint until then stays as `previous.ckpt`, for a disk that damages the newer one.
+    The checkpoint that was the last one before is kept as `previous.ckpt`, in case the disk corrupts the new one.
     """
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
@@ -30,24 +30,24 @@ class AtomicCheckpoints(TorchCheckpointIO):
         try:
             with atomic_write(path.with_name(f"{path.name}.new"), binary=True) as file:
                 torch.save(checkpoint, file)
-        except RuntimeError as error:  # torch's name for a write that failed
+        except RuntimeError as error:  # torch raises this when a write fails
             raise OSError(errno.ENOSPC, f"the checkpoint could not be written ({error})", str(path)) from None
         if path.name == LAST and path.exists():
             keep(path, path.with_name(PREVIOUS))
         path.with_name(f"{path.name}.new").replace(path)
 
     def load_checkpoint(self, path: Any, *arguments: Any, **more: Any) -> dict[str, Any]:
-        """Read a checkpoint; what it says of the files beside it holds also after the folder was moved."""
+        """Read a checkpoint and update the paths in it, so that a moved run folder works."""
         checkpoint = super().load_checkpoint(path, *arguments, **more)
         folder = os.path.realpath(Path(path).parent)
         for state in checkpoint.get("callbacks", {}).values():
-            if "dirpath" in state:  # of a ModelCheckpoint, which forgets its best score where that differs
+            if "dirpath" in state:  # of a ModelCheckpoint, which drops its best score if the folder differs
                 state.update(_moved(state, state["dirpath"], folder))
         return checkpoint
 
 
 def _moved(value: Any, old: str, new: str) -> Any:
-    """The same with every path in the folder `old` as one in the folder `new`."""
+    """The same value; each path inside the folder `old` becomes a path inside `new`."""
     if isinstance(value, dict):
         return {_moved(key, old, new): _moved(held, old, new) for key, held in value.items()}
     if isinstance(value, str) and (value == old or value.startswith(f"{old}{os.sep}")):
@@ -56,22 +56,22 @@ def _moved(value: Any, old: str, new: str) -> Any:
 
 
 def keep(path: Path, other: Path) -> None:
-    """Give a file a second name; whatever had it before loses it in the same moment."""
-    beside = other.with_name(f".{other.name}.tmp")
-    beside.unlink(missing_ok=True)
+    """Give a file a second name, in one step. A file that had this name before is replaced."""
+    temporary = other.with_name(f".{other.name}.tmp")
+    temporary.unlink(missing_ok=True)
     try:
-        os.link(path, beside)
+        os.link(path, temporary)
     except OSError:  # a file system without links
-        shutil.copyfile(path, beside)
-    beside.replace(other)
-    beside.unlink(missing_ok=True)  # which is still there if both were names of one file
+        shutil.copyfile(path, temporary)
+    temporary.replace(other)
+    temporary.unlink(missing_ok=True)  # rename does nothing if both are names of the same file
 
 
 def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
-    """The last checkpoint that `read` can read, of last and previous; None before the first.
+    """The newest checkpoint, `last` or `previous`, that `read` can read; None if there is neither.
 
-    Where it is not the last, says so and sets the last aside: the next one saved would make it the previous one.
-    Raises what `read` raised where there is none.
+    If the last one is corrupt, logs a warning and renames it: otherwise the next save would keep it as `previous`.
+    Raises the error of `read` if both are corrupt.
     """
     there = [folder / name for name in (LAST, PREVIOUS) if (folder / name).exists()]
     refused: InputError | None = None
@@ -82,8 +82,8 @@ def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
             refused = refused or error
             continue
         if refused:
-            logging.getLogger(__name__).warning("%s; it is now %s; going on from %s", refused, DAMAGED, path)
-            with suppress(FileNotFoundError):  # another of the processes was first
+            logging.getLogger(__name__).warning("%s; renamed to %s; continuing from %s", refused, DAMAGED, path)
+            with suppress(FileNotFoundError):  # another process has already renamed it
                 (folder / LAST).replace(folder / DAMAGED)
         return path
     if refused:
@@ -92,9 +92,9 @@ def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
 
 
 class CheckpointEvery(pl.Callback):
-    """Saves every n optimiser steps within an epoch, for epochs that are too long to lose.
+    """Saves a checkpoint every n optimiser steps within an epoch, for long epochs.
 
-    Never after an epoch's last step: that state belongs to the epoch's end, which validates and probes first.
+    Does not save after the last step of an epoch: the end of the epoch validates and probes first, then saves.
     """
 
     def __init__(self, n: int | None, path: Path) -> None:

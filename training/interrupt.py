@@ -1,4 +1,4 @@
-"""Ctrl-C ends training wherever it arrives."""
+"""Ctrl-C always ends training."""
 
 import signal
 import threading
@@ -9,10 +9,10 @@ import pytorch_lightning as pl
 
 
 class StopsOnInterrupt(pl.Callback):
-    """Remembers a Ctrl-C and raises it again at the next step.
+    """Records a Ctrl-C and raises it again at the next step.
 
-    Python drops an exception that is raised in a destructor or in a callback from C with no more than a line on
-    stderr; a Ctrl-C that falls there would be lost.
+    Python drops exceptions in destructors and in callbacks from C, and only prints them to stderr. A Ctrl-C that
+    arrives there would be lost.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class StopsOnInterrupt(pl.Callback):
 
     def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
         self._before = signal.getsignal(signal.SIGINT)
-        if _may_set() and self._before is not signal.SIG_IGN:  # whoever started us in the background wants none
+        if _may_set() and self._before is not signal.SIG_IGN:  # a process started in the background ignores Ctrl-C
             signal.signal(signal.SIGINT, self._interrupted)
 
     def on_train_batch_start(self, *_: Any) -> None:
@@ -47,5 +47,5 @@ class StopsOnInterrupt(pl.Callback):
 
 
 def _may_set() -> bool:
-    """Python lets only the main thread set handlers."""
+    """Whether we may set signal handlers: Python allows it only in the main thread."""
     return threading.current_thread() is threading.main_thread()

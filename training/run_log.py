@@ -1,4 +1,4 @@
-"""The run's own record: one row per epoch in metrics.csv; in TensorBoard the same by epoch, and the loss by step."""
+"""The log of a run: metrics.csv with one row per epoch; TensorBoard with the same scores and the loss by step."""
 
 import time
 from pathlib import Path
@@ -11,7 +11,7 @@ from objectives.objective import Objective
 
 
 class RunLog(pl.Callback):
-    """Writes training and validation scores at the end of each epoch; a resumed run leaves each row once."""
+    """Writes training and validation scores at the end of each epoch. A resumed run does not repeat rows."""
 
     def __init__(self, metrics: Path) -> None:
         self.metrics = metrics

@@ -1,4 +1,4 @@
-"""Structured documents as JSON lines, the form that docs/documents_format.md describes."""
+"""Structured documents as JSON lines; docs/documents_format.md describes the format."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from common.errors import InputError
 from common.text_files import read_json_lines
-from datamodules.corpora.held_out import Found
+from datamodules.corpora.held_out import UnreadDocument
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpora.tokenized import PerhapsTokenized
 from datamodules.corpus import Document, Section, Split
@@ -22,18 +22,18 @@ class JsonDocuments(PerhapsTokenized):
     def files(self) -> list[Path]:
         return text_files(self.root, (".jsonl",))
 
-    def found(self) -> Iterator[Found]:
+    def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():
             for number, record in read_json_lines(path):
                 yield self._found(f"{path}:{number}", record)
 
-    def _found(self, place: str, record: dict[str, Any]) -> Found:
+    def _found(self, place: str, record: dict[str, Any]) -> UnreadDocument:
         id, split = _text(record, "id", place), _text(record, "split", place, optional=True)
         if not id:
-            raise InputError(f"{place}: a document without an id; give each its own")
+            raise InputError(f"{place}: a document without an id; give each document a unique id")
         if split not in (None, *get_args(Split)):
             raise InputError(f"{place}: split {split[:40]!r}, expected train, dev, test or no split at all")
-        return Found(id, split, partial(self._document, id, record, place))  # type: ignore[arg-type]
+        return UnreadDocument(id, split, partial(self._document, id, record, place))  # type: ignore[arg-type]
 
     def _document(self, id: str, record: dict[str, Any], place: str) -> Document:
         sections = [self._section(section, place) for section in _list(record, "sections", place)]

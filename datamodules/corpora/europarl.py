@@ -21,8 +21,8 @@ HELD_OUT = 10_000  # pairs for dev and as many for test (Conneau et al. 2018, ap
 class Europarl(OnDisk):
     """`europarl-v7.fr-en.en`, `europarl-v7.fr-en.fr` and so on; `.gz` or plain.
 
-    Dev and test are two random sets of 10,000 lines each, a twentieth of a smaller corpus, drawn from `seed`.
-    Plain sentences are the English side of the first language pair that is there.
+    Dev and test are two random sets of 10,000 lines each (a twentieth of a smaller corpus), drawn with `seed`.
+    `sentences` gives the English side of the first language pair that is present.
     """
 
     name = "europarl"
@@ -55,7 +55,7 @@ class Europarl(OnDisk):
         return find_file(self.root, f"europarl-v7.{pair}-en.{language}", self.remedy)
 
     def _of(self, split: Split, english: Path, examples: Iterator[Example]) -> Iterator[Example]:
-        """The examples, one for each line of `english`, that belong to a split."""
+        """The examples of one split; `examples` has one for each line of `english`."""
         if split == "probe":
             raise InputError("corpus europarl has no probe split: use probes=trees, probes=senteval or probes=none")
         lines = count_lines(english)

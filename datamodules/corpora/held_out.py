@@ -1,4 +1,4 @@
-"""Documents that come undivided: each goes to one split, for good."""
+"""Corpora without published splits: each document belongs to one fixed split."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -10,29 +10,27 @@ from common.processes import parallel_map
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Document, Split
 
-SHARES: tuple[tuple[Split, float], ...] = (("dev", 0.05), ("test", 0.05), ("probe", 0.1))  # the rest is for training
+SHARES: tuple[tuple[Split, float], ...] = (("dev", 0.05), ("test", 0.05), ("probe", 0.1))  # the rest is train
 MOST = {"dev": 10_000, "test": 10_000}  # sentences
+AT_A_TIME = 16  # documents sent to a process at a time
 
 
-AT_A_TIME = 16  # documents that a process gets
-
-
-class Found(NamedTuple):
-    """A document that has not been looked into yet."""
+class UnreadDocument(NamedTuple):
+    """A document before it is parsed."""
 
     id: str
-    split: Split | None  # where its publisher put it
+    split: Split | None  # the published split, if any
     read: Callable[[], Document]
 
 
-def _read(found: Found) -> Document:
+def _read(found: UnreadDocument) -> Document:
     return found.read()
 
 
 def split_of(id: str, published: Split | None = None) -> Split:
-    """The split of a document: as published, or by a hash of its id, the same on every machine.
+    """The split of a document: the published one, or chosen by a hash of its id, the same on every machine.
 
-    Documents published for training give their share to probing.
+    Of the documents published for training, a tenth (SHARES) becomes the probe split.
     """
     drawn = _drawn(id)
     if published is None:
@@ -50,22 +48,22 @@ def _drawn(id: str) -> Split:
 
 
 class DocumentCorpus(OnDisk):
-    """5% of the documents are dev, 5% test (10,000 sentences each at most), 10% for probing, the others for training.
+    """5% of the documents are dev, 5% test (at most 10,000 sentences each), 10% probe, the others train.
 
-    `size` counts training sentences; the document that reaches it is the last.
+    `size` counts training sentences; the document that reaches it is the last one.
     """
 
-    def found(self) -> Iterator[Found]:
-        """All documents in their order."""
+    def unread_documents(self) -> Iterator[UnreadDocument]:
+        """All documents, in file order."""
         raise NotImplementedError
 
     def documents(self, split: Split) -> Iterator[Document]:
         most = self._most(split)
         documents = seen = given = 0
 
-        def of_split() -> Iterator[Found]:
+        def of_split() -> Iterator[UnreadDocument]:
             nonlocal documents
-            for found in self.found():
+            for found in self.unread_documents():
                 documents += 1
                 if split_of(found.id, found.split) == split:
                     yield found
@@ -93,7 +91,7 @@ class DocumentCorpus(OnDisk):
         return islice(every, self._most(split))
 
     def _most(self, split: Split) -> int | None:
-        """Sentences of a split; with a small train, dev and test are a fifth of it, or 500."""
+        """Maximum sentences of a split. With a small `size`, dev and test have a fifth of it, at least 500."""
         if split == "train" or self.size is None or split not in MOST:
             return self.size if split == "train" else MOST.get(split)
         return min(MOST[split], max(500, self.size // 5))

@@ -17,7 +17,7 @@ COLUMNS = ("gold_label", "sentence1", "sentence2")
 
 
 class _Published(OnDisk):
-    """Pairs in files of `gold_label`, `sentence1`, `sentence2` and more; those without a gold label are left out."""
+    """Pairs from files with columns `gold_label`, `sentence1`, `sentence2`; skips pairs without a gold label."""
 
     def files(self) -> list[Path]:
         return [file for split in self.splits for file in [self._file(split)]]
@@ -34,11 +34,11 @@ class _Published(OnDisk):
         try:
             return find_file(self.root, f"{stem}.jsonl", self.remedy)
         except InputError:
-            return find_file(self.root, f"{stem}.txt", f"neither is {stem}.jsonl there; {self.remedy}")
+            return find_file(self.root, f"{stem}.txt", f"and no {stem}.jsonl either; {self.remedy}")
 
 
 class Snli(_Published):
-    """The Stanford corpus: image captions and what people wrote about them."""
+    """The Stanford corpus: the premises are image captions."""
 
     name = "snli"
     remedy = "python -m datamodules.download snli, then set corpus.root= to its folder"
@@ -58,7 +58,7 @@ class MultiNli(_Published):
 
 
 class AllNli(OnDisk):
-    """Both: trained on one after the other, validated and tested on SNLI (Conneau et al. 2018, section 3.2)."""
+    """SNLI, then MultiNLI, for training; SNLI for dev and test (Conneau et al. 2018, section 3.2)."""
 
     name = "allnli"
     remedy = "put the folders of snli and multinli into one (python -m datamodules.download) and set corpus.root= to it"
@@ -98,5 +98,5 @@ def tokenized(pair: Inference) -> Inference:
 
 def _text(record: dict, name: str, place: str) -> str:
     if not isinstance(record.get(name), str):
-        raise InputError(f"{place}: no text under {name}; mend or remove the line")
+        raise InputError(f"{place}: no text under {name}; fix or remove the line")
     return record[name]

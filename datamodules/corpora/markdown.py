@@ -10,7 +10,7 @@ from markdown_it.token import Token
 
 from common.errors import InputError
 from common.text_files import note, read_lines
-from datamodules.corpora.held_out import DocumentCorpus, Found
+from datamodules.corpora.held_out import DocumentCorpus, UnreadDocument
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpora.wikitext import most_open, paragraph_of
 from datamodules.corpus import Document, Section
@@ -18,8 +18,8 @@ from datamodules.text.tokenize import tokenize
 
 MAX_FILE = 1024 * 1024  # characters
 BRACKETS = re.compile(r"(\[)|\]")
-MAX_OPEN = 40  # each unclosed bracket makes the parser read the rest of the paragraph again
-FENCE = "---"  # around what some tools write above the text
+MAX_OPEN = 40  # the parser rereads the paragraph for each unclosed bracket
+FENCE = "---"  # around the metadata at the top of a file
 
 
 class Markdown(DocumentCorpus):
@@ -31,24 +31,24 @@ class Markdown(DocumentCorpus):
     def files(self) -> list[Path]:
         return text_files(self.root, (".md", ".markdown"))
 
-    def found(self) -> Iterator[Found]:
+    def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():
             id = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
-            text = _whole(path)
+            text = _read_text(path)
             if most_open(BRACKETS, text) > MAX_OPEN:
                 note(f"{path}: left out: more than {MAX_OPEN} brackets open at once")
             else:
-                yield Found(id, None, partial(_document, path, id, text))
+                yield UnreadDocument(id, None, partial(_document, path, id, text))
 
 
 def _document(path: Path, id: str, text: str) -> Document:
-    """Its title is its first heading of level 1, else the name of the file."""
+    """Parse one file. The title is the first heading of level 1, else the file name."""
     sections = read_markdown(text)
     title = next((section.title for section in sections if section.level == 1), None)
     return Document(id, title or tokenize(path.name.split(".")[0]), sections)
 
 
-def _whole(path: Path) -> str:
+def _read_text(path: Path) -> str:
     """The text of the file. Raises InputError naming file and line."""
     held, size = [], 0
     for number, line in read_lines(path):
@@ -62,7 +62,7 @@ def _whole(path: Path) -> str:
 
 
 def read_markdown(text: str) -> list[Section]:
-    """What stands before the first heading (level 0, untitled), and the sections. Code and HTML are left out."""
+    """The text before the first heading (level 0, untitled), and the sections. Code and HTML are left out."""
     sections = [Section(0, None, [])]
     heading = None
     for token in MarkdownIt("commonmark").enable("table").parse(text):
@@ -78,7 +78,7 @@ def read_markdown(text: str) -> list[Section]:
 
 
 def _prose(children: Sequence[Token]) -> str:
-    """What a reader sees of a line: no pictures, no tags."""
+    """The visible text of a line: no pictures, no tags."""
     parts = []
     for token in children:
         if token.type in ("text", "code_inline", "text_special"):

@@ -17,7 +17,7 @@ LANGUAGES = ("fr", "de", "cs")
 
 
 class Multi30k(OnDisk):
-    """Raw captions, one a line, line i of every language the same caption; `.gz` or plain."""
+    """Raw captions, one per line; line i is the same caption in every language. `.gz` or plain."""
 
     name = "multi30k"
     remedy = (

@@ -1,4 +1,4 @@
-"""What every corpus in files has: a root that must exist, a size that cuts the training split, a fingerprint."""
+"""The base of all corpora in files: a root that must exist, a size limit for train, a fingerprint."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -10,15 +10,15 @@ from common.text_files import state_of
 from datamodules.corpus import Corpus, Split
 from datamodules.text.tokenize import tokenize
 
-FORMAT = 1  # raised when the same files give other text
+FORMAT = 1  # increase it when the same files give other text
 Example = TypeVar("Example")
 
 
 class OnDisk(Corpus):
-    """Files under `root` (a folder, or one file); `size` keeps the first so many training examples, None all."""
+    """Files under `root` (a folder or one file). `size`: keep this many training examples; None: all."""
 
     remedy = "see python -m datamodules.download"
-    splits: ClassVar[dict[Split, str]]  # what each split is called in the files; for corpora that come divided
+    splits: ClassVar[dict[Split, str]]  # the name of each split in the files; for corpora with published splits
 
     def __init__(self, root: str | None, size: int | None = None) -> None:
         if not root or not Path(root).exists():
@@ -28,7 +28,7 @@ class OnDisk(Corpus):
         self.root, self.size = Path(root), size
 
     def files(self) -> list[Path]:
-        """Every file that the text comes from."""
+        """All files of the corpus."""
         raise NotImplementedError
 
     def fingerprint(self) -> str:
@@ -39,7 +39,7 @@ class OnDisk(Corpus):
         return tokenize(raw)
 
     def cut(self, split: Split, examples: Iterable[Example]) -> Iterator[Example]:
-        """The examples of a split as far as `size` lets them."""
+        """The examples of a split, cut to `size`."""
         return islice(examples, self.size if split == "train" else None)
 
     def split_name(self, split: Split) -> str:
@@ -49,7 +49,7 @@ class OnDisk(Corpus):
 
 
 def find_file(root: Path, name: str, remedy: str) -> Path:
-    """The file of this name, or of that name with .gz, in `root` or in a folder right below it."""
+    """The file `name` or `name`.gz in `root` or in a folder directly below it."""
     folders = [root, *sorted(path for path in root.iterdir() if path.is_dir())] if root.is_dir() else []
     for folder in folders:
         for candidate in (folder / name, folder / f"{name}.gz"):
@@ -59,7 +59,7 @@ def find_file(root: Path, name: str, remedy: str) -> Path:
 
 
 def text_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
-    """`root` itself if it is a file, else the files below it with one of these endings, packed or not."""
+    """`root` itself if it is a file, else all files below it with one of these endings, compressed or not."""
     if root.is_file():
         return [root]
     packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", ".gz", ".bz2"))

@@ -1,4 +1,4 @@
-"""Two files of which line i is the same sentence in two languages."""
+"""Parallel text: line i of two files is the same sentence in two languages."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ from common.text_files import read_lines
 
 
 def aligned(english: Path, other: Path) -> Iterator[tuple[str, str]]:
-    """The raw lines side by side. Raises InputError that names both files and their lengths when these differ."""
+    """Pairs of raw lines. Raises InputError naming both files and their lengths if these differ."""
     sources, targets = read_lines(english), read_lines(other)
     count = 0
     for count, (_, source) in enumerate(sources, start=1):

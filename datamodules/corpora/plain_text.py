@@ -5,12 +5,12 @@ from functools import partial
 from pathlib import Path
 
 from common.text_files import read_lines
-from datamodules.corpora.held_out import Found
+from datamodules.corpora.held_out import UnreadDocument
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpora.tokenized import PerhapsTokenized
 from datamodules.corpus import Document, Section
 
-LONGEST = 1000  # sentences; a longer document is continued as another one, so that memory stays bounded
+LONGEST = 1000  # sentences; a longer document is split, so that memory stays bounded
 
 
 class PlainText(PerhapsTokenized):
@@ -22,21 +22,21 @@ class PlainText(PerhapsTokenized):
     def files(self) -> list[Path]:
         return text_files(self.root, (".txt",))
 
-    def found(self) -> Iterator[Found]:
+    def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():
             name = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
             for first, lines in _documents(path):
                 yield self._found(f"{name}:{first}", lines)
 
-    def _found(self, id: str, lines: list[str]) -> Found:
-        return Found(id, None, partial(self._document, id, lines))
+    def _found(self, id: str, lines: list[str]) -> UnreadDocument:
+        return UnreadDocument(id, None, partial(self._document, id, lines))
 
     def _document(self, id: str, lines: list[str]) -> Document:
         return Document(id, None, [Section(None, None, [[*map(self.tokens, lines)]])])
 
 
 def _documents(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each document, and the number of its first."""
+    """The lines of each document, with the number of the first line."""
     held: list[str] = []
     first = 1
     for number, line in read_lines(path):

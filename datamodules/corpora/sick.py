@@ -10,7 +10,7 @@ from datamodules.corpora.on_disk import OnDisk, find_file
 from datamodules.corpus import LABELS, Inference, Split
 from datamodules.text.tokenize import tokenize
 
-WHOLE = "SICK.txt"  # the one-file form: another label column, and one that names the split
+WHOLE = "SICK.txt"  # all splits in one file: another label column, and a column with the split
 SETS = {"train": "TRAIN", "dev": "TRIAL", "test": "TEST"}
 
 

@@ -1,11 +1,11 @@
-"""Documents that come raw, or with their tokens between spaces already."""
+"""Corpora of raw or already tokenised text."""
 
 from datamodules.corpora.held_out import DocumentCorpus
 from datamodules.text.tokenize import tokenize
 
 
 class PerhapsTokenized(DocumentCorpus):
-    """`tokenized` says that the text has its tokens between spaces already."""
+    """`tokenized`: the text is already tokenised, with spaces between tokens."""
 
     def __init__(self, root: str | None, size: int | None = None, tokenized: bool = False) -> None:
         super().__init__(root, size)

@@ -1,4 +1,4 @@
-"""Penn-style trees: a treebank, or what a parser made of raw text (python -m datamodules.trees.parse)."""
+"""Penn-style trees: a treebank, or parsed text (python -m datamodules.trees.parse)."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -10,16 +10,16 @@ from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
 from datamodules.trees.penn import Tree, read_trees, tree_files
 
-PUBLISHED: dict[str, Split] = {"train": "train", "dev": "dev", "test": "test"}  # by the name of a file up to its dot
-STRETCH = 50  # trees that stay together in one split, as neighbours speak of the same things
+PUBLISHED: dict[str, Split] = {"train": "train", "dev": "dev", "test": "test"}  # by file name without its ending
+STRETCH = 50  # consecutive trees stay in one split: neighbours share a topic
 
 
 class Trees(OnDisk):
-    """A file, or all `.mrg` and `.const.tsv` files below a folder, packed or not; a tree may span lines.
+    """A file, or all `.mrg` and `.const.tsv` files below a folder, compressed or not; a tree may span lines.
 
-    Every stretch of 50 trees of a file goes to one split: 5% dev and 5% test (10,000 trees each at most), 10%
-    for probing; files named train, dev and test keep theirs, but for the share of probing. Sentences are the
-    words of the trees.
+    Each stretch of 50 consecutive trees of a file belongs to one split: 5% dev and 5% test (at most 10,000 trees
+    each), 10% probe, the others train. Files named train, dev and test keep their split, except that a tenth of train
+    becomes probe. Sentences are the words of the trees.
     """
 
     name = "trees"

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from common.errors import InputError
 from common.text_files import note, open_packed
-from datamodules.corpora.held_out import DocumentCorpus, Found
+from datamodules.corpora.held_out import DocumentCorpus, UnreadDocument
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpora.wikitext import read_wikitext, tangled
 from datamodules.corpus import Document
@@ -20,7 +20,7 @@ ARTICLES = "0"  # the namespace; others hold talk, users, templates
 
 
 class Page(NamedTuple):
-    """An article as it stands in the dump."""
+    """An article, in wikitext."""
 
     id: str
     title: str
@@ -28,7 +28,7 @@ class Page(NamedTuple):
 
 
 class Wikipedia(DocumentCorpus):
-    """A dump, or all `.xml`, `.xml.bz2`, `.xml.gz` below a folder. Redirects and what is no article are left out."""
+    """A dump, or all `.xml`, `.xml.bz2`, `.xml.gz` below a folder. Keeps articles only, no redirects."""
 
     name = "wikipedia"
     remedy = "get a pages-articles.xml.bz2 of dumps.wikimedia.org (python -m datamodules.download simplewiki)"
@@ -36,13 +36,13 @@ class Wikipedia(DocumentCorpus):
     def files(self) -> list[Path]:
         return text_files(self.root, (".xml",))
 
-    def found(self) -> Iterator[Found]:
+    def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():
             for page in read_pages(path):
                 if reason := tangled(page.wikitext):
                     note(f"{path}: article {page.title!r} left out: {reason}")
                 else:
-                    yield Found(page.id, None, partial(_document, page))
+                    yield UnreadDocument(page.id, None, partial(_document, page))
 
 
 def _document(page: Page) -> Document:
@@ -79,7 +79,7 @@ def read_pages(path: Path) -> Iterator[Page]:
 
 
 def _article(page: Element, place: str) -> Iterator[Page]:
-    """The page if it is an article, else nothing."""
+    """Yields the page if it is an article."""
     parts = {_name(child): child for child in page}
     revision = {_name(child): child for child in parts.get("revision", ())}
     namespace = _text(parts.get("ns"), ARTICLES)
@@ -89,7 +89,7 @@ def _article(page: Element, place: str) -> Iterator[Page]:
         return
     title, id = _text(parts.get("title")), _text(parts.get("id"))
     if not title or not id or "text" not in revision:
-        raise InputError(f"{place}: a page that ends here has no title, id or text; is the dump whole?")
+        raise InputError(f"{place}: a page that ends here has no title, id or text; is the dump complete?")
     yield Page(id, title, _text(revision["text"]))
 
 

@@ -10,12 +10,12 @@ from datamodules.corpus import Section
 from datamodules.text.tokenize import split_sentences, tokenize
 
 NO_PROSE = {"ref", "references", "gallery", "table", "math", "timeline", "score", "syntaxhighlight", "source", "pre"}
-LIST_ITEM = "\x01"  # no character of XML
+LIST_ITEM = "\x01"  # never occurs in XML
 ITEM = re.compile(f"{LIST_ITEM}(.*)")
 SWITCH = re.compile(r"__[A-Z]+__")
 BLANK_LINES = re.compile(r"\n\s*\n")
-MAX_TEXT = 4 * 1024 * 1024  # characters; MediaWiki itself ends at 2 MiB
-MAX_OPEN = 40  # marks open at once; each unclosed one makes the parser read the rest of the page again
+MAX_TEXT = 4 * 1024 * 1024  # characters; the limit of MediaWiki is 2 MiB
+MAX_OPEN = 40  # marks open at once; the parser rereads the page for each unclosed one
 OPENERS = {
     "braces": re.compile(r"(\{\{)|\}\}"),
     "brackets": re.compile(r"(\[\[)|\]\]"),
@@ -43,7 +43,7 @@ def read_wikitext(wikitext: str) -> list[Section]:
 
 
 def tangled(wikitext: str) -> str | None:
-    """Why a page must not be parsed: it could take hours. None for all but broken pages."""
+    """Why a page is not parsed: broken markup could take hours. None if the page is fine."""
     if len(wikitext) > MAX_TEXT:
         return f"more than {MAX_TEXT} characters"
     for what, pattern in OPENERS.items():
@@ -53,7 +53,7 @@ def tangled(wikitext: str) -> str | None:
 
 
 def most_open(pattern: re.Pattern[str], text: str) -> int:
-    """The most marks that are open at one place; group 1 of the pattern opens, all else closes."""
+    """The largest number of marks open at once. A match of group 1 opens a mark, any other match closes one."""
     most = open_now = 0
     for mark in pattern.finditer(text):
         open_now = open_now + 1 if mark[1] else max(0, open_now - 1)
@@ -77,7 +77,7 @@ def _prose(nodes: Iterable[Node]) -> str:
 
 
 def _text(node: Node) -> Iterator[str]:
-    """What a reader sees of a node; templates, arguments and comments show nothing."""
+    """The visible text of a node; templates, arguments and comments have none."""
     if isinstance(node, Text):
         yield str(node.value)
     elif isinstance(node, HTMLEntity):

@@ -1,7 +1,7 @@
-"""The corpus that the project makes itself: a small world, a synchronous grammar, four languages.
+"""The generated demo corpus: a small world, a synchronous grammar, four languages.
 
-Every view of a split shows the same sentences in the same order. Documents are drawn one by one from
-(seed, split, number), so any size takes linear time and constant memory, and is the same on every machine.
+All views of a split have the same sentences in the same order. Each document is a function of (seed, split, number),
+so any size takes linear time and constant memory, and the text is the same on every machine.
 """
 
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from datamodules.corpus import Corpus, Document, Inference, Split
 from datamodules.demo.documents import Story, story
 from datamodules.demo.grammar import tree_of, words_of
 from datamodules.demo.inference import inference
-from datamodules.demo.meaning import Saying
+from datamodules.demo.meaning import SentencePlan
 
-GRAMMAR = 3  # raised when the same seed gives other text
-PROBE_FACTOR = 1000  # sentences of the probe split for each training sentence: nobody reads them all
+GRAMMAR = 3  # increase it when the same seed gives other text
+PROBE_FACTOR = 1000  # sentences of the probe split per training sentence; read only as far as needed
 
 
 class Demo(Corpus):
-    """`size` training sentences, a tenth of that (200 to 2,000) for dev and test, and more for probing."""
+    """`size` training sentences, a tenth of that (200 to 2,000) for dev and test, and a large probe split."""
 
     name = "demo"
 
@@ -34,27 +34,27 @@ class Demo(Corpus):
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         if target not in ("fr", "de", "fi"):
             raise InputError(f"corpus demo speaks fr, de and fi, not {target}")
-        return ((words_of(said, "en"), words_of(said, target)) for said in self._sayings(split))
+        return ((words_of(said, "en"), words_of(said, target)) for said in self._plans(split))
 
     def sentences(self, split: Split) -> Iterator[str]:
-        return (words_of(said, "en") for said in self._sayings(split))
+        return (words_of(said, "en") for said in self._plans(split))
 
     def trees(self, split: Split) -> Iterator[str]:
-        return (tree_of(said) for said in self._sayings(split))
+        return (tree_of(said) for said in self._plans(split))
 
     def documents(self, split: Split) -> Iterator[Document]:
         left = self._count(split)
         for found in self._stories(split):
             if left <= 0:
                 return
-            left -= sum(1 for _ in found.sayings())
+            left -= sum(1 for _ in found.plans())
             yield found.english()
 
     def inference(self, split: Split) -> Iterator[Inference]:
         return (inference(self.seed, split, number) for number in range(self._count(split)))
 
-    def _sayings(self, split: Split) -> Iterator[Saying]:
-        return islice((said for found in self._stories(split) for said in found.sayings()), self._count(split))
+    def _plans(self, split: Split) -> Iterator[SentencePlan]:
+        return islice((said for found in self._stories(split) for said in found.plans()), self._count(split))
 
     def _stories(self, split: Split) -> Iterator[Story]:
         return (story(self.seed, split, number) for number in count())

@@ -1,4 +1,4 @@
-"""Random choices that are the same on every machine and Python."""
+"""Random choices that are the same on every machine and with every version of Python."""
 
 import hashlib
 import random
@@ -12,7 +12,7 @@ ZIPF = 0.9  # frequency of the word at rank r is proportional to 1 / (r + 2) ** 
 
 
 class Chance:
-    """A stream of choices that (seed, split, number) alone decide."""
+    """A stream of random choices, seeded by a key such as (seed, split, number)."""
 
     def __init__(self, *key: object) -> None:
         digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
@@ -22,11 +22,11 @@ class Chance:
         return self._random.random() < probability
 
     def one(self, choices: Sequence[T]) -> T:
-        """Any of them, alike."""
+        """One of them, uniformly."""
         return choices[int(self._random.random() * len(choices))]
 
     def zipf(self, choices: Sequence[T], exponent: float = ZIPF) -> T:
-        """The earlier the more often, by Zipf's law."""
+        """One of them; earlier ones are more frequent, by Zipf's law."""
         edges = _edges(len(choices), exponent)
         point = self._random.random() * edges[-1]
         low, high = 0, len(edges) - 1
@@ -36,7 +36,7 @@ class Chance:
         return choices[low]
 
     def weighted(self, choices: Sequence[tuple[T, float]]) -> T:
-        """By the weight that stands beside each."""
+        """One of them, by weight: `(choice, weight)`."""
         point = self._random.random() * sum(weight for _, weight in choices)
         for choice, weight in choices:
             point -= weight
@@ -45,7 +45,7 @@ class Chance:
         return choices[-1][0]
 
     def between(self, low: int, high: int) -> int:
-        """A whole number, both ends included."""
+        """A whole number from `low` to `high`, both included."""
         return low + int(self._random.random() * (high - low + 1))
 
     def shuffled(self, items: Sequence[T]) -> list[T]:

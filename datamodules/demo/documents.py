@@ -1,4 +1,4 @@
-"""Documents of the demo world: titled sections, paragraphs, neighbours that share topic and people."""
+"""Documents of the demo world: titled sections and paragraphs that share a topic and people."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -6,32 +6,32 @@ from typing import NamedTuple
 from datamodules.corpus import Document, Section
 from datamodules.demo.chance import Chance
 from datamodules.demo.grammar import draw, words_of
-from datamodules.demo.meaning import Saying
+from datamodules.demo.meaning import SentencePlan
 from datamodules.demo.world import Scene, new_scene
 
 
-class Part(NamedTuple):
-    """A section before any language says it."""
+class StorySection(NamedTuple):
+    """A section as sentence plans, before it is realised in a language."""
 
     level: int
     title: str
-    paragraphs: list[list[Saying]]
+    paragraphs: list[list[SentencePlan]]
 
 
 class Story(NamedTuple):
-    """A document before any language says it."""
+    """A document as sentence plans, before it is realised in a language."""
 
     id: str
     title: str
-    parts: list[Part]
+    parts: list[StorySection]
 
-    def sayings(self) -> Iterator[Saying]:
+    def plans(self) -> Iterator[SentencePlan]:
         for part in self.parts:
             for paragraph in part.paragraphs:
                 yield from paragraph
 
     def english(self) -> Document:
-        """What the document view shows."""
+        """The document in English."""
         sections = [
             Section(part.level, part.title, [[words_of(said, "en") for said in p] for p in part.paragraphs])
             for part in self.parts
@@ -40,7 +40,7 @@ class Story(NamedTuple):
 
 
 def story(seed: int, split: str, number: int) -> Story:
-    """The document that (seed, split, number) name."""
+    """The document of (seed, split, number)."""
     chance = Chance("document", seed, split, number)
     scene = new_scene(chance)
     parts, level = [], 1
@@ -48,7 +48,7 @@ def story(seed: int, split: str, number: int) -> Story:
         level = 1 if i == 0 else max(1, min(4, level + chance.weighted([(1, 3.0), (0, 2.0), (-1, 1.5)])))
         counts = [chance.between(2, 4) for _ in range(chance.between(1, 2))]
         paragraphs = [[draw(chance, scene) for _ in range(count)] for count in counts]
-        parts.append(Part(level, _section_title(scene, level, chance), paragraphs))
+        parts.append(StorySection(level, _section_title(scene, level, chance), paragraphs))
     return Story(f"{split}-{number}", _title(scene), parts)
 
 

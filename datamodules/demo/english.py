@@ -1,24 +1,24 @@
 """English, as Penn-style trees."""
 
 from datamodules.demo.lexicon import Phrase, progressive, third_person
-from datamodules.demo.meaning import Event, Place, Saying, Thing
+from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 
-Node = tuple  # (label, word) or (label, [children])
+SyntaxNode = tuple  # (label, word) or (label, [children])
 
 
-def render(node: Node) -> str:
-    """One line of brackets."""
+def render(node: SyntaxNode) -> str:
+    """The tree as one line of brackets."""
     label, inside = node
     return f"({label} {inside})" if isinstance(inside, str) else f"({label} {' '.join(map(render, inside))})"
 
 
-def leaves(node: Node) -> list[str]:
+def leaves(node: SyntaxNode) -> list[str]:
     _, inside = node
     return [inside] if isinstance(inside, str) else [word for child in inside for word in leaves(child)]
 
 
-def capitalised(node: Node) -> Node:
-    """The tree with a capital first letter; a quotation mark has none."""
+def capitalised(node: SyntaxNode) -> SyntaxNode:
+    """The tree with a capital letter at the first word; skips a quotation mark."""
     label, inside = node
     if isinstance(inside, str):
         return (label, inside[:1].upper() + inside[1:])
@@ -26,7 +26,7 @@ def capitalised(node: Node) -> Node:
     return (label, [*inside[:first], capitalised(inside[first]), *inside[first + 1 :]])
 
 
-def thing(t: Thing, subject: bool = True) -> Node:
+def thing(t: Thing, subject: bool = True) -> SyntaxNode:
     if t.pronoun:
         return ("NP", [("PRP", pronoun(t, subject))])
     if t.other:
@@ -54,7 +54,7 @@ def pronoun(t: Thing, subject: bool = True) -> str:
     return "he" if subject else "him"
 
 
-def _core(t: Thing) -> Node:
+def _core(t: Thing) -> SyntaxNode:
     if t.name:
         return ("NP", [("NNP", part) for part in (t.name.given, t.name.surname) if part])
     assert t.noun is not None
@@ -67,7 +67,7 @@ def _core(t: Thing) -> Node:
     return ("NP", [*_article(t, inside[0][1]), *inside])
 
 
-def _article(t: Thing, following: str) -> list[Node]:
+def _article(t: Thing, following: str) -> list[SyntaxNode]:
     if t.article == "a":
         return [] if t.plural else [("DT", "an" if vowel_sound(following) else "a")]
     if t.article == "several":
@@ -76,19 +76,19 @@ def _article(t: Thing, following: str) -> list[Node]:
 
 
 def vowel_sound(word: str) -> bool:
-    """Whether `an` stands before the word."""
+    """Whether the word takes `an`."""
     return word[0] in "aeio" or (word[0] == "u" and not word.startswith(("uni", "use")))
 
 
-def place(p: Place) -> Node:
+def place(p: Place) -> SyntaxNode:
     return ("PP", [("IN", p.relation), thing(p.thing, subject=False)])
 
 
-def adverb(p: Phrase) -> Node:
+def adverb(p: Phrase) -> SyntaxNode:
     return ("ADVP", [("RB", p.english)])
 
 
-def time(p: Phrase) -> Node:
+def time(p: Phrase) -> SyntaxNode:
     first, last = p.english.split()
     if first == "in":
         return ("PP", [("IN", "in"), ("NP", [("CD", last)])])
@@ -96,8 +96,8 @@ def time(p: Phrase) -> Node:
     return ("NP", [(tags.get(first, "DT"), first), ("NN", last)])
 
 
-def verb_phrase(e: Event, bare: bool = False) -> Node:
-    """The verb with all that follows; `bare` leaves the finite auxiliary to a question."""
+def verb_phrase(e: Event, bare: bool = False) -> SyntaxNode:
+    """The verb and its complements. `bare`: without the finite auxiliary, which a question puts first."""
     tail = _after(e)
     before = [adverb(e.frequency)] if e.frequency else []
     many, past = e.subject.many, e.tense == "past"
@@ -122,7 +122,7 @@ def verb_phrase(e: Event, bare: bool = False) -> Node:
     return ("VP", [*before, finite, *tail])
 
 
-def _after(e: Event) -> list[Node]:
+def _after(e: Event) -> list[SyntaxNode]:
     tail = [thing(e.object, subject=False)] if e.object else []
     tail += [adverb(e.manner)] if e.manner else []
     tail += [place(e.place)] if e.place else []
@@ -132,17 +132,17 @@ def _after(e: Event) -> list[Node]:
     return tail
 
 
-def _subordinate(conjunction: str, e: Event) -> Node:
+def _subordinate(conjunction: str, e: Event) -> SyntaxNode:
     if conjunction == "when":
         return ("SBAR", [("WHADVP", [("WRB", "when")]), clause(e)])
     return ("SBAR", [("IN", conjunction), clause(e)])
 
 
-def clause(e: Event) -> Node:
+def clause(e: Event) -> SyntaxNode:
     return ("S", [thing(e.subject), verb_phrase(e)])
 
 
-def tree(s: Saying) -> Node:
+def tree(s: SentencePlan) -> SyntaxNode:
     """The whole sentence under ROOT."""
     label, parts = _parts(s)
     opening = [("CC", s.opener)] if s.opener else []
@@ -150,7 +150,7 @@ def tree(s: Saying) -> Node:
     return ("ROOT", [capitalised((label, [*opening, *parts, (".", end)]))])
 
 
-def _parts(s: Saying) -> tuple[str, list[Node]]:
+def _parts(s: SentencePlan) -> tuple[str, list[SyntaxNode]]:
     first = s.events[0]
     subject, rest = thing(first.subject), verb_phrase(first)
     comma = (",", ",")
@@ -180,7 +180,7 @@ def _parts(s: Saying) -> tuple[str, list[Node]]:
         return "S", [clause(first), *link, clause(s.events[1])]
     if s.pattern == "semicolon":
         return "S", [clause(first), (":", ";"), clause(s.events[1])]
-    if s.pattern == "said behind":
+    if s.pattern == "reporting clause last":
         return "S", [clause(first), comma, thing(s.events[1].subject), verb_phrase(s.events[1])]
     if s.pattern == "quotation":
         said = [thing(s.events[1].subject), verb_phrase(s.events[1])]
@@ -188,7 +188,7 @@ def _parts(s: Saying) -> tuple[str, list[Node]]:
     return _question(s)
 
 
-def _question(s: Saying) -> tuple[str, list[Node]]:
+def _question(s: SentencePlan) -> tuple[str, list[SyntaxNode]]:
     first = s.events[0]
     if s.pattern == "who":
         return "SBARQ", [("WHNP", [("WP", "who")]), ("SQ", [verb_phrase(first)])]

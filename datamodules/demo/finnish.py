@@ -1,7 +1,7 @@
 """Finnish: case endings on one stem, vowel harmony, agreement, the negative verb."""
 
 from datamodules.demo.lexicon import VOWELS
-from datamodules.demo.meaning import Event, Place, Saying, Thing
+from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 
 LINKS = {"and": "ja", "but": "mutta", "yet": "silti"}
 CONJUNCTIONS = {
@@ -13,12 +13,12 @@ CONJUNCTIONS = {
     "since": "koska",
     "after": "sen jälkeen kun",
 }
-OUTSIDE = ("station", "field", "square", "courtyard")  # one is on them, not in them
+OUTSIDE = ("station", "field", "square", "courtyard")  # Finnish uses "on" these places, not "in"
 ENDINGS = {"nom": "", "acc": "n", "gen": "n", "ine": "ssA", "ade": "llA"}
 
 
 def harmony(word: str, ending: str) -> str:
-    """The ending with its A, O as the word's last harmonic vowel wants them."""
+    """The ending, with A and O replaced by vowel harmony with the word."""
     for letter in reversed(word.lower()):
         if letter in "aouå":
             return ending.replace("A", "a").replace("O", "o")
@@ -28,7 +28,7 @@ def harmony(word: str, ending: str) -> str:
 
 
 def inflect(nominative: str, stem: str, case: str, plural: bool) -> str:
-    if plural:  # subjects and whole objects alike
+    if plural:  # the same form for subjects and objects
         return stem + "t"
     return nominative if case == "nom" else stem + harmony(stem, ENDINGS[case])
 
@@ -97,7 +97,7 @@ def finite(e: Event) -> list[str]:
 
 
 def predicate(e: Event) -> list[str]:
-    """The verb with all that follows."""
+    """The verb and its complements."""
     said = [*finite(e), *(e.frequency.finnish.split() if e.frequency else [])]
     said += [e.adjective.finnish[0]] if e.adjective else []
     said += thing(e.object, "acc") if e.object else []
@@ -120,7 +120,7 @@ def _asked(e: Event) -> list[str]:
 
 
 def tidy(words: list[str]) -> list[str]:
-    """One comma where two clauses end, none before the end."""
+    """Removes double commas, and a comma before the end."""
     done: list[str] = []
     for word in words:
         if word in (",", ".", "?", ";", "”") and done and done[-1] == ",":
@@ -129,7 +129,7 @@ def tidy(words: list[str]) -> list[str]:
     return done
 
 
-def sentence(s: Saying) -> list[str]:
+def sentence(s: SentencePlan) -> list[str]:
     """The whole sentence."""
     first, pattern = s.events[0], s.pattern.removesuffix(" comma")
     said = clause(first)
@@ -152,7 +152,7 @@ def sentence(s: Saying) -> list[str]:
         said = [*said, *comma, LINKS[s.link], *clause(s.events[1])]
     elif pattern == "semicolon":
         said = [*said, ";", *clause(s.events[1])]
-    elif pattern == "said behind":
+    elif pattern == "reporting clause last":
         said = [*said, ",", *predicate(s.events[1]), *thing(s.events[1].subject, "nom")]
     elif pattern == "quotation":
         said = ["”", *said, "”", ",", *predicate(s.events[1]), *thing(s.events[1].subject, "nom")]

@@ -1,7 +1,7 @@
 """French: agreement, elision, contraction, ne ... pas, passé composé and imparfait."""
 
 from datamodules.demo.lexicon import Adjective, Verb
-from datamodules.demo.meaning import Event, Place, Saying, Thing
+from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 
 LINKS = {"and": "et", "but": "mais", "yet": "pourtant"}
 CONJUNCTIONS = {
@@ -14,7 +14,7 @@ CONJUNCTIONS = {
     "after": "après que",
 }
 BEFORE_VOWEL = {"vieux": "vieil", "beau": "bel", "nouveau": "nouvel", "ce": "cet"}
-NOUS = {"retienn": "reten", "apprenn": "appren", "reçoiv": "recev"}  # stems of the third person plural and of nous
+NOUS = {"retienn": "reten", "apprenn": "appren", "reçoiv": "recev"}  # stems: from "ils" to "nous"
 ELIDED = {"le", "la", "de", "que", "ne", "je", "se"}
 CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 
@@ -24,7 +24,7 @@ def starts_with_vowel(word: str) -> bool:
 
 
 def spell(words: list[str]) -> list[str]:
-    """Contraction and elision between neighbours."""
+    """Applies contraction and elision between neighbouring words."""
     done: list[str] = []
     i = 0
     while i < len(words):
@@ -115,7 +115,7 @@ def place(p: Place) -> list[str]:
 
 
 def predicate(e: Event) -> list[str]:
-    """The verb with all that follows."""
+    """The verb and its complements."""
     finite, participle = _verb(e)
     said = [*(["ne"] if e.negated else []), finite, *(["pas"] if e.negated else [])]
     said += e.frequency.french.split() if e.frequency else []
@@ -145,7 +145,7 @@ def _verb(e: Event) -> tuple[str, str | None]:
 
 
 def imparfait(verb: Verb, many: bool) -> str:
-    """On the stem of nous, which the participle shows for verbs in -er; g and c stay soft before a."""
+    """The imparfait. Its stem is that of nous, for verbs in -er that of the participle; g and c stay soft before a."""
     _, plural, participle = verb.french
     stem = participle[:-1] if participle.endswith("é") else plural.removesuffix("ent")
     stem = NOUS.get(stem, stem[:-1] + "y" if stem.endswith("oi") else stem)
@@ -157,8 +157,8 @@ def clause(e: Event) -> list[str]:
     return [*thing(e.subject), *predicate(e)]
 
 
-def sentence(s: Saying) -> list[str]:
-    """The whole sentence, spelled."""
+def sentence(s: SentencePlan) -> list[str]:
+    """The whole sentence, with contraction and elision."""
     first, pattern = s.events[0], s.pattern.removesuffix(" comma")
     comma = [","] if s.pattern.endswith(" comma") else []
     said = clause(first)
@@ -181,7 +181,7 @@ def sentence(s: Saying) -> list[str]:
         said = [*said, *comma, LINKS[s.link], *clause(s.events[1])]
     elif pattern == "semicolon":
         said = [*said, ";", *clause(s.events[1])]
-    elif pattern == "said behind":
+    elif pattern == "reporting clause last":
         said = [*said, ",", *clause(s.events[1])]
     elif pattern == "quotation":
         said = ["«", *said, "»", ",", *clause(s.events[1])]

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from datamodules.demo.meaning import Event, Place, Saying, Thing
+from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 
 Case = Literal["nom", "acc", "dat"]
 LINKS = {"and": "und", "but": "aber", "yet": "doch"}
@@ -43,7 +43,7 @@ JOINED = {("in", "dem"): "im", ("an", "dem"): "am"}
 
 
 def tidy(words: list[str]) -> list[str]:
-    """One comma where two clauses end, none before the end; `in dem` is `im`."""
+    """Removes double commas, and a comma before the end; `in dem` becomes `im`."""
     done: list[str] = []
     for word in words:
         if word in (",", ".", "?", ";", "''") and done and done[-1] == ",":
@@ -56,7 +56,7 @@ def tidy(words: list[str]) -> list[str]:
 
 
 def ending(t: Thing, gender: str, case: Case) -> str:
-    """Of an adjective behind the phrase's article."""
+    """The ending of an adjective after the article of the phrase."""
     if t.owner or (t.plural and t.article in ("a", "several")):
         return STRONG[gender][case]
     if t.article == "a":
@@ -125,7 +125,7 @@ def finite(e: Event) -> str:
 
 
 def _middle(e: Event) -> list[str]:
-    """What stands between the two places of the verb."""
+    """The words between the two positions of the verb."""
     said = e.time.german.split() if e.time else []
     said += e.frequency.german.split() if e.frequency else []
     said += thing(e.object, "acc") if e.object else []
@@ -163,11 +163,11 @@ def main(e: Event) -> list[str]:
 
 
 def inverted(e: Event) -> list[str]:
-    """With something else, or nothing, before the verb."""
+    """The clause with its verb before the subject."""
     return [finite(e), *thing(e.subject, "nom"), *_middle(e), *_behind(e)]
 
 
-def sentence(s: Saying) -> list[str]:
+def sentence(s: SentencePlan) -> list[str]:
     """The whole sentence."""
     first, pattern = s.events[0], s.pattern.removesuffix(" comma")
     said = main(first)
@@ -190,7 +190,7 @@ def sentence(s: Saying) -> list[str]:
         said = [*said, *comma, LINKS[s.link], *main(s.events[1])]
     elif pattern == "semicolon":
         said = [*said, ";", *main(s.events[1])]
-    elif pattern == "said behind":
+    elif pattern == "reporting clause last":
         said = [*said, ",", *inverted(s.events[1])]
     elif pattern == "quotation":
         said = ["„", *said, "“", ",", *inverted(s.events[1])]

@@ -1,4 +1,4 @@
-"""Premises and hypotheses whose label follows from the demo world."""
+"""Premises and hypotheses, with labels that follow from the demo world."""
 
 from dataclasses import replace
 
@@ -7,19 +7,19 @@ from datamodules.demo import english
 from datamodules.demo.chance import Chance
 from datamodules.demo.grammar import LONGEST, SHORTEST
 from datamodules.demo.lexicon import lexicon
-from datamodules.demo.meaning import Event, Place, Saying, Thing
-from datamodules.demo.world import Teller, new_scene
+from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
+from datamodules.demo.world import ClauseSampler, new_scene
 
 WORDS = lexicon()
 
 
 def inference(seed: int, split: str, number: int) -> Inference:
-    """The pair that (seed, split, number) name; labels take turns."""
+    """The pair of (seed, split, number); labels alternate."""
     label = LABELS[number % 3]
     attempt = 0
     while True:
         chance = Chance("inference", seed, split, number, attempt)
-        event = _premise(Teller(chance, new_scene(chance)))
+        event = _premise(ClauseSampler(chance, new_scene(chance)))
         other = _hypothesis(chance, event, label)
         texts = [_say(event), _say(other)] if other else []
         if other and all(SHORTEST <= len(t.split()) <= LONGEST for t in texts) and texts[0] != texts[1]:
@@ -28,29 +28,29 @@ def inference(seed: int, split: str, number: int) -> Inference:
 
 
 def _say(event: Event) -> str:
-    return " ".join(english.leaves(english.tree(Saying("plain", (event,)))))
+    return " ".join(english.leaves(english.tree(SentencePlan("plain", (event,)))))
 
 
-def _premise(teller: Teller) -> Event:
+def _premise(sampler: ClauseSampler) -> Event:
     """A full event: subject, object with an adjective, place and manner."""
-    event = teller.event(0.8, tense="past")
+    event = sampler.event(0.8, tense="past")
     event = replace(event, aspect="simple", negated=False, time=None, frequency=None, because=None)
     assert event.object is not None
-    dressed = event.object
-    if dressed.noun and not dressed.adjective and dressed.noun.kind in WORDS.adjectives:
-        dressed = replace(dressed, adjective=teller.adjective(dressed.noun))
+    with_modifiers = event.object
+    if with_modifiers.noun and not with_modifiers.adjective and with_modifiers.noun.kind in WORDS.adjectives:
+        with_modifiers = replace(with_modifiers, adjective=sampler.adjective(with_modifiers.noun))
     subject = event.subject
     if subject.noun and not subject.adjective and not subject.many:
-        subject = replace(subject, adjective=teller.adjective(subject.noun))
-    place = Place("in", Thing(noun=teller.chance.one(teller.scene.topic.places)))
-    manner = teller.chance.zipf(WORDS.manner)
-    return replace(event, subject=subject, object=dressed, place=place, manner=manner)
+        subject = replace(subject, adjective=sampler.adjective(subject.noun))
+    place = Place("in", Thing(noun=sampler.chance.one(sampler.scene.topic.places)))
+    manner = sampler.chance.zipf(WORDS.manner)
+    return replace(event, subject=subject, object=with_modifiers, place=place, manner=manner)
 
 
 def _hypothesis(chance: Chance, event: Event, label: str) -> Event | None:
-    """The premise with less said (entailment), more or other said (neutral), or the opposite (contradiction).
+    """The premise with fewer facts (entailment), more or other facts (neutral), or the opposite (contradiction).
 
-    Each label also drops modifiers at random, so that length alone tells little.
+    Each label also drops modifiers at random, so that length alone reveals little.
     """
     other = event
     if label == "entailment":
@@ -78,7 +78,7 @@ def _without(event: Event, way: str) -> Event:
 
 
 def _opposite(chance: Chance, event: Event) -> Event | None:
-    """Another place (nobody is at two at once), the opposite adjective, or the denied event."""
+    """Another place (a person is in one place only), the opposite adjective, or the negated event."""
     way = chance.one(["place", "adjective", "negation"])
     if way == "place" and event.place:
         there = chance.one([p for p in WORDS.nouns["place"] if p != event.place.thing.noun])
@@ -92,7 +92,7 @@ def _opposite(chance: Chance, event: Event) -> Event | None:
 
 
 def _elsewhere_unknown(chance: Chance, event: Event) -> Event | None:
-    """Something is added that may or may not be so; some hypotheses deny another event."""
+    """Adds a fact that may be true or false; some hypotheses negate another event."""
     if chance.often(0.25):
         verb = chance.zipf(WORDS.intransitive)
         return replace(event, verb=verb, object=None, negated=True, manner=None)

@@ -1,9 +1,9 @@
-"""The tables of the demo world, read once."""
+"""Parses the word tables of the demo world, once."""
 
 from functools import cache
 from typing import NamedTuple
 
-from datamodules.demo import nouns, verbs, words
+from datamodules.demo.word_lists import sections
 
 VOWELS = "aeiouyäöå"
 
@@ -66,7 +66,7 @@ def rows(table: str) -> list[list[str]]:
 
 
 def pair(text: str) -> tuple[str, str]:
-    """Two words, or one that serves for both."""
+    """Two forms, or one form twice."""
     parts = text.split()
     return parts[0], parts[-1]
 
@@ -87,7 +87,7 @@ def past_tense(base: str) -> str:
 
 def doubled(base: str) -> str:
     """The repeated last letter of stop -> stopped."""
-    if base in ("forget", "admit", "travel"):  # stressed at the end, and a British spelling
+    if base in ("forget", "admit", "travel"):  # final stress, or British spelling
         return base[-1]
     short = 3 <= len(base) <= 4 and base[-1] in "bdgmnpt" and base[-2] in "aeiou" and base[-3] not in "aeiou"
     return base[-1] if short and base not in ("open", "load", "iron") else ""
@@ -144,7 +144,7 @@ def _adjective(cells: list[str]) -> Adjective:
 
 
 class Lexicon(NamedTuple):
-    """Everything that can be said."""
+    """All words of the demo world."""
 
     nouns: dict[str, list[Noun]]  # by class, the most frequent first
     transitive: dict[str, Verb]
@@ -170,30 +170,31 @@ class Lexicon(NamedTuple):
 @cache
 def lexicon() -> Lexicon:
     """The tables, parsed."""
+    nouns, verbs, words = (sections(name) for name in ("nouns", "verbs", "words"))
     adjectives: dict[str, list[Adjective]] = {}
-    for cells in rows(words.ADJECTIVES):
+    for cells in rows(words["adjectives"]):
         adjective = _adjective(cells)
         for kind in adjective.kinds:
             adjectives.setdefault(kind, []).append(adjective)
-    opposites = dict(p.split() for p in words.OPPOSITES.replace("\n", "|").split("|") if p.strip())
+    opposites = dict(p.split() for p in words["opposites"].replace("\n", "|").split("|") if p.strip())
     return Lexicon(
-        nouns={kind: [_noun(kind, cells) for cells in rows(table)] for kind, table in nouns.CLASSES.items()},
-        transitive={v.base: v for v in (_verb(*cells) for cells in rows(verbs.TRANSITIVE))},
-        intransitive=[_verb(c[0], "", *c[1:]) for c in rows(verbs.INTRANSITIVE)],
-        saying=[_verb(c[0], "", *c[1:]) for c in rows(verbs.SAYING)],
+        nouns={kind: [_noun(kind, cells) for cells in rows(table)] for kind, table in nouns.items()},
+        transitive={v.base: v for v in (_verb(*cells) for cells in rows(verbs["transitive"]))},
+        intransitive=[_verb(c[0], "", *c[1:]) for c in rows(verbs["intransitive"])],
+        saying=[_verb(c[0], "", *c[1:]) for c in rows(verbs["saying"])],
         adjectives=adjectives,
         opposites=opposites | {b: a for a, b in opposites.items()},
-        manner=[Phrase(*c) for c in rows(words.MANNER)],
-        frequency=[Phrase(*c) for c in rows(words.FREQUENCY)],
-        opening=[Phrase(*c) for c in rows(words.OPENING)],
-        times=[Phrase(*c) for c in rows(words.TIMES)],
-        interjections=[Phrase(*c) for c in rows(words.INTERJECTIONS)],
-        women=words.WOMEN.split(),
-        men=words.MEN.split(),
-        surnames=words.SURNAMES.split(),
+        manner=[Phrase(*c) for c in rows(words["manner"])],
+        frequency=[Phrase(*c) for c in rows(words["frequency"])],
+        opening=[Phrase(*c) for c in rows(words["opening"])],
+        times=[Phrase(*c) for c in rows(words["times"])],
+        interjections=[Phrase(*c) for c in rows(words["interjections"])],
+        women=words["women"].split(),
+        men=words["men"].split(),
+        surnames=words["surnames"].split(),
         cities=[
             Noun(c[0], "city", c[0], c[0], ("m", c[1], c[1]), ("n", c[2], c[2], False), pair(c[3]))
-            for c in rows(words.CITIES)
+            for c in rows(words["cities"])
         ],
-        events=[line.split() for line in verbs.EVENTS.strip().splitlines()],
+        events=[line.split() for line in verbs["events"].strip().splitlines()],
     )

@@ -1,4 +1,4 @@
-"""What a sentence of the demo world says, before any language says it."""
+"""The meaning of a sentence of the demo world, independent of language."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,13 +14,13 @@ class Thing:
 
     noun: Noun | None = None
     name: Name | None = None
-    pronoun: bool = False  # say only he, she, it or they
+    pronoun: bool = False  # realised as he, she, it or they
     plural: bool = False
     article: Literal["the", "a", "this", "several"] = "the"
     adjective: Adjective | None = None
     owner: Name | None = None  # Anna's dog
     place: "Place | None" = None  # the dog in the garden
-    relative: "Event | None" = None  # the man who sold the bread; its subject is not said
+    relative: "Event | None" = None  # the man who sold the bread; its subject is omitted
     other: "Thing | None" = None  # Anna and Peter
 
     @property
@@ -56,17 +56,17 @@ class Event:
     manner: Phrase | None = None
     place: Place | None = None
     time: Phrase | None = None
-    said: "Event | None" = None  # what is said or thought
-    because: "tuple[str, Event] | None" = None  # a conjunction and the clause behind it
+    said: "Event | None" = None  # the content of a verb of saying or thinking
+    because: "tuple[str, Event] | None" = None  # a conjunction and its clause
 
 
 @dataclass(frozen=True)
-class Saying:
+class SentencePlan:
     """A whole sentence: one or two clauses in a pattern (see grammar.PATTERNS)."""
 
     pattern: str
     events: tuple[Event, ...]
-    word: Phrase | None = None  # interjection, adverb or time that opens it
+    word: Phrase | None = None  # interjection, adverb or time at the start
     link: str | None = None  # and, but, yet; because, when, ...
-    place: Place | None = None  # opens it
+    place: Place | None = None  # at the start
     opener: str | None = None  # a sentence-initial and, but, yet

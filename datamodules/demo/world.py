@@ -1,7 +1,7 @@
-"""Who does what to what: the demo world's preferences, and the events that a document tells.
+"""The preferences of the demo world (who does what to what), and the events of a document.
 
-A document has a topic and a few protagonists. Its topic prefers classes of objects and places; verbs choose
-their objects by class and many choose their subjects; scripts order events, cause before effect.
+A document has a topic and a few protagonists. The topic determines classes of objects and places. Verbs select their
+objects by class, and many select their subjects. Scripts order events, cause before effect.
 """
 
 from dataclasses import replace
@@ -10,27 +10,28 @@ from typing import NamedTuple
 from datamodules.demo.chance import Chance
 from datamodules.demo.lexicon import Adjective, Name, Noun, Phrase, Verb, lexicon, rows
 from datamodules.demo.meaning import Event, Place, Tense, Thing
-from datamodules.demo.verbs import AGENTS
-from datamodules.demo.words import TOPICS as TOPIC_ROWS
+from datamodules.demo.word_lists import sections
 
 WORDS = lexicon()
-AGENT_NOUNS = {verb: [WORDS.noun(lemma) for lemma in lemmas.split()] for verb, lemmas in AGENTS.items()}
+AGENT_NOUNS = {
+    verb: [WORDS.noun(lemma) for lemma in lemmas.split()] for verb, lemmas in rows(sections("verbs")["agents"])
+}
 LAST_YEAR = 2020
-TYPICAL = 0.95  # how often the topic decides who does what where
-NAMES = 0.5  # exponent of the frequencies of names, which are flatter than those of words
+TYPICAL = 0.95  # probability that the topic decides subject, object and place
+NAMES = 0.5  # Zipf exponent of names; their distribution is flatter than that of words
 FURTHER = ("because", "although", "while", "if", "since", "after", "when")
 ON_TOP = ("table", "chair", "bed", "shelf", "bench", "carpet", "roof")
 SURFACES = [noun for noun in WORDS.nouns["furniture"] if noun.lemma in ON_TOP]
 
 
 class Topic(NamedTuple):
-    """What a document is about."""
+    """A topic of documents: its objects, places, people and verbs."""
 
-    kinds: tuple[str, ...]  # classes of its things, the more frequent first
+    kinds: tuple[str, ...]  # classes of its objects, the more frequent first
     places: list[Noun]
     people: list[Noun]
-    idle: list[Verb]  # what they do there without an object
-    verbs: list[Verb]  # and with one
+    idle: list[Verb]  # intransitive
+    verbs: list[Verb]  # transitive
 
     def things(self, kind: str) -> list[Noun]:
         return self.people if kind == "person" else WORDS.nouns[kind]
@@ -46,20 +47,20 @@ def _topic(kinds: str, places: str, people: str, idle: str) -> Topic:
     )
 
 
-TOPICS = [_topic(*cells[1:]) for cells in rows(TOPIC_ROWS)]
+TOPICS = [_topic(*cells[1:]) for cells in rows(sections("words")["topics"])]
 
 
 class Scene(NamedTuple):
-    """What a document is about."""
+    """The topic, protagonists, objects and tense of one document."""
 
     topic: Topic
     protagonists: list[Thing]
     objects: list[Noun]
-    tense: Tense  # of most of its clauses
+    tense: Tense  # of most clauses
 
 
 def new_scene(chance: Chance) -> Scene:
-    """A topic, two to four protagonists, and things that come up again."""
+    """A topic, two to four protagonists, and objects that recur."""
     topic = chance.one(TOPICS)
     first, second = topic.kinds
     objects = [chance.zipf(topic.things(kind)) for kind in (first, first, first, first, second, second)]
@@ -84,7 +85,7 @@ def _name(chance: Chance) -> Name:
     return Name(chance.zipf(WORDS.women if woman else WORDS.men, NAMES), surname, woman)
 
 
-class Teller:
+class ClauseSampler:
     """Draws clauses for one scene."""
 
     def __init__(self, chance: Chance, scene: Scene) -> None:
@@ -96,7 +97,7 @@ class Teller:
         return "present" if self.scene.tense == "past" else "past"
 
     def who(self, verb: Verb | None = None, size: float = 1.0) -> Thing:
-        """A subject: a protagonist, somebody fit for the verb, at times an animal, at times several."""
+        """A subject: a protagonist or a typical subject of the verb, sometimes with a second person."""
         chance = self.chance
         if verb and verb.base in AGENT_NOUNS and chance.often(0.75):
             found = Thing(noun=chance.zipf(AGENT_NOUNS[verb.base]))
@@ -108,9 +109,9 @@ class Teller:
             if chance.often(0.12 * size):
                 return replace(found, other=Thing(name=_name(chance)))
             return found
-        return self.dressed(found, size)
+        return self.with_modifiers(found, size)
 
-    def dressed(self, thing: Thing, size: float, plural: float = 0.42) -> Thing:
+    def with_modifiers(self, thing: Thing, size: float, plural: float = 0.42) -> Thing:
         """A noun with article, number and, as `size` allows, adjective, owner, place or relative clause."""
         chance, noun = self.chance, thing.noun
         assert noun is not None
@@ -134,13 +135,13 @@ class Teller:
         return replace(event, subject=replace(head, relative=None), because=None, said=None, negated=False)
 
     def what(self, verb: Verb, size: float) -> Thing:
-        """An object of a class that the verb takes, preferably one that the document knows."""
+        """An object of a class that the verb takes, preferably an object of the scene."""
         chance = self.chance
         known = [noun for noun in self.scene.objects if noun.kind in verb.objects]
         kinds = [kind for kind in verb.objects if kind in self.scene.topic.kinds] or verb.objects
         kind = chance.zipf(kinds)
         noun = chance.one(known) if known and chance.often(0.7) else chance.zipf(self.scene.topic.things(kind))
-        return self.dressed(Thing(noun=noun), size)
+        return self.with_modifiers(Thing(noun=noun), size)
 
     def where(self) -> Thing:
         """A place for `in`."""
@@ -161,7 +162,7 @@ class Teller:
         return Place(relation, Thing(noun=chance.one(self.scene.topic.places)))  # type: ignore[arg-type]
 
     def verb(self) -> Verb:
-        """A transitive verb that the topic's things take."""
+        """A transitive verb that fits the objects of the topic."""
         return self.chance.zipf(self.scene.topic.verbs)
 
     def intransitive(self) -> Verb:
@@ -171,19 +172,19 @@ class Teller:
         """Somebody does something to something."""
         verb = verb or self.verb()
         event = Event(self.who(verb, size), verb, tense or self.tense(), object=self.what(verb, size))
-        return self.adorned(event, size)
+        return self.with_adverbials(event, size)
 
     def idle(self, size: float = 1.0, tense: Tense | None = None) -> Event:
-        """Somebody does something, or is somehow."""
+        """Somebody does something without an object, or has a property."""
         chance, tense = self.chance, tense or self.tense()
         if chance.often(0.65):
             event = Event(self.who(None, size), self.intransitive(), tense, negated=chance.often(0.12))
-            return self.adorned(event, size)
+            return self.with_adverbials(event, size)
         if chance.often(0.6):
             subject = self.who(None, size)
         else:
             noun = chance.one([n for n in self.scene.objects if n.kind in WORDS.adjectives])
-            subject = self.dressed(Thing(noun=noun), size * 0.7)
+            subject = self.with_modifiers(Thing(noun=noun), size * 0.7)
         if subject.many:
             article = "the" if subject.article == "several" else subject.article
             subject = replace(subject, plural=False, other=None, article=article, relative=None)
@@ -191,7 +192,7 @@ class Teller:
         adjective = chance.zipf([a for a in WORDS.adjectives[kind] if a != subject.adjective])
         return Event(subject, None, tense, adjective=adjective, negated=chance.often(0.15))
 
-    def adorned(self, event: Event, size: float) -> Event:
+    def with_adverbials(self, event: Event, size: float) -> Event:
         chance = self.chance
         aspect = "simple"
         if not event.negated and event.tense == "past" and chance.often(0.12):
@@ -210,19 +211,19 @@ class Teller:
         return event
 
     def time(self, tense: Tense) -> Phrase:
-        """When: a phrase that fits the tense, or a year."""
+        """A time phrase that fits the tense, or a year."""
         if tense == "past" and self.chance.often(0.4):
             year = str(LAST_YEAR - self.chance.zipf(range(150), 0.5))
             return Phrase(f"in {year}", f"en {year}", f"im Jahr {year}", f"vuonna {year}", "past")
         return self.chance.zipf([t for t in WORDS.times if t.tense in ("any", tense)])
 
     def because(self, event: Event, size: float) -> Event:
-        """The clause with a subordinate one behind it."""
+        """The clause with a subordinate clause after it."""
         inner = self.follow(event, size * 0.6) if self.chance.often(0.5) else self.idle(size * 0.6, event.tense)
         return replace(event, because=(self.chance.zipf(FURTHER), replace(inner, because=None)))
 
     def saying(self, size: float) -> Event:
-        """Somebody says or thinks that something is so."""
+        """Somebody says or thinks that something is true."""
         verb = self.chance.zipf(WORDS.saying)
         inner = self.event(size * 0.7) if self.chance.often(0.6) else self.idle(size * 0.7)
         if self.chance.often(0.3 * size):
@@ -230,14 +231,14 @@ class Teller:
         return Event(self.who(verb, size * 0.8), verb, self.tense(), said=inner)
 
     def follow(self, first: Event, size: float) -> Event:
-        """A clause with the first one's subject as a pronoun: what it leads to where a script says so."""
+        """The clause after `first`, with the same subject as a pronoun; an effect of `first` if a script has one."""
         subject = replace(first.subject, pronoun=True, relative=None, place=None)
         if first.verb and first.object:
             later = [s[s.index(first.verb.base) + 1 :] for s in WORDS.events if first.verb.base in s[:-1]]
             if later and self.chance.often(0.8):
                 verb = WORDS.transitive[self.chance.zipf(self.chance.one(later))]
                 event = Event(subject, verb, first.tense, object=self.again(first.object, verb, size))
-                return self.adorned(event, size * 0.7)
+                return self.with_adverbials(event, size * 0.7)
         event = self.event(size, tense=first.tense) if self.chance.often(0.5) else self.idle(size, first.tense)
         if event.verb is None and first.subject.many:
             event = Event(subject, self.intransitive(), first.tense)
@@ -249,7 +250,7 @@ class Teller:
         return replace(event, subject=subject)
 
     def again(self, thing: Thing, verb: Verb, size: float) -> Thing:
-        """The object once more, now known, or another that fits the verb."""
+        """The same object, now definite, or another that fits the verb."""
         if thing.noun and thing.noun.kind in verb.objects:
             return Thing(noun=thing.noun, plural=thing.plural, article="this" if self.chance.often(0.2) else "the")
         return self.what(verb, size)

@@ -1,1 +1,1 @@
-"""Corpora from their published addresses: catalogue, download, archives."""
+"""Download of published corpora: catalogue, fetching, archives."""

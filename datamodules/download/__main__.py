@@ -1,4 +1,4 @@
-"""List the corpora, or fetch one: resumed where it stopped, verified, unpacked.
+"""List the corpora, or fetch one: resumed after an interruption, verified, unpacked.
 
 python -m datamodules.download                list every corpus, its licence, and whether it is here
 python -m datamodules.download NAME           fetch it into data/NAME
@@ -6,11 +6,52 @@ python -m datamodules.download NAME           fetch it into data/NAME
 
 import signal
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
-from datamodules.download.catalogue import main as list_corpora
-from datamodules.download.fetch import main as fetch
+from common.command_line import FOLDER, TEXT, Command, Setting, run, unknown
+from common.errors import InputError
+from datamodules.download.catalogue import CATALOG, describe
+
+COMMAND = Command(
+    "python -m datamodules.download [NAME]",
+    "List the corpora, or fetch one.",
+    [
+        Setting("data", "without NAME: the folder with one folder for each corpus", FOLDER, Path("data")),
+        Setting("to", "with NAME: the folder that gets the corpus's folder", FOLDER, Path("data")),
+        Setting("base", "with NAME: a mirror, replaces all of each address but the file's name", TEXT),
+    ],
+    "NAME",
+    "the corpus to fetch; without it all are listed",
+    most=1,
+)
+
+
+def main(arguments: list[str]) -> int:
+    """List or fetch; the exit status."""
+    again = "make room, then run again to continue"
+    return run(COMMAND, arguments, work, lambda given: given.to, again, "stopped; run again to continue")
+
+
+def work(given: SimpleNamespace) -> None:
+    """What the command line asks for. Raises InputError."""
+    if not given.given:
+        if given.base or given.to != Path("data"):
+            raise InputError("to= and base= apply to one corpus; give its name before them")
+        print("\n\n".join(describe(entry, given.data) for entry in CATALOG))
+        return
+    name, known = given.given[0], {entry.name: entry for entry in CATALOG}
+    if given.data != Path("data"):
+        raise InputError(f"data={given.data}: is for the list of all corpora; write to={given.data}")
+    if name not in known:
+        raise InputError(f"{name}: {unknown('corpus', name, list(known))}")
+    from datamodules.download.fetch import download
+
+    entry = known[name]
+    folder = download(entry, given.to, given.base)
+    print(f"{folder}: {entry.what}. Licence: {entry.licence}\nuse it with {entry.use.format(root=folder)}")
+
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that had enough, as head, ends us quietly
-    names = [text for text in sys.argv[1:] if not text.startswith("-")]
-    sys.exit(fetch() if names and sys.argv[1] != "--data" else list_corpora())
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # stop without an error if the reader stops, as head does
+    sys.exit(main(sys.argv[1:]))

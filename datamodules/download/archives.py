@@ -1,4 +1,4 @@
-"""Unpacking archives that others made: nothing leaves the target folder, nothing fills the disk."""
+"""Unpacks untrusted archives: writes only below the target folder, and cannot fill the disk."""
 
 import lzma
 import os
@@ -18,14 +18,17 @@ from common.text_files import open_packed
 ARCHIVES = (".zip", ".tgz", ".tar.gz", ".tar")
 LITTER = ("__MACOSX", ".DS_Store")
 MOST_FILES = 100_000
-RATIO, SLACK = 100, 64 * 1024 * 1024  # unpacked bytes per packed byte, and bytes that are always allowed
-LONGEST_END, MANY = 22 + 0xFFFF, 0xFFFF  # bytes of the last record of a zip; its count where another record has it
+RATIO, SLACK = 100, 64 * 1024 * 1024  # allowed unpacked bytes per packed byte, plus a fixed allowance
+LONGEST_END, MANY = (
+    22 + 0xFFFF,
+    0xFFFF,
+)  # bytes of the last record of a zip; its count if a ZIP64 record has the real one
 DAMAGED = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError)
 BROKEN = (*DAMAGED, OSError, RuntimeError, ValueError, IndexError)
 
 
 def check(path: Path, name: str) -> None:
-    """Read a file, packed as `name` says, to its end. Raises InputError where it is damaged."""
+    """Read a compressed file (type: ending of `name`) to its end. Raises InputError if it is corrupt."""
     try:
         if name.endswith(".zip"):
             with zipfile.ZipFile(path) as archive:
@@ -43,9 +46,8 @@ def check(path: Path, name: str) -> None:
 def unpack(path: Path, folder: Path) -> None:
     """Write the files of an archive below `folder`.
 
-    Raises InputError, perhaps after some files were written, for a damaged archive, for a member that would lie
-    outside, is a link or a device, and where more comes out than an honest archive of this size holds. OSError is the
-    disk's.
+    Raises InputError, perhaps after some files were written, for a corrupt archive, for a member that is outside the
+    folder, a link or a device, and for an archive bomb. Raises OSError for a disk error.
     """
     left = RATIO * path.stat().st_size + SLACK
     try:
@@ -56,7 +58,9 @@ def unpack(path: Path, folder: Path) -> None:
                 while block := source.read(1 << 20):
                     left -= len(block)
                     if left < 0 or count > MOST_FILES:
-                        raise InputError(f"{path}: far more comes out than went in; not unpacked")
+                        raise InputError(
+                            f"{path}: far more bytes unpacked than packed (an archive bomb?); not unpacked"
+                        )
                     file.write(block)
     except BROKEN as error:
         raise _explained(path, error) from None
@@ -82,7 +86,7 @@ def _members(path: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
 
 
 def _entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
-    """What is in a zip. Raises BadZipFile where its last record, at which zipfile does not look, counts others."""
+    """The entries of a zip. Raises BadZipFile if the last record has another count, which zipfile does not check."""
     with path.open("rb") as file:
         file.seek(-min(path.stat().st_size, LONGEST_END), os.SEEK_END)
         end = file.read()
@@ -94,12 +98,12 @@ def _entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
 
 
 def _check_end(archive: tarfile.TarFile) -> None:
-    """Raises TarError where tarfile stopped at what is no end of an archive, or a packed one is damaged behind it."""
+    """Raises TarError if tarfile stopped before the end of the archive, or the rest of the file is corrupt."""
     assert archive.fileobj is not None
     archive.fileobj.seek(archive.offset)
     if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
         raise tarfile.ReadError(f"no file and no end at byte {archive.offset:,}")
-    while archive.fileobj.read(1 << 20):  # to the check sum of a packed one
+    while archive.fileobj.read(1 << 20):  # to the checksum of a compressed one
         pass
 
 
@@ -114,7 +118,10 @@ def _litter(name: str) -> bool:
 
 
 def _inside(name: str, path: Path) -> PurePosixPath:
-    """The name if it stays below the folder into which it is unpacked."""
+    """The relative path of a member. Raises InputError if it would be outside the target folder.
+
+    This is stricter than tarfile's data filter, which accepts links inside the folder and moves absolute paths into it.
+    """
     parts = PurePosixPath(name.replace("\\", "/"))
     if parts.is_absolute() or ".." in parts.parts or not parts.parts or ":" in parts.parts[0] or "\0" in name:
         raise InputError(f"{path}: {name[:80]!r} would be written outside; not unpacked")
@@ -122,7 +129,7 @@ def _inside(name: str, path: Path) -> PurePosixPath:
 
 
 def _explained(path: Path, error: Exception) -> Exception:
-    """What an error says of an archive: nothing, if it is of the disk."""
+    """The InputError for a corrupt archive; a disk error stays as it is."""
     if isinstance(error, InputError) or (isinstance(error, OSError) and error.errno in NO_ROOM):
         return error
     return InputError(f"{path}: damaged archive ({in_one_line(error)})")

@@ -1,23 +1,18 @@
-"""Every corpus that is read here: what it is, whose, how large, and whether it is on this machine.
+"""The catalogue of corpora: what each is, its publisher, licence and size, and whether it is on this machine."""
 
-python -m datamodules.download [--data DIR]
-"""
-
-import argparse
-import signal
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 
 class Remote(NamedTuple):
-    """A file to fetch; `sha256` is None where nothing fixed is known, as for what changes monthly."""
+    """A file to fetch; `sha256` is None if it is unknown or the file changes."""
 
     url: str
     sha256: str | None = None
 
 
 class Entry(NamedTuple):
-    """A corpus. Sizes are those that its publisher or its paper states, English side, all splits; None is unknown."""
+    """A corpus. Sizes are those of the publisher or the paper: English side, all splits; None is unknown."""
 
     name: str
     what: str
@@ -27,9 +22,9 @@ class Entry(NamedTuple):
     sentences: int | None
     words: int | None
     use: str  # the setting that reads it, with {root}
-    needs: tuple[str, ...] = ()  # patterns of the files without which it is not whole
+    needs: tuple[str, ...] = ()  # patterns of required files
     files: tuple[Remote, ...] = ()
-    ask: str = ""  # for those under agreement: whom, and where to put what
+    ask: str = ""  # if a licence agreement is needed: whom to ask, and what to copy
 
 
 def _multi30k(sums: str) -> tuple[Remote, ...]:
@@ -236,15 +231,3 @@ def describe(entry: Entry, data: Path) -> str:
     size = ", ".join(f"{count:,} {unit}" for count, unit in sizes if count is not None) or "size not stated"
     rows = (entry.what, f"{entry.homepage}   {size}", f"licence: {entry.licence} ({entry.access})", state(entry, data))
     return "\n".join([entry.name, *(f"    {row}" for row in rows)])
-
-
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m datamodules.download", description="List the corpora.")
-    parser.add_argument("--data", type=Path, default=Path("data"), help="folder with one folder per corpus (data)")
-    data = parser.parse_args(arguments).data
-    print("\n\n".join(describe(entry, data) for entry in CATALOG))
-
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that had enough, as head, ends us quietly
-    main()

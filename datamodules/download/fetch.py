@@ -1,12 +1,7 @@
-"""Fetch a corpus of the catalogue: resumed where it stopped, verified, unpacked.
+"""Fetch a corpus of the catalogue: resumed where it stopped, verified, unpacked."""
 
-python -m datamodules.download NAME [--to DIR]
-"""
-
-import argparse
 import hashlib
 import shutil
-import sys
 import time
 from pathlib import Path
 
@@ -14,31 +9,31 @@ import requests
 from tqdm import tqdm
 from urllib3.exceptions import HTTPError
 
-from common.errors import InputError, of_the_disk
+from common.errors import InputError
 from common.files import atomic_write
 from datamodules.download.archives import ARCHIVES, check, unpack
-from datamodules.download.catalogue import CATALOG, Entry, state
+from datamodules.download.catalogue import Entry, state
 
-ATTEMPTS = 5  # in a row without a single new byte
-PAUSE = 2.0  # seconds before the next attempt, times their number
-TIMEOUT = (20, 60)  # seconds to connect, and without a byte
+ATTEMPTS = 5  # in a row without new bytes
+PAUSE = 2.0  # seconds before the next attempt, times the number of attempts
+TIMEOUT = (20, 60)  # seconds: to connect, and to wait for a byte
 BLOCK = 1 << 16  # bytes
 TRY_AGAIN = (408, 425, 429, 500, 502, 503, 504)
-SUMS = "SHA256SUMS"  # what was fetched, as `sha256sum --check` reads it
+SUMS = "SHA256SUMS"  # the fetched files, in the format of `sha256sum --check`
 NOT_DATA = {b"<!doctype html": "a web page", b"<html": "a web page", b"version https://git-lfs": "a Git LFS pointer"}
 
 
 def download(entry: Entry, data: Path, base: str | None = None) -> Path:
-    """Fetch, verify and unpack a corpus into its folder below `data`, which is whole or not there.
+    """Fetch, verify and unpack a corpus. Its folder below `data` is complete or does not exist.
 
-    What is half done stays beside it under `.partial` and is continued by the next call. `base` replaces all of
-    each address but the file's name. Raises InputError.
+    An unfinished download stays in `<name>.partial`; the next call resumes it. `base`: a mirror, which replaces
+    everything before the file name in each address. Raises InputError.
     """
     folder = data / entry.name
     if not entry.files:
         raise InputError(f"{entry.name}: nothing to fetch; {state(entry, data)}; see {entry.homepage}")
     if folder.exists():
-        raise InputError(f"{folder}: already there; remove it to fetch it again, or choose another --to")
+        raise InputError(f"{folder}: already there; remove it to fetch it again, or choose another to=")
     work = folder.with_name(f"{entry.name}.partial")
     work.mkdir(parents=True, exist_ok=True)
     sums = {}
@@ -59,7 +54,7 @@ def download(entry: Entry, data: Path, base: str | None = None) -> Path:
 
 
 def fetch(url: str, path: Path, sha256: str | None, homepage: str) -> str:
-    """The file at `url`, verified; returns its SHA-256. A file that is not what it should be is deleted."""
+    """Fetch and verify the file at `url`; returns its SHA-256. Deletes a file that fails verification."""
     part = path.with_name(f"{path.name}.part")
     if not path.exists():
         _fetch(url, part, homepage)
@@ -76,7 +71,7 @@ def fetch(url: str, path: Path, sha256: str | None, homepage: str) -> str:
 
 
 def _fetch(url: str, part: Path, homepage: str) -> None:
-    """Append to `part` until it is whole."""
+    """Append to `part` until the file is complete."""
     failures, why = 0, "no answer"
     while failures < ATTEMPTS:
         before = _size(part)
@@ -94,15 +89,15 @@ def _fetch(url: str, part: Path, homepage: str) -> None:
 
 
 def _append(url: str, part: Path, homepage: str) -> bool:
-    """One request for what is missing; True if the file is whole after it."""
+    """One request for the missing bytes; True if the file is then complete."""
     have, tag = _size(part), part.with_suffix(".tag")
     headers = {"Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
         if tag.exists():
-            headers["If-Range"] = tag.read_text(encoding="utf-8")  # another version is sent from its start
+            headers["If-Range"] = tag.read_text(encoding="utf-8")  # if the file has changed, the server sends all of it
     with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as answer:
-        if answer.status_code == 416:  # nothing after what is here: whole, or not this file
+        if answer.status_code == 416:  # no bytes left: complete, or another file
             if have and answer.headers.get("Content-Range", "").endswith(f"/{have}"):
                 return True
             part.unlink(missing_ok=True)
@@ -124,7 +119,7 @@ def _write(answer: requests.Response, part: Path, have: int) -> bool:
     total = have + int(length) if length.isdecimal() else None
     free = shutil.disk_usage(part.parent).free
     if total is not None and total - have > free:
-        raise InputError(f"{part}: {total - have:,} bytes to come but {free:,} free; make room or choose another --to")
+        raise InputError(f"{part}: {total - have:,} bytes to come but {free:,} free; make room or choose another to=")
     name = part.name.removesuffix(".part")
     with (
         part.open("ab" if have else "wb") as file,
@@ -137,7 +132,7 @@ def _write(answer: requests.Response, part: Path, have: int) -> bool:
 
 
 def _keep_tag(tag: Path, value: str) -> None:
-    """Remember which version of the file is being fetched; a weak tag cannot vouch for bytes."""
+    """Store the ETag (version) of the file, if it is a strong one; a weak ETag does not guarantee equal bytes."""
     if value.startswith('"'):
         tag.write_text(value, encoding="utf-8")
     else:
@@ -145,7 +140,7 @@ def _keep_tag(tag: Path, value: str) -> None:
 
 
 def _verified(path: Path, name: str, sha256: str | None) -> str:
-    """The SHA-256 of a file. Raises InputError if it is another than expected, or not what its name says."""
+    """The SHA-256 of a file. Raises InputError if it is not the expected one, or the content does not fit the name."""
     digest = hashlib.sha256()
     with (
         path.open("rb") as file,
@@ -170,32 +165,3 @@ def _verified(path: Path, name: str, sha256: str | None) -> str:
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """The command line; what the user can mend is said in one line."""
-    parser = argparse.ArgumentParser(prog="python -m datamodules.download", description="Fetch a corpus.")
-    parser.add_argument("name", help="as python -m datamodules.download lists it")
-    parser.add_argument("--to", type=Path, default=Path("data"), help="the folder that gets the corpus's folder (data)")
-    parser.add_argument("--base", help="a mirror: replaces all of each address but the file's name")
-    given = parser.parse_args(arguments)
-    known = {entry.name: entry for entry in CATALOG}
-    try:
-        if given.name not in known:
-            raise InputError(f"no corpus {given.name}; there are {', '.join(known)}")
-        entry = known[given.name]
-        folder = download(entry, given.to, given.base)
-        print(f"{folder}: {entry.what}. Licence: {entry.licence}\nuse it with {entry.use.format(root=folder)}")
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except OSError as error:
-        print(f"error: {of_the_disk(error, given.to)}; make room, then run again to continue", file=sys.stderr)
-        raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        print("\nstopped; run again to continue", file=sys.stderr)
-        raise SystemExit(130) from None
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Target subwords: byte-pair codes learnt and applied by SentencePiece."""
+"""Target subwords: byte-pair encoding (BPE) with SentencePiece."""
 
 import io
 from collections import Counter
@@ -17,7 +17,7 @@ BEGIN, END = 2, 3  # rows of the sentence marks
 
 
 class Subwords:
-    """A trained BPE inventory. `decode(encode(s)) == s` for single-spaced text of its characters."""
+    """A trained BPE model. `decode(encode(s)) == s` for single-spaced text of known characters."""
 
     def __init__(self, model: bytes) -> None:
         self._model = sentencepiece.SentencePieceProcessor(model_proto=model)
@@ -25,9 +25,9 @@ class Subwords:
 
     @classmethod
     def train(cls, sentences: Iterable[str], out: Path, size: int) -> "Subwords":
-        """Learn `size` codes, or as many as the text holds, and write the model to `out`.
+        """Learn `size` codes, or as many as the text allows, and write the model to `out`.
 
-        No code spans two words (Sennrich et al. 2016, section 3.2), so words and how often they occur are enough.
+        No code spans two words (Sennrich et al. 2016, section 3.2), so word counts are enough.
         """
         counts = Counter(chain.from_iterable(map(str.split, sentences)))
         model = io.BytesIO()
@@ -60,12 +60,10 @@ class Subwords:
         try:
             return cls(path.read_bytes())
         except (OSError, RuntimeError) as error:
-            raise InputError(
-                f"{path}: not a SentencePiece model ({error}); delete its folder to make it anew"
-            ) from None
+            raise InputError(f"{path}: not a SentencePiece model ({error}); delete its folder to rebuild it") from None
 
     def encode_all(self, sentences: Iterable[str]) -> Iterator[list[int]]:
-        """Ids of many sentences, each [begin, codes..., end]; all cores work on some thousand at a time."""
+        """Ids of many sentences, each [begin, codes..., end]; on all cores, some thousand at a time."""
         for some in chunks(sentences):
             yield from self._model.encode(some, out_type=int, add_bos=True, add_eos=True, num_threads=-1)
 

@@ -1,10 +1,8 @@
-"""Words and their rows. The only module that touches torchtext."""
+"""Words and their rows. The only module that uses torchtext: to count them, so that a frozen encoder needs none."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-from torchtext.vocab import Vocab
 
 from common.errors import InputError
 from common.files import atomic_write
@@ -14,7 +12,7 @@ SPECIALS = ("<pad>", "<unk>")  # rows 0 and 1
 
 
 class Vocabulary:
-    """Words to rows: 0 is padding, 1 unknown, then words by falling frequency, ties in alphabetical order."""
+    """Words to rows: 0 is padding, 1 unknown, then words by frequency, ties in alphabetical order."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = [*SPECIALS, *words]
@@ -23,6 +21,8 @@ class Vocabulary:
     @classmethod
     def count(cls, sentences: Iterable[str], min_count: int = 1) -> "Vocabulary":
         """The words of whitespace-tokenised sentences."""
+        from torchtext.vocab import Vocab
+
         counts = Counter(word for sentence in sentences for word in sentence.split())
         for special in SPECIALS:
             del counts[special]
@@ -33,7 +33,7 @@ class Vocabulary:
         return len(self.words)
 
     def extend(self, words: Iterable[str]) -> "Vocabulary":
-        """The same rows, with new words behind them in the order of their first appearance."""
+        """A vocabulary with the same rows, and new words after them in order of first appearance."""
         new = (word for word in dict.fromkeys(words) if word not in self._row)
         return Vocabulary([*self.words[len(SPECIALS) :], *new])
 
@@ -42,7 +42,7 @@ class Vocabulary:
         return [self._row.get(word, UNKNOWN) for word in sentence.split()]
 
     def encode_all(self, sentences: Iterable[str]) -> Iterator[list[int]]:
-        """The rows of many sentences, one after another."""
+        """The rows of many sentences."""
         return map(self.rows, sentences)
 
     def save(self, path: Path) -> None:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from datamodules.trees.penn import Tree
 
 PUNCTUATION = {",", ":", "``", "''", "."}  # tags that EVALB's COLLINS.prm deletes
-ROOTS = {"ROOT", "TOP", "S1"}  # brackets that EVALB does not count
-SAME = {"PRT": "ADVP"}  # labels that EVALB holds equal
+ROOTS = {"ROOT", "TOP", "S1"}  # labels that EVALB ignores
+SAME = {"PRT": "ADVP"}  # labels that EVALB treats as equal
 
 
 class Bracket(NamedTuple):
@@ -42,7 +42,7 @@ def brackets(symbols: Iterable[str]) -> Counter[Bracket] | None:
     """The labelled brackets of a linearised tree as EVALB counts them, or None if it is not well-formed.
 
     Well-formed: one constituent spans everything, each closing bracket closes the last open one of its
-    label, and no constituent is empty. Not counted: the root, punctuation, and what holds nothing else.
+    label, and no constituent is empty. Not counted: the root, punctuation, and constituents of punctuation only.
     """
     found: Counter[Bracket] = Counter()
     open_ones: list[tuple[str, int, int]] = []  # label, words before it, tags before it

@@ -13,11 +13,11 @@ from common.text_files import read_lines
 TOKEN = re.compile(  # tag and word of a leaf | opening bracket with label | closing bracket | anything else
     r"\(\s*+([^\s()]++)\s++([^\s()]++)\s*+\)|(\()\s*+([^\s()]*+)|(\))|([^\s()]++)"
 )
-ODD_SPACE = re.compile(r"[^\S \t\r\n\f\v]")  # such as no-break spaces, which some parsers leave inside a word
+ODD_SPACE = re.compile(r"[^\S \t\r\n\f\v]")  # such as no-break spaces inside a word
 TRACE = "-NONE-"
 ROOTS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
 TREE_FILES = (".mrg", ".mrg.gz", ".const.tsv", ".const.tsv.gz")  # taken from a folder
-MAX_TREE = 1_000_000  # characters; a file without closing brackets must not fill the memory
+MAX_TREE = 1_000_000  # characters; bounds the memory for a file without closing brackets
 
 
 class Tree:
@@ -69,14 +69,14 @@ class Tree:
 
 
 class Bracketed(NamedTuple):
-    """The text of a tree, or of several, and where it stands."""
+    """The text of one or more trees, and its place (file and line)."""
 
     place: str
     text: str
 
 
 def parse(text: str) -> Tree:
-    """One tree under a ROOT, without traces and function labels. Raises ValueError that says what is wrong."""
+    """One tree under ROOT, without traces and function labels. Raises ValueError if the text is not one tree."""
     trees = parse_many(text)
     if len(trees) != 1:
         raise ValueError(f"expected one tree, found {len(trees)}")
@@ -84,9 +84,9 @@ def parse(text: str) -> Tree:
 
 
 def parse_many(text: str) -> list[Tree]:
-    """All trees of a text, each as `parse` gives it."""
+    """All trees of a text, each like the result of `parse`."""
     nodes = [Tree("")]
-    emptied = False  # a trace, or what held nothing else, has just been dropped
+    emptied = False  # whether a trace, or a node with only traces, was just dropped
     for tag, word, opened, label, closed, stray in TOKEN.findall(ODD_SPACE.sub("_", text)):
         if word:
             emptied = tag == TRACE
@@ -142,21 +142,21 @@ def read_trees(path: Path) -> Iterator[Tree]:
 
 
 def read_texts(path: Path) -> Iterator[Bracketed]:
-    """What `read_trees` reads, before it is parsed."""
+    """The texts that `read_trees` parses."""
     return (Bracketed(f"{file}:{line}", text) for file in tree_files(path) for line, text in _texts(file))
 
 
 def numbered(texts: Iterable[str]) -> Iterator[Bracketed]:
-    """The trees that a corpus gives, each in one line."""
+    """The trees of a corpus, one per line, each with its number as place."""
     return (Bracketed(f"tree {number} of the corpus", text) for number, text in enumerate(texts, start=1))
 
 
 def trees_in(text: Bracketed) -> list[Tree]:
-    """Its trees. Raises InputError naming the place."""
+    """Parse the trees of a text. Raises InputError naming its place."""
     try:
         return parse_many(text.text)
     except ValueError as error:
-        raise InputError(f"{text.place}: {error}; mend or remove this tree") from None
+        raise InputError(f"{text.place}: {error}; fix or remove this tree") from None
 
 
 def tree_files(path: Path) -> list[Path]:
@@ -170,7 +170,7 @@ def tree_files(path: Path) -> list[Path]:
 
 
 def _texts(path: Path) -> Iterator[tuple[int, str]]:
-    """The text of each tree and the line on which it begins."""
+    """The text of each tree, with the line on which it begins."""
     held: list[str] = []
     begun = level = size = 0
     found = False

@@ -1,4 +1,4 @@
-"""The layout of a fastText `.bin`, walked through before fastText reads it: on a cut one it hangs, or reads garbage."""
+"""Checks the layout of a fastText `.bin` first: on a truncated file fastText hangs or reads garbage."""
 
 import mmap
 import struct
@@ -9,12 +9,12 @@ import numpy as np
 from common.errors import InputError
 
 MAGIC, NEWEST = 793712314, 12
-CENTROIDS = 256  # of each part of a product quantiser
-BEHIND_WORD = 1 + 8 + 1  # the null byte, the count, the type: 0 for words, which come first, and 1 for labels
+CENTROIDS = 256  # per part of a product quantiser
+BEHIND_WORD = 1 + 8 + 1  # null byte, count, type (0 for words, which come first; 1 for labels)
 
 
 def check_bin(path: Path) -> None:
-    """Raises InputError where a file is no fastText model, or not as long as its own numbers say."""
+    """Raises InputError if a file is not a fastText model, or its size does not fit its header."""
     size = path.stat().st_size
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -24,7 +24,7 @@ def check_bin(path: Path) -> None:
         ValueError,
         OverflowError,
         IndexError,
-    ):  # beyond the end, in the dictionary or after; empty files map nowhere
+    ):  # read past the end of the file, or the file is empty
         raise InputError(
             f"{path}: cut off after {size:,} bytes; delete it, and get or make the fastText model again"
         ) from None
@@ -37,17 +37,17 @@ def check_bin(path: Path) -> None:
 
 
 class _Damaged(Exception):
-    """The numbers of the file make no sense."""
+    """The numbers in the file are inconsistent."""
 
 
 class _Reader:
-    """Finds where a model ends: settings, dictionary, input matrix, output matrix."""
+    """Walks over settings, dictionary, input matrix and output matrix to find the end of a model."""
 
     def __init__(self, data: mmap.mmap) -> None:
         self.data, self.at = data, 0
 
     def end(self) -> int:
-        """The offset behind the model, which may be beyond the file."""
+        """The offset of the end of the model; may be larger than the file."""
         magic, version, dim, *_, bucket, _, _, _, _ = self._take("<14id")
         _expect(magic == MAGIC and version <= NEWEST and dim >= 1)
         entries, words, labels, _, pruned = self._take("<3i2q")
@@ -56,7 +56,7 @@ class _Reader:
             if (null := self.data.find(b"\0", self.at)) < 0:
                 raise ValueError("a word without an end")
             self.at = null + BEHIND_WORD
-            _expect(self.data[self.at - 1] == (place >= words))  # or fastText counts other words than it says
+            _expect(self.data[self.at - 1] == (place >= words))  # words first, then labels; else the counts are wrong
         self._kept_subwords(max(0, pruned), bucket)
         (quantised,) = self._take("<?")
         rows, columns = self._matrix(quantised)
@@ -71,7 +71,7 @@ class _Reader:
         return values
 
     def _kept_subwords(self, count: int, bucket: int) -> None:
-        """Steps over the table of the subwords that a smaller model kept: each one's hash and its row."""
+        """Skips the subword table of a quantised model: the hash and the row of each subword."""
         if self.at + 8 * count > len(self.data):
             raise ValueError("a table without an end")
         pairs = np.frombuffer(self.data[self.at : self.at + 8 * count], "<i4")
@@ -79,7 +79,7 @@ class _Reader:
         self.at += 8 * count
 
     def _matrix(self, quantised: bool) -> tuple[int, int]:
-        """Steps over a matrix; its rows and columns."""
+        """Skips a matrix; returns its rows and columns."""
         (with_norm,) = self._take("<?") if quantised else (False,)
         rows, columns = self._take("<2q")
         if not quantised:
@@ -92,7 +92,7 @@ class _Reader:
         return rows, columns
 
     def _quantiser(self, codes: int, rows: int, columns: int) -> None:
-        """Steps over the codes, one byte for each part of a row, and the centroids that they stand for."""
+        """Skips the codes (one byte per part of a row) and the centroids of a product quantiser."""
         self.at += max(0, codes)
         dim, parts, width, last = self._take("<4i")
         _expect(dim == columns and width >= 1 and codes == rows * parts and (parts - 1) * width + last == dim)

@@ -1,4 +1,4 @@
-"""Reading word-vector files: fastText `.vec` and `.bin`, GloVe `.txt`, plain or gzipped."""
+"""Reads word-vector files: fastText `.vec` and `.bin`, GloVe `.txt`, plain or gzipped."""
 
 import tempfile
 from collections.abc import Iterator
@@ -6,7 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import fasttext
 import numpy as np
 from tqdm import tqdm
 
@@ -15,14 +14,14 @@ from common.text_files import read_lines
 from datamodules.arrays import ArrayFile
 from datamodules.word_vectors.fasttext_check import check_bin
 
-DIGITS = 15  # of a count that is read; one with more is as wrong
-Row = tuple[str, np.ndarray]  # a word and its vector (E,)
+DIGITS = 15  # at most, of a count in a header
+VectorRow = tuple[str, np.ndarray]  # a word and its vector (E,)
 
 
 def read_vectors(path: Path, out: Path | None = None) -> tuple[list[str], np.ndarray]:
     """Words and their vectors (V, E) float32, memory-mapped. Raises InputError naming file and line.
 
-    They go to the .npy file `out` as they are read, or to one that is gone with the process.
+    `out`: the .npy file that gets the vectors; by default a temporary file that ends with the process.
     """
     rows = _bin_rows(path) if path.suffix == ".bin" else _text_rows(path)
     first = next(rows, None)
@@ -38,7 +37,7 @@ def read_vectors(path: Path, out: Path | None = None) -> tuple[list[str], np.nda
         return words, np.load(store, mmap_mode="r")
 
 
-def _text_rows(path: Path) -> Iterator[Row]:
+def _text_rows(path: Path) -> Iterator[VectorRow]:
     lines = read_lines(path)
     first = next(lines)
     declared = _header(first[1])
@@ -65,7 +64,7 @@ def _header(line: str) -> tuple[int, int] | None:
     return count, width
 
 
-def _parse(path: Path, number: int, line: str, width: int) -> Row:
+def _parse(path: Path, number: int, line: str, width: int) -> VectorRow:
     parts = line.rstrip().rsplit(" ", width)  # GloVe 840B has words with spaces in them
     try:
         vector = np.array(parts[1:], dtype=np.float32)
@@ -89,15 +88,17 @@ def _wrong(texts: list[str]) -> str:
 
 def open_bin(path: Path) -> Any:
     """A fastText model. Raises InputError when the file is none, or not whole."""
+    import fasttext  # here, as a frozen encoder needs it only for unknown words
+
     check_bin(path)
-    fasttext.FastText.eprint = lambda *_, **__: None  # loading warns about a method that nobody calls
+    fasttext.FastText.eprint = lambda *_, **__: None  # silences a warning about a method that we do not call
     try:
         return fasttext.load_model(str(path))
     except (ValueError, RuntimeError, MemoryError) as error:
         raise InputError(f"{path}: not a fastText model ({error})") from None
 
 
-def _bin_rows(path: Path) -> Iterator[Row]:
+def _bin_rows(path: Path) -> Iterator[VectorRow]:
     model = open_bin(path)
     try:
         words = model.get_words()

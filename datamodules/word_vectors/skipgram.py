@@ -1,8 +1,8 @@
-"""Training fastText vectors so that the same text gives the same vectors.
+"""Trains fastText vectors reproducibly: the same text gives the same vectors.
 
-fastText 0.9.3 initialises only a tenth of its input matrix per thread: with fewer than ten the rest is
-whatever the memory held. Words therefore get their first vectors here, from a file, and the n-gram rows
-start at zero because the training has a process of its own, whose memory comes zeroed.
+fastText 0.9.3 initialises a tenth of its input matrix per thread. With fewer than ten threads the other rows contain
+uninitialised memory. We therefore give words their initial vectors in a file. The n-gram rows start at zero, because
+training runs in a separate process with zeroed memory.
 """
 
 import ctypes
@@ -22,8 +22,8 @@ from common.errors import InputError
 from datamodules.word_vectors.fasttext_check import check_bin
 
 ZEROED = {
-    "MALLOC_MMAP_THRESHOLD_": "65536",  # bytes; larger blocks come zeroed from the kernel
-    "MALLOC_PERTURB_": "255",  # and smaller ones are filled with its complement
+    "MALLOC_MMAP_THRESHOLD_": "65536",  # bytes; the kernel zeroes larger blocks
+    "MALLOC_PERTURB_": "255",  # malloc fills smaller blocks with the complement of this value
 }
 
 PR_SET_PDEATHSIG = 1  # of prctl(2)
@@ -32,7 +32,7 @@ PR_SET_PDEATHSIG = 1  # of prctl(2)
 def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
     """Train skip-gram vectors with subwords (Bojanowski et al. 2017) on a file of sentences.
 
-    Raises InputError if fastText cannot, OSError if the disk had no room for what it wrote.
+    Raises InputError if fastText fails, OSError if the disk is full.
     """
     first = text.with_suffix(".first.vec")
     _write_first_vectors(text, first, int(settings["dim"]))
@@ -45,7 +45,7 @@ def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
         said = (done.stderr.strip() or "stopped").splitlines()[-1]
         raise InputError(f"fastText could not train word vectors ({said}); try embeddings=file, or lower dim")
     try:
-        check_bin(out)  # fastText does not look whether its writes succeed
+        check_bin(out)  # fastText does not check its writes
     except InputError:
         raise OSError(errno.ENOSPC, "no room for the word vectors", str(out)) from None
     with out.open("rb") as file:
@@ -53,7 +53,7 @@ def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
 
 
 def _write_first_vectors(text: Path, out: Path, dim: int) -> None:
-    """Uniform in (-1/dim, 1/dim) as fastText draws them, one row per word of the text."""
+    """Write initial vectors, uniform in (-1/dim, 1/dim) as in fastText, one row per word of the text."""
     with text.open(encoding="utf-8") as file:
         words = sorted(Counter(word for line in file for word in line.split()))
     rows = np.random.default_rng(0).uniform(-1 / dim, 1 / dim, (len(words), dim))
@@ -74,10 +74,10 @@ def _main(text: str, first: str, out: str, settings: str, parent: str) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """Be killed when the parent is (Linux): fastText would look for ever for the words of a text that is gone."""
+    """End this process when the parent is killed (Linux); fastText loops forever if its text is deleted."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it ended before
+        if os.getppid() != parent:  # the parent has already ended
             os._exit(1)
 
 

@@ -1,7 +1,7 @@
-"""Word vectors as memory-mapped stores, and the rows of them that a run keeps.
+"""Word vectors in memory-mapped stores, and the vectors in a run folder.
 
-A store is a folder made once from a vector file: `matrix.npy` (V, E) float32 and `hashes.npy`, the sorted
-64-bit hashes of its words with their rows, so that looking words up never reads the whole list.
+A store is a cache folder built from a vector file: `matrix.npy` (V, E) float32 and `hashes.npy`, the sorted 64-bit
+hashes of its words with their rows. A lookup is a binary search and never reads all words.
 """
 
 import hashlib
@@ -23,23 +23,23 @@ from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from datamodules.word_vectors.formats import open_bin, read_vectors
 from datamodules.word_vectors.skipgram import train_bin
 
-RUN_SUBWORDS_LIMIT = 100 * 2**20  # bytes of a fastText .bin that a run folder still takes along
-Text = Callable[[], Iterable[str]]  # reads the run's source sentences when called
-COMPARED = 200  # words of a run that tell whether a store is the one it was made from
-SCALED_BY = 50_000  # rows of a store that its scale is taken from
+RUN_SUBWORDS_LIMIT = 100 * 2**20  # bytes; a larger fastText .bin is not copied to the run folder
+ReadSentences = Callable[[], Iterable[str]]  # returns the source sentences of the run
+COMPARED = 200  # words compared to check that a run was made from a store
+SCALED_BY = 50_000  # rows of a store from which its scale is computed
 INDEX = np.dtype([("hash", "<u8"), ("row", "<i8")])
 
 
-class Looked(NamedTuple):
-    """Vectors of V words, and where each came from."""
+class LookupResult(NamedTuple):
+    """The vectors of V words, and their origin."""
 
-    matrix: np.ndarray  # (V, E) float32, zero where nothing is known
+    matrix: np.ndarray  # (V, E) float32, zero for words without a vector
     found: np.ndarray  # (V,) bool, the word itself has a vector
-    composed: np.ndarray  # (V,) bool, made of the word's character n-grams
+    composed: np.ndarray  # (V,) bool, composed of character n-grams
 
     @property
     def coverage(self) -> str:
-        """One line for people."""
+        """One line for the user."""
         missing = len(self.found) - int(self.found.sum()) - int(self.composed.sum())
         return (
             f"word vectors: {self.found.sum():,} of {len(self.found):,} words found, "
@@ -48,7 +48,7 @@ class Looked(NamedTuple):
 
 
 class WordVectors:
-    """A store, opened: word to vector."""
+    """An open store: words to vectors."""
 
     def __init__(self, folder: Path, subwords_bin: Path | None = None) -> None:
         self.folder = folder
@@ -58,23 +58,23 @@ class WordVectors:
 
     @cached_property
     def scale(self) -> float:
-        """What makes the mean square of the entries 1, over the first vectors, the most frequent words.
+        """The factor that makes the mean square of the entries 1, over the first vectors (the most frequent words).
 
-        An encoder's first weights expect such entries. On smaller ones all sentences begin nearly alike, and a
-        decoder learns to do without them.
+        Weight initialisation assumes this scale. With smaller entries all sentence vectors are nearly equal at the
+        start, and a decoder learns to ignore them.
         """
         some = self.matrix[:SCALED_BY]
         known = some[np.any(some, axis=1)]
         return float(1 / np.sqrt(np.square(known, dtype=np.float64).mean())) if len(known) else 1.0
 
-    def lookup(self, words: Sequence[str]) -> Looked:
+    def lookup(self, words: Sequence[str]) -> LookupResult:
         """The vectors of `words`; the special rows of a vocabulary are zero and count as found."""
         wanted = np.array([_hash(word) for word in words], dtype="<u8")
         at = np.searchsorted(self._index["hash"], wanted).clip(max=len(self._index) - 1)
         found = self._index["hash"][at] == wanted
         matrix = np.zeros((len(words), self.matrix.shape[1]), dtype=np.float32)
         rows = self._index["row"][at[found]]
-        by_place = np.argsort(rows)  # read the file front to back
+        by_place = np.argsort(rows)  # read the file in order
         matrix[np.flatnonzero(found)[by_place]] = self.matrix[rows[by_place]]
         special = np.array([word in SPECIALS for word in words])
         matrix[special] = 0
@@ -83,7 +83,7 @@ class WordVectors:
         for i in unknown:
             matrix[i] = self._subwords.get_word_vector(words[i])
             composed[i] = matrix[i].any()
-        return Looked(matrix, found | special, composed)
+        return LookupResult(matrix, found | special, composed)
 
     @cached_property
     def _subwords(self) -> Any:
@@ -92,7 +92,7 @@ class WordVectors:
 
 
 def open_store(path: Path, cache: Path) -> WordVectors:
-    """The store of a vector file (`.vec`, GloVe `.txt`, their `.gz`, fastText `.bin`), made at first use."""
+    """The store of a vector file (`.vec`, GloVe `.txt`, their `.gz`, fastText `.bin`), built at first use."""
     if not path.is_file():
         raise InputError(f"{path}: no such file; give embeddings.path= a .vec, GloVe .txt or fastText .bin file")
     state = path.stat()
@@ -107,7 +107,7 @@ def _write_store(work: Path, path: Path) -> None:
     index = np.empty(len(words), dtype=INDEX)
     index["hash"] = [_hash(word) for word in words]
     index["row"] = np.arange(len(words))
-    index.sort(order=["hash", "row"])  # of a repeated word the first row comes first, and is found
+    index.sort(order=["hash", "row"])  # a lookup finds the first row of a repeated word
     np.save(work / "hashes.npy", index)
 
 
@@ -141,9 +141,9 @@ class RunVectors:
         return vector if vector.any() else None
 
     def extended(self, store: WordVectors) -> Callable[[str], np.ndarray | None]:
-        """The look-up of words that the run did not keep, in the store it was made from.
+        """A lookup, in `store`, of words that are not in the run folder.
 
-        A store of other vectors is not looked into, and a warning says so.
+        If the store has other vectors than the run was made from, it is not used, and a warning is given.
         """
         shared = store.lookup(self.vocabulary.words[:COMPARED])
         mine = np.asarray(self.matrix[: len(shared.matrix)])
@@ -151,8 +151,8 @@ class RunVectors:
         if mine.shape != shared.matrix.shape or not np.allclose(
             mine[there], shared.matrix[there] * np.float32(self._scale), rtol=1e-3, atol=1e-4
         ):
-            told = "not the word vectors that this run was made from, so they are not used"
-            warnings.warn(f"{self._bin.parent}: {store.folder.name} holds {told}", stacklevel=2)
+            other = "not the word vectors that this run was made from, so they are not used"
+            warnings.warn(f"{self._bin.parent}: {store.folder.name} holds {other}", stacklevel=2)
             return self.lookup_oov
 
         def lookup(word: str) -> np.ndarray | None:
@@ -173,7 +173,9 @@ def save_run_vectors(
             shutil.copyfileobj(source, file)
     with atomic_write(folder / "scale.npy", binary=True) as file:
         np.save(file, scale)
-    with atomic_write(folder / "matrix.npy", binary=True) as file:  # last: its presence says that all is there
+    with atomic_write(
+        folder / "matrix.npy", binary=True
+    ) as file:  # written last: its presence means that the folder is complete
         np.save(file, matrix * np.float32(scale))
 
 
@@ -193,16 +195,16 @@ class FromFile:
             raise InputError("embeddings=file needs embeddings.path=FILE (.vec, GloVe .txt or fastText .bin)")
         self.path = Path(path)
 
-    def vectors(self, sentences: Text, fingerprint: str, cache: Path) -> WordVectors:
-        """The store of the file; the run's text does not matter."""
+    def vectors(self, sentences: ReadSentences, fingerprint: str, cache: Path) -> WordVectors:
+        """The store of the file; the text of the run is not used."""
         return open_store(self.path, cache)
 
 
 class Trained:
-    """`embeddings=train`: fastText skip-gram vectors of the run's own source sentences.
+    """`embeddings=train`: fastText skip-gram vectors trained on the source sentences of the run.
 
-    One thread makes the same vectors every time; more threads are faster and differ a little. Short text is passed
-    over more than `epochs` times, until `words` words were read: fewer leave all vectors alike.
+    With one thread the vectors are the same every time; with more threads they differ slightly. Short text is read
+    more than `epochs` times, until `words` words were read: with fewer, all vectors remain similar.
     """
 
     def __init__(
@@ -228,15 +230,15 @@ class Trained:
             "thread": threads,
         }
 
-    def vectors(self, sentences: Text, fingerprint: str, cache: Path) -> WordVectors:
-        """Train once per text and settings; ever after the cached store."""
+    def vectors(self, sentences: ReadSentences, fingerprint: str, cache: Path) -> WordVectors:
+        """The store of the trained vectors; cached by text and settings."""
         key = json.dumps([fingerprint, self.epochs, self.words, self.settings], sort_keys=True)
         path = cache / f"fasttext-{hashlib.sha256(key.encode()).hexdigest()[:16]}.bin"
         make_once(path, path.exists, lambda: self._train(sentences(), path))
         return open_store(path, cache)
 
     def _train(self, sentences: Iterable[str], path: Path) -> None:
-        with workshop(path.parent) as work, room_for(path):
+        with workshop(path) as work, room_for(path):
             text, there = work / "text", 0
             with text.open("w", encoding="utf-8") as file:
                 for sentence in sentences:

@@ -1,57 +1,66 @@
 """Train fastText vectors on text files, for embeddings=file.
 
-python -m datamodules.word_vectors.train news.txt books.txt.gz --out vectors.bin
+python -m datamodules.word_vectors.train news.txt books.txt.gz out=vectors.bin
 """
 
-import argparse
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
-from common.errors import InputError, of_the_disk
-from common.files import workshop
-from common.processes import parallel_map
-from common.text_files import read_lines
-from datamodules.text.tokenize import tokenize
-from datamodules.word_vectors.skipgram import train_bin
+from common.command_line import FILE, TRUTH, WHOLE, Command, Setting, run
+from common.errors import InputError
+
+COMMAND = Command(
+    "python -m datamodules.word_vectors.train TEXT...",
+    "Train fastText vectors on text files, for embeddings=file.",
+    [
+        Setting("out", "the .bin file to write", FILE, required=True),
+        Setting("raw", "tokenise the text first (Moses, English)", TRUTH, False),
+        Setting("dim", "size of the vectors", WHOLE, 300),
+        Setting("epochs", "passes over the text", WHOLE, 5),
+        Setting("bucket", "rows for character n-grams", WHOLE, 50_000),
+        Setting("threads", "1 gives the same vectors every time", WHOLE, 1),
+    ],
+    "TEXT...",
+    "text files, one sentence per line, plain or .gz",
+    least=1,
+)
 
 
 def main(arguments: list[str]) -> int:
     """Train and write a `.bin`; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m datamodules.word_vectors.train", description=__doc__)
-    parser.add_argument("text", nargs="+", type=Path, help="one sentence per line, plain or .gz")
-    parser.add_argument("--out", type=Path, required=True, help="the .bin file to write")
-    parser.add_argument("--raw", action="store_true", help="tokenise the text first (Moses, English)")
-    parser.add_argument("--dim", type=int, default=300)
-    parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--bucket", type=int, default=50_000, help="rows for character n-grams (default 50000)")
-    parser.add_argument("--threads", type=int, default=1, help="one gives the same vectors every time (default)")
-    options = parser.parse_args(arguments)
+    return run(COMMAND, arguments, train, lambda given: given.out)
+
+
+def train(given: SimpleNamespace) -> None:
+    """Read the text files, train on all of them, write the model. Raises InputError."""
+    from common.files import workshop
+    from common.locks import FOREVER, locked
+    from common.processes import parallel_map
+    from common.text_files import read_lines
+    from datamodules.text.tokenize import tokenize
+    from datamodules.word_vectors.skipgram import train_bin
+
+    if given.out.suffix != ".bin":
+        raise InputError(f"out={given.out}: the name must end in .bin, so that embeddings=file knows the format")
     settings = {
-        "dim": options.dim,
-        "epoch": options.epochs,
-        "lr": 0.1,  # as in configs/embeddings/train.yaml, and so the sampling:
-        "t": 0.001,  # fastText's own are for billions of words
-        "bucket": options.bucket,
-        "thread": options.threads,
+        "dim": given.dim,
+        "epoch": given.epochs,
+        "lr": 0.1,  # this and t as in configs/embeddings/train.yaml:
+        "t": 0.001,  # the defaults of fastText are for billions of words
+        "bucket": given.bucket,
+        "thread": given.threads,
+        "minn": 3,
+        "maxn": 6,
     }
-    try:
-        if options.out.suffix != ".bin":
-            raise InputError(f"--out {options.out}: name it .bin, by which embeddings=file tells its format")
-        with workshop(options.out.parent) as work:
-            joined, made = work / "text", work / "vectors.bin"
-            with joined.open("w", encoding="utf-8") as file:
-                for path in options.text:
-                    lines = (line for _, line in read_lines(path))
-                    file.writelines(f"{line}\n" for line in (parallel_map(tokenize, lines) if options.raw else lines))
-            train_bin(joined, made, {**settings, "minn": 3, "maxn": 6})
-            made.replace(options.out)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"error: {of_the_disk(error, options.out)}", file=sys.stderr)
-        return 2
-    return 0
+    with locked(given.out.with_name(f".{given.out.name}.lock"), FOREVER), workshop(given.out) as work:
+        joined, made = work / "text", work / "vectors.bin"
+        with joined.open("w", encoding="utf-8") as file:
+            for path in map(Path, given.given):
+                lines = (line for _, line in read_lines(path))
+                file.writelines(f"{line}\n" for line in (parallel_map(tokenize, lines) if given.raw else lines))
+        train_bin(joined, made, settings)
+        made.replace(given.out)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""The classifiers that read labels out of frozen vectors, and the two protocols that train them."""
+"""Classifiers on frozen vectors, and the two protocols that train them."""

@@ -1,9 +1,8 @@
-"""A grid in blocks of cells, and the blocks on the cores of the machine.
+"""Splits a grid into blocks of cells, and trains the blocks in parallel on the cores of the machine.
 
-Cells never touch each other, so a block may be trained whenever there is a core for it. A block whose weights and
-moments stay in the processor's cache is trained at the speed of the cache, and a core that works alone waits for
-nobody: this is several times faster than all cells in one product over all cores, at batches of 64. A GPU, which is
-slow to start and fast to end, takes them in one.
+Cells are independent, so blocks can be trained in any order. The weights and Adam moments of a block fit into the
+processor cache, and a block uses one core, without synchronisation. With batches of 64 this is several times faster
+than one product of all cells on all cores. A GPU trains all cells in one block, because starting a kernel is slow.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,24 +13,23 @@ from typing import TypeVar
 
 import torch
 
-from common.matmul import whole_products
+from common.matmul import fast_exact_matmul
 from probes.classifiers.cells import Cell
 from probes.classifiers.grid import Grid
 
-BLOCK_MB = 32  # larger blocks leave the cache, smaller ones spend their time on starting small products
-BLOCKS = 2  # of a grid, at least
-WEIGHT_BYTES = 16  # with its gradient and two moments
+BLOCK_MB = 32  # larger blocks do not fit the cache; smaller ones have too much overhead per product
+BLOCKS = 2  # minimum number of blocks of a grid
+WEIGHT_BYTES = 16  # a weight, its gradient and two moments
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
 def blocks(inputs: int, classes: int, grid: Grid, device: str) -> list[list[Cell]]:
-    """The cells of a grid in its order: on a GPU in one block, unless `grid.block_mb` is given.
+    """Split the cells of a grid, in order, into blocks. On a GPU: one block, unless `grid.block_mb` is given.
 
-    Otherwise those of a block share width and dropout, and there are two blocks at least. A block takes
-    `grid.block_mb` at most, unless one cell takes more. The number of cores has no say, so that no result depends on
-    it.
+    Otherwise the cells of a block share width and dropout, and there are at least two blocks. A block needs at most
+    `grid.block_mb`, unless one cell needs more. Blocks do not depend on the number of cores, so results do not either.
     """
     megabytes = grid.block_mb or (BLOCK_MB if device == "cpu" else None)
     settings = [[Cell(width, dropout, l2) for l2 in grid.l2] for width, dropout in grid.settings()]
@@ -48,10 +46,10 @@ def blocks(inputs: int, classes: int, grid: Grid, device: str) -> list[list[Cell
 
 
 def on_all_cores(work: Callable[[Job], Result], jobs: Sequence[Job], device: str = "cpu") -> list[Result]:
-    """The results of `work`, in order. Each core takes the next job from the end, where the widest cells are."""
+    """The results of `work`, in order. Jobs start from the end of the list, because the last cells are the widest."""
     if device != "cpu":
         return [work(job) for job in jobs]
-    with whole_products(), _one_core_each() as cores, ThreadPoolExecutor(cores) as pool:
+    with fast_exact_matmul(), _one_core_each() as cores, ThreadPoolExecutor(cores) as pool:
         return list(pool.map(work, reversed(jobs)))[::-1]
 
 

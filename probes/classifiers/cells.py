@@ -1,7 +1,7 @@
-"""Classifiers of a grid, trained side by side as one model.
+"""Classifiers of a grid, trained together as one model.
 
-Letters: K cells, H units of the first layers of all of them, W of one of them, B sentences, D inputs, C classes. The
-gradient is written out, because a step on 64 sentences is too short for a graph to be recorded and walked.
+Letters: K cells, H units in the first layers of all cells, W units in one cell, B sentences, D inputs, C classes.
+The gradient is written by hand: a step on 64 sentences is so short that autograd would dominate its time.
 """
 
 from collections.abc import Sequence
@@ -24,31 +24,31 @@ class Cell(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Neighbouring cells that share their width, or their width and dropout."""
+    """Consecutive cells that share their width, or their width and dropout."""
 
     width: int
     cells: slice  # among the K
     rows: slice  # among the H
 
     def has(self, place: int) -> bool:
-        """Whether the cell is one of them."""
+        """Whether the cell at `place` is in the group."""
         return self.cells.start <= place < self.cells.stop
 
     def of(self, hidden: Tensor) -> Tensor:
-        """Their part (K, W, B) of `hidden (H, B)`."""
+        """The part (K, W, B) of `hidden (H, B)` of the group."""
         return hidden[self.rows].view(-1, self.width, hidden.shape[1])
 
 
 class Cells:
-    """K classifiers that see the same batches. Those of one width start alike, and draw the same dropout if it is one.
+    """K classifiers on the same batches. Equal width: equal initial weights; equal dropout too: equal masks.
 
-    Each is what torch would train alone: `Linear, Dropout, Sigmoid, Linear` for `width > 0` (the dropout is
+    Each equals a model that torch trains alone: `Linear, Dropout, Sigmoid, Linear` for `width > 0` (the dropout is
     before the sigmoid, as published), `Linear` for `width=0`; cross-entropy; Adam with L2 on weights and biases.
-    The first layers are one matrix product.
+    The first layers of all cells are one matrix product.
     """
 
     def __init__(self, inputs: int, classes: int, cells: Sequence[Cell], seed: int, device: str = "cpu") -> None:
-        """Start as `torch.manual_seed(seed)` followed by torch's own layers would start; `cells` in a grid's order."""
+        """Initialise like torch's own layers after `torch.manual_seed(seed)`; `cells` in the order of a grid."""
         self.cells, self.classes, self.device = list(cells), classes, device
         self.masks: dict[tuple[int, float], torch.Generator] = {}
         weights, biases, heads = [], [], []
@@ -66,7 +66,7 @@ class Cells:
                 on_cpu = device == "cpu"
                 self.masks[width, dropout] = generator if on_cpu else torch.Generator(device).manual_seed(seed)
             heads += [outs, biases_out] if width else []
-        # weight (H, D), bias (H, 1), and of each width (but 0) weight (K, C, W), bias (K, C, 1)
+        # weight (H, D), bias (H, 1), and for each width except 0: weight (K, C, W), bias (K, C, 1)
         start = [torch.cat(tensors) for tensors in (weights, biases, *heads)]
         self.parameters = [tensor.to(device) for tensor in start]
         self.means = [torch.zeros_like(tensor) for tensor in self.parameters]
@@ -86,7 +86,7 @@ class Cells:
         self._adam(rate)
 
     def _backward(self, x: Tensor, y: Tensor, scale: float) -> Tensor:
-        """The gradient (H, B) of what the first layers say; fills in those of the second."""
+        """The gradient (H, B) of the first layers' outputs; writes the gradients of the second layers."""
         hidden = _layer(self.parameters, x)
         if not self.heads:
             return _error(self._scores(hidden), y, scale).flatten(0, 1)
@@ -116,7 +116,7 @@ class Cells:
         return scores
 
     def _mask(self, width: int, dropout: float, size: int) -> Tensor:
-        # torch draws (B, W), and so do we: the same draws for the same seed.
+        # shape (B, W), as in torch, so that the same seed gives the same draws
         keep = torch.empty(size, width, device=self.device)
         return keep.bernoulli_(1 - dropout, generator=self.masks[width, dropout]).div_(1 - dropout).t().contiguous()
 
@@ -140,12 +140,12 @@ class Cells:
             )
 
     def _arrange(self) -> None:
-        """Which cells are neighbours, and which rows and views are each one's."""
+        """Compute the groups of cells, and the rows and views of each cell."""
         ends = list(accumulate(cell.width or self.classes for cell in self.cells))
         self.rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
         self.heads = [group for group, (width, *_) in self._neighbours(1) if width]
         self.dropped = [(group, cell.dropout) for group, cell in self._neighbours(2) if cell.dropout]
-        # Views of each cell's state are made once: made in every step they cost as much as a small product.
+        # Views of the state of each cell are created once: in each step they would cost as much as a small product.
         self.by_l2: dict[float, list[list[Tensor]]] = {}
         for place, cell in enumerate(self.cells):
             views = self.by_l2.setdefault(cell.l2, [[], [], [], []])
@@ -153,7 +153,7 @@ class Cells:
                 found += self._part(state, place)
 
     def _neighbours(self, settings: int) -> list[tuple[Group, Cell]]:
-        """The groups of cells that share their first settings, each with a cell of it."""
+        """The groups of consecutive cells with the same first settings, each with its first cell."""
         found, first = [], 0
         for _, alike in groupby(self.cells, key=lambda cell: cell[:settings]):
             end = first + len(list(alike))
@@ -166,7 +166,7 @@ class Cells:
         return self.parameters, self.gradients, self.means, self.squares
 
     def _part(self, state: list[Tensor], place: int) -> list[Tensor]:
-        """What of the state is one cell's: (W, D), (W, 1), (C, W), (C, 1)."""
+        """The state of one cell: (W, D), (W, 1), (C, W), (C, 1)."""
         found = [state[0][self.rows[place]], state[1][self.rows[place]]]
         for group, weight, bias in zip(self.heads, state[2::2], state[3::2], strict=True):
             if group.has(place):
@@ -174,7 +174,7 @@ class Cells:
         return found
 
     def keep(self, places: list[int]) -> None:
-        """Drop all but these cells (positions among those still here, rising; may be none) from the computation."""
+        """Keep only these cells: ascending positions among the current cells; may be empty."""
         rows = [row for place in places for row in range(self.rows[place].start, self.rows[place].stop)]
         for state in self._states():
             kept = [state[0][rows], state[1][rows]]
@@ -190,7 +190,7 @@ class Cells:
         return [tensor.clone() for tensor in self._part(self.parameters, place)]
 
     def accuracy(self, x: Tensor, y: Tensor) -> list[float]:
-        """The percentage of `x (N, D)` that each cell puts into its class `y (N,)`."""
+        """The accuracy in percent of each cell on `x (N, D)`, `y (N,)`."""
         right = torch.zeros(len(self), dtype=torch.long, device=y.device)
         for rows, gold in zip(x.split(CHUNK), y.split(CHUNK), strict=True):
             hidden = _layer(self.parameters, rows)
@@ -199,7 +199,7 @@ class Cells:
 
 
 def predict(parameters: list[Tensor], x: Tensor) -> Tensor:
-    """The classes (N,) that one cell, as `snapshot` has it, gives to `x (N, D)`."""
+    """The classes (N,) that one cell (a `snapshot`) predicts for `x (N, D)`."""
     weight, bias, *out = parameters
     classes = []
     for rows in x.split(CHUNK):
@@ -211,7 +211,7 @@ def predict(parameters: list[Tensor], x: Tensor) -> Tensor:
 
 
 def initial(shape: tuple[int, int], generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """The weight and bias (a column) that torch's `Linear` starts with."""
+    """The initial weight and bias (a column) of torch's `Linear`."""
     bound = 1 / sqrt(shape[1])
     weight = torch.empty(shape).uniform_(-bound, bound, generator=generator)
     return weight, torch.empty(shape[0], 1).uniform_(-bound, bound, generator=generator)

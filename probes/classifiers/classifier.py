@@ -5,17 +5,20 @@ docs/probing_protocol.md lists the differences.
 """
 
 import time
+from typing import cast
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from probes.classifiers.cells import predict
 from probes.classifiers.grid import Grid, Labelled, Score, Tensors
-from probes.classifiers.modern import raced
+from probes.classifiers.modern import WIDE, successive_halving
 from probes.classifiers.optimum import optimal
 from probes.classifiers.senteval import published
+from probes.vectors import Streamed
 
-MANY = 100  # classes from which logistic regression is a race: its optimum takes many minutes at the published size
+MANY = 100  # from this many classes on, logistic regression uses successive halving: its optimum takes too long
 
 __all__ = ["Grid", "Labelled", "Score", "as_tensors", "probe", "standardised"]
 
@@ -25,7 +28,7 @@ def probe(
 ) -> Score:
     """Train the grid on `train`, choose a cell on `dev`, score it on `test`.
 
-    Depends on the data and the seed alone, and leaves the global random state as it was.
+    The result depends only on the data and the seed. The global random state is not changed.
     """
     started = time.monotonic()
     train_set, dev_set, test_set = (as_tensors(part, device) for part in (train, dev, test))
@@ -33,23 +36,35 @@ def probe(
         train_set, dev_set, test_set = standardised(train_set, dev_set, test_set)
     if grid.protocol == "senteval":
         best = published(train_set, dev_set, classes, grid, seed, device)
-    elif grid.is_logistic and classes < MANY:
+    elif grid.is_logistic and classes < MANY and train_set.x.shape[1] <= WIDE:
         best = optimal(train_set, dev_set, classes, grid, device)
     else:
-        best = raced(train_set, dev_set, classes, grid, seed, device)
-    correct = (predict(best.parameters, test_set.x) == test_set.y).cpu().numpy()
+        best = successive_halving(train_set, dev_set, classes, grid, seed, device)
+    predicted = predict(best.parameters, test_set.x).cpu().numpy()
+    correct = predicted == test.labels
     accuracy = round(100 * float(correct.mean()), 2)
-    return Score(best.dev_accuracy, accuracy, correct, best.hyperparameters(), time.monotonic() - started)
+    return Score(best.dev_accuracy, accuracy, correct, best.hyperparameters(), time.monotonic() - started, predicted)
 
 
 def standardised(train: Tensors, *others: Tensors) -> list[Tensors]:
     """Every feature with mean 0 and deviation 1 over the training sentences; a constant one becomes 0."""
-    deviation, mean = torch.std_mean(train.x, 0, correction=0)
+    if isinstance(train.x, Streamed):
+        deviation, mean = train.x.deviation_and_mean()
+    else:
+        deviation, mean = torch.std_mean(train.x, 0, correction=0)
     scale = torch.where(deviation > 1e-6 * mean.abs().clamp_min(1e-6), 1 / deviation, 0.0)
-    return [Tensors((part.x - mean).mul_(scale), part.y) for part in (train, *others)]
+
+    def scaled(x: Tensor) -> Tensor:
+        return cast(Tensor, x.standardised_by(mean, scale)) if isinstance(x, Streamed) else (x - mean).mul_(scale)
+
+    return [Tensors(scaled(part.x), part.y) for part in (train, *others)]
 
 
 def as_tensors(part: Labelled, device: str) -> Tensors:
     """The same on a device, without a copy where none is needed."""
-    vectors = np.ascontiguousarray(part.vectors, dtype=np.float32)
-    return Tensors(torch.as_tensor(vectors, device=device), torch.as_tensor(part.labels, device=device))
+    labels = torch.as_tensor(part.labels, device=device)
+    if isinstance(part.vectors, Streamed):
+        return Tensors(cast(Tensor, part.vectors), labels)
+    if isinstance(part.vectors, np.ndarray):
+        part = part._replace(vectors=np.ascontiguousarray(part.vectors, dtype=np.float32))
+    return Tensors(torch.as_tensor(part.vectors, device=device), labels)

@@ -1,4 +1,4 @@
-"""The published logistic regression on many folds at once: all folds and all L2 values are one model.
+"""The published logistic regression on many folds at once: one model for all folds and all L2 values.
 
 Letters: F folds, K values of L2, C classes, D inputs (the last is the constant 1 of the bias), B sentences.
 """
@@ -17,7 +17,7 @@ RATE, BETAS, EPSILON = 1e-3, (0.9, 0.999), 1e-8  # of Adam
 
 
 class Fold(NamedTuple):
-    """Rows to train on, rows that stop the training, and the generator that orders the former."""
+    """Training rows, dev rows for early stopping, and the generator that shuffles the training rows."""
 
     train: np.ndarray
     dev: np.ndarray
@@ -25,10 +25,10 @@ class Fold(NamedTuple):
 
 
 class FoldCells:
-    """F x K logistic regressions from one start, as torch's `Linear` with Adam and its L2 would train each alone."""
+    """F x K logistic regressions with equal initial weights; each trains like torch's `Linear` with Adam and L2."""
 
     def __init__(self, inputs: int, classes: int, l2: Tensor, seed: int) -> None:
-        """`inputs` without the constant; `l2 (F, K)`."""
+        """`inputs`: D without the constant; `l2 (F, K)`."""
         start = torch.cat(initial((classes, inputs), torch.Generator().manual_seed(seed)), 1).to(l2.device)
         self.weights = start.repeat(*l2.shape, 1, 1)  # (F, K, C, D)
         self.l2 = l2[:, :, None, None]
@@ -36,7 +36,7 @@ class FoldCells:
         self.steps = torch.zeros(len(l2), 1, 1, 1, device=l2.device)
 
     def step(self, x: Tensor, y: Tensor, share: Tensor) -> None:
-        """A step of the first f folds on a batch each, `x (f, B, D)` and `y (f, B)`; `share (f, B)` of the loss."""
+        """A step of the first f folds, each on its batch: `x (f, B, D)`, `y (f, B)`; `share (f, B)`: loss weights."""
         folds, (_, cells, classes, inputs) = len(x), self.weights.shape
         weights = self.weights[:folds]
         error = torch.bmm(weights.view(folds, -1, inputs), x.transpose(1, 2)).view(folds, cells, classes, -1)
@@ -49,27 +49,27 @@ class FoldCells:
         steps += 1
         means.lerp_(slope, 1 - BETAS[0])
         squares.mul_(BETAS[1]).addcmul_(slope, slope, value=1 - BETAS[1])
-        spread = squares.div(1 - BETAS[1] ** steps).sqrt_().add_(EPSILON)
-        weights.sub_(means.div(spread).mul_(RATE / (1 - BETAS[0] ** steps)))
+        scale = squares.div(1 - BETAS[1] ** steps).sqrt_().add_(EPSILON)
+        weights.sub_(means.div(scale).mul_(RATE / (1 - BETAS[0] ** steps)))
 
     def keep(self, folds: list[int]) -> None:
-        """Drop all but these folds (positions among those still here) from the computation."""
+        """Keep only these folds: positions among the current folds."""
         for name in ("weights", "l2", "means", "squares", "steps"):
             setattr(self, name, getattr(self, name)[folds])
 
 
 class Stopped(NamedTuple):
-    """The cells of all folds at their best on dev."""
+    """The cells of all folds, each at its best on dev."""
 
     accuracies: np.ndarray  # (F, K) of the dev rows, in [0, 1]
     weights: Tensor  # (F, K, C, D)
 
 
 def train_folds(data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarray, grid: Grid, seed: int) -> Stopped:
-    """Each fold with each of its L2 values `l2 (F, K)`, trained and stopped as the toolkit does it alone.
+    """Train each fold with each of its L2 values `l2 (F, K)`; each result equals that of the toolkit.
 
-    The stop rule is that of `train_until_they_stop`. Folds of one data set differ little in size and are stepped
-    together, the longest first; a fold leaves when its last cell has stopped.
+    Early stopping is that of `train_with_early_stopping`. The folds of a data set have similar sizes and train
+    together, the largest first. A fold is dropped when its last cell has stopped.
     """
     x = torch.cat([data.x, torch.ones_like(data.x[:, :1])], 1)
     place = sorted(range(len(folds)), key=lambda fold: -len(folds[fold].train))
@@ -97,7 +97,7 @@ def train_folds(data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarr
 
 
 def _one_pass(cells: FoldCells, x: Tensor, y: Tensor, folds: Sequence[Fold], grid: Grid) -> None:
-    """Every fold's rows in its own order; the last batch of a fold may be smaller."""
+    """Train on all rows of each fold, in the order of the fold; the last batch may be smaller."""
     batch = grid.batch
     orders = [fold.train[fold.order.permutation(len(fold.train))] for fold in folds]
     steps = -(-len(orders[0]) // batch)
@@ -116,7 +116,7 @@ def _one_pass(cells: FoldCells, x: Tensor, y: Tensor, folds: Sequence[Fold], gri
 
 
 def _accuracies(weights: Tensor, x: Tensor, y: Tensor, rows: np.ndarray) -> Tensor:
-    """The share (K,) of some rows that each cell `weights (K, C, D)` puts into its class."""
+    """The accuracy (K,), in [0, 1], of cells `weights (K, C, D)` on some rows."""
     where = torch.from_numpy(rows).to(y.device)
     scores = (weights.flatten(0, 1) @ x[where].t()).unflatten(0, weights.shape[:2])
     return (scores.argmax(1) == y[where]).double().mean(1)

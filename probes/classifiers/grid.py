@@ -1,4 +1,4 @@
-"""What a probing classifier is given and what it gives back. Letters: N sentences, D vector width."""
+"""Inputs, settings and results of a probing classifier. Letters: N sentences, D vector width."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,6 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from common.errors import InputError
+from probes.vectors import Streamed
 
 SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction")  # settings of Grid
 
@@ -15,18 +16,18 @@ SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction")  # set
 class Labelled(NamedTuple):
     """N sentence vectors and their classes."""
 
-    vectors: np.ndarray  # (N, D) float32
+    vectors: np.ndarray | Tensor | Streamed  # (N, D) float32
     labels: np.ndarray  # (N,) int64, from 0
 
 
 class Tensors(NamedTuple):
-    """The same on a device."""
+    """Labelled vectors on a device."""
 
-    x: Tensor  # (N, D) float32
+    x: Tensor  # (N, D) float32; or Streamed, which has the methods of a tensor that classifiers use
     y: Tensor  # (N,) int64
 
     def batch(self, rows: Tensor) -> "Tensors":
-        """Some of them, `rows (B,)`. Row by row, which is faster than what `x[rows]` does."""
+        """The rows `rows (B,)`. index_select is faster than `x[rows]`."""
         return Tensors(self.x.index_select(0, rows), self.y.index_select(0, rows))
 
 
@@ -34,18 +35,18 @@ class Tensors(NamedTuple):
 class Grid:
     """The cells (width, dropout, L2) that compete on dev, and how they are trained.
 
-    `senteval` is the published protocol, `modern` a cheaper one; docs/probing_protocol.md has both. The settings
-    after `block_mb` are SentEval's and have no effect on `modern`.
+    `senteval` is the published protocol, `modern` a cheaper one; docs/probing_protocol.md describes both. The
+    settings after `block_mb` apply to `senteval` only.
     """
 
     widths: tuple[int, ...] = (50, 100, 200)  # sigmoid units; (0,) is logistic regression
     dropouts: tuple[float, ...] = (0.0, 0.1, 0.2)
-    l2: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)  # rising: the first wins a tie
+    l2: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)  # ascending: the first wins a tie
     protocol: Literal["modern", "senteval"] = "modern"
-    block_mb: int | None = None  # of cells that train together, at most, on each core; default: 32, on a GPU no limit
-    max_passes: int = 200  # no evaluation block starts after more passes than these
+    block_mb: int | None = None  # memory of a block of cells, at most; None: 32, on a GPU no limit
+    max_passes: int = 200  # no block of passes starts after more passes than these
     block: int = 4  # passes between evaluations on dev
-    tenacity: int = 5  # evaluations without improvement that are forgiven, in total
+    tenacity: int = 5  # early-stopping patience: evaluations without improvement, counted in total, never reset
     batch: int = 64  # sentences
     reduction: Literal["mean", "sum"] = "mean"  # of the loss in a batch; sum: as on torch before 0.4.1
 
@@ -92,15 +93,16 @@ class Fitted(NamedTuple):
     parameters: list[Tensor]  # (W, D), (W, 1), (C, W), (C, 1), or (C, D), (C, 1)
 
     def hyperparameters(self) -> dict[str, float | int | str]:
-        """What makes this cell differ from the others of its grid."""
+        """The settings of this cell in its grid."""
         return {"width": self.width, "dropout": self.dropout, "l2": self.l2}
 
 
 class Score(NamedTuple):
-    """How well the classes can be read from the vectors."""
+    """The result of a probing classifier."""
 
     dev_accuracy: float  # percent
     test_accuracy: float  # percent
     test_correct: np.ndarray  # (N_test,) bool
     hyperparameters: dict[str, float | int | str]
     seconds: float
+    predicted: np.ndarray  # (N_test,) int64 classes

@@ -1,4 +1,4 @@
-"""Multinomial logistic regression at its optimum for each L2 value: convex, so no seed, no passes, no luck."""
+"""Multinomial logistic regression at its optimum for each L2 value: convex, so the result needs no seed."""
 
 from math import sqrt
 
@@ -11,14 +11,14 @@ from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
 from probes.classifiers.grid import Fitted, Grid, Tensors
 
-ROWS = 4096  # sentences in one product: the scores of all sentences at once would not fit
+ROWS = 4096  # sentences per product; bounds the memory for scores
 ITERATIONS = 500  # of L-BFGS, at most; tens are usual
-COVARIANCE_ROWS = 8  # sentences per input that the covariance is taken from; it only sets the pace
+COVARIANCE_ROWS = 8  # sentences per input for the covariance, which only affects speed
 
 
 def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str) -> Fitted:
-    """The L2 value with the best dev accuracy; the smallest wins a tie."""
-    found = spread(train.x)
+    """The classifier with the best dev accuracy over the L2 values; the smallest value wins a tie."""
+    found = principal_axes(train.x)
 
     def work(l2: float) -> Fitted:
         weight, bias = optimum(train, classes, l2, found)
@@ -39,35 +39,35 @@ def optimum(
 ) -> tuple[Tensor, Tensor]:
     """The weight (D, C) and bias (C,) that minimise mean cross-entropy + l2 / 2 * |weight|^2.
 
-    scikit-learn's C is 1 / (l2 * N). L-BFGS in coordinates where the loss is nearly round at the start: for equally
-    likely classes its curvature there is Cov(x) * p(1 - p) + l2. `tolerance` is on the gradient in these coordinates,
-    which `within` gives where it is known (`spread` of these vectors or of some like them). The labels may be
-    distributions over the classes, (N, C).
+    scikit-learn's C is 1 / (l2 * N). L-BFGS runs in whitened coordinates, in which the curvature at the start is nearly
+    the identity: for equally likely classes it is Cov(x) * p(1 - p) + l2. `tolerance` is on the gradient in these
+    coordinates. `within`: `principal_axes` of these or similar vectors, if known. The labels may be distributions over
+    the classes, (N, C).
     """
     inputs = train.x.shape[1]
-    variances, axes = spread(train.x) if within is None else within
+    variances, axes = principal_axes(train.x) if within is None else within
     share = train.y.mean(0) if train.y.ndim == 2 else torch.bincount(train.y, minlength=classes).float() / len(train.y)
     chance = max(float((share * (1 - share)).mean()), 1e-6)
     to_weight = axes / (chance * variances + l2).sqrt()  # (D, D)
 
     def loss_and_slope(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        point = torch.from_numpy(flat).to(train.x).view(inputs + 1, classes)
+        point = torch.from_numpy(flat).to(to_weight).view(inputs + 1, classes)
         weight, bias = to_weight @ point[:-1], point[-1] / sqrt(chance)
         loss, slope, slope_bias = cross_entropy(train, weight, bias)
         slope = to_weight.t() @ slope.add_(weight, alpha=l2)
-        whole = torch.cat([slope, slope_bias[None] / sqrt(chance)])
-        return loss + l2 / 2 * float(weight.square().sum()), whole.flatten().double().cpu().numpy()
+        joined = torch.cat([slope, slope_bias[None] / sqrt(chance)])
+        return loss + l2 / 2 * float(weight.square().sum()), joined.flatten().double().cpu().numpy()
 
     start = np.zeros((inputs + 1) * classes)
     options = {"maxiter": iterations, "gtol": tolerance, "ftol": 1e-9}
     found = minimize(loss_and_slope, start, jac=True, method="L-BFGS-B", options=options)
-    point = torch.from_numpy(found.x).to(train.x).view(inputs + 1, classes)
+    point = torch.from_numpy(found.x).to(to_weight).view(inputs + 1, classes)
     return to_weight @ point[:-1], point[-1] / sqrt(chance)
 
 
 def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:
-    """The mean over the sentences, and its slope with respect to weight (D, C) and bias (C,)."""
-    rows = weight.t().contiguous()  # (C, D): with few classes the products are several times faster in this layout
+    """The mean over the sentences, and its gradients with respect to weight (D, C) and bias (C,)."""
+    rows = weight.t().contiguous()  # (C, D): several times faster with few classes
     loss = torch.zeros((), dtype=torch.float64, device=rows.device)
     slope, slope_bias = torch.zeros_like(rows), torch.zeros_like(bias)
     for x, y in zip(train.x.split(ROWS), train.y.split(ROWS), strict=True):
@@ -84,8 +84,8 @@ def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, 
     return float(loss) / len(train.y), slope.t().div_(len(train.y)), slope_bias.div_(len(train.y))
 
 
-def spread(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Variances (D,) and axes (D, D) of the vectors."""
+def principal_axes(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Variances (D,) and principal axes (D, D) of the vectors, around zero."""
     some = x[: COVARIANCE_ROWS * x.shape[1]]
     variances, axes = torch.linalg.eigh((some.t() @ some / len(some)).double())
-    return variances.clamp_min(0).to(x), axes.to(x)
+    return variances.clamp_min(0).to(some), axes.to(some)

@@ -1,4 +1,4 @@
-"""The published protocol: what SentEval's classifier does (facebookresearch/SentEval @5d6dc11), cell by cell."""
+"""The published protocol: the classifier of SentEval (facebookresearch/SentEval @5d6dc11), for each cell."""
 
 import numpy as np
 import torch
@@ -16,23 +16,23 @@ def published(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int,
 
 
 def train_all(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> list[Fitted]:
-    """Every cell of the grid, in its order, at its best on dev."""
+    """All cells of the grid, in order, each at its best on dev."""
     inputs = train.x.shape[1]
 
-    def work(block: list[Cell]) -> list[Fitted]:  # makes its cells, so that few are there at once
-        return train_until_they_stop(Cells(inputs, classes, block, seed, device), train, dev, grid, seed)
+    def work(block: list[Cell]) -> list[Fitted]:  # creates its own cells, so that few are in memory at once
+        return train_with_early_stopping(Cells(inputs, classes, block, seed, device), train, dev, grid, seed)
 
     parts = on_all_cores(work, blocks(inputs, classes, grid, device), device)
     return [cell for part in parts for cell in part]
 
 
-def train_until_they_stop(cells: Cells, train: Tensors, dev: Tensors, grid: Grid, seed: int) -> list[Fitted]:
-    """Every cell at its best on dev, each trained and stopped as the toolkit would train and stop it alone.
+def train_with_early_stopping(cells: Cells, train: Tensors, dev: Tensors, grid: Grid, seed: int) -> list[Fitted]:
+    """All cells, each at its best on dev; each result equals that of the toolkit for this cell alone.
 
-    A cell stops at the first evaluation without improvement after `tenacity` such, in total: improving forgives
-    nothing, a tie is no improvement. The cap is looked at before a block of passes, so the block may exceed it.
+    A cell stops when more than `tenacity` evaluations brought no improvement. The count is over all evaluations and is
+    never reset; a tie is no improvement. `max_passes` is checked before a block of passes, so a block may exceed it.
     """
-    order = np.random.RandomState(seed)  # the toolkit's generator
+    order = np.random.RandomState(seed)  # the generator that the toolkit uses
     best: dict[Cell, Fitted] = {}
     failures = dict.fromkeys(cells.cells, 0)
     passes = 0
@@ -54,6 +54,6 @@ def train_until_they_stop(cells: Cells, train: Tensors, dev: Tensors, grid: Grid
 
 
 def one_pass(cells: Cells, train: Tensors, order: np.ndarray, grid: Grid) -> None:
-    """A step on each batch in turn; the last may be smaller."""
+    """A step on each batch; the last may be smaller."""
     for rows in torch.from_numpy(order).to(train.y.device).split(grid.batch):
         cells.step(*train.batch(rows), scale=1.0 if grid.reduction == "sum" else None)

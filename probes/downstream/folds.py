@@ -1,7 +1,7 @@
 """Tasks without an official dev part: L2 is chosen by folds (SentEval, senteval/tools/validation.py).
 
-`senteval` stops each logistic regression early on the very fold that scores it and holds 5% of train back to stop the
-last one, as published: all folds and L2 values of a task are one model, then the last fits of all its outer folds are
+`senteval`, as published, stops each logistic regression early on the same fold that scores it, and the last one on 5%
+of train. All folds and L2 values of a task are trained as one model, and so are the last fits of all outer folds
 (docs/downstream_protocol.md, "How it is computed"). `modern` standardises the features on train and solves each fit to
 its optimum.
 """
@@ -21,25 +21,25 @@ from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.classifier import standardised
 from probes.classifiers.folded import Fold, Stopped, train_folds
 from probes.classifiers.grid import Grid, Tensors
-from probes.classifiers.optimum import optimum, spread
+from probes.classifiers.optimum import optimum, principal_axes
 
-NESTED_SEED = 1111  # of the published nested folds, whatever the user's seed
+NESTED_SEED = 1111  # of the published nested folds, with any seed of the user
 HELD_BACK = 0.05  # of train, to stop the last fit of the published protocol
-CPU_FOLDS = 10  # of one model on a core: more do not make it faster, and the cores wait for the last
-BATCHES = 2**28  # numbers in the batches of one model elsewhere, 1 GB: the vectors of all its folds at one step
+CPU_FOLDS = 10  # trained together on one core; more are not faster and leave cores idle at the end
+BATCHES = 2**28  # numbers (1 GB) in the batches of all folds trained together on a GPU, at one step
 
-Rows = tuple[np.ndarray, np.ndarray]  # to train on, to score
+FoldRows = tuple[np.ndarray, np.ndarray]  # to train on, to score
 
 
-class Part(NamedTuple):
-    """A part of the data whose logistic regression scores another."""
+class OuterSplit(NamedTuple):
+    """Logistic regression is trained on `train` and scored on `test`."""
 
     train: np.ndarray  # rows of the data
     test: np.ndarray
-    inner: list[Rows]  # folds of `train`, as positions in it, that choose L2
+    inner: list[FoldRows]  # folds of `train`, as positions in it, that choose L2
 
 
-class Chosen(NamedTuple):
+class ChosenL2(NamedTuple):
     """Logistic regression with the L2 value that folds of the training part chose."""
 
     l2: float
@@ -47,8 +47,8 @@ class Chosen(NamedTuple):
     predicted: np.ndarray  # (N_test,) classes
 
 
-class Folded(NamedTuple):
-    """What the folds found out."""
+class FoldScores(NamedTuple):
+    """The scores by folds."""
 
     dev_accuracy: float  # percent
     test_accuracy: float
@@ -56,22 +56,24 @@ class Folded(NamedTuple):
     l2: list[float]  # one for each outer fold
 
 
-def by_folds(train: Tensors, test: Tensors, classes: int, folds: int, grid: Grid, seed: int, title: str = "") -> Folded:
+def by_folds(
+    train: Tensors, test: Tensors, classes: int, folds: int, grid: Grid, seed: int, title: str = ""
+) -> FoldScores:
     """Choose L2 by folds of `train`, score `test` (KFoldClassifier)."""
     data = Tensors(torch.cat([train.x, test.x]), torch.cat([train.y, test.y]))
     first, then = np.split(np.arange(len(data.y)), [len(train.y)])
-    return _scored(data, [Part(first, then, _stratified(train.y, folds, seed))], classes, grid, seed, title)
+    return _scored(data, [OuterSplit(first, then, _stratified(train.y, folds, seed))], classes, grid, seed, title)
 
 
-def nested(items: Tensors, classes: int, folds: int, grid: Grid, seed: int, title: str = "") -> Folded:
-    """Every fold is once the test part; its L2 is chosen by folds of the others (InnerKFoldClassifier)."""
+def nested(items: Tensors, classes: int, folds: int, grid: Grid, seed: int, title: str = "") -> FoldScores:
+    """Each fold is the test part once; L2 is chosen by folds of the others (InnerKFoldClassifier)."""
     split_seed = NESTED_SEED if grid.protocol == "senteval" else seed
     outer = _stratified(items.y, folds, split_seed)
-    parts = [Part(train, test, _stratified(items.y[train], folds, split_seed)) for train, test in outer]
+    parts = [OuterSplit(train, test, _stratified(items.y[train], folds, split_seed)) for train, test in outer]
     return _scored(items, parts, classes, grid, seed, title)
 
 
-def _scored(data: Tensors, parts: Sequence[Part], classes: int, grid: Grid, seed: int, title: str) -> Folded:
+def _scored(data: Tensors, parts: Sequence[OuterSplit], classes: int, grid: Grid, seed: int, title: str) -> FoldScores:
     if grid.protocol == "modern":
         shown = tqdm(parts, title, disable=None, leave=False, unit=" folds")
         chosen = [_choose_at_optimum(data, part, classes, grid) for part in shown]
@@ -81,10 +83,10 @@ def _scored(data: Tensors, parts: Sequence[Part], classes: int, grid: Grid, seed
     right = [float((found.predicted == y[part.test]).mean()) for found, part in zip(chosen, parts, strict=True)]
     dev, test = np.mean([found.dev_accuracy for found in chosen]), np.mean([round(100 * share, 2) for share in right])
     predicted = np.concatenate([found.predicted for found in chosen])[order]
-    return Folded(round(float(dev), 2), round(float(test), 2), predicted, [found.l2 for found in chosen])
+    return FoldScores(round(float(dev), 2), round(float(test), 2), predicted, [found.l2 for found in chosen])
 
 
-def _stratified(y: Tensor, folds: int, seed: int) -> list[Rows]:
+def _stratified(y: Tensor, folds: int, seed: int) -> list[FoldRows]:
     labels = y.cpu().numpy()
     fewest = int(np.unique(labels, return_counts=True)[1].min())
     if fewest < folds:
@@ -94,8 +96,8 @@ def _stratified(y: Tensor, folds: int, seed: int) -> list[Rows]:
 
 
 def _choose_as_published(
-    data: Tensors, parts: Sequence[Part], classes: int, grid: Grid, seed: int, title: str
-) -> list[Chosen]:
+    data: Tensors, parts: Sequence[OuterSplit], classes: int, grid: Grid, seed: int, title: str
+) -> list[ChosenL2]:
     inner = [
         Fold(part.train[train], part.train[dev], np.random.RandomState(seed))
         for part in parts
@@ -108,11 +110,11 @@ def _choose_as_published(
     last = [_last_fit(part.train, seed) for part in parts]
     weights = _train_together(data, classes, last, best, grid, seed, title).weights[:, 0]
     predicted = [_classes(data.x[part.test], w[:, :-1].t(), w[:, -1]) for part, w in zip(parts, weights, strict=True)]
-    return [Chosen(float(l2), max(d), found) for (l2,), d, found in zip(best, dev, predicted, strict=True)]
+    return [ChosenL2(float(l2), max(d), found) for (l2,), d, found in zip(best, dev, predicted, strict=True)]
 
 
 def _last_fit(rows: np.ndarray, seed: int) -> Fold:
-    """All rows but those that are held back to stop it."""
+    """All rows except those held back for early stopping."""
     order = np.random.RandomState(seed)
     shuffled = rows[order.permutation(len(rows))]
     held = int(HELD_BACK * len(shuffled))
@@ -122,7 +124,7 @@ def _last_fit(rows: np.ndarray, seed: int) -> Fold:
 def _train_together(
     data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarray, grid: Grid, seed: int, title: str
 ) -> Stopped:
-    """`train_folds` with as many folds in one model as `at_once` allows."""
+    """`train_folds`, with at most `at_once` folds in one model."""
     device = data.x.device.type
     most = at_once(len(folds), grid.batch * data.x.shape[1], device)
 
@@ -139,25 +141,25 @@ def _train_together(
 
 
 def at_once(folds: int, batch: int, device: str) -> int:
-    """How many folds are one model. `batch`: the numbers in a batch of one fold.
+    """How many folds are trained as one model. `batch`: the numbers in a batch of one fold.
 
-    On the CPU each core has models of its own; elsewhere all folds are one model, if their batches fit.
+    On a CPU each core trains its own models; on a GPU all folds are one model, if their batches fit.
     """
     if device == "cpu":
         return min(CPU_FOLDS, ceil(folds / torch.get_num_threads()))
     return max(1, min(folds, BATCHES // batch))
 
 
-def _choose_at_optimum(data: Tensors, part: Part, classes: int, grid: Grid) -> Chosen:
+def _choose_at_optimum(data: Tensors, part: OuterSplit, classes: int, grid: Grid) -> ChosenL2:
     train, test = standardised(*(Tensors(data.x[rows], data.y[rows]) for rows in (part.train, part.test)))
-    within = spread(train.x)
+    within = principal_axes(train.x)
     values = sorted(grid.l2)
 
     def fitted(rows: np.ndarray, l2: float) -> tuple[Tensor, Tensor]:
         some = torch.from_numpy(rows).to(train.y.device)
         return optimum(Tensors(train.x[some], train.y[some]), classes, l2, within)
 
-    def accuracy(job: tuple[Rows, float]) -> float:
+    def accuracy(job: tuple[FoldRows, float]) -> float:
         (rows, scored), l2 = job
         where = torch.from_numpy(scored).to(train.y.device)
         return float((_classes(train.x[where], *fitted(rows, l2)) == train.y[where].cpu().numpy()).mean())
@@ -166,7 +168,7 @@ def _choose_at_optimum(data: Tensors, part: Part, classes: int, grid: Grid) -> C
     means = np.array(on_all_cores(accuracy, jobs, train.x.device.type)).reshape(len(part.inner), -1).mean(0)
     dev = [round(100 * float(mean), 2) for mean in means]
     best = values[int(np.argmax(dev))]
-    return Chosen(best, max(dev), _classes(test.x, *fitted(np.arange(len(train.y)), best)))
+    return ChosenL2(best, max(dev), _classes(test.x, *fitted(np.arange(len(train.y)), best)))
 
 
 def _classes(x: Tensor, weight: Tensor, bias: Tensor) -> np.ndarray:

@@ -1,8 +1,8 @@
 """How related two sentences are, as a distribution over ratings (Tai et al. 2015, section 4.2).
 
-`senteval` is the toolkit's regression (senteval/tools/relatedness.py), quirks included: ratings are always 1 to 5, so
-scores below 1 have no proper target, and the loss is the squared error of the softmax. `modern` takes the ratings that
-the task has and the cross-entropy with the target, which is convex: solved to its optimum, L2 chosen on dev.
+`senteval` is the toolkit's regression (senteval/tools/relatedness.py) unchanged: ratings are always 1 to 5, so scores
+below 1 have no proper target, and the loss is the squared error of the softmax. `modern` uses the ratings of the task
+and the cross-entropy with the target. This loss is convex and is solved to its optimum; L2 is chosen on dev.
 """
 
 import numpy as np
@@ -15,10 +15,10 @@ from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import initial
 from probes.classifiers.classifier import standardised
 from probes.classifiers.grid import Grid, Tensors
-from probes.classifiers.optimum import optimum, spread
+from probes.classifiers.optimum import optimum, principal_axes
 
 PUBLISHED_RATINGS = (1.0, 5.0)
-BLOCK, MOST_PASSES, TENACITY, BATCH = 50, 1000, 3, 64  # passes between looks at dev; looks forgiven; pairs
+BLOCK, MOST_PASSES, PATIENCE, BATCH = 50, 1000, 3, 64  # passes between scores on dev; early-stopping patience; pairs
 
 
 def regression(
@@ -30,7 +30,7 @@ def regression(
     train, dev, test = standardised(train, dev, test)
     ratings = torch.arange(rated[0], rated[1] + 1.0, device=train.x.device)
     soft = Tensors(train.x, targets(train.y, ratings))
-    within = spread(train.x)
+    within = principal_axes(train.x)
 
     def work(l2: float) -> tuple[float, Tensor]:
         weight, bias = optimum(soft, len(ratings), l2, within)
@@ -43,7 +43,7 @@ def regression(
 
 
 def targets(scores: Tensor, ratings: Tensor) -> Tensor:
-    """Distributions (N, R) over neighbouring ratings whose means are the scores (N,)."""
+    """Distributions (N, R) over neighbouring ratings; their means are the scores (N,)."""
     return (1 - (scores[:, None] - ratings).abs()).clamp_min(0).float()
 
 
@@ -64,7 +64,7 @@ def _published(train: Tensors, dev: Tensors, test: Tensors, seed: int) -> tuple[
 
     optimiser = torch.optim.Adam([weight, bias], fused=True)
     best, kept, failures, passes = -1.0, np.zeros(len(test.y)), 0, 0
-    while failures <= TENACITY and passes <= MOST_PASSES:
+    while failures <= PATIENCE and passes <= MOST_PASSES:
         for _ in range(BLOCK):
             for rows in torch.from_numpy(order.permutation(len(train.y))).to(train.x.device).split(BATCH):
                 loss = (shares(train.x[rows]) - wanted[rows]).square().mean()

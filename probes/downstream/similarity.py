@@ -1,4 +1,4 @@
-"""Similarity without training: the cosine of two vectors against people's scores (STS 2012 to 2016)."""
+"""Similarity without training: the cosine of two vectors compared with human scores (STS 2012 to 2016)."""
 
 from collections.abc import Mapping
 
@@ -20,9 +20,9 @@ def rank_correlation(found: np.ndarray, gold: np.ndarray) -> float:
 
 
 def similarity(domains: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
-    """Pearson and Spearman of cosines and gold scores by domain, and three ways to sum up.
+    """Pearson and Spearman of cosines and gold scores, for each domain and in three summaries.
 
-    `mean` weighs domains alike and `wmean` by their pairs (SentEval); `all` pools the pairs of all domains (SimCSE).
+    `mean` weighs all domains equally and `wmean` by their pairs (SentEval); `all` pools the pairs (SimCSE).
     """
     found: dict[str, float] = {}
     sizes = [len(gold) for _, gold in domains.values()]

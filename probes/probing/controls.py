@@ -1,27 +1,38 @@
-"""Control tasks: labels that mean nothing, to tell what the vectors say from what the classifier memorises."""
+"""Control tasks: random labels show how much a classifier memorises instead of reading the vectors."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Literal
 
 import numpy as np
 
-from probes.task import Split, Task
+from probes.classification import Classification
+from probes.task import Items, single
+
+PER: tuple[Literal["word", "sentence"], ...] = ("word", "sentence")
 
 
-def control_task(task: Task, per: Literal["word", "sentence"], seed: int) -> Task:
+def control_task(task: Classification, per: Literal["word", "sentence"], seed: int) -> Classification:
     """The same sentences and classes, with labels drawn at random (Hewitt and Liang 2019, section 2).
 
-    Per sentence: each distinct sentence has a label of its own, so that nothing carries over to unseen ones.
-    Per word: the first of the longest words decides, so that knowing word identities is enough. Labels are drawn
+    Per sentence: each distinct sentence has a label of its own, so that nothing generalises to unseen ones.
+    Per word: the first of the longest words decides, so that word identities are enough. Labels are drawn
     from the task's label distribution in training.
     """
-    shares = np.bincount(task.train.labels, minlength=len(task.classes)) / len(task.train.labels)
+    shares = np.bincount(task.train.gold, minlength=len(task.classes)) / len(task.train.gold)
 
-    def relabelled(split: Split) -> Split:
-        return Split(split.sentences, _draw([_decides(s, per) for s in split.sentences], shares, seed))
+    def relabelled(split: Items) -> Items:
+        return single(split.sentences, _draw([_decides(s, per) for s in split.sentences], shares, seed))
 
     splits = relabelled(task.train), relabelled(task.dev), relabelled(task.test)
-    return Task(f"{task.name} control per {per}", task.classes, *splits)
+    train, dev, test = splits
+    return replace(task, name=f"{task.name} control per {per}", suite="control", train=train, dev=dev, test=test)
+
+
+def controls_of(tasks: Sequence[Classification], seed: int) -> list[Classification]:
+    """Two control tasks of each task: random labels per word and per sentence."""
+    return [control_task(task, per, seed) for task in tasks for per in PER]
 
 
 def _decides(sentence: str, per: str) -> str:
@@ -29,7 +40,7 @@ def _decides(sentence: str, per: str) -> str:
 
 
 def _draw(texts: list[str], shares: np.ndarray, seed: int) -> np.ndarray:
-    """A class per text; equal texts have equal classes, whatever else is in the list."""
+    """A class per text; equal texts have equal classes, independent of the other texts."""
     digests = [sha256(f"{seed} {text}".encode()).digest()[:6] for text in texts]
     uniform = np.array([int.from_bytes(digest, "big") for digest in digests]) / 2**48
     return np.minimum(np.searchsorted(shares.cumsum(), uniform, side="right"), len(shares) - 1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Where a run's probing tasks come from: its corpus's trees, tree files, the published files, or nowhere."""
+"""The sources of probing tasks: trees of the run's corpus, tree files, the published files, or none."""
 
 import hashlib
 import itertools
@@ -10,18 +10,18 @@ from tqdm import tqdm
 
 from common.errors import InputError
 from common.files import atomic_write, make_once
-from datamodules.corpus import Corpus
 from datamodules.trees.penn import Bracketed, numbered, read_texts, tree_files
-from probes.probing.build import build_tasks
+from probes.classification import Classification
+from probes.probing.build.all_tasks import build_tasks
 from probes.probing.build.pool import Sizes
 from probes.probing.build.report import section
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
 from probes.probing.published_files import FILES, read_senteval, read_task, write_task
-from probes.task import Task
+from probes.suites import Context
 
 FORMAT = 7  # raised when a change of the task builders makes cached tasks stale
-Wanted = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
-TREES_PER_SENTENCE = 12  # of one task's sentences: so many trees are looked at
+RequestedSizes = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
+TREES_PER_SENTENCE = 12  # trees that are read for each sentence of a task
 
 
 class FromCorpus:
@@ -30,11 +30,13 @@ class FromCorpus:
     def __init__(self, tags: str = ENGLISH.name) -> None:
         self.tags = tag_set(tags)
 
-    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
+    def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks."""
         wanted = given(sizes)
-        trees = itertools.islice(corpus.trees("probe"), TREES_PER_SENTENCE * sum(wanted))
-        return _cached(cache, [corpus.fingerprint()], numbered(trees), names, wanted, seed, self.tags)
+        trees = itertools.islice(context.corpus.trees("probe"), TREES_PER_SENTENCE * sum(wanted))
+        return _cached(
+            context.cache, [context.corpus.fingerprint()], numbered(trees), names, wanted, context.seed, self.tags
+        )
 
 
 class FromTrees:
@@ -45,7 +47,7 @@ class FromTrees:
             raise InputError("probes=trees needs probes.paths=[FILE_OR_FOLDER,...] with Penn-style trees")
         self.paths, self.tags = [Path(path) for path in paths], tag_set(tags)
 
-    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
+    def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks."""
         wanted = given(sizes)
         missing = [path for path in self.paths if not path.exists()]
@@ -54,7 +56,7 @@ class FromTrees:
         files = [file for path in self.paths for file in tree_files(path)]
         state = [f"{f.resolve()} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files]
         trees = itertools.chain.from_iterable(map(read_texts, self.paths))
-        return _cached(cache, state, trees, names, wanted, seed, self.tags)
+        return _cached(context.cache, state, trees, names, wanted, context.seed, self.tags)
 
 
 class FromSentEval:
@@ -65,24 +67,24 @@ class FromSentEval:
             raise InputError("probes=senteval needs probes.root=FOLDER with the ten published files")
         self.root = Path(root)
 
-    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
-        """The named tasks. Raises InputError for a size: a cut would not have the published scores beside it."""
+    def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
+        """The named tasks. Raises InputError for a size: smaller tasks are not comparable with published scores."""
         for name, size in zip(Sizes._fields, sizes, strict=True):
             if size is not None:
                 raise InputError(f"probes.{name}_size={size}: the published files have their own; leave it out")
         return read_senteval(self.root, names)
 
 
-class Nowhere:
+class NoTasks:
     """`probes=none`: no probing."""
 
-    def tasks(self, corpus: Corpus, names: Sequence[str], sizes: Wanted, seed: int, cache: Path) -> list[Task]:
+    def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """No tasks."""
         return []
 
 
-def given(sizes: Wanted) -> Sizes:
-    """The sizes of tasks that are to be built. Raises InputError where one is left to files."""
+def given(sizes: RequestedSizes) -> Sizes:
+    """The sizes of the tasks to build. Raises InputError if a size is null."""
     wanted = []
     for name, size in zip(Sizes._fields, sizes, strict=True):
         if size is None:
@@ -101,8 +103,8 @@ def _cached(
     sizes: Sizes,
     seed: int,
     tags: TagSet,
-) -> list[Task]:
-    """Tasks from the published-format files of an earlier build, or built now and kept so."""
+) -> list[Classification]:
+    """Tasks from the files of an earlier build, or built now and written in the published format."""
     key = hashlib.sha256(json.dumps([FORMAT, made_of, sizes, seed, tags.name]).encode()).hexdigest()[:16]
     folder = cache / f"probing-{key}"
 

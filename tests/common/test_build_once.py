@@ -1,6 +1,5 @@
-"""Many processes want the same thing at once: one makes it."""
+"""Several processes need the same folder at once: one builds it."""
 
-import fcntl
 import os
 import subprocess
 import sys
@@ -33,14 +32,14 @@ def maker(made: Path, seconds: float) -> subprocess.Popen:
     return subprocess.Popen([sys.executable, "-c", MAKES, str(made), str(seconds)], cwd=ROOT)
 
 
-def test_of_several_processes_one_makes_it_and_the_others_find_it(tmp_path: Path) -> None:
+def test_one_of_several_processes_builds_and_the_others_wait(tmp_path: Path) -> None:
     processes = [maker(tmp_path / "made", 0.5) for _ in range(6)]
     assert [process.wait(60) for process in processes] == [0] * 6
     assert len((tmp_path / "makers").read_text().splitlines()) == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["made", "makers"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".made.lock", "made", "makers"]
 
 
-def test_the_next_one_makes_what_a_dead_process_was_making(tmp_path: Path) -> None:
+def test_the_next_process_builds_if_the_builder_dies(tmp_path: Path) -> None:
     dead = maker(tmp_path / "made", 60)
     while not (tmp_path / "makers").exists():
         time.sleep(0.01)
@@ -49,16 +48,6 @@ def test_the_next_one_makes_what_a_dead_process_was_making(tmp_path: Path) -> No
     assert maker(tmp_path / "made", 0).wait(60) == 0
 
 
-def test_a_disk_without_locks_makes_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(95, os.strerror(95))
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
-    made = tmp_path / "made"
-    make_once(made, made.exists, made.touch)
-    assert list(tmp_path.iterdir()) == [made]
-
-
-def test_what_is_there_needs_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_folder_needs_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "open", None)  # as on a read-only disk
     make_once(tmp_path / "made", lambda: True, lambda: pytest.fail("made again"))

@@ -1,4 +1,4 @@
-"""Files are whole or not there, and CSV rows are kept once."""
+"""Files are complete or absent, and each CSV key has one row."""
 
 import errno
 import resource
@@ -33,7 +33,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path,
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("scores.csv", "old")]
 
 
-def test_a_write_that_ends_well_replaces_the_file_and_makes_its_folder(tmp_path: Path) -> None:
+def test_a_successful_write_replaces_the_file_and_creates_its_folder(tmp_path: Path) -> None:
     path = tmp_path / "runs" / "one.txt"
     for text in ("first", "second"):
         with atomic_write(path) as file:
@@ -41,7 +41,7 @@ def test_a_write_that_ends_well_replaces_the_file_and_makes_its_folder(tmp_path:
     assert [(p.name, p.read_text()) for p in path.parent.iterdir()] == [("one.txt", "second")]
 
 
-def test_two_that_write_a_file_at_once_both_end_well(tmp_path: Path) -> None:
+def test_two_concurrent_writes_of_a_file_both_succeed(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     with atomic_write(path) as first, atomic_write(path) as second:
         first.write("first")
@@ -49,7 +49,7 @@ def test_two_that_write_a_file_at_once_both_end_well(tmp_path: Path) -> None:
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("scores.csv", "first")]
 
 
-def test_what_a_killed_write_left_is_cleared_and_nothing_else(tmp_path: Path) -> None:
+def test_only_the_leftovers_of_killed_writes_are_deleted(tmp_path: Path) -> None:
     with atomic_write(tmp_path / "last.ckpt"):
         (left,) = tmp_path.iterdir()
     left.touch()
@@ -94,7 +94,7 @@ def files_of_at_most(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_an_array_that_the_disk_has_no_room_for_says_so_and_names_its_file(tmp_path: Path) -> None:
+def test_a_full_disk_error_names_the_file_of_the_array(tmp_path: Path) -> None:
     said = pytest.raises(OSError, match=r"No space left on device: .*matrix\.npy")
     with said as caught, files_of_at_most(20_000), atomic_write(tmp_path / "matrix.npy", binary=True) as file:
         np.save(file, np.zeros(10_000))
@@ -109,7 +109,7 @@ def test_new_columns_are_empty_in_old_rows(tmp_path: Path) -> None:
     assert path.read_text() == "epoch,loss,bleu\n1,0.5,\n2,0.25,10\n"
 
 
-def test_a_torn_line_is_named(tmp_path: Path) -> None:
+def test_a_truncated_line_is_named(tmp_path: Path) -> None:
     (tmp_path / "metrics.csv").write_text("epoch,loss\n1,0.5\n2\n")
     with pytest.raises(InputError, match=r"metrics.csv:3: expected 2 columns"):
         read_csv(tmp_path / "metrics.csv")

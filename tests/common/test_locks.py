@@ -1,162 +1,173 @@
-"""A folder belongs to one process at a time, and never to a dead one."""
+"""A lock file has one holder at a time, and never a dead one."""
 
+import errno
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Barrier, Event
+from threading import Barrier
 
 import pytest
 
 from common.errors import InputError
-from common.locks import claimed, machine, wait_for
+from common.locks import FOREVER, held, locked, locked_with_children, wait_for
 from tests.conftest import ROOT
 
-NAME = ".claim"
+HOLDS = """
+import os, subprocess, sys, time
+from pathlib import Path
+from common.locks import locked, locked_with_children
+"""
 
 
-def test_a_claimed_folder_is_refused_until_it_is_given_back(tmp_path: Path) -> None:
-    with claimed(tmp_path, NAME) as first, claimed(tmp_path, NAME) as second:
+@contextmanager
+def killed(code: str) -> Iterator[int]:
+    """Python code in a process of its own, which was killed after it printed a number; the number, of a process."""
+    command = [sys.executable, "-c", HOLDS + code]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout is not None
+        child = int(started.stdout.readline())
+        started.kill()
+    try:
+        yield child
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+
+
+def comes_free(lock: Path) -> bool:
+    with locked(lock, wait=20) as ours:
+        return ours
+
+
+def test_a_lock_is_refused_until_it_is_released(tmp_path: Path) -> None:
+    lock = tmp_path / "folder" / "lock"
+    with locked(lock) as first, locked(lock) as second:
         assert (first, second) == (True, False)
-    with claimed(tmp_path, NAME) as again:
-        assert again
-    assert list(tmp_path.iterdir()) == []
+        assert held(lock)
+    assert not held(lock)
 
 
-def test_a_claim_is_given_back_when_its_work_fails(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="work"), claimed(tmp_path, NAME):
+def test_a_lock_is_released_when_the_work_fails(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="work"), locked(tmp_path / "lock"):
         raise ValueError("work")
-    with claimed(tmp_path, NAME) as again:
-        assert again
+    assert not held(tmp_path / "lock")
 
 
-def test_the_claim_of_a_dead_process_is_taken_over_at_once(tmp_path: Path) -> None:
+def test_the_lock_of_a_killed_process_is_free_at_once(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    with killed(f"with locked(Path({str(lock)!r})): print(os.getpid(), flush=True); time.sleep(60)"):
+        assert lock.exists()
+        assert not held(lock)
+
+
+def test_a_forked_child_that_outlives_its_killed_parent_does_not_hold_the_lock(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
     code = f"""
-import os
-from pathlib import Path
-from common.locks import claimed, wait_for
-from common.errors import InputError
-with claimed(Path({str(tmp_path)!r}), {NAME!r}):
-    os._exit(9)
+with locked(Path({str(lock)!r})):
+    if not os.fork(): print(os.getpid(), flush=True)
+    time.sleep(60)
 """
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
-    assert (tmp_path / NAME).exists()
-    with claimed(tmp_path, NAME) as mine:
-        assert mine
+    with killed(code) as child:
+        os.kill(child, 0)  # it lives
+        assert not held(lock)
 
 
-@pytest.mark.parametrize(("age", "mine"), [(20, False), (900, True)])
-def test_the_claim_of_another_machine_is_taken_over_only_after_long_silence(
-    tmp_path: Path, age: float, mine: bool
-) -> None:
-    (tmp_path / NAME).write_text("elsewhere+1+1\n")
-    os.utime(tmp_path / NAME, (time.time() - age,) * 2)
-    with claimed(tmp_path, NAME) as got:
-        assert got == mine
-
-
-@pytest.mark.parametrize(("birth", "age", "mine"), [("1", 900, True), ("1", 20, False), ("", 900, False)])
-def test_a_process_with_the_number_of_the_holder_is_not_the_holder_if_it_began_at_another_time(
-    tmp_path: Path, birth: str, age: float, mine: bool
-) -> None:
-    (tmp_path / NAME).write_text(f"{machine()}+{os.getpid()}+{birth}\n")
-    os.utime(tmp_path / NAME, (time.time() - age,) * 2)
-    with claimed(tmp_path, NAME) as got:
-        assert got == mine
-
-
-def test_a_process_that_is_not_here_may_live_in_another_container_of_this_machine(tmp_path: Path) -> None:
+def test_a_command_that_inherits_the_lock_holds_it_after_its_parent_was_killed(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
     code = f"""
-from pathlib import Path
-from common.locks import claimed
-with claimed(Path({str(tmp_path)!r}), {NAME!r}) as mine:
-    print(mine)
+with locked_with_children(Path({str(lock)!r})) as descriptor:
+    child = subprocess.Popen(["sleep", "60"], pass_fds=[descriptor])
+    print(child.pid, flush=True)
+    child.wait()
 """
-    with claimed(tmp_path, NAME):
-        command = ["unshare", "-rpf", sys.executable, "-c", code]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if "unshare" in done.stderr:
-        pytest.skip("this machine lets us make no namespace of processes (unshare -rp)")
-    assert done.stdout == "False\n"
+    with killed(code):
+        assert held(lock)
+    assert comes_free(lock)
 
 
-def test_a_living_holder_keeps_its_folder_however_long_it_is_silent(tmp_path: Path) -> None:
-    with claimed(tmp_path, NAME) as first:
-        assert first
-        os.utime(tmp_path / NAME, (1, 1))
-        with claimed(tmp_path, NAME) as second:
-            assert not second
-
-
-def test_a_holder_gives_signs_of_life(tmp_path: Path) -> None:
-    with claimed(tmp_path, NAME, beat=0.01):
-        os.utime(tmp_path / NAME, (1, 1))
-        end = time.monotonic() + 10
-        while (tmp_path / NAME).stat().st_mtime < 2 and time.monotonic() < end:
-            time.sleep(0.01)
-        assert (tmp_path / NAME).stat().st_mtime > 2
-
-
-def test_a_holder_whose_folder_was_taken_over_ends_and_leaves_it_to_the_other(tmp_path: Path) -> None:
-    (tmp_path / "theirs").write_text("elsewhere+1+1\n")
-    worked_on = False
-
-    def work() -> None:
-        nonlocal worked_on
-        (tmp_path / "theirs").replace(tmp_path / NAME)
-        Event().wait(10)
-        worked_on = True
-
-    with pytest.raises(InputError, match="took this folder over"), claimed(tmp_path, NAME, beat=0.01):
-        work()
-    assert not worked_on
-    assert (tmp_path / NAME).read_text() == "elsewhere+1+1\n"
-
-
-def test_a_holder_that_ends_before_it_sees_that_it_was_taken_over_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="took this folder over"), claimed(tmp_path, NAME):
-        (tmp_path / NAME).write_text("elsewhere+1+1\n")
-    assert (tmp_path / NAME).exists()
-
-
-def test_one_who_comes_while_another_takes_over_is_refused(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_text("elsewhere+1+1\n")
-    os.utime(tmp_path / NAME, (1, 1))
-    with (tmp_path / NAME).open() as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        with claimed(tmp_path, NAME) as mine:
-            assert not mine
-    assert (tmp_path / NAME).read_text() == "elsewhere+1+1\n"
-
-
-@pytest.mark.parametrize("_", range(20))
-def test_of_many_that_come_at_once_one_gets_an_abandoned_folder(tmp_path: Path, _: int) -> None:
-    (tmp_path / NAME).write_text("elsewhere+1+1\n")
-    os.utime(tmp_path / NAME, (1, 1))
+def test_of_many_that_come_at_once_one_gets_the_lock_and_those_that_wait_get_it_in_turn(tmp_path: Path) -> None:
     together = Barrier(8)
 
-    def try_it(_: int) -> bool:
+    def at_once(_: int) -> bool:
         together.wait(60)
-        with claimed(tmp_path, NAME) as mine:
-            together.wait(60)  # nobody gives back before all have asked
-            return mine
+        with locked(tmp_path / "lock") as ours:
+            together.wait(60)  # nobody releases before all have asked
+            return ours
 
+    def in_turn(_: int) -> int:
+        with locked(tmp_path / "turn", FOREVER):
+            count = int((tmp_path / "count").read_text())
+            (tmp_path / "count").write_text(f"{count + 1}")
+            return count
+
+    (tmp_path / "count").write_text("0")
     with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(try_it, range(8))) == 1
+        assert sum(pool.map(at_once, range(8))) == 1
+        assert sorted(pool.map(in_turn, range(8))) == list(range(8))
 
 
-def test_whoever_waits_goes_on_when_it_is_made(tmp_path: Path) -> None:
-    with ThreadPoolExecutor() as pool, claimed(tmp_path, NAME, beat=0.05):
-        waiting = pool.submit(wait_for, tmp_path / "made", tmp_path / NAME, stale=0.5)
-        time.sleep(0.8)  # longer than one waits for the dead
+@pytest.mark.parametrize("kind", ["link", "hard link", "folder"])
+def test_a_link_or_a_folder_in_place_of_a_lock_is_refused_and_left_as_it_is(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "precious").write_text("text")
+    lock = tmp_path / "lock"
+    if kind == "link":
+        lock.symlink_to("precious")
+    elif kind == "hard link":
+        lock.hardlink_to(tmp_path / "precious")
+    else:
+        lock.mkdir()
+    for take in (locked, locked_with_children):
+        with pytest.raises(InputError, match=r"lock: a link or no plain file.*delete it"), take(lock):
+            pass
+    assert (tmp_path / "precious").read_text() == "text"
+
+
+def test_a_file_in_place_of_a_lock_keeps_its_text(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text("of an earlier version\n")
+    with locked(tmp_path / "lock") as ours:
+        assert ours
+    assert (tmp_path / "lock").read_text() == "of an earlier version\n"
+
+
+def refusing(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+
+
+@pytest.mark.filterwarnings("ignore:flock not supported")
+def test_a_disk_without_flock_is_locked_by_the_existence_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(monkeypatch, errno.ENOSYS)  # Lustre that was mounted without it
+    with locked(tmp_path / "lock") as first, locked(tmp_path / "lock") as second:
+        assert (first, second) == (True, False)
+    assert not held(tmp_path / "lock")
+
+
+def test_a_disk_that_has_no_locks_now_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing(monkeypatch, errno.ENOLCK)
+    with pytest.raises(InputError, match=r"no file locks .*choose a folder elsewhere"), locked(tmp_path / "lock"):
+        pass
+
+
+def test_a_process_that_waits_goes_on_when_the_file_is_written(tmp_path: Path) -> None:
+    with ThreadPoolExecutor() as pool, locked(tmp_path / "lock"):
+        waiting = pool.submit(wait_for, tmp_path / "made", tmp_path / "lock", patience=0)
+        time.sleep(0.5)  # the lock is held, so the file may come
         assert not waiting.done()
         (tmp_path / "made").touch()
         waiting.result(timeout=5)
 
 
-def test_nobody_waits_for_the_dead(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no sign of life"):
-        wait_for(tmp_path / "made", tmp_path / NAME, stale=0.1)
+def test_nobody_waits_for_a_file_when_the_lock_is_free(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the process that writes it has ended"):
+        wait_for(tmp_path / "made", tmp_path / "lock", patience=0.1)

@@ -1,4 +1,4 @@
-"""Products keep their 32 bits and what the user has set."""
+"""Matrix products keep full float32 precision, and the user's settings stay as they are."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from common import matmul as products
-from common.matmul import whole_products
+from common.matmul import fast_exact_matmul
 
 
 @pytest.fixture(params=["highest", "high", "medium"])
@@ -17,10 +17,10 @@ def before(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("rows", [1, 64, 300])
-def test_products_are_those_of_64_bits_but_for_the_last(rows: int) -> None:
+def test_products_equal_float64_products_up_to_float32_rounding(rows: int) -> None:
     left, right = torch.randn(2, 300, 300, generator=torch.Generator().manual_seed(0))
     some = left[:rows]
-    with whole_products():
+    with fast_exact_matmul():
         found = [some @ right, some @ right.t(), torch.addmm(right[0], some, right), torch.bmm(some[None], right[None])]
     exact = some.double() @ right.double()
     expected = [exact, some.double() @ right.double().t(), exact + right[0], exact[None]]
@@ -29,23 +29,23 @@ def test_products_are_those_of_64_bits_but_for_the_last(rows: int) -> None:
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_fewer_bits_are_allowed_where_they_are_not_fewer_and_only_there(
+def test_medium_precision_is_set_only_where_it_is_exact(
     before: str, monkeypatch: pytest.MonkeyPatch, whole: bool
 ) -> None:
-    monkeypatch.setattr(products, "_medium_is_whole", lambda: whole)
-    with whole_products():
+    monkeypatch.setattr(products, "_medium_is_exact", lambda: whole)
+    with fast_exact_matmul():
         assert torch.get_float32_matmul_precision() == ("medium" if whole else before)
     assert torch.get_float32_matmul_precision() == before
 
 
-def test_what_was_set_before_is_set_again_after_an_error(before: str) -> None:
-    with pytest.raises(ZeroDivisionError), whole_products():
+def test_the_previous_setting_is_restored_after_an_error(before: str) -> None:
+    with pytest.raises(ZeroDivisionError), fast_exact_matmul():
         _ = 1 / 0
     assert torch.get_float32_matmul_precision() == before
 
 
 @pytest.mark.parametrize("lost", [False, True])
-def test_a_product_that_loses_bits_is_seen(before: str, monkeypatch: pytest.MonkeyPatch, lost: bool) -> None:
+def test_a_product_that_loses_precision_is_detected(before: str, monkeypatch: pytest.MonkeyPatch, lost: bool) -> None:
     multiply = torch.Tensor.__matmul__
 
     def in_bfloat16(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -54,25 +54,25 @@ def test_a_product_that_loses_bits_is_seen(before: str, monkeypatch: pytest.Monk
         return multiply(left.to(kind), right.to(kind)).float()
 
     monkeypatch.setattr(torch.Tensor, "__matmul__", in_bfloat16)
-    assert products._medium_is_whole.__wrapped__() is not lost
+    assert products._medium_is_exact.__wrapped__() is not lost
     assert torch.get_float32_matmul_precision() == before
 
 
 @pytest.mark.parametrize("kind", [torch.bfloat16, torch.float64])
-def test_the_look_at_a_product_takes_32_bits_whatever_the_user_computes_in(kind: torch.dtype) -> None:
-    usual = products._medium_is_whole.__wrapped__()
+def test_the_precision_check_uses_float32_under_any_user_setting(kind: torch.dtype) -> None:
+    usual = products._medium_is_exact.__wrapped__()
     torch.set_default_dtype(kind)
     try:
         with torch.autocast("cpu", torch.bfloat16), torch.device("meta"):
-            assert products._medium_is_whole.__wrapped__() == usual
+            assert products._medium_is_exact.__wrapped__() == usual
     finally:
         torch.set_default_dtype(torch.float32)
 
 
-def test_settings_by_torch_backends_are_left_alone() -> None:
+def test_settings_of_torch_backends_are_not_changed() -> None:
     torch.backends.cuda.matmul.fp32_precision = "tf32"
     try:
-        with whole_products():
+        with fast_exact_matmul():
             assert torch.backends.cuda.matmul.fp32_precision == "tf32"
         assert torch.backends.cuda.matmul.fp32_precision == "tf32"
     finally:

@@ -1,4 +1,4 @@
-"""A parallel map is a map."""
+"""A parallel map gives the results of `map`."""
 
 import os
 import subprocess
@@ -33,16 +33,16 @@ def refuse(number: int) -> int:
 
 @settings(max_examples=20)
 @given(st.integers(0, 40), st.integers(1, 15), st.integers(1, 3))
-def test_results_are_those_of_map_in_order(items: int, chunk: int, cores: int) -> None:
+def test_results_equal_those_of_map_in_order(items: int, chunk: int, cores: int) -> None:
     assert list(parallel_map(square, range(items), chunk, cores)) == [square(i) for i in range(items)]
 
 
-def test_many_items_go_to_other_processes_and_few_do_not() -> None:
+def test_only_many_items_start_other_processes() -> None:
     assert os.getpid() not in set(parallel_map(process, range(20), chunk=5, cores=2))
     assert set(parallel_map(process, range(20), chunk=20, cores=2)) == {os.getpid()}
 
 
-def test_what_a_process_raises_is_raised_here() -> None:
+def test_an_error_in_a_worker_is_raised_in_the_parent() -> None:
     results = parallel_map(refuse, range(20), chunk=5, cores=2)
     assert list(islice(results, 5)) == [0, 1, 2, 3, 4]
     with pytest.raises(InputError, match="seven"):
@@ -51,7 +51,7 @@ def test_what_a_process_raises_is_raised_here() -> None:
 
 @pytest.mark.parametrize("cores", [1, 2])
 @pytest.mark.parametrize("good", [0, 3, 12, 15])
-def test_an_error_of_the_input_comes_after_all_before_it(good: int, cores: int) -> None:
+def test_an_error_of_the_input_comes_after_all_earlier_results(good: int, cores: int) -> None:
     def items() -> Iterator[int]:
         yield from range(good)
         raise InputError("damaged")

@@ -12,7 +12,7 @@ from datamodules.arrays import chunks, load_ragged, ragged, save_ragged
 
 
 @given(rows=st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=5), max_size=40), size=st.integers(1, 50))
-def test_a_stream_reads_back_as_it_was_written_whatever_the_chunks(rows: list[list[int]], size: int) -> None:
+def test_a_stream_round_trips_for_any_chunks(rows: list[list[int]], size: int) -> None:
     before, module.ROWS = module.ROWS, size
     try:
         with tempfile.TemporaryDirectory() as folder:

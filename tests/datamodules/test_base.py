@@ -1,20 +1,18 @@
-import os
 import subprocess
-import time
+import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from common.errors import InputError
-from common.files import SIZES, build_once, workshop
-from common.locks import machine, regularly
+from common.files import SIZES, build_once
 from datamodules.base import key_of
 from datamodules.corpus import Split
 from datamodules.seq2seq import TextPairs, followed
 from datamodules.seq2tree import SentenceTrees
+from tests.conftest import ROOT
 from tests.tiny_corpus import TinyCorpus
 
 
@@ -38,7 +36,7 @@ def test_a_build_that_fails_leaves_nothing(tmp_path: Path) -> None:
 
     with pytest.raises(ZeroDivisionError):
         build_once(tmp_path / "made", fail)
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == [".made.lock"]
 
 
 def test_what_is_built_is_built_once(tmp_path: Path) -> None:
@@ -48,58 +46,20 @@ def test_what_is_built_is_built_once(tmp_path: Path) -> None:
     assert len(calls) == 1
 
 
-def test_whoever_comes_second_keeps_what_is_there(tmp_path: Path) -> None:
-    def build(work: Path) -> None:
-        (work / "mine").touch()
-        (tmp_path / "made").mkdir()  # another process was faster
-        (tmp_path / "made" / "theirs").touch()
-
-    build_once(tmp_path / "made", build)
-    assert [path.name for path in tmp_path.rglob("*")] == ["made", "theirs"]
-
-
-def left_by(process: int, folder: Path, where: str = "", age: float = 0) -> Path:
-    """What a build by that process, of this machine or another, would leave if it was killed so many seconds ago."""
-    left = folder / f".making-x+{where or machine()}+{process}+"
-    left.mkdir()
-    (left / "half").touch()
-    os.utime(left, (time.time() - age,) * 2)
-    return left
-
-
 def test_what_a_killed_build_left_goes_with_the_next_one(tmp_path: Path) -> None:
-    killed = subprocess.Popen(["true"])
-    killed.wait()
-    left = left_by(killed.pid, tmp_path)
-    build_once(tmp_path / "made", lambda _: None)
-    assert not left.exists()
-
-
-def test_what_a_living_process_builds_is_left_alone(tmp_path: Path) -> None:
-    others = left_by(os.getpid(), tmp_path)
-    build_once(tmp_path / "made", lambda _: None)
-    assert others.exists()
-
-
-@pytest.mark.parametrize(("age", "stays"), [(20, True), (900, False)])
-def test_what_another_container_of_this_machine_builds_is_left_alone_until_it_is_long_silent(
-    tmp_path: Path, age: float, stays: bool
-) -> None:
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    others = left_by(gone.pid, tmp_path, where=f"{machine()}0", age=age)
-    build_once(tmp_path / "made", lambda _: None)
-    assert others.exists() == stays
-
-
-def test_a_build_gives_signs_of_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("common.files.regularly", partial(regularly, beat=0.01))
-    with workshop(tmp_path) as work:
-        os.utime(work, (1, 1))
-        end = time.monotonic() + 10
-        while work.stat().st_mtime < 2 and time.monotonic() < end:
-            time.sleep(0.01)
-        assert work.stat().st_mtime > 2
+    code = f"""
+import os, time
+from pathlib import Path
+from common.files import build_once
+def build(work):
+    (work / "half").touch()
+    os._exit(9)
+build_once(Path({str(tmp_path / "made")!r}), build)
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
+    assert [path.name for path in tmp_path.rglob("half")] == ["half"]
+    build_once(tmp_path / "made", lambda work: (work / "whole").touch())
+    assert {path.name for path in tmp_path.rglob("*")} == {".made.lock", "made", SIZES, "whole"}
 
 
 CACHED_FILES = ["words.txt", "skipped.json", "train.source.ids.npy", "train.source.offsets.npy", "subwords.model"]

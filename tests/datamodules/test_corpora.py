@@ -32,7 +32,7 @@ SPLITS: tuple[Split, ...] = ("train", "dev", "test", "probe")
 
 
 def whole(corpus: DocumentCorpus) -> list[Document]:
-    return [found.read() for found in corpus.found()]
+    return [found.read() for found in corpus.unread_documents()]
 
 
 def many_documents(folder: Path, count: int = 200) -> PlainText:
@@ -132,7 +132,7 @@ def test_sick_reads_the_same_from_three_files_and_from_one(split: Split) -> None
     assert {"train": 3, "dev": 1, "test": 2}[split] == len(pairs)
 
 
-def test_blank_lines_part_documents_of_running_text() -> None:
+def test_blank_lines_separate_documents_of_plain_text() -> None:
     documents = whole(PlainText(str(FIXTURES / "text")))
     assert [document.id for document in documents] == ["books.txt:1", "books.txt:4", "books.txt:8"]
     assert documents[1].sections == [
@@ -146,7 +146,7 @@ def test_a_text_without_blank_lines_is_cut_into_documents(tmp_path: Path) -> Non
     assert lengths == [1000, 1000, 500]
 
 
-def test_trees_lose_traces_and_functions_and_give_their_words() -> None:
+def test_trees_are_read_without_traces_and_functions() -> None:
     corpus = Trees(str(FIXTURES / "trees"))
     split = split_of("wsj_like.mrg:0")
     assert list(corpus.trees(split)) == [
@@ -176,19 +176,19 @@ LIGHTHOUSE = Document(
 )
 
 
-def test_a_dump_gives_the_prose_of_its_articles_in_sections() -> None:
+def test_a_dump_gives_the_text_of_its_articles_in_sections() -> None:
     lighthouse, rain = whole(Wikipedia(str(FIXTURES / "wikipedia")))
     assert lighthouse == LIGHTHOUSE
     assert rain == Document("15", "Rain", [Section(0, None, [["Rain falls .", "It is wet ."]])])
 
 
-def test_a_packed_dump_reads_as_the_plain_one(tmp_path: Path) -> None:
+def test_a_compressed_dump_reads_like_a_plain_one(tmp_path: Path) -> None:
     dump = tmp_path / "pages.xml.bz2"
     dump.write_bytes(bz2.compress((FIXTURES / "wikipedia" / "pages.xml").read_bytes()))
     assert whole(Wikipedia(str(dump)))[0] == LIGHTHOUSE
 
 
-def test_markdown_gives_prose_in_sections() -> None:
+def test_markdown_gives_text_in_sections() -> None:
     guide, notes = whole(Markdown(str(FIXTURES / "markdown")))
     assert guide.title == "A guide"
     assert guide.sections == [
@@ -203,7 +203,7 @@ def test_markdown_gives_prose_in_sections() -> None:
 
 def test_json_documents_keep_levels_titles_and_published_splits() -> None:
     corpus = JsonDocuments(str(FIXTURES / "documents"))
-    first, second = corpus.found()
+    first, second = corpus.unread_documents()
     assert first.read() == Document(
         "leaflet-1",
         "Your tablets",
@@ -219,7 +219,7 @@ def test_json_documents_keep_levels_titles_and_published_splits() -> None:
 
 @given(st.text(min_size=1), st.sampled_from(SPLITS[:3]))
 @settings(max_examples=50)
-def test_a_published_split_is_kept_but_for_the_share_of_probing(id: str, published: Split) -> None:
+def test_a_published_split_is_kept_except_for_the_probe_share(id: str, published: Split) -> None:
     expected = {"probe"} if (published, split_of(id)) == ("train", "probe") else {published}
     assert {split_of(id, published)} == expected
 
@@ -257,12 +257,12 @@ def test_a_fingerprint_changes_with_the_text_and_the_settings(tmp_path: Path) ->
 @pytest.mark.parametrize("make", [Markdown, JsonDocuments, Wikipedia, PlainText])
 def test_a_document_can_be_read_by_another_process(make: type[DocumentCorpus]) -> None:
     folder = {Markdown: "markdown", JsonDocuments: "documents", Wikipedia: "wikipedia", PlainText: "text"}[make]
-    found = list(make(str(FIXTURES / folder)).found())
+    found = list(make(str(FIXTURES / folder)).unread_documents())
     assert found
     assert [pickle.loads(pickle.dumps(one)).read() for one in found] == [one.read() for one in found]
 
 
-def test_many_pairs_are_tokenised_as_few_are(tmp_path: Path) -> None:
+def test_many_pairs_are_tokenised_like_few_pairs(tmp_path: Path) -> None:
     for language in ("en", "fr"):
         lines = [f"L'homme no. {i}, isn't it?" for i in range(2500)]
         (tmp_path / f"train.{language}").write_text("\n".join(lines) + "\n")
@@ -271,7 +271,7 @@ def test_many_pairs_are_tokenised_as_few_are(tmp_path: Path) -> None:
     assert list(Multi30k(str(tmp_path)).sentences("train")) == [english for english, _ in found]
 
 
-def test_text_is_streamed_not_held(tmp_path: Path) -> None:
+def test_text_is_streamed(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("First .\n\n" * 40 + "Second .\n")
     with (tmp_path / "b.txt").open("wb") as file:
         file.write(b"\xff\xfe broken \n")
@@ -282,7 +282,7 @@ def test_text_is_streamed_not_held(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
-def test_every_corpus_config_says_what_it_is_and_builds(path: Path) -> None:
+def test_every_corpus_config_has_a_description_and_builds(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# ")
     roots = {"snli": "snli_1.0", "multinli": "multinli_1.0", "allnli": "."}

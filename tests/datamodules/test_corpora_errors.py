@@ -1,4 +1,4 @@
-"""Broken corpora end in one line that names file and line, or in a correct result; never in anything else."""
+"""A malformed corpus gives an error of one line that names file and line, or a correct result."""
 
 import gzip
 import json
@@ -59,7 +59,7 @@ def _texts(corpus: Corpus, name: str) -> Iterator[str | None]:
         for pair in corpus.inference(split):  # type: ignore[arg-type]
             yield from pair
     if isinstance(corpus, DocumentCorpus):
-        for found in corpus.found():
+        for found in corpus.unread_documents():
             document = found.read()
             yield document.title
             for section in document.sections:
@@ -83,11 +83,11 @@ def with_bytes(folder: Path, case: Case, content: bytes) -> Corpus:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_file_that_is_no_text_is_named_with_its_line(name: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_named_with_its_line(name: str, tmp_path: Path) -> None:
     case = READERS[name]
     lines = (FIXTURES / case[1] / case[2]).read_bytes().splitlines(keepends=True)
-    spoilt_line = b"caf\xe9 " + lines[1]
-    corpus = with_bytes(tmp_path / "corpus", case, b"".join([lines[0], spoilt_line, *lines[2:]]))
+    corrupted_line = b"caf\xe9 " + lines[1]
+    corpus = with_bytes(tmp_path / "corpus", case, b"".join([lines[0], corrupted_line, *lines[2:]]))
     with pytest.raises(InputError, match=rf"{case[2].replace('.', '[.]')}:2: "):
         read_all(corpus, name)
 
@@ -107,7 +107,7 @@ def test_an_empty_folder_says_what_is_missing(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("size", [0, -1, "many"])
-def test_a_size_that_is_no_count_is_refused(size: object) -> None:
+def test_an_invalid_size_is_refused(size: object) -> None:
     with pytest.raises(InputError, match=r"corpus\.size="):
         Multi30k(str(FIXTURES / "multi30k"), size)  # type: ignore[arg-type]
 
@@ -121,7 +121,7 @@ def test_parallel_files_of_different_length_are_both_named(tmp_path: Path) -> No
             list(corpus.parallel("train", "fr"))
 
 
-def test_an_empty_line_stays_on_both_sides_so_that_it_can_be_counted(tmp_path: Path) -> None:
+def test_an_empty_line_is_kept_on_both_sides(tmp_path: Path) -> None:
     text = (FIXTURES / "multi30k" / "train.fr").read_text().splitlines()
     corpus = with_bytes(tmp_path / "c", READERS["multi30k"], "\n".join([text[0], "", *text[2:]]).encode())
     assert [target for _, target in corpus.parallel("train", "fr")][1] == ""
@@ -129,27 +129,27 @@ def test_an_empty_line_stays_on_both_sides_so_that_it_can_be_counted(tmp_path: P
 
 
 @pytest.mark.parametrize("corpus", [Multi30k, Europarl])
-def test_a_language_that_a_corpus_lacks_is_answered_with_those_it_has(corpus: type[Corpus]) -> None:
+def test_a_missing_language_lists_the_available_ones(corpus: type[Corpus]) -> None:
     with pytest.raises(InputError, match="fr, de"):
         next(iter(corpus(str(FIXTURES)).parallel("train", "sv")))  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(("kind", "folder"), [(Multi30k, "multi30k"), (Sick, "sick"), (Snli, "snli_1.0")])
-def test_a_corpus_that_comes_divided_has_no_probe_split(kind: type[Corpus], folder: str) -> None:
+def test_a_corpus_with_published_splits_has_no_probe_split(kind: type[Corpus], folder: str) -> None:
     corpus = kind(str(FIXTURES / folder))  # type: ignore[call-arg]
     view = corpus.sentences if kind is Multi30k else corpus.inference
     with pytest.raises(InputError, match="no probe split"):
         next(iter(view("probe")))
 
 
-def test_too_few_documents_to_hold_some_out_are_refused(tmp_path: Path) -> None:
+def test_too_few_documents_for_a_held_out_split_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("One sentence .\n")
     absent = "dev" if split_of("a.txt:1") != "dev" else "probe"
     with pytest.raises(InputError, match="none of its 1 documents"):
         list(PlainText(str(tmp_path)).documents(absent))  # type: ignore[arg-type]
 
 
-def test_an_article_left_out_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_skipped_article_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     text = (FIXTURES / "wikipedia" / "pages.xml").read_text().replace("Rain falls.", "{{a|" * 50)
     corpus = with_bytes(tmp_path / "c", READERS["wikipedia"], text.encode())
     assert "Rain" not in read_all(corpus, "wikipedia")
@@ -169,14 +169,14 @@ def test_an_unknown_label_is_named_with_its_line(tmp_path: Path) -> None:
         ("relatedness_score\t", "", r"SICK\.txt:2: 12 columns, expected 11"),
     ],
 )
-def test_a_row_that_belongs_to_no_set_is_not_passed_over(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_a_row_with_an_unknown_set_is_an_error(tmp_path: Path, old: str, new: str, said: str) -> None:
     text = (FIXTURES / "sick_whole" / "SICK.txt").read_text()
     assert old in text
     with pytest.raises(InputError, match=said):
         list(with_bytes(tmp_path / "c", READERS["sick whole"], text.replace(old, new).encode()).inference("train"))
 
 
-def test_a_page_of_a_namespace_that_is_no_number_is_not_passed_over(tmp_path: Path) -> None:
+def test_a_page_with_an_invalid_namespace_is_an_error(tmp_path: Path) -> None:
     text = (FIXTURES / "wikipedia" / "pages.xml").read_text().replace("<ns>0</ns>", "<ns>O</ns>", 1)
     with pytest.raises(InputError, match=r"pages\.xml:\d+: the namespace .* is 'O'"):
         read_all(with_bytes(tmp_path / "c", READERS["wikipedia"], text.encode()), "wikipedia")
@@ -200,14 +200,14 @@ BROKEN_DOCUMENTS = {
 
 
 @pytest.mark.parametrize("record", BROKEN_DOCUMENTS.values(), ids=BROKEN_DOCUMENTS.keys())
-def test_a_document_of_another_form_is_named_with_its_line(record: dict, tmp_path: Path) -> None:
+def test_a_malformed_document_is_named_with_its_line(record: dict, tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_text("\n" + json.dumps(record) + "\n")
     with pytest.raises(InputError, match=r"d\.jsonl:2: "):
         read_all(JsonDocuments(str(tmp_path)), "documents")
 
 
 @pytest.mark.parametrize("line", ['{"id": "\\ud800", "sections": []}', "[" * 100_000, "{", "[]", '{"a": NaN'])
-def test_json_that_is_none_is_named_with_its_line(line: str, tmp_path: Path) -> None:
+def test_invalid_json_is_named_with_its_line(line: str, tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_text(line + "\n")
     with pytest.raises(InputError, match=r"d\.jsonl:1: "):
         read_all(JsonDocuments(str(tmp_path)), "documents")
@@ -227,7 +227,7 @@ def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch
         list(read_lines(tmp_path / "a.txt"))
 
 
-def test_a_dump_whose_entities_explode_is_refused(tmp_path: Path) -> None:
+def test_a_dump_with_an_entity_bomb_is_refused(tmp_path: Path) -> None:
     levels = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
     page = "<page><title>a</title><id>1</id><revision><text>&e11;</text></revision></page>"
     (tmp_path / "a.xml").write_text(f'<!DOCTYPE m [<!ENTITY e0 "lol">{levels}]>\n<mediawiki>{page}</mediawiki>')
@@ -243,7 +243,7 @@ def test_a_page_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize("mark", ["{{a|", "[[a|", "<b>", "[http://a ", "<!--", "\n{|\n", "{{{a|{{"])
-def test_an_article_that_would_take_hours_is_recognised(mark: str) -> None:
+def test_an_article_that_would_take_hours_is_skipped(mark: str) -> None:
     assert tangled(mark * 5000) is not None
     assert tangled(f"Plain text with {mark}one of them.") is None
 
@@ -273,7 +273,6 @@ def test_parsing_without_a_parser_says_how_to_get_it(tmp_path: Path, capsys: pyt
     (tmp_path / "in.txt").write_text("A dog runs.\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(__import__("sys").modules, "stanza", None)
-        with pytest.raises(SystemExit, match="2"):
-            main([str(tmp_path / "in.txt"), str(tmp_path / "out.mrg")])
+        assert main([str(tmp_path / "in.txt"), str(tmp_path / "out.mrg")]) == 2
     assert "pip install stanza" in capsys.readouterr().err
     assert not (tmp_path / "out.mrg").exists()

@@ -1,4 +1,4 @@
-"""The embedded corpus keeps its promises."""
+"""Properties of the demo corpus: reproducible, consistent views, grammatical text in four languages."""
 
 import hashlib
 from collections import Counter
@@ -8,7 +8,7 @@ import pytest
 
 from datamodules.demo import Demo, english, finnish, french, german
 from datamodules.demo.lexicon import lexicon, past_tense, progressive, third_person
-from datamodules.demo.meaning import Event, Place, Saying, Thing
+from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 from datamodules.trees.penn import Tree, parse
 
 WORDS = lexicon()
@@ -25,7 +25,7 @@ def test_the_same_seed_gives_the_same_text_on_every_machine() -> None:
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == PINNED
 
 
-def test_views_show_the_same_sentences_in_the_same_order() -> None:
+def test_all_views_have_the_same_sentences_in_the_same_order() -> None:
     corpus = Demo(size=60)
     from_trees = [" ".join(parse(text).words()) for text in corpus.trees("dev")]
     from_documents = [s for d in corpus.documents("dev") for part in d.sections for p in part.paragraphs for s in p]
@@ -85,7 +85,7 @@ def halves(trees: list[Tree]) -> list[tuple[Tree, Tree]]:
     return [(t.children[0].children[0], t.children[0].children[-2]) for t in coordinated]
 
 
-def test_pronouns_open_first_and_second_clauses_alike(halves: list[tuple[Tree, Tree]]) -> None:
+def test_pronouns_begin_first_and_second_clauses_equally_often(halves: list[tuple[Tree, Tree]]) -> None:
     first, second = (
         sum(pair[i].words()[0].lower() in {"he", "she", "they", "it"} for pair in halves) / len(halves) for i in (0, 1)
     )
@@ -93,7 +93,7 @@ def test_pronouns_open_first_and_second_clauses_alike(halves: list[tuple[Tree, T
     assert 0.3 < first < 0.6
 
 
-def test_causes_stand_before_their_effects(halves: list[tuple[Tree, Tree]]) -> None:
+def test_causes_precede_their_effects(halves: list[tuple[Tree, Tree]]) -> None:
     base = {form: verb.base for verb in WORDS.transitive.values() for form in (verb.base, verb.past)}
     told = [[next((base[w] for w in half.words() if w in base), "") for half in pair] for pair in halves]
     forward = sum(_leads(first, second) for first, second in told)
@@ -116,7 +116,7 @@ def test_inference_labels_take_turns_and_sentences_differ() -> None:
     assert all(pair.premise != pair.hypothesis for pair in pairs)
 
 
-def test_negation_does_not_give_a_contradiction_away() -> None:
+def test_negation_does_not_reveal_a_contradiction() -> None:
     denied = Counter(p.label for p in Demo(size=900).inference("train") if "did not" in p.hypothesis)
     assert denied["neutral"] > 0.2 * denied["contradiction"]
 
@@ -191,7 +191,7 @@ IMPARFAIT = {
 
 
 @pytest.mark.parametrize(("verb", "right"), IMPARFAIT.items())
-def test_the_french_imparfait_stands_on_the_stem_of_nous(verb: str, right: str) -> None:
+def test_the_french_imparfait_uses_the_stem_of_nous(verb: str, right: str) -> None:
     assert french.imparfait(WORDS.transitive[verb], many=False) == right
 
 
@@ -247,16 +247,16 @@ def test_finnish_noun_phrases_take_case_endings(thing: Thing, case: str, right: 
 def test_a_german_subordinate_clause_ends_in_its_verb() -> None:
     slept = Event(noun("dog"), WORDS.intransitive[0], "past")
     bought = Event(noun("girl"), WORDS.transitive["buy"], "past", object=noun("apple"), because=("because", slept))
-    said = german.sentence(Saying("plain", (bought,)))
+    said = german.sentence(SentencePlan("plain", (bought,)))
     assert " ".join(said) == "das Mädchen kaufte den Apfel , weil der Hund schlief ."
 
 
 def test_a_finnish_question_takes_its_particle_in_harmony() -> None:
     slept = Event(noun("dog"), WORDS.intransitive[0], "past")
-    assert " ".join(finnish.sentence(Saying("yes-no", (slept,)))) == "nukkuiko koira ?"
+    assert " ".join(finnish.sentence(SentencePlan("yes-no", (slept,)))) == "nukkuiko koira ?"
 
 
-def test_finns_are_on_a_field_and_in_a_forest() -> None:
+def test_finnish_uses_on_a_field_and_in_a_forest() -> None:
     assert finnish.place(Place("in", noun("field"))) == ["pellolla"]
     assert finnish.place(Place("in", noun("forest"))) == ["metsässä"]
 
@@ -267,4 +267,4 @@ def test_german_stems_in_t_take_an_e() -> None:
 
 def test_the_french_negation_surrounds_the_verb() -> None:
     slept = Event(noun("horse"), WORDS.intransitive[0], "past", negated=True)
-    assert " ".join(french.sentence(Saying("plain", (slept,)))) == "le cheval n' a pas dormi ."
+    assert " ".join(french.sentence(SentencePlan("plain", (slept,)))) == "le cheval n' a pas dormi ."

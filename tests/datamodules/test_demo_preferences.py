@@ -1,4 +1,4 @@
-"""The embedded corpus's world is strict enough for a replaced word to be noticed."""
+"""The preferences of the demo world are strong enough that a replaced word can be detected."""
 
 from collections import Counter
 from itertools import combinations, islice
@@ -9,7 +9,7 @@ import numpy as np
 from datamodules.demo import Demo
 from datamodules.demo.lexicon import lexicon, progressive, third_person
 from datamodules.trees.penn import numbered
-from probes.probing.build import build_tasks
+from probes.probing.build.all_tasks import build_tasks
 from probes.probing.build.pool import Sizes
 
 WORDS = lexicon()
@@ -26,8 +26,8 @@ def _lemmas(sentence: str) -> list[str]:
     return sorted({LEMMAS[word] for word in sentence.lower().split() if word in LEMMAS})
 
 
-def test_a_replaced_word_does_not_go_with_the_others() -> None:
-    """Whoever has counted which words share a sentence tells changed ones from others, as SOMO asks."""
+def test_a_replaced_word_rarely_cooccurs_with_the_others() -> None:
+    """Co-occurrence counts of words are enough to recognise changed sentences, the task of SOMO."""
     alone, pairs, read = Counter[str](), Counter[tuple[str, str]](), 20_000
     for sentence in islice(Demo(size=read).sentences("train"), read):
         lemmas = _lemmas(sentence)
@@ -42,6 +42,6 @@ def test_a_replaced_word_does_not_go_with_the_others() -> None:
     sizes = Sizes(300, 20, 300)
     [task] = build_tasks(numbered(islice(Demo().trees("probe"), 12 * sum(sizes))), sizes, ["SOMO"]).tasks
     surprise = [np.array([least_expected(s) for s in split.sentences]) for split in (task.train, task.test)]
-    changed = [split.labels == task.classes.index("C") for split in (task.train, task.test)]
+    changed = [split.gold == task.classes.index("C") for split in (task.train, task.test)]
     limit = max(surprise[0], key=lambda at: np.mean((surprise[0] < at) == changed[0]))
     assert np.mean((surprise[1] < limit) == changed[1]) > 0.65

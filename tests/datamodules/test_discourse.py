@@ -9,7 +9,7 @@ from common.errors import InputError
 from datamodules.arrays import ragged
 from datamodules.batches import InDocument
 from datamodules.corpus import Document, Section, Split
-from datamodules.discourse import SentencesInDocuments, Sizes, pad_bags
+from datamodules.discourse import ClassCounts, SentencesInDocuments, pad_bags
 from datamodules.text.vocabulary import Vocabulary
 from tests.tiny_corpus import TinyCorpus
 
@@ -65,7 +65,7 @@ def test_positions_and_levels_beyond_the_classes_become_the_last_and_are_counted
     assert batch.in_document.at.tolist() == [0, 0, 1, 0, 0]  # "d e" is in the third paragraph
     assert batch.in_document.among.tolist() == [2, 2, 2, 1, 1]
     assert batch.level.tolist() == [0, 0, 6, -1, -1]
-    assert data.beyond["train"] == Sizes(levels=2, sentences=0, paragraphs=1)
+    assert data.beyond["train"] == ClassCounts(levels=2, sentences=0, paragraphs=1)
 
 
 def test_empty_and_long_sentences_are_counted(data: SentencesInDocuments) -> None:

@@ -8,7 +8,7 @@ from datamodules.base import ResumableData
 
 
 def among(processes: int, done: int = 0) -> Any:
-    """A datamodule whose trainer has so many processes, after so many of 100 batches."""
+    """A datamodule in a trainer with `processes`, after some of 100 batches."""
     data: Any = ResumableData(batch_size=4, seed=1)
     progress = SimpleNamespace(batch_progress=SimpleNamespace(current=SimpleNamespace(ready=done)))
     loops = SimpleNamespace(epoch_loop=progress)
@@ -16,16 +16,16 @@ def among(processes: int, done: int = 0) -> Any:
     return data
 
 
-def test_an_epoch_goes_on_with_as_many_processes_alone() -> None:
+def test_an_epoch_resumes_only_with_the_same_number_of_processes() -> None:
     stopped = among(processes=1, done=60).state_dict()
     among(processes=1).load_state_dict(stopped)
     with pytest.raises(InputError, match="began with 1, and now there are 4; resume with 1"):
         among(processes=4).load_state_dict(stopped)
 
 
-def test_another_number_of_processes_goes_on_where_an_epoch_ended() -> None:
+def test_the_number_of_processes_may_change_between_epochs() -> None:
     among(processes=4).load_state_dict(among(processes=1, done=100).state_dict())
 
 
-def test_a_checkpoint_that_does_not_say_its_processes_goes_on() -> None:
+def test_a_checkpoint_without_a_number_of_processes_resumes() -> None:
     among(processes=4).load_state_dict({"batches_done": 60})

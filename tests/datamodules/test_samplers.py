@@ -34,12 +34,12 @@ def test_every_example_comes_once_per_epoch(lengths: np.ndarray, tokens: int | N
 
 @small
 @given(lengths, budgets, st.integers(0, 5))
-def test_every_epoch_has_as_many_batches(lengths: np.ndarray, tokens: int | None, epoch: int) -> None:
+def test_every_epoch_has_the_same_number_of_batches(lengths: np.ndarray, tokens: int | None, epoch: int) -> None:
     expected = len(LengthBatches([lengths], 7, seed=3, tokens=tokens))
     assert len(batches_of(lengths, epoch, tokens=tokens)) == expected
 
 
-def test_batches_by_tokens_hold_about_so_many() -> None:
+def test_batches_by_tokens_have_about_that_many_tokens() -> None:
     random = np.random.default_rng(0)
     lengths, others = random.integers(1, 60, 20_000), random.integers(1, 60, 20_000)
     batches = list(LengthBatches([lengths, others], 7, seed=3, tokens=2000))
@@ -50,7 +50,7 @@ def test_batches_by_tokens_hold_about_so_many() -> None:
 
 @small
 @given(lengths, st.integers(0, 5), budgets)
-def test_an_epoch_resumed_in_the_middle_yields_what_was_left(
+def test_an_epoch_resumed_in_the_middle_yields_the_remaining_batches(
     lengths: np.ndarray, epoch: int, tokens: int | None
 ) -> None:
     whole = batches_of(lengths, epoch, tokens=tokens)
@@ -60,7 +60,7 @@ def test_an_epoch_resumed_in_the_middle_yields_what_was_left(
 
 @small
 @given(lengths, st.integers(1, 4), st.sampled_from([None, 20]))
-def test_processes_together_have_the_batches_of_one(lengths: np.ndarray, world: int, tokens: int | None) -> None:
+def test_processes_together_see_the_batches_of_one_process(lengths: np.ndarray, world: int, tokens: int | None) -> None:
     parts = [batches_of(lengths, rank=rank, world=world, tokens=tokens) for rank in range(world)]
     whole = batches_of(lengths, batch_size=7 * world, tokens=tokens and tokens * world)
     shared = [sorted({i for batch in step for i in batch}) for step in zip(*parts, strict=True)]
@@ -84,7 +84,7 @@ def batches_as_once(lengths: list[np.ndarray], sampler: LengthBatches) -> list[l
 
 @small
 @given(st.integers(1, 2000), st.integers(1, 300), st.sampled_from([None, 1, 20, 90, 900]), st.integers(0, 3))
-def test_the_order_is_that_of_earlier_versions(count: int, longest: int, tokens: int | None, epoch: int) -> None:
+def test_the_order_equals_that_of_earlier_versions(count: int, longest: int, tokens: int | None, epoch: int) -> None:
     lengths = list(np.random.default_rng(count).integers(1, longest + 1, (2, count)))
     sampler = LengthBatches(lengths, 3, seed=3, tokens=tokens)
     sampler.set_epoch(epoch)
@@ -92,7 +92,7 @@ def test_the_order_is_that_of_earlier_versions(count: int, longest: int, tokens:
     assert batches == batches_as_once(lengths, sampler)
 
 
-def test_an_epoch_takes_few_bytes_and_begins_at_once() -> None:
+def test_an_epoch_needs_little_memory_and_starts_at_once() -> None:
     lengths = np.full(1_000_000, 25, dtype=np.uint8)
     sampler = LengthBatches([lengths, lengths], 64, seed=3)
     tracemalloc.start()
@@ -107,7 +107,7 @@ def test_epochs_differ() -> None:
     assert batches_of(lengths, 0) != batches_of(lengths, 1)
 
 
-def test_batches_hold_sentences_of_like_length() -> None:
+def test_batches_have_sentences_of_similar_length() -> None:
     lengths = np.random.default_rng(0).integers(1, 30, 7 * 64)
     spread = [np.ptp(lengths[batch]) for batch in batches_of(lengths)]
     assert np.mean(spread) < 1.0

@@ -1,4 +1,4 @@
-"""Sentences in, vectors out: what a frozen encoder promises."""
+"""The law of a frozen encoder: sentences in, vectors out."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def bilstm() -> FrozenEncoder:
     return freeze(BiLSTM(3, dim=6, projection=5))
 
 
-def test_the_vectors_of_a_bag_are_what_one_works_out_by_hand() -> None:
+def test_the_vectors_of_a_bag_equal_hand_computed_ones() -> None:
     vectors = bag().encode(["a b", "d", "a a a b"])
     assert vectors.tolist() == [[0.5, 0.5, 0], [2, 2, 2], [0.75, 0.25, 0]]
     assert vectors.dtype == np.float32
@@ -55,7 +55,7 @@ def test_the_vectors_of_a_bag_are_what_one_works_out_by_hand() -> None:
 @pytest.mark.filterwarnings("ignore:.*empty")
 @settings(max_examples=25)
 @given(sentences=sentences_of_words)
-def test_each_sentence_gets_the_vector_that_it_gets_alone(sentences: list[str]) -> None:
+def test_a_sentence_gets_the_same_vector_alone_and_with_others(sentences: list[str]) -> None:
     encoder = bilstm()
     together = encoder.encode(sentences)
     assert together.shape == (len(sentences), 6)
@@ -63,14 +63,14 @@ def test_each_sentence_gets_the_vector_that_it_gets_alone(sentences: list[str]) 
         np.testing.assert_allclose(encoder.encode([sentence])[0], vector, atol=1e-6)
 
 
-def test_a_sentence_that_comes_twice_is_encoded_once() -> None:
+def test_a_repeated_sentence_is_encoded_once() -> None:
     encoder = bag()
     vectors = encoder.encode(["a b", "c", "a b", "a b"])
     assert encoder.encoder.seen == 2
     assert vectors[[0, 2, 3]].tolist() == [[0.5, 0.5, 0]] * 3
 
 
-def test_sentences_of_like_length_are_encoded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sentences_of_similar_length_are_encoded_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frozen, "BATCH_WORDS", 12)
     encoder = bag()
     encoder.encode([" ".join([*WORDS[:length], f"n{i}"]) for i in range(6) for length in (1, 3)])
@@ -118,7 +118,7 @@ def test_a_sentence_beyond_the_limit_is_cut_and_reported(monkeypatch: pytest.Mon
     assert encoder.coverage.cut == 1
 
 
-def test_a_word_without_a_vector_is_composed_or_else_zero_and_counted() -> None:
+def test_an_unknown_word_is_composed_or_zero_and_counted() -> None:
     encoder = bag(oov=lambda word: np.full(3, 4.0, np.float32) if word == "news" else None)
     assert encoder.encode(["news a", "b what"]).tolist() == [[2.5, 2, 2], [0, 0.5, 0]]
     assert (encoder.coverage.words, encoder.coverage.unknown) == (4, 1)
@@ -136,12 +136,12 @@ def test_raw_text_is_tokenised_first() -> None:
     assert encoder.encode(["a-b"], tokenized=False).tolist() == [[0.5, 0.5, 0]]
 
 
-def test_one_string_instead_of_a_list_is_answered_with_the_remedy() -> None:
+def test_one_string_instead_of_a_list_is_refused_with_the_remedy() -> None:
     with pytest.raises(InputError, match=r"encode\(\['a b'\]\)"):
         bag().encode("a b")
 
 
-def test_no_sentences_make_no_rows() -> None:
+def test_no_sentences_give_no_rows() -> None:
     assert bag().encode([]).shape == (0, 3)
 
 

@@ -43,7 +43,7 @@ def test_the_stack_equals_a_naive_loop(kernel: int) -> None:
         np.testing.assert_allclose(encoded.vector[row].detach(), states.max(0), atol=1e-5)
 
 
-def test_one_product_over_windows_is_torchs_convolution() -> None:
+def test_one_product_over_windows_equals_the_convolution_of_torch() -> None:
     torch.manual_seed(5)
     states = torch.randn(2, 7, 8)
     encoder = GatedConvNet(6, dim=8, layers=1)
@@ -60,11 +60,11 @@ def test_positions_are_sines_and_cosines_of_falling_frequency() -> None:
     torch.testing.assert_close(encoded[2], torch.tensor(expected))
 
 
-def test_the_same_word_gets_another_state_in_another_place() -> None:
+def test_the_state_of_a_word_depends_on_its_position() -> None:
     states = GatedConvNet(6, dim=8, layers=1, kernel=1).eval()(torch.ones(1, 4, 6), torch.tensor([4])).states[0]
     assert len(torch.unique(states, dim=0)) == 4
 
 
-def test_an_even_kernel_has_no_middle() -> None:
+def test_an_even_kernel_is_refused() -> None:
     with pytest.raises(InputError, match=r"encoder\.kernel=4"):
         GatedConvNet(6, kernel=4)

@@ -1,4 +1,4 @@
-"""Sizes of the papers, worked out by hand."""
+"""Numbers of weights: computed by hand from the sizes in the papers."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def test_an_encoder_has_as_many_weights_as_its_formula_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("head", ["linear", "nonlinear"])
-def test_infersent_is_one_lstm_straight_on_the_word_vectors(head: str) -> None:
+def test_infersent_is_one_lstm_directly_on_the_word_vectors(head: str) -> None:
     with initialize_config_dir(str(FOLDER.parent), version_base="1.3"):
         settings = compose("train", [f"experiment=conneau2017/infersent_{head}"]).encoder
     with torch.device("meta"):

@@ -12,7 +12,7 @@ def test_valid_marks_the_words() -> None:
     assert valid(LENGTHS, 3).tolist() == [[True, True, False], [True, True, True]]
 
 
-def test_a_largest_value_below_zero_stays_below_zero() -> None:
+def test_a_negative_maximum_stays_negative() -> None:
     assert max_pool(STATES, LENGTHS).tolist() == [[-1, 4, 5, 2], [6, 1, 2, 1]]
 
 
@@ -24,7 +24,7 @@ def test_last_is_forward_at_the_last_word_and_backward_at_the_first() -> None:
     assert last_pool(STATES, LENGTHS).tolist() == [[-3, 4, 5, 1], [6, -1, 1, 1]]
 
 
-def test_padding_that_is_not_a_number_does_not_reach_the_maximum() -> None:
+def test_nan_in_padding_does_not_change_the_maximum() -> None:
     states = STATES.clone()
     states[0, 2] = torch.nan
     assert not max_pool(states, LENGTHS).isnan().any()

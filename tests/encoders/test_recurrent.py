@@ -61,7 +61,7 @@ def sentences(width: int) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("pooling", ["max", "last"])
-def test_a_bilstm_does_what_its_equations_say(pooling: str) -> None:
+def test_a_bilstm_equals_its_equations(pooling: str) -> None:
     words, lengths = sentences(5)
     encoder = BiLSTM(5, dim=8, projection=7, pooling=pooling).eval()
     encoded = encoder(words, lengths)
@@ -75,7 +75,7 @@ def test_a_bilstm_does_what_its_equations_say(pooling: str) -> None:
         np.testing.assert_allclose(encoded.vector[row].detach(), vector, atol=1e-6)
 
 
-def test_a_bigru_does_what_its_equations_say() -> None:
+def test_a_bigru_equals_its_equations() -> None:
     words, lengths = sentences(5)
     encoder = BiGRU(5, dim=8).eval()
     encoded = encoder(words, lengths)
@@ -98,7 +98,7 @@ def test_states_equal_those_of_torchs_own_bidirectional_layers_on_packed_sentenc
     torch.testing.assert_close(ours(words, lengths).states, expected, atol=1e-6, rtol=1e-5)
 
 
-def test_attention_is_a_fact_for_decoders_and_changes_no_vector() -> None:
+def test_the_attention_flag_changes_no_vector() -> None:
     words, lengths = sentences(5)
     plain, attended = BiLSTM(5, dim=8), BiLSTM(5, dim=8, attention=True)
     attended.load_state_dict(plain.state_dict())
@@ -106,11 +106,11 @@ def test_attention_is_a_fact_for_decoders_and_changes_no_vector() -> None:
     assert torch.equal(plain.eval()(words, lengths).vector, attended.eval()(words, lengths).vector)
 
 
-def test_an_odd_width_cannot_be_halved() -> None:
+def test_an_odd_width_is_refused() -> None:
     with pytest.raises(InputError, match=r"encoder\.dim=513"):
         BiLSTM(300, dim=513)
 
 
-def test_an_unknown_pooling_is_answered_with_the_choices() -> None:
+def test_an_unknown_pooling_lists_the_choices() -> None:
     with pytest.raises(InputError, match=r"encoder\.pooling=mean: choose one of max, last"):
         BiLSTM(300, pooling="mean")  # type: ignore[arg-type]

@@ -35,7 +35,7 @@ def test_padding_is_never_attended_to() -> None:
     torch.testing.assert_close(attention(queries, memory(0.0)), attention(queries, memory(77.0)))
 
 
-def test_a_decoder_that_attends_is_one_fused_pass_too() -> None:
+def test_a_decoder_with_attention_is_one_fused_pass_too() -> None:
     model, sentence, inputs = attending(), torch.randn(2, 5), torch.randint(1, 9, (2, 7))
     state, steps = None, []
     for step in range(7):

@@ -34,7 +34,7 @@ def test_the_chunked_gradient_equals_autograds(problem: list[torch.Tensor]) -> N
         torch.testing.assert_close(a, b)
 
 
-def test_under_autocast_the_products_are_narrow_and_the_result_is_not(problem: list[torch.Tensor]) -> None:
+def test_under_autocast_only_the_products_have_lower_precision(problem: list[torch.Tensor]) -> None:
     wide = [tensor.detach().float().requires_grad_() for tensor in problem]
     plain = functional.cross_entropy(wide[0] @ wide[1].t() + wide[2], GOLD, reduction="sum")
     with torch.autocast("cpu", dtype=torch.bfloat16):

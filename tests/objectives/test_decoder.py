@@ -49,7 +49,7 @@ def test_every_step_sees_the_sentence() -> None:
     assert (through_first_layer != 0).all()
 
 
-def test_greedy_decoding_takes_the_likeliest_token_and_stops_at_the_end() -> None:
+def test_greedy_decoding_takes_the_most_likely_token_and_stops_at_the_end() -> None:
     model, sentence = decoder(), torch.randn(4, 5)
     nn.init.normal_(model.output.bias, std=2.0)
     produced = model.greedy(sentence, BEGIN, END, limits=torch.full((4,), 12))

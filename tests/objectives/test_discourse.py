@@ -32,7 +32,7 @@ def objective(folder: Path, **settings: object) -> Discourse:
     return Discourse(BagOfVectors(5), embedding, data, torch.optim.Adam, 1, hidden=4, **settings), data
 
 
-def test_the_bag_loss_is_that_of_dense_counts() -> None:
+def test_the_bag_loss_equals_the_loss_of_dense_counts() -> None:
     torch.manual_seed(0)
     logits = torch.randn(3, 7, dtype=torch.float64, requires_grad=True)
     counts = torch.tensor([[0, 2, 1, 0, 0, 0, 1], [0] * 7, [0, 0, 0, 1, 0, 0, 0]])
@@ -51,7 +51,7 @@ def test_an_unknown_class_trains_nothing() -> None:
     assert torch.autograd.grad(term.nats, logits)[0][0].tolist() == [0, 0]
 
 
-def test_a_place_is_chosen_among_those_there_are() -> None:
+def test_a_position_is_chosen_among_existing_ones() -> None:
     logits = torch.tensor([[1.0, 1.0, 50.0, 50.0]], requires_grad=True)
     term = place_loss(logits, Position(torch.tensor([1]), torch.tensor([2])))
     torch.testing.assert_close(term.nats, torch.tensor(2.0).log())
@@ -59,7 +59,7 @@ def test_a_place_is_chosen_among_those_there_are() -> None:
 
 
 @pytest.mark.parametrize("losses", ANY, ids="+".join)
-def test_any_losses_go_together_and_each_reports_its_own_scores(tmp_path: Path, losses: tuple[str, ...]) -> None:
+def test_any_losses_can_be_combined_and_each_reports_its_scores(tmp_path: Path, losses: tuple[str, ...]) -> None:
     module, data = objective(tmp_path, losses=losses)
     scores = validation_scores(module, data)
     shown = {name.removeprefix("val/") for name in scores}
@@ -82,6 +82,6 @@ def test_only_the_heads_of_the_chosen_losses_are_built(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("losses", [[], ["nsp", "nsp"], ["order"]])
-def test_wrong_losses_are_refused_with_the_right_ones(tmp_path: Path, losses: list[str]) -> None:
+def test_invalid_losses_are_refused_with_the_valid_ones(tmp_path: Path, losses: list[str]) -> None:
     with pytest.raises(InputError, match=", ".join(LOSSES)):
         objective(tmp_path, losses=losses)

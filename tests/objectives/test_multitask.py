@@ -73,7 +73,7 @@ def build(folder: Path, parts: tuple[str, ...] = ("autoencoder", "skipthought", 
     return Multitask(encoder, embedding, data, ADAM, 1, parts, SETTINGS, **more), data
 
 
-def test_parts_share_one_numbering_of_words(tmp_path: Path) -> None:
+def test_parts_share_one_vocabulary(tmp_path: Path) -> None:
     _, data = build(tmp_path)
     known = set(data.vocabulary.words)
     assert all(set(sentence.split()) <= known for sentence in data.source_sentences())
@@ -88,7 +88,7 @@ def test_parts_share_one_numbering_of_words(tmp_path: Path) -> None:
     }
 
 
-def test_a_batch_is_put_in_words_by_the_part_that_it_is_of(tmp_path: Path) -> None:
+def test_the_words_of_a_batch_come_from_its_part(tmp_path: Path) -> None:
     _, data = build(tmp_path, ("nli", "autoencoder"))
     for batch in data.train_dataloader():
         said = [line.split("\t") for line in data.in_words(batch)]
@@ -105,13 +105,13 @@ def test_each_part_keeps_its_own_scores(tmp_path: Path) -> None:
     assert {"val/autoencoder/bleu", "val/skipthought/perplexity", "val/nli/accuracy"} <= run.callback_metrics.keys()
 
 
-def test_the_selected_part_says_what_is_best(tmp_path: Path) -> None:
+def test_the_selected_part_chooses_the_best_checkpoint(tmp_path: Path) -> None:
     first, selected = build(tmp_path)[0], build(tmp_path, select="skipthought")[0]
     assert (first.score, first.mode) == ("val/autoencoder/bleu", "max")
     assert (selected.score, selected.mode) == ("val/skipthought/perplexity", "min")
 
 
-def test_a_step_is_the_step_of_its_part(tmp_path: Path) -> None:
+def test_a_step_equals_the_step_of_its_part(tmp_path: Path) -> None:
     module, data = build(tmp_path)
     module.log_score = lambda *_, **__: None
     module.eval()

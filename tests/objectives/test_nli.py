@@ -72,7 +72,7 @@ def test_accuracy_is_the_share_of_right_labels(data: InferencePairs) -> None:
     assert scores["val/loss"] == pytest.approx(math.log(math.e + 2) - 1 / 3, abs=1e-6)
 
 
-def test_the_learning_rate_falls_each_epoch_and_where_accuracy_does_not_rise(data: InferencePairs) -> None:
+def test_the_learning_rate_falls_each_epoch_and_more_without_gain(data: InferencePairs) -> None:
     module, run, rates = objective(data, rate=0.1, schedule="infersent"), silent_trainer(max_epochs=5), []
     accuracies = iter([50.0, 60.0, 60.004, 70.0, 65.0])
     module.on_validation_epoch_end = lambda: module.log_score("val/accuracy", next(accuracies))
@@ -88,7 +88,7 @@ def test_the_learning_rate_falls_each_epoch_and_where_accuracy_does_not_rise(dat
     assert rates == pytest.approx(0.1 * steps)
 
 
-def test_a_spent_learning_rate_ends_the_run_and_a_resumed_one_at_once(data: InferencePairs, tmp_path: Path) -> None:
+def test_a_too_small_learning_rate_ends_a_run_and_a_resumed_run(data: InferencePairs, tmp_path: Path) -> None:
     module, run = objective(data, rate=3e-5, schedule="infersent"), silent_trainer(max_epochs=9)
     module.on_validation_epoch_end = lambda: module.log_score("val/accuracy", 40.0)
     run.fit(module, data)

@@ -46,7 +46,7 @@ def test_ill_formed_trees_count_as_such_and_not_for_f1(module: Seq2Tree) -> None
     assert 0 < found["val/bracket_f1"] < 100
 
 
-def test_nothing_well_formed_is_zero_not_an_error(module: Seq2Tree) -> None:
+def test_no_well_formed_tree_scores_zero(module: Seq2Tree) -> None:
     assert scores(module, [""])["val/bracket_f1"] == 0
 
 

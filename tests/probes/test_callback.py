@@ -9,7 +9,7 @@ from objectives.nli import NLI
 from probes.callback import ProbingCallback
 from probes.results import read_rows
 from tests.objectives.test_nli import objective
-from tests.probes.test_share import Counts, suite
+from tests.probes.test_share import Counts, tasks
 from tests.silent import silent_trainer
 from tests.tiny_corpus import TinyCorpus
 
@@ -23,12 +23,12 @@ def spent_after_two_epochs(data: InferencePairs) -> NLI:
 def fit(folder: Path, model: Counts, **more: object) -> pl.Trainer:
     """A run that may be probed every fifth of nine epochs, and ends itself after the second."""
     data = InferencePairs(TinyCorpus(), folder, seed=1, batch_size=8)
-    run = silent_trainer(max_epochs=9, callbacks=[ProbingCallback(suite(1), model, folder / "probes.csv", 5)])
+    run = silent_trainer(max_epochs=9, callbacks=[ProbingCallback(tasks(1), model, folder / "probes.csv", 5)])
     run.fit(spent_after_two_epochs(data), data, weights_only=True, **more)
     return run
 
 
-def test_the_last_epoch_is_probed_whatever_ends_training_and_once_however_often_resumed(tmp_path: Path) -> None:
+def test_the_last_epoch_is_probed_exactly_once_however_training_ends_and_resumes(tmp_path: Path) -> None:
     run, model = fit(tmp_path, Counts()), Counts()
     rows = read_rows(tmp_path / "probes.csv")
     assert [(row.epoch, row.step) for row in rows] == [(0, 0), (2, run.global_step)]

@@ -1,27 +1,34 @@
-"""A model is scored on a suite once; what was remembered is right or made anew."""
+"""A model is scored on a suite once; what was cached is right or computed again."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from common.errors import InputError
+from common.model import Model
+from probes.classification import Classification
 from probes.classifiers.classifier import Grid
-from probes.evaluation import Evaluation, Model
-from probes.suite import Suite
-from probes.task import Split, Task
+from probes.evaluation import Evaluated, Evaluation
+from probes.task import Items, single
 
 
 @pytest.fixture
-def suite() -> Suite:
+def tasks() -> list[Classification]:
     rng = np.random.default_rng(0)
 
-    def split(size: int) -> Split:
+    def split(size: int) -> Items:
         labels = rng.integers(0, 2, size)
-        return Split([f"word{y} {rng.integers(1 << 40)}" for y in labels], labels)
+        return single([f"word{y} {rng.integers(1 << 40)}" for y in labels], labels)
 
-    return Suite("probing", [Task("Which", ["0", "1"], split(80), split(40), split(40))], Grid(widths=(0,)), seed=1)
+    grid = Grid(widths=(0,))
+    return [Classification("Which", ["0", "1"], split(80), split(40), split(40), grid=grid)]
+
+
+def evaluated(model: Model, tasks: list[Classification], cache: Path | None) -> list[Evaluated]:
+    return Evaluation(model, tasks, cache, seed=1, device="cpu").scores(tasks)
 
 
 class Counting:
@@ -35,12 +42,10 @@ class Counting:
         return np.array([[float(s.startswith("word1")), 1.0] for s in sentences], dtype=np.float32)
 
 
-def test_a_score_is_computed_once_and_with_cache_off_every_time(suite: Suite, tmp_path: Path) -> None:
+def test_a_score_is_computed_once_and_with_cache_off_every_time(tasks: list[Classification], tmp_path: Path) -> None:
     counting = Counting()
     model = Model("e", "o", counting.encode, fingerprint="e 1")
-    first, again, forced = (
-        Evaluation(model, suite, cache).run(suite.tasks, "probing") for cache in (tmp_path, tmp_path, None)
-    )
+    first, again, forced = (evaluated(model, tasks, cache) for cache in (tmp_path, tmp_path, None))
     assert counting.calls == 2
     assert first[0].row == again[0].row
     assert first[0].row.test_accuracy == forced[0].row.test_accuracy == 100
@@ -48,34 +53,47 @@ def test_a_score_is_computed_once_and_with_cache_off_every_time(suite: Suite, tm
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b.replace(b"1", b"2"), lambda _: b"[]\n"])
-def test_a_remembered_score_that_was_damaged_is_computed_anew(
-    suite: Suite, tmp_path: Path, damage: Callable[[bytes], bytes]
+def test_a_cached_score_that_was_damaged_is_computed_again(
+    tasks: list[Classification], tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
     model = Model("e", "o", Counting().encode, fingerprint="e 1")
-    (first,) = Evaluation(model, suite, tmp_path).run(suite.tasks, "probing")
+    (first,) = evaluated(model, tasks, tmp_path)
     (kept,) = tmp_path.glob("score-*.json")
     whole = kept.read_bytes()
     kept.write_bytes(damage(whole))
-    (again,) = Evaluation(model, suite, tmp_path).run(suite.tasks, "probing")
+    (again,) = evaluated(model, tasks, tmp_path)
     assert again.row.test_accuracy == first.row.test_accuracy
     assert again.row.hyperparameters == first.row.hyperparameters
     assert kept.read_bytes() != damage(whole)
 
 
-def test_another_model_or_another_task_is_another_score(suite: Suite, tmp_path: Path) -> None:
+def test_another_model_or_another_task_is_another_score(tasks: list[Classification], tmp_path: Path) -> None:
     counting = Counting()
     for fingerprint in ("e 1", "e 2"):
-        Evaluation(Model("e", "o", counting.encode, fingerprint), suite, tmp_path).run(suite.tasks, "probing")
-    task = suite.tasks[0]
-    flipped = task._replace(test=Split(task.test.sentences, 1 - task.test.labels))
-    (found,) = Evaluation(Model("e", "o", counting.encode, "e 1"), suite, tmp_path).run([flipped], "probing")
+        evaluated(Model("e", "o", counting.encode, fingerprint), tasks, tmp_path)
+    task = tasks[0]
+    flipped = replace(task, test=single(task.test.sentences, 1 - task.test.gold))
+    (found,) = evaluated(Model("e", "o", counting.encode, "e 1"), [flipped], tmp_path)
     assert counting.calls == 3
     assert found.row.test_accuracy == 0
 
 
-def test_vectors_that_are_not_finite_are_refused_with_their_sentence(suite: Suite) -> None:
+def test_vectors_that_are_not_finite_are_refused_with_their_sentence(tasks: list[Classification]) -> None:
     def broken(sentences: list[str]) -> np.ndarray:
         return np.full((len(sentences), 3), np.nan)
 
     with pytest.raises(InputError, match="not finite"):
-        Evaluation(Model("e", "o", broken), suite, None).run(suite.tasks, "probing")
+        evaluated(Model("e", "o", broken), tasks, None)
+
+
+def test_a_sentence_of_two_suites_is_encoded_once(tasks: list[Classification]) -> None:
+    given: list[str] = []
+
+    def encode(sentences: list[str]) -> np.ndarray:
+        given.extend(sentences)
+        return np.array([[float(s.startswith("word1")), 1.0] for s in sentences], dtype=np.float32)
+
+    both = [*tasks, replace(tasks[0], suite="other", name="Again")]
+    rows = [found.row for found in evaluated(Model("e", "o", encode), both, None)]
+    assert [(row.suite, row.task) for row in rows] == [("probing", "Which"), ("other", "Again")]
+    assert len(given) == len(set(given)) == 160

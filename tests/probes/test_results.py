@@ -74,7 +74,7 @@ def test_a_score_that_is_there_twice_is_named(tmp_path: Path) -> None:
     path = tmp_path / "probes.csv"
     write_rows(path, [ROW])
     path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")
-    with pytest.raises(InputError, match=r"probes\.csv:3: 1 probing Tense mlp 1 is on line 2 already"):
+    with pytest.raises(InputError, match=r"probes\.csv:3: 1 probing Tense mlp 1 is already on line 2"):
         read_rows(path)
 
 

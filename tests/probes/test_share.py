@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from probes.classification import Classification, in_published_order
 from probes.classifiers.classifier import Grid
 from probes.results import ProbeRow
-from probes.suite import Share, Suite, in_published_order
-from probes.task import Split, Task
+from probes.share import Share, score_together
+from probes.task import single
+from probes.vectors import Vectors
 
 
 class Counts:
@@ -24,32 +26,33 @@ class Counts:
         return np.array([[len(s), s.count("a"), s.count("b")] for s in sentences], dtype=np.float32)
 
 
-def suite(tasks: int) -> Suite:
+def tasks(count: int) -> list[Classification]:
     random = np.random.default_rng(1)
     texts = ["".join(random.choice(list("abc"), random.integers(1, 9))) for _ in range(90)]
     parts = [texts[:50], texts[50:70], texts[70:]]
 
-    def task(number: int) -> Task:
-        splits = (Split(p, np.array([("ab"[number % 2] in s) + 0 for s in p])) for p in parts)
-        return Task(f"T{number}", ["no", "yes"], *splits)
+    def task(number: int) -> Classification:
+        splits = (single(p, np.array([("ab"[number % 2] in s) + 0 for s in p])) for p in parts)
+        return Classification(f"T{number}", ["no", "yes"], *splits, grid=Grid(l2=(1e-3,)).logistic())
 
-    return Suite("probing", [task(i) for i in range(tasks)], Grid(l2=(1e-3,)).logistic(), seed=1)
+    return [task(i) for i in range(count)]
 
 
 def test_sentences_are_ordered_by_their_tokens_then_by_their_label() -> None:
-    found = in_published_order(Split(["b c", "a", "d e", "f"], np.array([1, 1, 0, 0])))
-    assert (found.sentences, found.labels.tolist()) == (["f", "a", "d e", "b c"], [0, 1, 0, 1])
+    found = in_published_order(single(["b c", "a", "d e", "f"], np.array([1, 1, 0, 0])))
+    assert (found.sentences, found.gold.tolist()) == (["f", "a", "d e", "b c"], [0, 1, 0, 1])
 
 
 def test_the_order_of_a_file_is_nothing_to_the_published_protocol() -> None:
     texts = ["a " * length for length in range(1, 41)]  # no two of one length
-    split = Split(texts, np.arange(40) % 2)
-    turned = Split(texts[::-1], split.labels[::-1])
+    split = single(texts, np.arange(40) % 2)
+    turned = single(texts[::-1], split.gold[::-1])
     grid = Grid(widths=(3,), dropouts=(0.0,), l2=(1e-3,), protocol="senteval", max_passes=4)
     found = []
     for train in (split, turned):
-        made = Suite("probing", [Task("T", ["no", "yes"], train, split, split)], grid, seed=1)
-        found.append(made.score(made.tasks[0], Counts().encode(made.sentences), grid).test_correct)
+        task = Classification("T", ["no", "yes"], train, split, split, grid=grid, sorted_by_length=True)
+        vectors = Vectors(Counts().encode(texts), texts)
+        found.append(task.score(vectors, "cpu").correct)
     np.testing.assert_array_equal(*found)
 
 
@@ -60,8 +63,8 @@ def what_was_found(row: ProbeRow) -> tuple[str, float, str, list[bool]]:
 
 @pytest.mark.parametrize("world", [2, 3])
 def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world: int) -> None:
-    made, alone = suite(5), Counts()
-    expected = made.run(alone, 1, 2)
+    made, alone = tasks(5), Counts()
+    expected = score_together(made, alone, 1, 2, 1, "cpu")
     barrier, board, models = Barrier(world), [None] * world, [Counts() for _ in range(world)]
 
     def gather(rank: int, part: Any) -> list[Any]:
@@ -72,7 +75,8 @@ def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world: i
         return found
 
     def process(rank: int) -> list:
-        return made.run(models[rank], 1, 2, Share(rank, world, lambda part: gather(rank, part)))
+        share = Share(rank, world, lambda part: gather(rank, part))
+        return score_together(made, models[rank], 1, 2, 1, "cpu", share)
 
     with ThreadPoolExecutor(world) as pool:
         for rows in pool.map(process, range(world)):

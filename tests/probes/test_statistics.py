@@ -27,7 +27,7 @@ def test_the_ends_of_wilsons_interval_are_1_96_standard_errors_away(counts: tupl
         assert abs(correct / total - share) == pytest.approx(z * (share * (1 - share) / total) ** 0.5, abs=1e-6)
 
 
-def test_without_sentences_nothing_is_known() -> None:
+def test_without_sentences_the_interval_is_0_to_100() -> None:
     assert wilson(0, 0) == (0, 100)
 
 
@@ -42,7 +42,7 @@ def test_a_model_does_not_differ_from_itself() -> None:
     assert compare(right, right) == (0, 0, 0, 1)
 
 
-def test_comparing_the_other_way_round_turns_the_sign() -> None:
+def test_swapping_the_models_changes_the_sign() -> None:
     first, second = np.random.default_rng(1).random((2, 400)) < [[0.8], [0.6]]
     there, back = compare(first, second), compare(second, first)
     assert back.difference == -there.difference
@@ -51,7 +51,7 @@ def test_comparing_the_other_way_round_turns_the_sign() -> None:
     assert there.p_value == back.p_value < 0.001
 
 
-def test_the_paired_interval_is_that_of_the_mean_difference() -> None:
+def test_the_paired_interval_equals_that_of_the_mean_difference() -> None:
     first, second = np.random.default_rng(2).random((2, 2000)) < [[0.7], [0.69]]
     differences = 100 * (first.astype(float) - second)
     half = 1.96 * differences.std() / 2000**0.5
@@ -59,7 +59,7 @@ def test_the_paired_interval_is_that_of_the_mean_difference() -> None:
     assert (found.low, found.high) == pytest.approx((differences.mean() - half, differences.mean() + half), abs=0.15)
 
 
-def test_runs_that_agree_leave_no_doubt_about_the_seed() -> None:
+def test_equal_runs_have_an_interval_of_width_zero() -> None:
     assert over_seeds([71.5, 71.5, 71.5]) == (71.5, 71.5)
 
 

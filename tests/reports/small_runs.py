@@ -4,7 +4,7 @@ from pathlib import Path
 
 from common.csv_files import upsert_csv
 from probes.results import ProbeRow, write_rows
-from reports.runs import Model, models_of, read_run
+from reports.runs import ReportedModel, models_of, read_run
 
 SCORES = {"SentLen": 70.0, "WC": 50.0, "BShift": 60.0}
 
@@ -32,7 +32,7 @@ def run_of(
     return folder
 
 
-def models(*folders: Path) -> list[Model]:
+def models(*folders: Path) -> list[ReportedModel]:
     return models_of(map(read_run, folders))
 
 

@@ -20,7 +20,7 @@ from reports.claims import (
     max_is_above_last,
     probes_flatten_while_bleu_rises,
 )
-from reports.evidence import Evidence, Moment, Point, evidence_of, of_correlation, published_evidence
+from reports.evidence import EpochScores, Evidence, Point, evidence_of, of_correlation, published_evidence
 from reports.findings import Claim, Comparison, Finding, check
 from reports.runs import models_of, read_run
 from tests.reports.small_runs import evaluation_of, run_of
@@ -32,6 +32,11 @@ UNDECIDED = {  # of the papers' own tables
     "probes flatten while bleu rises",
     "length goes against downstream",  # 25 models are in the tables, more than 40 were in Figure 2
     "titles hurt",  # the differences are smaller than the intervals
+    "together they help more than alone",
+    "alone they help here and hurt there",
+    "discourse needs deeper layers than other tasks",  # seven tasks and four
+    "what follows the referent says more than the whole",  # 6 and 2 points of 273 items
+    "connectives differ by sense",  # Table 4 has no numbers of items
 }
 
 
@@ -86,7 +91,7 @@ def test_max_above_last_is_about_trained_encoders_and_not_about_length() -> None
 
 
 def test_flattening_is_measured_from_the_middle_epoch() -> None:
-    moments = [Moment(e, {"Tense": Point(score, 1)}, e) for e, score in enumerate((50, 70, 80, 84, 85))]
+    moments = [EpochScores(e, {"Tense": Point(score, 1)}, e) for e, score in enumerate((50, 70, 80, 84, 85))]
     evidence = replace(Evidence(), curves={(MAX, "NMT En-Fr"): moments})
     assert [c.difference for c in probes_flatten_while_bleu_rises(evidence)] == [2, 5 - (85 - 80)]
 
@@ -94,7 +99,7 @@ def test_flattening_is_measured_from_the_middle_epoch() -> None:
 @pytest.mark.parametrize(("last", "verdict"), [(25, "holds"), (10.2, "cannot tell"), (5, "fails")])
 def test_flat_probes_are_no_finding_without_rising_bleu(last: float, verdict: str) -> None:
     flat = {task: Point(80, 0.1) for task in ("Tense", "BShift", "TopConst", "TreeDepth")}
-    moments = [Moment(epoch, flat, bleu) for epoch, bleu in enumerate((0, 5, 10, 10, last))]
+    moments = [EpochScores(epoch, flat, bleu) for epoch, bleu in enumerate((0, 5, 10, 10, last))]
     evidence = replace(Evidence(), curves={(MAX, "NMT En-Fr"): moments})
     assert check([probes_flatten_while_bleu_rises], evidence)[0].verdict == verdict
 
@@ -145,7 +150,7 @@ def test_models_with_the_same_test_items_are_compared_item_by_item(tmp_path: Pat
     assert found.paired == paired
 
 
-def test_paired_seeds_that_differ_alike_leave_the_luck_of_the_items_alone(tmp_path: Path) -> None:
+def test_paired_seeds_that_differ_alike_have_only_the_variance_of_the_items(tmp_path: Path) -> None:
     pairs = [(np.roll(RIGHT[0], seed), np.roll(RIGHT[1], seed)) for seed in range(3)]
     folders = [
         run_with_answers(tmp_path / f"{encoder} {place}", encoder, right, f"t{seed}", seed)
@@ -197,7 +202,7 @@ def test_models_that_share_a_name_are_named_and_correlated(tmp_path: Path) -> No
     assert "BiLSTM-max, NMT En-Fr (encoder.dim=1024)" in evidence.notes[1]
 
 
-def test_logistic_regression_evaluated_afterwards_is_read_beside_the_mlp(tmp_path: Path) -> None:
+def test_logistic_regression_evaluated_afterwards_is_read_with_the_mlp(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run")
     folder = evaluation_of(tmp_path / "linear", run)
     rows = [ProbeRow(2, 2, "probing", task, "logreg", 1.0, 60, 58, 62, {}, 1, 0.1) for task in ("SentLen", "BShift")]
@@ -237,8 +242,8 @@ def test_the_report_reads_runs_and_evaluations(tmp_path: Path, capsys: pytest.Ca
 
 def test_one_claim_is_shown_with_every_comparison(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     runs = [run_of(tmp_path / name, encoder=name, more=more) for name, more in (("bilstm_max", 9), ("bilstm_last", 0))]
-    assert main(["findings", *map(str, runs), "--claim", "max_is_above_last"]) == 0
+    assert main(["findings", *map(str, runs), "claim=max_is_above_last"]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == "max is above last: holds"
     assert [line.split(",")[0].split() for line in shown[4:]] == [["for", "WC"], ["for", "BShift"]]
-    assert main(["findings", *map(str, runs), "--claim", "nonsense"]) == 2
+    assert main(["findings", *map(str, runs), "claim=nonsense"]) == 2

@@ -5,8 +5,8 @@ import html
 import io
 import math
 import re
-from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,17 +19,19 @@ from common.csv_files import read_csv
 from common.errors import InputError
 from probes.results import ProbeRow, write_rows
 from probes.statistics import over_seeds
-from report import main, panel
+from report import FORMATS as OFFERED
+from report import REPORTS, main
 from reports.claims import CLAIMS
+from reports.commands import panel
 from reports.correlation import correlate, draw_correlations, holm, scores_of
 from reports.evidence import published_evidence
 from reports.findings import check
-from reports.formats import as_csv, as_html, latex, markdown
+from reports.formats import FORMATS, as_csv, as_html, latex, markdown
 from reports.published import SCORES as PUBLISHED_SCORES
 from reports.published import SOURCES, published
 from reports.runs import read_run
 from reports.sizes import by_size
-from reports.table import Cell, Row, Table, probing_table, training_table
+from reports.table import Table, TableCell, TableRow, probing_table, training_table
 from reports.terminal import plain
 from tests.reports.small_runs import SCORES, evaluation_of, models, of_a_run, run_of
 
@@ -45,7 +47,7 @@ def test_another_epoch_can_be_asked_for(tmp_path: Path, epoch: str, expected: fl
 )
 def test_a_model_that_has_no_scores_of_an_epoch_is_named(tmp_path: Path, epoch: str, own: tuple[float, ...]) -> None:
     notes = probing_table(models(run_of(tmp_path / "a", own=own)), "probing", epoch).notes
-    assert "At epoch 3, as there are no scores of that one: BiLSTM-max, NMT En-Fr." in notes
+    assert "At epoch 3, as the requested one has no scores: BiLSTM-max, NMT En-Fr." in notes
 
 
 @pytest.mark.parametrize("epoch", ["best", "last", "2"])
@@ -114,17 +116,19 @@ def test_a_correlation_among_the_downstream_scores_is_said_to_be_one(tmp_path: P
 
 def test_baselines_do_not_compete_and_of_them_a_bag_of_vectors_alone_is_an_embedding(tmp_path: Path) -> None:
     found = models(*(run_of(tmp_path / name, encoder=name) for name in ("bilstm_max", "baseline", "bov")))
-    table = probing_table(found, "probing", beside=[])
+    table = probing_table(found, "probing", published_names=[])
     assert [row.competes for row in table.rows] == [True, False, False]
     assert list(scores_of(table)) == ["BiLSTM-max NMT En-Fr", "BoV NMT En-Fr"]
 
 
-@pytest.mark.parametrize(("seeds", "said"), [(5, "of their luck alone."), (2, "; with fewer than 5 it is too narrow.")])
+@pytest.mark.parametrize(
+    ("seeds", "said"), [(5, "test-set sampling variance."), (2, "; with fewer than 5 it is too narrow.")]
+)
 def test_a_table_has_the_interval_of_the_mean_over_seeds(tmp_path: Path, seeds: int, said: str) -> None:
     squares = [float(seed * seed) for seed in range(seeds)]
     runs = [run_of(tmp_path / str(s), seed=s, more=more, own=(0.0, 52 + more)) for s, more in enumerate(squares)]
     low, high = over_seeds([52 + more for more in squares])
-    probing, own = probing_table(models(*runs), "probing", beside=[]), training_table(models(*runs), [])
+    probing, own = probing_table(models(*runs), "probing", published_names=[]), training_table(models(*runs), [])
     assert probing.rows[0].cells["WC"][1:3] == own.rows[0].cells["NMT En-Fr BLEU"][1:3] == (low, high)
     assert f"±{(high - low) / 2:.1f}" in plain(probing)
     assert probing.notes[-1].endswith(said)
@@ -133,10 +137,10 @@ def test_a_table_has_the_interval_of_the_mean_over_seeds(tmp_path: Path, seeds: 
 
 def small_table() -> Table:
     ours = [
-        Row("", "A_b", "one", {"WC": Cell(50.04, 48.0, 52.0, "epoch 2")}),
-        Row("", "A_b", "two", {"WC": Cell(50.0)}),
+        TableRow("", "A_b", "one", {"WC": TableCell(50.04, 48.0, 52.0, "epoch 2")}),
+        TableRow("", "A_b", "two", {"WC": TableCell(50.0)}),
     ]
-    quoted = [Row("paper", "", "Hum. Eval.", {"WC": Cell(100.0)}, competes=False)]
+    quoted = [TableRow("paper", "", "Hum. Eval.", {"WC": TableCell(100.0)}, competes=False)]
     return Table("a title", ["WC", "SOMO"], [*ours, *quoted], ["A note."])
 
 
@@ -169,7 +173,7 @@ def test_html_tells_under_the_pointer_what_was_chosen() -> None:
     assert 'title="48.0–52.0; epoch 2"><b>50.0</b>' in as_html(small_table())
 
 
-def test_published_rows_stand_beside_ours_in_our_columns(tmp_path: Path) -> None:
+def test_published_rows_follow_ours_in_our_columns(tmp_path: Path) -> None:
     table = probing_table(models(run_of(tmp_path / "a")), "probing")
     assert table.columns == list(SCORES)
     cells = {(row.encoder, row.name): row.cells for row in table.rows if row.source}
@@ -216,9 +220,9 @@ def test_the_published_scores_are_those_of_the_suite_by_what_read_ours(
 @pytest.mark.parametrize("report", ["table", "training", "html"])
 def test_published_scores_are_in_every_table_until_left_out(tmp_path: Path, report: str) -> None:
     out = tmp_path / "out.html"
-    assert main([report, str(run_of(tmp_path / "a")), "--out", str(out)]) == 0
+    assert main([report, str(run_of(tmp_path / "a")), f"out={out}"]) == 0
     assert "Conneau et al. 2018, Table" in out.read_text()
-    assert main([report, str(tmp_path / "a"), "--published", "none", "--out", str(out)]) == 0
+    assert main([report, str(tmp_path / "a"), "published=none", f"out={out}"]) == 0
     assert "Conneau et al. 2018, Table" not in out.read_text()
 
 
@@ -233,7 +237,7 @@ def test_training_scores_stand_under_their_objective(tmp_path: Path) -> None:
 def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_path: Path, own: tuple) -> None:
     runs = run_of(tmp_path / "a", own=own), run_of(tmp_path / "b", encoder="bilstm_last")
     assert [row.name for row in training_table(models(*runs), []).rows] == ["BiLSTM-last"]
-    assert main(["html", str(runs[0]), "--out", str(tmp_path / "page.html")]) == 0
+    assert main(["html", str(runs[0]), f"out={tmp_path / 'page.html'}"]) == 0
 
 
 def test_the_papers_own_numbers_show_its_findings() -> None:
@@ -277,18 +281,18 @@ def test_a_test_that_could_not_be_made_does_not_count() -> None:
     assert holm(np.array([np.nan, 0.04]), 0.05).tolist() == [False, True]
 
 
-@pytest.mark.parametrize("report", ["curves", "curves --overlay", "size"])
+@pytest.mark.parametrize("report", ["curves", "curves overlay=true", "size"])
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_figures_are_written(tmp_path: Path, report: str, ending: str) -> None:
     runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
     out = tmp_path / f"figure.{ending}"
-    assert main([*report.split(), *runs, "--out", str(out)]) == 0
+    assert main([*report.split(), *runs, f"out={out}"]) == 0
     assert Image.open(out).width > 1000 if ending == "png" else out.read_text().startswith("<?xml")
 
 
 def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
-    assert main(["html", str(run_of(tmp_path / "a")), "--out", str(out)]) == 0
+    assert main(["html", str(run_of(tmp_path / "a")), f"out={out}"]) == 0
     text = out.read_text()
     assert not re.search(r'(src|href)="(?!#)', text)
     assert text.count(">WC, 3: 53.00</title>") == 1
@@ -299,9 +303,9 @@ def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_
 def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
-    assert main(["html", *runs[:1], "--out", str(out)]) == 0
+    assert main(["html", *runs[:1], f"out={out}"]) == 0
     assert "by size" not in out.read_text()
-    assert main(["html", *runs, "--out", str(out)]) == 0
+    assert main(["html", *runs, f"out={out}"]) == 0
     text = out.read_text()
     assert "by size of the sentence vector" in text
     assert ">WC, 1024: 52.00</title>" in text
@@ -323,25 +327,29 @@ def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, c
     scored = [evaluation_of(tmp_path / f"of {run.name}", run) for run in runs]
     bov = evaluation_of(tmp_path / "bov", "bov")
     given = [str(path) for path in (*runs, *scored, bov)]
-    assert main(["size", *given, "--suite", "downstream", "--out", str(tmp_path / "size.png")]) == 0
+    assert main(["size", *given, "suite=downstream", f"out={tmp_path / 'size.png'}"]) == 0
     assert capsys.readouterr().err == f"left out, no encoder.dim: {bov}\n"
 
 
 def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path: Path) -> None:
     of_seeds = [evaluation_of(tmp_path / str(k), f"run_{k}", epoch=k, settings=of_a_run(k)) for k in (1, 2, 3)]
-    (line,) = panel(*models(*of_seeds), Namespace(suite="downstream", classifier="mlp")).lines
+    (line,) = panel(*models(*of_seeds), SimpleNamespace(suite="downstream", classifier="mlp")).lines
     assert (len(line.x), line.y) == (1, [80])
 
 
 def test_without_scores_of_probes_the_page_has_no_curves(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     given = [str(evaluation_of(tmp_path / name, f"hf:{name}")) for name in ("a", "b")]
-    assert main(["html", *given, "--out", str(out)]) == 0
+    assert main(["html", *given, f"out={out}"]) == 0
     assert "by epoch" not in out.read_text()
-    assert main(["curves", "--overlay", *given, "--out", str(tmp_path / "curves.png")]) == 2
+    assert main(["curves", "overlay=true", *given, f"out={tmp_path / 'curves.png'}"]) == 2
 
 
-@pytest.mark.parametrize("report", ["table", "training", "curves", "correlation", "size", "findings", "html"])
+def test_the_command_line_offers_the_formats_that_there_are() -> None:
+    assert set(OFFERED) == FORMATS.keys()
+
+
+@pytest.mark.parametrize("report", REPORTS)
 def test_a_report_of_nothing_asks_for_runs(capsys: pytest.CaptureFixture[str], report: str) -> None:
     assert main([report]) == 2
     assert "give run folders" in capsys.readouterr().err
@@ -351,18 +359,18 @@ def test_a_report_of_nothing_asks_for_runs(capsys: pytest.CaptureFixture[str], r
     ("arguments", "said"),
     [
         (["table", "{none}"], "no config.yaml there"),
-        (["table", "{run}", "--suite", "nonsense"], "no scores of the suite 'nonsense'; there are probing"),
-        (["table", "{run}", "--published", "nonsense"], "no published table 'nonsense'"),
-        (["curves", "{run}", "--out", "a.gif"], "ends in .png or .svg"),
+        (["table", "{run}", "suite=nonsense"], "no scores of the suite 'nonsense'; there are probing"),
+        (["table", "{run}", "published=nonsense"], "no published table 'nonsense'"),
+        (["curves", "{run}", "out=a.gif"], "ends in .png or .svg"),
         (["correlation", "{run}"], "no scores of the suite 'downstream'"),
-        (["size", "{run}"], "no runs differ in encoder.dim alone"),
+        (["size", "{run}"], "no runs differ only in encoder.dim"),
         (["training", "{untrained}"], "no run has a score"),
         (["table", "{broken}"], "probes.csv:2: epoch is 'x'"),
         (["table", "{metrics}"], "metrics.csv:2: val/bleu is 'high'"),
         (["table", "{config}"], "config.yaml:2: not YAML"),
     ],
 )
-def test_what_the_user_can_mend_is_said_in_one_line(
+def test_errors_that_the_user_can_fix_are_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
 ) -> None:
     runs = {name: run_of(tmp_path / name) for name in ("run", "broken", "metrics", "config", "untrained")}

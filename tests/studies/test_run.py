@@ -1,9 +1,9 @@
-"""A study does each cell once, goes on where it stopped, and ends with its reports."""
+"""A study does each cell once, continues after a stop, and ends with its reports."""
 
 import json
+import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,16 +11,17 @@ from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 
 from common.errors import InputError
+from common.locks import locked
+from studies.cell import DONE, SETTINGS
 from studies.estimate import hours, together
-from studies.plan import SCALES, is_study, read_study
-from studies.run import DONE, SETTINGS, run_study
-from tests.conftest import ROOT, TINY, Lab
+from studies.plan import SCALES, named_study, read_study
+from studies.run import RUNNING, run_study
+from tests.conftest import TINY, Lab
 from train import CONFIGS
 
 STUDIES = [
-    path.relative_to(CONFIGS / "experiment").with_suffix("").as_posix()
-    for path in sorted((CONFIGS / "experiment").rglob("*.yaml"))
-    if is_study(path)
+    path.relative_to(CONFIGS / "study").with_suffix("").as_posix()
+    for path in sorted((CONFIGS / "study").rglob("*.yaml"))
 ]
 TEXT = """\
 axes:
@@ -30,7 +31,7 @@ scales:
   demo: {gated_convnet: null}
 reports:
   every:
-    - table {runs} --epoch last --out {study}/table.md
+    - table {runs} epoch=last out={study}/table.md
 """
 EVALUATIONS = """\
 evaluations:
@@ -39,17 +40,17 @@ evaluations:
 
 
 def tiny(folder: Path, lab: Lab, text: str = TEXT) -> list[str]:
-    """The arguments of a study of two cells, whose file is written into `folder`."""
-    (folder / "experiment").mkdir(exist_ok=True)
-    (folder / "experiment" / "tiny.yaml").write_text(text)
+    """The arguments of a study of two cells; its file is written into `folder`."""
+    (folder / "study").mkdir(exist_ok=True)
+    (folder / "study" / "tiny.yaml").write_text(text)
     settings = [text for text in TINY if not text.startswith(("encoder.", "objective."))]
-    return [f"study.dir={folder / 'study'}", f"cache={lab.cache}", *settings]
+    return [f"study_dir={folder / 'results'}", f"cache={lab.cache}", *settings]
 
 
 @pytest.mark.parametrize("name", STUDIES)
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_cell_of_every_study_is_a_command_that_works(name: str, scale: str) -> None:
-    study = read_study(CONFIGS / "experiment" / f"{name}.yaml", name, scale, "data", [])
+    study = read_study(CONFIGS / "study" / f"{name}.yaml", name, scale, "data", [])
     assert study.cells
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         for cell in study.cells[:: max(1, len(study.cells) // 3)]:
@@ -60,18 +61,18 @@ def test_every_cell_of_every_study_is_a_command_that_works(name: str, scale: str
 
 
 def test_the_grid_of_table_2_has_its_24_cells() -> None:
-    study = read_study(CONFIGS / "experiment" / "conneau2018" / "table2.yaml", "", "paper", "data", [])
+    study = read_study(CONFIGS / "study" / "conneau2018" / "table2.yaml", "", "paper", "data", [])
     assert len({cell.name for cell in study.cells}) == 24
 
 
 def test_a_study_does_its_cells_once_and_reports(lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     arguments = tiny(tmp_path, lab, TEXT + EVALUATIONS)
     assert run_study(tmp_path, "tiny", arguments) == 0
-    table = (tmp_path / "study" / "table.md").read_text()
+    table = (tmp_path / "results" / "table.md").read_text()
     assert "BoV" in table
     assert "BiLSTM-last" in table
     assert "Majority vote" in table
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "study").rglob("probes.csv")}
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("probes.csv")}
     assert len(before) == 2 + 3
     assert run_study(tmp_path, "tiny", arguments) == 0
     assert before == {path: path.stat().st_mtime_ns for path in before}
@@ -81,7 +82,7 @@ def test_a_study_does_its_cells_once_and_reports(lab: Lab, tmp_path: Path, capsy
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells and reports that are done when they begin."""
-    monkeypatch.setattr("studies.run.subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0))
+    monkeypatch.setattr("studies.cell.subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0))
 
 
 @pytest.mark.usefixtures("quick")
@@ -89,12 +90,12 @@ def test_a_study_of_other_settings_needs_another_folder(lab: Lab, tmp_path: Path
     arguments = tiny(tmp_path, lab, TEXT + EVALUATIONS)
     assert run_study(tmp_path, "tiny", arguments) == 0
     for more in (["seed=2"], ["seed=2", "dry_run=true"]):
-        with pytest.raises(InputError, match=r"untrained/bov: begun without seed=2; .* study\.dir="):
+        with pytest.raises(InputError, match=r"untrained/bov: begun without seed=2; .* study_dir="):
             run_study(tmp_path, "tiny", [*arguments, *more])
-    shutil.rmtree(tmp_path / "study" / "untrained" / "bov")  # a half of the old study is left
+    shutil.rmtree(tmp_path / "results" / "untrained" / "bov")  # a half of the old study is left
     with pytest.raises(InputError, match="bilstm_last: begun without seed=2"):
         run_study(tmp_path, "tiny", [*arguments, "seed=2"])
-    assert not (tmp_path / "study" / "untrained" / "bov").exists()
+    assert not (tmp_path / "results" / "untrained" / "bov").exists()
 
 
 @pytest.mark.usefixtures("quick")
@@ -105,25 +106,10 @@ def test_a_study_goes_on_with_its_settings_in_another_order_or_of_an_earlier_ver
     assert run_study(tmp_path, "tiny", arguments) == 0
     capsys.readouterr()
     assert run_study(tmp_path, "tiny", [*reversed(arguments), "cache=elsewhere", "trainer.devices=[0]"]) == 0
-    for path in (tmp_path / "study").rglob(SETTINGS):
+    for path in (tmp_path / "results").rglob(SETTINGS):
         path.unlink()
     assert run_study(tmp_path, "tiny", [*arguments, "seed=2"]) == 0
     assert "begun" not in capsys.readouterr().out
-
-
-def test_two_processes_share_a_study(lab: Lab, tmp_path: Path) -> None:
-    arguments = tiny(tmp_path, lab)
-    code = f"""
-from pathlib import Path
-from studies.run import run_study
-run_study(Path({str(tmp_path)!r}), "tiny", {arguments!r})
-"""
-    both = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in "ab"]
-    said = "".join(process.communicate(timeout=300)[0] for process in both)
-    begun = sorted(line.removesuffix(": begun") for line in said.splitlines() if line.endswith(": begun"))
-    assert begun == ["untrained/bilstm_last", "untrained/bov"]
-    assert "resumed" not in said
-    assert len(list((tmp_path / "study").rglob(DONE))) == 2
 
 
 def test_a_cell_that_fails_is_named_and_the_others_run(lab: Lab, tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
@@ -132,17 +118,16 @@ def test_a_cell_that_fails_is_named_and_the_others_run(lab: Lab, tmp_path: Path,
     assert run_study(tmp_path, "tiny", arguments) == 1
     said = capfd.readouterr().err
     assert "\nfailed: untrained/bov\nwaits for a failed run: evaluations/of_a_run/untrained/bov\n" in said
-    assert "other processes" not in said
-    assert not (tmp_path / "study" / "evaluations" / "of_a_run" / "untrained" / "bov").exists()
-    assert (tmp_path / "study" / "untrained" / "bilstm_last" / DONE).exists()
+    assert not (tmp_path / "results" / "evaluations" / "of_a_run" / "untrained" / "bov").exists()
+    assert (tmp_path / "results" / "untrained" / "bilstm_last" / DONE).exists()
 
 
 def test_a_dry_run_says_what_is_missing_and_does_nothing(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    arguments = [f"study.dir={tmp_path / 'study'}", "scale=paper", f"data={tmp_path}", "dry_run=true"]
+    arguments = [f"study_dir={tmp_path / 'results'}", "scale=paper", f"data={tmp_path}", "dry_run=true"]
     assert run_study(CONFIGS, "conneau2018/figure1", arguments) == 0
     printed = capsys.readouterr().out
     assert f"missing: {tmp_path}/crawl-300d-2M.vec; {tmp_path}/probing; corpus.root=" in printed
-    assert not (tmp_path / "study").exists()
+    assert not (tmp_path / "results").exists()
 
 
 @pytest.mark.usefixtures("quick")
@@ -152,7 +137,7 @@ def test_a_dry_run_looks_for_trees_and_is_told_in_any_word_for_yes(
     trees = ["probes=trees", f"probes.paths=[{tmp_path}/nowhere]"]
     assert run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), *trees, "dry_run=yes"]) == 0
     assert f"missing: {tmp_path}/nowhere\n" in capsys.readouterr().out
-    assert not (tmp_path / "study").exists()
+    assert not (tmp_path / "results").exists()
 
 
 @pytest.mark.parametrize("said", ["dry_run=maybe", "dry_run"])
@@ -167,7 +152,7 @@ def test_a_dry_run_that_is_neither_yes_nor_no_is_refused(lab: Lab, tmp_path: Pat
 def test_a_setting_that_is_wrong_for_all_cells_is_said_once(lab: Lab, tmp_path: Path, wrong: str) -> None:
     with pytest.raises((InputError, HydraException), match=wrong.split("=")[0]):
         run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), wrong])
-    assert not (tmp_path / "study").exists()
+    assert not (tmp_path / "results").exists()
 
 
 def test_hours_are_examples_by_the_rate_that_was_measured(tmp_path: Path) -> None:
@@ -188,3 +173,37 @@ def test_the_sum_of_hours_names_the_cells_that_were_not_measured() -> None:
 def test_an_unknown_scale_is_answered_with_the_choices() -> None:
     with pytest.raises(InputError, match="has demo, small, paper"):
         run_study(CONFIGS, "conneau2018/figure1", ["scale=huge"])
+
+
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("experiment=conneau2018/table2", "that is a study; give study=conneau2018/table2"),
+        ("study.dir=here", "give study_dir=here"),
+        ("study=conneau2018/table3", "there are chen2019/table2, conneau2018/figure1, "),
+    ],
+)
+def test_an_old_or_unknown_name_of_a_study_is_answered_with_the_new_one(said: str, remedy: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(said)}: {re.escape(remedy)}"):
+        named_study(CONFIGS, ["scale=demo", said])
+
+
+def test_a_command_names_a_study_or_none() -> None:
+    assert named_study(CONFIGS, ["seed=2", "study=chen2019/table2"]) == "chen2019/table2"
+    assert named_study(CONFIGS, ["experiment=chen2019/all"]) is None
+
+
+@pytest.mark.parametrize("wrong", ["hydra/launcher=nonsense", "hydra.launcher.n_jobs=2", "hydra.run.dir=x", "resume=x"])
+@pytest.mark.usefixtures("quick")
+def test_a_setting_of_hydra_that_has_no_effect_is_refused(lab: Lab, tmp_path: Path, wrong: str) -> None:
+    with pytest.raises((InputError, HydraException), match=re.escape(wrong.split("=")[0].split(".")[-1])):
+        run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), wrong])
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_study_belongs_to_one_command_at_a_time(lab: Lab, tmp_path: Path) -> None:
+    arguments = tiny(tmp_path, lab)
+    with locked(tmp_path / "results" / RUNNING), pytest.raises(InputError, match="another process works on this study"):
+        run_study(tmp_path, "tiny", arguments)
+    assert run_study(tmp_path, "tiny", arguments) == 0

@@ -1,4 +1,4 @@
-"""A run is continued with parts of this project alone, whatever its settings say."""
+"""A run is continued only with classes of this project."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ HERE = Path("config.yaml")
 
 
 @pytest.mark.parametrize("target", sorted(SHIPPED))
-def test_whatever_our_configuration_files_name_is_ours(target: str) -> None:
+def test_all_classes_in_our_configuration_files_are_allowed(target: str) -> None:
     config = OmegaConf.create({"part": [{"_target_": target}]})
     assert only_ours(config, HERE) == config
 
@@ -46,7 +46,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_run_whose_settings_would_run_code_is_refused_in_one_line(
+def test_settings_that_would_run_code_are_refused_in_one_line(
     run_settings: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made, config = tmp_path / "made", OmegaConf.create(run_settings)

@@ -1,4 +1,4 @@
-"""Checkpoints: whole or not there, and one before the last for a disk that damages it."""
+"""Checkpoints are complete or absent, and the previous one is kept in case the disk corrupts the last."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def save(folder: Path, *epochs: int) -> None:
         AtomicCheckpoints().save_checkpoint({"epoch": epoch}, folder / LAST)
 
 
-def test_the_one_before_the_last_is_kept(tmp_path: Path) -> None:
+def test_the_previous_checkpoint_is_kept(tmp_path: Path) -> None:
     save(tmp_path, 1)
     assert [path.name for path in tmp_path.iterdir()] == [LAST]
     save(tmp_path, 2, 3)
@@ -29,14 +29,14 @@ def test_the_one_before_the_last_is_kept(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_save_that_was_killed_before_its_last_move_leaves_nothing_when_it_is_done_again(tmp_path: Path) -> None:
+def test_a_repeated_save_leaves_no_files_of_a_killed_one(tmp_path: Path) -> None:
     save(tmp_path, 1)
     keep(tmp_path / LAST, tmp_path / PREVIOUS)
     save(tmp_path, 2)
     assert {path.name for path in tmp_path.iterdir()} == {LAST, PREVIOUS}
 
 
-def test_the_best_has_none_before_it(tmp_path: Path) -> None:
+def test_the_best_checkpoint_keeps_no_previous_one(tmp_path: Path) -> None:
     for epoch in (1, 2):
         AtomicCheckpoints().save_checkpoint({"epoch": epoch}, tmp_path / "best.ckpt")
     assert [path.name for path in tmp_path.iterdir()] == ["best.ckpt"]
@@ -48,16 +48,16 @@ def cut_off(path: Path) -> bytes:
     return left
 
 
-def test_a_damaged_last_one_falls_back_to_the_one_before_with_a_warning(
+def test_a_corrupt_last_checkpoint_falls_back_to_the_previous_one_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     save(tmp_path, 1, 2)
     cut_off(tmp_path / LAST)
     assert newest_whole(tmp_path, read) == tmp_path / PREVIOUS
-    assert f"{LAST}: damaged; it is now {DAMAGED}; going on from {tmp_path / PREVIOUS}" in caplog.text
+    assert f"{LAST}: damaged; renamed to {DAMAGED}; continuing from {tmp_path / PREVIOUS}" in caplog.text
 
 
-def test_a_damaged_last_one_never_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
+def test_a_corrupt_last_checkpoint_never_replaces_the_previous_one(tmp_path: Path) -> None:
     save(tmp_path, 1, 2)
     left = cut_off(tmp_path / LAST)
     newest_whole(tmp_path, read)
@@ -66,7 +66,7 @@ def test_a_damaged_last_one_never_takes_the_place_of_the_one_before(tmp_path: Pa
     assert (tmp_path / DAMAGED).read_bytes() == left
 
 
-def test_two_damaged_ones_are_an_error_and_none_is_a_start(tmp_path: Path) -> None:
+def test_two_corrupt_checkpoints_are_an_error_and_none_is_a_start(tmp_path: Path) -> None:
     assert newest_whole(tmp_path, read) is None
     save(tmp_path, 1, 2)
     for name in (LAST, PREVIOUS):
@@ -75,7 +75,7 @@ def test_two_damaged_ones_are_an_error_and_none_is_a_start(tmp_path: Path) -> No
         newest_whole(tmp_path, read)
 
 
-def test_a_write_that_fails_leaves_the_last_one_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_keeps_the_last_checkpoint_intact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(tmp_path, 1)
 
     def full(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""A loss that is no number ends the run and leaves the sentences that made it."""
+"""A loss that is not finite ends the run and writes the sentences of its batch."""
 
 import math
 from pathlib import Path
@@ -67,13 +67,13 @@ def test_each_of_several_processes_saves_its_own_batch(tmp_path: Path) -> None:
         assert word in (tmp_path / f"step-1-process-{rank}.txt").read_text()
 
 
-def test_finite_losses_leave_nothing(tmp_path: Path) -> None:
+def test_finite_losses_write_no_file(tmp_path: Path) -> None:
     after_steps(tmp_path, 2.0, 1e30, made_of=batch([2]))
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("then", [save, end_epoch])
-def test_a_loss_not_yet_looked_at_is_looked_at_before_a_checkpoint_and_a_record(tmp_path: Path, then: Any) -> None:
+def test_every_loss_is_checked_before_a_checkpoint_or_a_record(tmp_path: Path, then: Any) -> None:
     guard = after_steps(tmp_path, 2.0, math.nan, 1.0, made_of=batch([2]), every=50)
     with pytest.raises(InputError, match=r"loss is nan at step 2"):
         then(guard)

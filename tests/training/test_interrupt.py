@@ -26,7 +26,7 @@ class Swallows:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_one_that_a_destructor_swallowed_ends_the_training_at_the_next_step(guard: StopsOnInterrupt) -> None:
+def test_a_ctrl_c_lost_in_a_destructor_ends_training_at_the_next_step(guard: StopsOnInterrupt) -> None:
     guard.on_train_batch_start()
     Swallows()
     with pytest.raises(KeyboardInterrupt):
@@ -34,11 +34,11 @@ def test_one_that_a_destructor_swallowed_ends_the_training_at_the_next_step(guar
 
 
 @pytest.mark.usefixtures("guard")
-def test_one_that_nobody_swallows_is_raised_at_once() -> None:
+def test_a_ctrl_c_is_normally_raised_at_once() -> None:
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
 
 
-def test_after_training_it_means_what_it_meant(guard: StopsOnInterrupt) -> None:
+def test_after_training_the_old_signal_handler_is_back(guard: StopsOnInterrupt) -> None:
     guard.teardown()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

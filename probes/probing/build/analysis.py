@@ -1,4 +1,4 @@
-"""What the probing tasks read off a constituency tree."""
+"""The properties of a constituency tree that the probing tasks use."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -13,7 +13,7 @@ SHORTEST, LONGEST = 5, 28  # words (Conneau et al. 2018, section 2)
 
 
 class Target(NamedTuple):
-    """A class that one word form decides."""
+    """A class that depends on one word form."""
 
     label: str
     form: str  # lower case
@@ -34,7 +34,7 @@ class Analysis(NamedTuple):
     sentence: str  # words with single spaces between them
     tags: str  # parts of speech likewise
     depth: int
-    top: str  # labels below the clause, as NP_VP_.
+    top: str  # labels below the clause, such as NP_VP_.
     tense: Target | None
     subject: Target | None
     object: Target | None
@@ -50,7 +50,7 @@ class Analysis(NamedTuple):
 
 
 def analyse_all(texts: Iterable[Bracketed], tags: TagSet) -> Iterator[Analysis]:
-    """The analyses of all trees of usable length, in order, made on all cores. Raises InputError naming a place."""
+    """Analyse all trees of usable length, in order, on all cores. Raises InputError naming a place."""
     return chain.from_iterable(parallel_map(partial(_analyses, tags=tags), texts))
 
 
@@ -59,7 +59,7 @@ def _analyses(text: Bracketed, tags: TagSet) -> list[Analysis]:
 
 
 def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:
-    """The properties of a tree under ROOT, or None when its length is out of range."""
+    """The properties of a tree under ROOT; None if its length is out of range."""
     leaves = tree.leaves()
     if not SHORTEST <= len(leaves) <= LONGEST:
         return None
@@ -80,7 +80,7 @@ def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:
 
 
 def _sentence(tree: Tree, tags: TagSet) -> Tree:
-    """What stands below ROOT, with the punctuation that hangs beside it; ROOT itself where several do."""
+    """The node below ROOT with the punctuation next to it; ROOT itself if there are several nodes."""
     if len(tree.children) == 1:
         return tree.children[0]
     inside = [place for place, child in enumerate(tree.children) if child.label not in tags.hanging]
@@ -108,7 +108,7 @@ def _finite_verb(verb_phrase: Tree | None, tags: TagSet) -> Tree | None:
 
 
 def _subject(clause: Tree | None, tags: TagSet) -> Tree | None:
-    """The last noun phrase before the verb phrase, adverbial ones aside."""
+    """The last noun phrase before the verb phrase, except adverbial ones."""
     found = None
     for child in clause.children if clause else []:
         if child.label == tags.verb_phrase:
@@ -123,10 +123,10 @@ def _is_adverbial(phrase: Tree, tags: TagSet) -> bool:
 
 
 def _object(verb_phrase: Tree | None, tags: TagSet) -> Tree | None:
-    """The one noun phrase right below the main verb; auxiliaries are passed through.
+    """The only noun phrase directly below the main verb; skips auxiliaries.
 
-    None where the verb is passive or a copula, or verb phrases are coordinated, or there are two noun phrases:
-    which of them is the direct object the labels do not say.
+    None if the verb is passive or a copula, if verb phrases are coordinated, or if there are two noun phrases: the
+    labels do not say which is the direct object.
     """
     while verb_phrase is not None and not _coordinated(verb_phrase, tags):
         phrases = [c for c in verb_phrase.children if c.label == tags.noun_phrase and not _is_adverbial(c, tags)]
@@ -142,7 +142,7 @@ def _object(verb_phrase: Tree | None, tags: TagSet) -> Tree | None:
 
 
 def _number(phrase: Tree | None, tags: TagSet) -> Target | None:
-    """The number of a noun phrase's head: its last word where that is a noun, else that of its first noun phrase.
+    """The number of the head of a noun phrase: its last word if that is a noun, else the head of its first noun phrase.
 
     Left out: coordinations, proper nouns, heads that only measure ("a lot of"), nouns of time.
     """
@@ -165,7 +165,7 @@ def _number(phrase: Tree | None, tags: TagSet) -> Target | None:
 
 
 def _agreeing(subject: Target | None, verb: Tree | None, tags: TagSet) -> Target | None:
-    """The subject, unless its number and the verb's differ: then one of the two tags is wrong."""
+    """The subject; None if its number differs from that of the verb, because then one of the two tags is wrong."""
     if subject is None or verb is None:
         return subject
     singular = subject.label == tags.numbers[min(tags.numbers)]
@@ -174,7 +174,7 @@ def _agreeing(subject: Target | None, verb: Tree | None, tags: TagSet) -> Target
 
 
 def _clauses(top: Tree, leaves: list[Tree], tags: TagSet) -> Clauses | None:
-    """Where the clauses of `S (,) CC S (.)` lie, if that is the only conjunction and nothing is quoted."""
+    """The two clauses of `S (,) CC S (.)`, if this is the only conjunction and there are no quotation marks."""
     if top.label != tags.coordination or sum(leaf.label in tags.conjunctions for leaf in leaves) != 1:
         return None
     kept = [child for child in top.children if child.label not in tags.punctuation]
@@ -194,6 +194,6 @@ def _clauses(top: Tree, leaves: list[Tree], tags: TagSet) -> Clauses | None:
 
 
 def _full(clause: Tree, tags: TagSet) -> bool:
-    """Whether a clause has its verb, and its subject as far as word order tells."""
+    """Whether a clause has a verb and, as far as word order shows, a subject."""
     verb = next((place for place, child in enumerate(clause.children) if child.label in tags.predicates), None)
     return verb is not None and (verb > 0 or not tags.verb_second)

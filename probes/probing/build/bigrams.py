@@ -1,15 +1,15 @@
-"""How often each two words follow each other."""
+"""Bigram counts of a corpus."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-EDGE = 0  # stands before the first word and behind the last
+EDGE = 0  # id of the sentence boundary
 
 
 class Bigrams:
-    """Counts over sentences, as sorted arrays: some 40 bytes for each distinct pair."""
+    """Bigram counts in sorted arrays: about 40 bytes per distinct pair."""
 
     def __init__(self, sentences: Iterable[str]) -> None:
         self.ids: dict[str, int] = {"": EDGE}

@@ -1,4 +1,4 @@
-"""CoordInv: have two coordinate clauses changed places? (Conneau et al. 2018, section 2)"""
+"""CoordInv: are two coordinate clauses inverted? (Conneau et al. 2018, section 2)"""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from probes.probing.build.analysis import Analysis, Clauses
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import Draft, balanced, both_forms
+from probes.probing.build.sampling import TaskDraft, balanced, both_forms
 from probes.probing.build.tags import TagSet
 
 
-def coordination_inversion(pool: Pool, sizes: Sizes) -> Draft:
-    """Have the clauses of `S and S` changed places (I), or not (O)?
+def coordination_inversion(pool: Pool, sizes: Sizes) -> TaskDraft:
+    """Are the clauses of `S and S` inverted (I) or in their original order (O)?
 
-    Balanced in clause length: whichever clause is longer, as the reader sees them, and about as much, as many
-    sentences are inverted as are not.
+    Balanced in clause length: for each difference in length between first and second clause, about half of the
+    sentences are inverted.
     """
     known = {s.sentence for s in pool.all()}
     sources: dict[str, str] = {}
@@ -34,8 +34,8 @@ def coordination_inversion(pool: Pool, sizes: Sizes) -> Draft:
     for label in draft.task.classes:
         held = [
             shown[s]
-            for split in draft.task[2:]
-            for s, at in zip(split.sentences, split.labels, strict=True)
+            for split in draft.task.parts
+            for s, at in zip(split.sentences, split.gold, strict=True)
             if draft.task.classes[at] == label
         ]
         draft.samples[label] = np.array(held)
@@ -55,7 +55,7 @@ def _difference(s: Analysis) -> int:
 
 
 def _groups(sentences: Sequence[Analysis]) -> Iterator[tuple[Analysis, ...]]:
-    """Groups with as many first clauses longer as shorter at even and at odd places, in the order of preference."""
+    """Groups, in order of preference, with equally many longer first clauses at even and at odd positions."""
     waiting: dict[int, list[tuple[int, Analysis]]] = {}
     for place, s in enumerate(sentences):
         d = _difference(s)
@@ -73,7 +73,7 @@ def _groups(sentences: Sequence[Analysis]) -> Iterator[tuple[Analysis, ...]]:
 
 
 def invert(s: Analysis, tags: TagSet) -> str:
-    """The second clause first; the capital letter moves with the beginning of the sentence."""
+    """The sentence with the second clause first; the new first word gets the capital letter."""
     begin, end, begin2, end2 = _clauses(s)
     words = s.words
     first, second = words[begin:end], words[begin2:end2]

@@ -6,18 +6,17 @@ import numpy as np
 
 from probes.probing.build.analysis import LONGEST, Analysis
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import FEWEST, Draft, Plan, assemble, enough, left_out, too_small
+from probes.probing.build.sampling import FEWEST, TaskDraft, Plan, assemble, enough, left_out, too_small
 
 SHALLOWEST, DEEPEST = 5, 12
 
 ByDepth = dict[str, dict[int, list[str]]]  # depth, length in words: sentences in order of preference
 
 
-def tree_depth(pool: Pool, sizes: Sizes) -> Draft:
-    """Sampled so that length says nothing of depth: of each length, every depth has as many sentences.
+def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
+    """Sampled so that length does not predict depth: each depth has the same distribution of lengths.
 
-    Short deep sentences and long shallow ones are rare: the extreme depths are left out where they would make the
-    task too small.
+    Short deep and long shallow sentences are rare. Extreme depths are left out if they would make the task too small.
     """
     splits = [_by_depth(split) for split in pool.splits]
     room = [{depth: _numbers(found) for depth, found in split.items()} for split in splits]
@@ -51,12 +50,12 @@ def _flat(split: ByDepth) -> dict[str, list[str]]:
 
 
 def _numbers(found: dict[int, list[str]]) -> np.ndarray:
-    """How many sentences there are of each length."""
+    """The number of sentences of each length."""
     return np.array([len(found.get(length, ())) for length in range(LONGEST + 1)])
 
 
 def _choose(room: Sequence[dict[str, np.ndarray]], splits: Sequence[ByDepth], sizes: Sizes) -> Plan:
-    """Neighbouring depths and the size that they allow: many sentences, but rather many depths."""
+    """Choose consecutive depths and the size that they allow; prefers more depths to more sentences."""
     best, best_value = None, 0
     for first in range(SHALLOWEST, DEEPEST):
         for last in range(first + 1, DEEPEST + 1):
@@ -75,13 +74,13 @@ def _choose(room: Sequence[dict[str, np.ndarray]], splits: Sequence[ByDepth], si
 
 
 def _shrink(counts: np.ndarray, total: int) -> np.ndarray:
-    """Whole numbers in proportion to `counts` and not above them, that sum to `total`."""
+    """Integers in proportion to `counts`, at most `counts`, with sum `total`."""
     edges = np.cumsum(counts) * total // counts.sum()
     return np.diff(edges, prepend=0)
 
 
 def shape(parts: Sequence[dict[str, list[str]]]) -> np.ndarray:
-    """How many sentences have this length and depth."""
+    """The number of sentences by length and depth."""
     counts = np.zeros((LONGEST + 1, DEEPEST + 1), dtype=np.int64)
     for part in parts:
         for depth, sentences in part.items():

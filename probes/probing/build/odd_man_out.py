@@ -11,13 +11,13 @@ import numpy as np
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.bigrams import EDGE, Bigrams
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import Draft, balanced, both_forms
+from probes.probing.build.sampling import TaskDraft, balanced, both_forms
 from probes.probing.build.tags import TagSet
 
-COMPARABLE = 0.6  # largest difference of log(1 + count) on either side
-PLACES = 3  # nouns or verbs of a sentence that are tried
-DRAWS = 100  # words looked at for each
-LEAST = 3  # occurrences of a word that replaces
+COMPARABLE = 0.6  # largest allowed difference of log(1 + count) on each side
+PLACES = 3  # nouns or verbs tried per sentence
+DRAWS = 100  # replacements tried for each
+LEAST = 3  # minimum corpus count of a replacement
 
 
 class Change(NamedTuple):
@@ -29,12 +29,12 @@ class Change(NamedTuple):
     right: tuple[float, float]
 
 
-def odd_man_out(pool: Pool, sizes: Sizes) -> Draft:
+def odd_man_out(pool: Pool, sizes: Sizes) -> TaskDraft:
     """Has one noun or verb been replaced by another (C), or is the sentence as it was (O)?
 
-    The replacement has the same part of speech, and forms bigrams with both neighbours whose corpus log-frequencies
-    are comparable to the original ones; those are counted without the sentence itself. A replacing word serves one
-    split only. Sentences in which nothing can be replaced are neither C nor O.
+    The replacement has the same part of speech. Its bigrams with both neighbours have log-frequencies comparable to
+    those of the original word, counted without the sentence itself. Each replacement word is used in one split only.
+    Sentences without a possible replacement are neither C nor O.
     """
     replacing = _Replacing(pool, sizes)
     known = {s.sentence for s in pool.all()}
@@ -62,7 +62,7 @@ def odd_man_out(pool: Pool, sizes: Sizes) -> Draft:
 
 
 class _Replacing:
-    """Finds words that can take another's place."""
+    """Finds replacements for words."""
 
     def __init__(self, pool: Pool, sizes: Sizes) -> None:
         self.tag_set = pool.tags
@@ -74,8 +74,8 @@ class _Replacing:
         self.tags = sorted(pool.tags.replaced)
         edges = [edge / sum(sizes) for edge in accumulate(sizes)]
         width = len(self.bigrams.words)
-        self.tag = np.full(width, -1)  # of each word, the most frequent, where it may replace
-        self.home = np.zeros(width, dtype=np.int64)  # the split in which it may
+        self.tag = np.full(width, -1)  # most frequent tag of each word that may be a replacement, else -1
+        self.home = np.zeros(width, dtype=np.int64)  # its split
         self.frequency = np.zeros(width)
         for word, counts in tagged.items():
             [(tag, _)] = counts.most_common(1)
@@ -92,7 +92,7 @@ class _Replacing:
         self._edges = {key: np.cumsum(self.frequency[ids]) for key, ids in self._some.items()}
 
     def change(self, s: Analysis, home: int, random: Random) -> Change | None:
-        """Replace a random noun or verb, or say that none can be."""
+        """Replace a random noun or verb; None if no replacement exists."""
         words = s.words
         places = [
             i
@@ -116,7 +116,7 @@ class _Replacing:
         return None
 
     def _able(self, tag: int, home: int, before: int, after: int, left: int, right: int, random: Random) -> np.ndarray:
-        """Words of this tag and split that are as frequent between these neighbours."""
+        """Words of this tag and split with comparable frequency between these neighbours."""
         if not left and not right:
             ids = _draw(self._some[tag, home], self._edges[tag, home], DRAWS, random)
         else:
@@ -130,7 +130,7 @@ class _Replacing:
 
 
 def _draw(ids: np.ndarray, edges: np.ndarray, number: int, random: Random) -> np.ndarray:
-    """Distinct words, at most `number`, drawn by their frequency."""
+    """At most `number` distinct words, drawn by frequency."""
     if not len(ids):
         return ids
     places = [random.random() for _ in range(number)]
@@ -146,12 +146,12 @@ def _near(counts: np.ndarray, count: int) -> np.ndarray:
 
 
 def _unit(text: str) -> float:
-    """A number in [0, 1) that only the text decides."""
+    """A number in [0, 1): a hash of the text."""
     return int.from_bytes(blake2b(text.encode(), digest_size=6).digest(), "big") / 2**48
 
 
-def _measure(draft: Draft, changes: dict[str, Change]) -> None:
-    used = [[changes[s] for s in split.sentences if s in changes] for split in draft.task[2:]]
+def _measure(draft: TaskDraft, changes: dict[str, Change]) -> None:
+    used = [[changes[s] for s in split.sentences if s in changes] for split in draft.task.parts]
     words = [{change.word for change in split} for split in used]
     distinct = len(set().union(*words))
     draft.controls["replacing words"] = distinct

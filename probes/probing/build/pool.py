@@ -1,7 +1,7 @@
-"""The sentences that all tasks draw from, each in one split, in one order of preference.
+"""The sentences that all tasks draw from: each in one split, in one order of preference.
 
-The order is that of a hash of the sentence, so that it is random, the same on every machine, and the same for
-all tasks: they share as many sentences as their controls allow, and an encoder reads few.
+The order is that of a hash of the sentence: random, but the same on every machine and for all tasks. So tasks share as
+many sentences as their controls allow, and an encoder has to encode fewer.
 """
 
 import hashlib
@@ -16,10 +16,10 @@ import numpy as np
 from probes.probing.build.analysis import LONGEST, Analysis, Target
 from probes.probing.build.tags import TagSet
 
-TARGETS = ("object", "subject", "tense")  # what of a sentence one word form decides
-SPARE = 3  # sentences remembered for each that a class may want
-GENERAL = 8  # sentences remembered for each that a task wants, whatever they are
-MOST_SHARES = (0.1, 0.2, 0.4, 1.0)  # of its class in dev or test that one word form may make up; tried in turn
+TARGETS = ("object", "subject", "tense")  # properties that depend on one word form
+SPARE = 3  # sentences kept per sentence that a class may need
+GENERAL = 8  # sentences kept per sentence that a task needs, of any class
+MOST_SHARES = (0.1, 0.2, 0.4, 1.0)  # largest share of one word form in its class in dev or test; tried in turn
 DEPTHS = 64
 RANK = 12  # bytes
 
@@ -36,26 +36,25 @@ class Pool(NamedTuple):
     """Analysed sentences: train, dev and test, each in order of preference; and counts over all text read."""
 
     splits: tuple[list[Analysis], list[Analysis], list[Analysis]]
-    homes: dict[str, dict[str, int]]  # target, word form: the split that the form lives in
+    homes: dict[str, dict[str, int]]  # target, word form: the split of the form
     words: Counter[str]  # how often each word occurs
     shape: np.ndarray  # (LONGEST + 1, DEPTHS) how many sentences have this length and depth
     seed: int
-    tags: TagSet  # what the parts of speech of the sentences mean
+    tags: TagSet  # the tag set of the sentences
 
     def all(self) -> Iterator[Analysis]:
         return (s for split in self.splits for s in split)
 
     def random(self, sentence: str, task: str) -> Random:
-        """The random choices of one task for one sentence, whatever other sentences there are."""
+        """Random numbers of one task for one sentence; they do not depend on other sentences."""
         return Random(f"{self.seed} {task} {sentence}")
 
 
 def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) -> Pool:
     """Read all analyses once.
 
-    Memory is bounded by `sizes`: of each class the first sentences in order of preference are kept, SPARE times as
-    many as a task could want of it, and of all sentences GENERAL times as many as a task wants; besides that only
-    counts of words.
+    Memory is bounded by `sizes`. Kept are the first sentences of each class in order of preference, SPARE times as many
+    as a task could need; of all sentences GENERAL times as many as a task needs; and counts of words.
     """
     kept: dict[bytes, Analysis] = {}
     pruned = False
@@ -71,16 +70,16 @@ def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) 
         if len(kept) > limit:
             kept, pruned = _prune(kept, sizes), True
             limit = max(limit, 3 * len(kept) // 2)
-    if pruned:  # what came after the last time would stay or go with the order of the text
+    if pruned:  # otherwise the sentences since the last pruning would depend on the order of the text
         kept = _prune(kept, sizes)
-    parses = {rank[:RANK]: found for rank, found in sorted(kept.items())}  # of each sentence one
+    parses = {rank[:RANK]: found for rank, found in sorted(kept.items())}  # one parse per sentence
     ordered = [(found, int.from_bytes(rank[-4:], "big") / 2**32) for rank, found in parses.items()]
     homes = {target: _homes((getattr(s, target) for s, _ in ordered), sizes) for target in TARGETS}
     return Pool(_settle(ordered, homes, sizes), homes, words, shape, seed, tags)
 
 
 def _rank(found: Analysis, key: bytes) -> bytes:
-    """The place of a sentence in the order of preference, and behind it that of this parse among others."""
+    """The rank of a sentence in the order of preference, followed by the rank of this parse."""
     sentence = hashlib.blake2b(found.sentence.encode(), digest_size=RANK, key=key).digest()
     return sentence + hashlib.blake2b(repr(found).encode(), digest_size=4).digest()
 
@@ -88,9 +87,9 @@ def _rank(found: Analysis, key: bytes) -> bytes:
 def _settle(
     ordered: Sequence[tuple[Analysis, float]], homes: Mapping[str, Mapping[str, int]], sizes: Sizes
 ) -> tuple[list[Analysis], list[Analysis], list[Analysis]]:
-    """The split of each sentence, where the form of one of its targets lives; by chance if it has no target.
+    """Assign each sentence to the split of one of its target forms; at random if it has no target.
 
-    Where its targets disagree, it goes where it is needed most: classes are needed that are scarce and not yet full.
+    If its targets are in different splits, it goes to the split where its class is scarcest and not yet full.
     """
     held = Counter((target, found.label) for s, _ in ordered for target in TARGETS if (found := getattr(s, target)))
     scarcity = {kind: min(1.0, sum(sizes) / 2 / count) for kind, count in held.items()}
@@ -125,7 +124,7 @@ def _prune(kept: dict[bytes, Analysis], sizes: Sizes) -> dict[bytes, Analysis]:
 
 
 def _kinds(s: Analysis) -> Iterator[tuple[object, int]]:
-    """The classes that a sentence may stand for, and how many classes the task has."""
+    """The classes of a sentence in all tasks, each with the number of classes of the task."""
     yield ("length", s.length // 4), 6
     yield ("depth", s.depth, s.length), 80
     yield ("top", s.top), 20
@@ -137,10 +136,10 @@ def _kinds(s: Analysis) -> Iterator[tuple[object, int]]:
 
 
 def _homes(targets: Iterable[Target | None], sizes: Sizes) -> dict[str, int]:
-    """Bind each word form to one split, so that every split gets its share of each class.
+    """Assign each word form to one split, so that every split gets its share of each class.
 
-    The most frequent forms are placed first, where their class is furthest behind. A form that would make up too
-    much of its class in dev or test goes to train; how much that is depends on how many forms there are.
+    The most frequent forms are assigned first, to the split that lacks most of their class. A form that would be too
+    large a part of its class in dev or test goes to train; the limit depends on the number of forms.
     """
     forms: dict[str, Counter[str]] = {}
     for target in targets:

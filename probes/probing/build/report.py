@@ -1,4 +1,4 @@
-"""What a build says of its tasks: a page with every control, and a picture."""
+"""The report of a build: a page with every control, and a picture."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,9 +9,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from common.files import atomic_write
-from probes.probing.build import BuiltTasks
+from probes.classification import Classification
+from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.pool import Sizes
-from probes.task import Task
 
 BLUE, ORANGE = "#0072B2", "#E69F00"  # Okabe and Ito
 MOST_CLASSES = 24  # in a table
@@ -27,13 +27,13 @@ def write_report(built: BuiltTasks, wanted: Sizes, source: Sequence[str], out: P
 
 def report(built: BuiltTasks, wanted: Sizes, source: Sequence[str]) -> str:
     """The page as Markdown."""
-    rows = [(task.name, *(len(split.sentences) for split in task[2:]), len(task.classes)) for task in built.tasks]
+    rows = [(task.name, *(len(split.sentences) for split in task.parts), len(task.classes)) for task in built.tasks]
     lines = [
         "# Probing tasks",
         "",
         f"Built from {', '.join(source)}: {int(built.shape.sum()):,} sentences of 5 to 28 words.",
         f"Wanted: {'/'.join(f'{size:,}' for size in wanted)} sentences per task.",
-        f"Distinct sentences in all tasks: {built.sentences():,}; in two splits: {built.strays()}.",
+        f"Distinct sentences in all tasks: {built.sentences():,}; in two splits: {built.split_overlap()}.",
         "",
         *_table(("task", "train", "dev", "test", "classes"), rows),
         "",
@@ -45,9 +45,9 @@ def report(built: BuiltTasks, wanted: Sizes, source: Sequence[str]) -> str:
     return "\n".join(lines) + "\n" + "\n".join(sections)
 
 
-def section(task: Task, controls: Mapping[str, float], notes: Sequence[str]) -> str:
+def section(task: Classification, controls: Mapping[str, float], notes: Sequence[str]) -> str:
     """What was measured of one task: notes, controls, class balance."""
-    counts = [np.bincount(split.labels, minlength=len(task.classes)) for split in task[2:]]
+    counts = [np.bincount(split.gold, minlength=len(task.classes)) for split in task.parts]
     balance = [(f"`{label}`", *(count[i] for count in counts)) for i, label in enumerate(task.classes)]
     more = [f"and {len(balance) - MOST_CLASSES} more classes"] if len(balance) > MOST_CLASSES else []
     spread = [f"{count.min()} to {count.max()}" for count in counts]
@@ -91,10 +91,10 @@ def _figure(built: BuiltTasks) -> Figure:
     return figure
 
 
-def _shape(task: Task, shape: tuple[int, ...]) -> np.ndarray:
+def _shape(task: Classification, shape: tuple[int, ...]) -> np.ndarray:
     counts = np.zeros(shape, dtype=np.int64)
-    for split in task[2:]:
-        for s, label in zip(split.sentences, split.labels, strict=True):
+    for split in task.parts:
+        for s, label in zip(split.sentences, split.gold, strict=True):
             counts[s.count(" ") + 1, int(task.classes[label])] += 1
     return counts
 

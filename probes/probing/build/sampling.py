@@ -1,4 +1,4 @@
-"""Balanced splits: equal classes, at the wanted size or as near to it as the sentences allow."""
+"""Balanced splits: equal classes, of the requested size or as large as the sentences allow."""
 
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
@@ -8,39 +8,40 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from common.errors import InputError
+from probes.classification import Classification
 from probes.probing.build.pool import Sizes
-from probes.task import Split, Task
+from probes.task import single
 
-FEWEST = 30  # training sentences per class, else there is no task
-SHARE = 0.5  # a class that fills less of its share is left out rather than shrinking all others
+FEWEST = 30  # minimum training sentences per class; with fewer the task is not built
+SHARE = 0.5  # a class that fills less of its share is left out, so that it does not shrink all others
 
 Item = TypeVar("Item")
 Classes = Mapping[str, Sequence[Item]]  # label to sentences, in order of preference
 
 
-class Draft(NamedTuple):
-    """A task, what was measured of its controls, and what a reader should know of it."""
+class TaskDraft(NamedTuple):
+    """A task, the measurements of its controls, and notes."""
 
-    task: Task
+    task: Classification
     controls: dict[str, float]
     notes: list[str]
-    samples: dict[str, np.ndarray]  # what was measured of each sentence, for pictures
+    samples: dict[str, np.ndarray]  # measurements of each sentence, for pictures
 
 
 class Plan(NamedTuple):
-    """Which classes a task keeps, and how many sentences of each go into each split."""
+    """The classes that a task keeps, and the number of sentences per split."""
 
     labels: list[str]
     counts: Sizes
 
 
 def plan(name: str, splits: Sequence[Classes], sizes: Sizes, fewest: int = FEWEST) -> Plan:
-    """Equal classes. A class with too few sentences is left out, while two remain; then all splits shrink alike.
+    """Equal classes. Classes with too few sentences are left out, while two remain; then all splits shrink equally.
 
-    Raises InputError naming the task and what it lacks.
+    Raises InputError naming the task and the missing sentences.
     """
     labels = {label for split in splits for label in split}
-    fill = {  # the share of each split that a class could be
+    fill = {  # the share of each split that a class can fill
         label: min(len(split.get(label, ())) / size for split, size in zip(splits, sizes, strict=True))
         for label in labels
     }
@@ -59,11 +60,11 @@ def plan(name: str, splits: Sequence[Classes], sizes: Sizes, fewest: int = FEWES
 
 
 def enough(classes: int, sizes: Sizes, fewest: int = FEWEST) -> int:
-    """Training sentences that a class needs: FEWEST, unless the wanted size gives it less."""
+    """Training sentences that a class needs: FEWEST, or less if the requested size is small."""
     return max(1, min(fewest, sizes.train // classes))
 
 
-def balanced(name: str, splits: Sequence[Classes[str]], sizes: Sizes, fewest: int = FEWEST) -> Draft:
+def balanced(name: str, splits: Sequence[Classes[str]], sizes: Sizes, fewest: int = FEWEST) -> TaskDraft:
     """A task of the first sentences of each class."""
     chosen = plan(name, splits, sizes, fewest)
     parts = [
@@ -73,33 +74,33 @@ def balanced(name: str, splits: Sequence[Classes[str]], sizes: Sizes, fewest: in
     return assemble(name, parts, sizes, left_out(splits, chosen))
 
 
-def assemble(name: str, parts: Sequence[Classes[str]], sizes: Sizes, notes: Sequence[str] = ()) -> Draft:
-    """Labels to indices; the classes of a split alternate, so that any beginning of it is balanced too."""
+def assemble(name: str, parts: Sequence[Classes[str]], sizes: Sizes, notes: Sequence[str] = ()) -> TaskDraft:
+    """Turn labels into indices; the classes of a split alternate, so that its first sentences are balanced too."""
     classes = sorted(parts[0])
     splits = []
     for part in parts:
         turns = zip_longest(*(part[label] for label in classes))
         pairs = [(s, label) for turn in turns for label, s in enumerate(turn) if s is not None]
-        splits.append(Split([s for s, _ in pairs], np.array([label for _, label in pairs], dtype=np.int64)))
-    task = Task(name, classes, *splits)
+        splits.append(single([s for s, _ in pairs], np.array([label for _, label in pairs], dtype=np.int64)))
+    task = Classification(name, classes, *splits)
     got = Sizes(*(len(split.sentences) for split in splits))
     smaller = got.train < sizes.train - len(classes)
     shrunk = [f"{got.train:,}/{got.dev:,}/{got.test:,} of {sizes.train:,}/{sizes.dev:,}/{sizes.test:,} sentences"]
-    return Draft(task, {}, [*(shrunk if smaller else []), *notes], {})
+    return TaskDraft(task, {}, [*(shrunk if smaller else []), *notes], {})
 
 
-def both_forms(task: Task, sources: Mapping[str, str]) -> int:
-    """How many changed sentences of a task stand beside what they were made of."""
-    texts = [s for split in task[2:] for s in split.sentences]
+def both_forms(task: Classification, sources: Mapping[str, str]) -> int:
+    """How many changed sentences of a task are in it together with their originals."""
+    texts = [s for split in task.parts for s in split.sentences]
     held = set(texts)
     return sum(sources.get(s, s) != s and sources[s] in held for s in texts)
 
 
 def left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
-    """A note on the classes that a plan drops."""
+    """A note on the classes that a plan leaves out."""
     labels = sorted({label for split in splits for label in split} - set(chosen.labels))
     more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
-    return [f"left out for want of sentences: {', '.join(labels[:8])}{more}"] if labels else []
+    return [f"left out, too few sentences: {', '.join(labels[:8])}{more}"] if labels else []
 
 
 def too_small(name: str, splits: Sequence[Classes], fewest: int) -> InputError:

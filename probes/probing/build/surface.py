@@ -1,20 +1,20 @@
-"""SentLen and WC: what can be seen without any grammar (Conneau et al. 2018, section 2)."""
+"""SentLen and WC: surface properties (Conneau et al. 2018, section 2)."""
 
 from collections import Counter
 
 from common.errors import InputError
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import Draft, balanced
+from probes.probing.build.sampling import TaskDraft, balanced
 
-BINS = (8, 12, 16, 20, 25, 28)  # the longest of each, in words, as in the published files
+BINS = (8, 12, 16, 20, 25, 28)  # longest sentence of each bin, in words, as in the published files
 MOST_WORDS = 1000
-FIRST_RANK = 2000  # published: the first 1,000 words behind it
+FIRST_RANK = 2000  # published: the 1,000 words from this rank on
 SHORTEST_WORD = 4  # letters
 FEWEST_PER_WORD = 20  # training sentences; published: 100
-SPARE = (1.5, 2.2, 3.3, 5.0, 7.5, 11.0)  # times as many sentences must hold a word as are wanted of it; tried in turn
+SPARE = (1.5, 2.2, 3.3, 5.0, 7.5, 11.0)  # sentences required per target word, as a multiple of those used; in turn
 
 
-def sent_len(pool: Pool, sizes: Sizes) -> Draft:
+def sent_len(pool: Pool, sizes: Sizes) -> TaskDraft:
     """In which of six bins does the number of words lie?"""
     splits: list[dict[str, list[str]]] = [{} for _ in sizes]
     for classes, split in zip(splits, pool.splits, strict=True):
@@ -23,18 +23,18 @@ def sent_len(pool: Pool, sizes: Sizes) -> Draft:
     return balanced("SentLen", splits, sizes)
 
 
-def word_content(pool: Pool, sizes: Sizes) -> Draft:
-    """Which one of the target words is in the sentence, once?
+def word_content(pool: Pool, sizes: Sizes) -> TaskDraft:
+    """Which target word is in the sentence? Each sentence has exactly one, once.
 
-    Targets are lower-case words of four letters or more from the middle of the frequency list, that have sentences
-    enough: 1,000 at the published size, fewer where the corpus or the wanted size is smaller.
+    Targets are lower-case words of at least four letters from the middle of the frequency list, with enough sentences:
+    1,000 targets at the published size, fewer if the corpus or the requested size is smaller.
     """
     having = Counter(word for s in pool.all() for word in set(s.words))
     ranked = sorted(pool.words, key=lambda word: (-pool.words[word], word))
     rank = {word: place for place, word in enumerate(ranked, start=1)}
     able = [w for w in ranked if len(w) >= SHORTEST_WORD and w.isalpha() and w.islower()]
     wanted = max(2, min(MOST_WORDS, sizes.train // FEWEST_PER_WORD, sizes.dev, sizes.test))
-    best: Draft | None = None
+    best: TaskDraft | None = None
     for spare in SPARE:
         need = spare * sum(sizes) / wanted
         able = [w for w in able if having[w] >= need]
@@ -47,18 +47,18 @@ def word_content(pool: Pool, sizes: Sizes) -> Draft:
             if best is None and spare == SPARE[-1]:
                 raise
             continue
-        if best is None or draft.task.train.labels.size > best.task.train.labels.size:
+        if best is None or draft.task.train.gold.size > best.task.train.gold.size:
             best = draft
-        if best.task.train.labels.size > sizes.train - len(best.task.classes):
+        if best.task.train.gold.size > sizes.train - len(best.task.classes):
             break
-    assert best is not None  # else the last one raised
+    assert best is not None  # otherwise the last attempt has raised
     ranks = [rank[word] for word in best.task.classes]
     best.controls.update({"target words": len(ranks), "highest rank": min(ranks), "lowest rank": max(ranks)})
     return best
 
 
 def _having_one(pool: Pool, targets: set[str]) -> list[dict[str, list[str]]]:
-    """Sentences by the one target that they hold."""
+    """Sentences with exactly one target, by that target."""
     splits: list[dict[str, list[str]]] = []
     for split in pool.splits:
         classes: dict[str, list[str]] = {}

@@ -5,17 +5,17 @@ from random import Random
 
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import SHARE, Draft, balanced, both_forms, enough
+from probes.probing.build.sampling import SHARE, TaskDraft, balanced, both_forms, enough
 from probes.probing.build.tags import TagSet
 
 FREQUENT_TOPS = 19
 OTHER = "OTHER"
 
 
-def bigram_shift(pool: Pool, sizes: Sizes) -> Draft:
+def bigram_shift(pool: Pool, sizes: Sizes) -> TaskDraft:
     """Are two neighbouring words swapped (I) or is the sentence as it was (O)?
 
-    Never the first word, whose capital letter would tell, nor punctuation; no sentence with quotation marks.
+    Never the first word (its capital letter would reveal the swap) or punctuation; no sentences with quotation marks.
     """
     known = {s.sentence for s in pool.all()}
     sources: dict[str, str] = {}
@@ -51,11 +51,11 @@ def _swap(s: Analysis, tags: TagSet, random: Random) -> str | None:
     return " ".join([*words[:i], words[i + 1], words[i], *words[i + 2 :]])
 
 
-def top_constituents(pool: Pool, sizes: Sizes) -> Draft:
+def top_constituents(pool: Pool, sizes: Sizes) -> TaskDraft:
     """Which constituents follow below the clause? The 19 most frequent sequences, and OTHER.
 
-    A sequence ends with a full stop and has no punctuation inside, as in the published files. Where fewer than 19
-    such sequences have sentences enough, those with commas and the like join, but never with quotation marks.
+    A sequence ends with a full stop and has no other punctuation, as in the published files. If fewer than 19 such
+    sequences have enough sentences, sequences with commas and similar marks are added, but none with quotation marks.
     """
     notes = []
     forbidden = pool.tags.punctuation
@@ -73,7 +73,7 @@ def top_constituents(pool: Pool, sizes: Sizes) -> Draft:
         draft = balanced("TopConst", splits, sizes)
         if frequent <= set(draft.task.classes):
             break
-        frequent &= set(draft.task.classes)  # what the plan dropped belongs to OTHER
+        frequent &= set(draft.task.classes)  # classes that the plan left out belong to OTHER
     if len(frequent) < FREQUENT_TOPS:
         notes.append(f"{len(frequent)} sequences and OTHER: the others have too few sentences")
     draft.notes.extend(notes)
@@ -86,10 +86,10 @@ def _allowed(top: str, forbidden: frozenset[str], tags: TagSet) -> bool:
 
 
 def _frequent(pool: Pool, sizes: Sizes, forbidden: frozenset[str]) -> set[str]:
-    """The most frequent sequences that can fill enough of their share."""
+    """The most frequent sequences with enough sentences."""
     counts = [Counter(s.top for s in split if _allowed(s.top, forbidden, pool.tags)) for split in pool.splits]
     together = sum(counts, Counter[str]())
-    reach = min(1.0, together.total() / sum(sizes) / 2)  # a small corpus cannot fill the wanted size anyway
+    reach = min(1.0, together.total() / sum(sizes) / 2)  # a small corpus cannot fill the requested size
     least = [SHARE * reach * size / (FREQUENT_TOPS + 1) for size in sizes]
     least[0] = max(least[0], enough(FREQUENT_TOPS + 1, sizes))
     able = [top for top in together if all(have[top] >= n for have, n in zip(counts, least, strict=True))]

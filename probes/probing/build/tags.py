@@ -1,4 +1,4 @@
-"""What a treebank's labels mean: one table per tag set, so that another language is one more table."""
+"""The meaning of the labels of a treebank: one table per tag set. Another language needs one more table."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,27 +7,27 @@ from common.errors import InputError
 
 
 class TagSet(NamedTuple):
-    """The labels that the probing tasks ask about, and the few words that the labels do not tell apart.
+    """The labels that the probing tasks need, and some words that the labels do not distinguish.
 
-    Where the labels do not tell the tense of a verb or the number of a noun, `tenses` or `numbers` is empty and
-    what follows `replaced` is left out.
+    If the labels do not mark the tense of verbs or the number of nouns, `tenses` or `numbers` is empty, and the fields
+    after `replaced` are left out.
     """
 
     name: str  # as `tags=` takes it
     clause: str
-    coordination: str  # what stands over coordinate clauses
-    predicates: frozenset[str]  # one of them lies right below each clause that has its verb
+    coordination: str  # label of coordinated clauses
+    predicates: frozenset[str]  # a clause with a verb has one of these directly below it
     verb_second: bool  # a clause that begins with its verb has the subject of another
     conjunctions: frozenset[str]
     coordinators: frozenset[str]  # words that may stand between two clauses in either order
-    names: frozenset[str]  # tags of words with a capital letter wherever they stand
-    capitals: frozenset[str]  # other such words
+    names: frozenset[str]  # tags of words that always have a capital letter
+    capitals: frozenset[str]  # other words that always have a capital letter
     full_stop: str
     punctuation: frozenset[str]
     quotes: frozenset[str]
-    hanging: frozenset[str]  # punctuation that lies beside the clause, under ROOT, and is taken into it
+    hanging: frozenset[str]  # punctuation next to the clause, under ROOT, that is moved into it
     replaced: frozenset[str]  # nouns and verbs that SOMO replaces
-    auxiliaries: frozenset[str] = frozenset()  # SOMO leaves these words alone
+    auxiliaries: frozenset[str] = frozenset()  # words that SOMO does not replace
     verb_phrase: str = ""
     noun_phrase: str = ""
     prepositional_phrase: str = ""
@@ -37,7 +37,7 @@ class TagSet(NamedTuple):
     participle: str = ""  # of the passive and the perfect
     singular_verb: str = ""  # its subject is singular
     plural_verb: str = ""  # a third-person subject is plural
-    not_objects: frozenset[str] = frozenset()  # function labels of noun phrases that are no object
+    not_objects: frozenset[str] = frozenset()  # function labels of noun phrases that are not objects
     time_nouns: frozenset[str] = frozenset()  # "slept a day" has no object
     copulas: frozenset[str] = frozenset()  # "became a doctor" has none either
     perfect: frozenset[str] = frozenset()
@@ -91,7 +91,7 @@ ENGLISH = TagSet(  # Penn Treebank
 
 MARKS = _set("$*LRB* $LRB $[")  # one tag, as files spell it, for quotation marks, brackets and dashes
 
-GERMAN = TagSet(  # NeGra and TIGER: flat clauses; parts of speech of STTS, which tell auxiliaries from other verbs
+GERMAN = TagSet(  # NeGra and TIGER: flat clauses; STTS parts of speech, with separate tags for auxiliaries
     name="german/tiger",
     clause="S",
     coordination="CS",
@@ -112,7 +112,7 @@ TAG_SETS = {tags.name: tags for tags in (ENGLISH, GERMAN)}
 
 
 def tag_set(name: str) -> TagSet:
-    """The tag set of this name. Raises InputError with the names there are."""
+    """The tag set `name`. Raises InputError that lists the valid names."""
     if name not in TAG_SETS:
         raise InputError(f"tags={name}: no such tag set; choose from {', '.join(TAG_SETS)} (docs/probing_tasks.md)")
     return TAG_SETS[name]

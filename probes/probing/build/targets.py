@@ -1,18 +1,18 @@
-"""Tense, SubjNum and ObjNum: classes that one word form decides (Conneau et al. 2018, section 2)."""
+"""Tense, SubjNum and ObjNum: classes that depend on one word form (Conneau et al. 2018, section 2)."""
 
 from collections.abc import Sequence
 
 from probes.probing.build.analysis import Analysis, Target
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import Draft, balanced
+from probes.probing.build.sampling import TaskDraft, balanced
 
-MOST_SHARE = 20  # a form fills at most a twentieth of its class while there are others
+MOST_SHARE = 20  # a form fills at most a twentieth of its class if there are enough others
 
 
-def by_target(name: str, target: str, pool: Pool, sizes: Sizes) -> Draft:
+def by_target(name: str, target: str, pool: Pool, sizes: Sizes) -> TaskDraft:
     """`target` names the property: tense, subject or object. No form is in two splits.
 
-    The published files leave out the most frequent forms; here they come last, since small corpora need them.
+    The published files leave out the most frequent forms; here they are used last, because small corpora need them.
     """
     splits: list[dict[str, list[str]]] = [{} for _ in sizes]
     forms: dict[str, Target] = {}
@@ -23,7 +23,7 @@ def by_target(name: str, target: str, pool: Pool, sizes: Sizes) -> Draft:
             if pool.homes[target][found.form] == home:
                 classes.setdefault(found.label, []).append(s.sentence)
     draft = balanced(name, splits, sizes)
-    used = [{forms[s].form for s in split.sentences} for split in draft.task[2:]]
+    used = [{forms[s].form for s in split.sentences} for split in draft.task.parts]
     for tag, held in zip(Sizes._fields, used, strict=True):
         draft.controls[f"target forms in {tag}"] = len(held)
     draft.controls["target forms in two splits"] = len(used[0] & used[1] | used[0] & used[2] | used[1] & used[2])
@@ -31,7 +31,7 @@ def by_target(name: str, target: str, pool: Pool, sizes: Sizes) -> Draft:
 
 
 def _rare_first(split: Sequence[Analysis], target: str, most: int) -> list[Analysis]:
-    """The sentences with such a target in order of preference, but of each form only `most` before all others."""
+    """Sentences with this target in order of preference; each form beyond its first `most` sentences comes last."""
     seen: dict[Target, int] = {}
     turns = []
     for s in split:

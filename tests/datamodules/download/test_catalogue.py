@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from datamodules.download.catalogue import CATALOG, Entry, main, state
+from datamodules.download.__main__ import main
+from datamodules.download.catalogue import CATALOG, Entry, state
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 MULTI30K = next(entry for entry in CATALOG if entry.name == "multi30k")
@@ -49,6 +50,6 @@ def test_the_state_follows_the_folder(tmp_path: Path) -> None:
 
 
 def test_the_command_lists_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["--data", str(tmp_path)])
+    assert main([f"data={tmp_path}"]) == 0
     said = capsys.readouterr().out
     assert all(f"{entry.name}\n" in said and entry.licence in said for entry in CATALOG)

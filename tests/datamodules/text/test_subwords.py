@@ -22,7 +22,7 @@ def subwords(tmp_path_factory: pytest.TempPathFactory) -> Subwords:
 
 @settings(max_examples=40)
 @given(st.lists(known, min_size=1, max_size=6).map(" ".join))
-def test_decoding_gives_back_what_was_encoded(subwords: Subwords, sentence: str) -> None:
+def test_decoding_inverts_encoding(subwords: Subwords, sentence: str) -> None:
     codes = next(subwords.encode_all([sentence]))
     assert (codes[0], codes[-1]) == (BEGIN, END)
     assert subwords.decode([codes[1:-1]]) == [sentence]
@@ -35,7 +35,7 @@ def test_the_same_text_gives_the_same_codes(subwords: Subwords, tmp_path: Path) 
 
 @settings(max_examples=20)
 @given(st.lists(st.lists(known, min_size=1, max_size=8).map(" ".join), min_size=5, max_size=30))
-def test_codes_learnt_from_counted_words_are_those_of_sentencepiece_on_the_sentences(sentences: list[str]) -> None:
+def test_codes_learnt_from_word_counts_equal_those_learnt_from_sentences(sentences: list[str]) -> None:
     with TemporaryDirectory() as folder:
         ours = Subwords.train(sentences, Path(folder) / "m.model", 60)
     model = io.BytesIO()

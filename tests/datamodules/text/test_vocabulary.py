@@ -17,13 +17,13 @@ sentences = st.lists(st.lists(words, max_size=8).map(" ".join), max_size=12)
 small = settings(max_examples=40)
 
 
-def test_words_come_by_falling_frequency_and_ties_by_alphabet() -> None:
+def test_words_are_sorted_by_frequency_then_alphabet() -> None:
     assert Vocabulary.count(["b a c", "c b", "c"]).words[2:] == ["c", "b", "a"]
 
 
 @small
 @given(sentences)
-def test_known_words_come_back_and_unknown_ones_share_a_row(texts: list[str]) -> None:
+def test_known_words_round_trip_and_unknown_ones_share_a_row(texts: list[str]) -> None:
     vocabulary = Vocabulary.count(texts)
     for text in texts:
         assert [vocabulary.words[row] for row in vocabulary.rows(text)] == text.split()
@@ -41,7 +41,7 @@ def test_extending_moves_no_row(texts: list[str], more: list[str]) -> None:
 
 @small
 @given(sentences)
-def test_packing_keeps_every_sentence_apart(texts: list[str]) -> None:
+def test_packing_keeps_sentences_separate(texts: list[str]) -> None:
     vocabulary = Vocabulary.count(texts)
     packed = ragged(vocabulary.encode_all(texts))
     parts = np.split(packed.ids, packed.offsets[1:-1]) if texts else []

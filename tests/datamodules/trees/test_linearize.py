@@ -31,11 +31,11 @@ def test_brackets_are_counted_over_words_without_punctuation() -> None:
     }
 
 
-def test_a_bracket_said_twice_counts_twice() -> None:
+def test_a_repeated_bracket_counts_twice() -> None:
     assert brackets(["(ROOT", "(NP", "(NP", "NN", ")NP", ")NP", ")ROOT"]) == {Bracket("NP", 0, 1): 2}
 
 
-def test_particles_count_as_adverbs_and_pure_punctuation_not_at_all() -> None:
+def test_particles_count_as_adverbs_and_pure_punctuation_is_ignored() -> None:
     assert brackets(["(ROOT", "(PRT", "RP", ")PRT", "(PRN", ",", ")PRN", ")ROOT"]) == {Bracket("ADVP", 0, 1): 1}
 
 
@@ -55,7 +55,7 @@ def test_particles_count_as_adverbs_and_pure_punctuation_not_at_all() -> None:
         ") (",
     ],
 )
-def test_what_is_no_single_closed_tree_is_ill_formed(said: str) -> None:
+def test_anything_but_one_closed_tree_is_ill_formed(said: str) -> None:
     assert brackets(said.split()) is None
 
 

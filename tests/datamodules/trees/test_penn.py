@@ -48,7 +48,7 @@ def test_every_outermost_bracket_becomes_root(outer: str) -> None:
     assert str(parse(outer + inner + (")" if outer else ""))) == RAIN
 
 
-def test_traces_go_with_everything_that_they_leave_empty() -> None:
+def test_traces_are_removed_with_the_nodes_that_they_leave_empty() -> None:
     text = "((S (NP-SBJ-1 (NN rain)) (VP (VBZ falls) (S (NP (-NONE- *-1)) (ADVP (-NONE- *T*)))) (. .)))"
     assert str(parse(text)) == RAIN
 
@@ -96,7 +96,7 @@ def test_a_broken_tree_is_refused_with_its_file_and_line(text: str, what: str, t
     assert "a.mrg:3:" in str(said.value)
 
 
-def test_one_tree_means_one() -> None:
+def test_several_trees_are_refused_where_one_is_expected() -> None:
     with pytest.raises(ValueError, match="found 2"):
         parse(RAIN + RAIN)
 

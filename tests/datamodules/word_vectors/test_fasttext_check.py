@@ -1,4 +1,4 @@
-"""A fastText model is whole, or refused in one line: fastText itself would hang on a cut one, or read garbage."""
+"""A truncated or corrupt fastText model is refused in one line; fastText itself would hang or read garbage."""
 
 import resource
 import signal
@@ -31,7 +31,7 @@ class Dictionary(NamedTuple):
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sentences whose first word is, for a classifier, one of three hundred labels."""
+    """Sentences for a classifier; the first word is one of three hundred labels."""
     path = tmp_path_factory.mktemp("text") / "text"
     path.write_text("".join(f"__label__{i % 300} the dog sees w{i} chat là .\n" for i in range(600)))
     return path
@@ -70,7 +70,7 @@ def test_a_model_with_a_damaged_head_is_refused_or_read(model: Path, tmp_path: P
 
 @settings(max_examples=40)  # fastText takes a tenth of a second to open a model of any size
 @given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
-def test_of_a_model_with_a_damaged_dictionary_every_word_is_read_or_none(
+def test_with_a_corrupt_dictionary_all_words_are_read_or_none(
     model: Path, dictionary: Dictionary, tmp_path: Path, share: float, new: bytes
 ) -> None:
     damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
@@ -82,7 +82,7 @@ def test_of_a_model_with_a_damaged_dictionary_every_word_is_read_or_none(
         assert len(words) == dictionary.words
 
 
-def test_a_word_that_would_pass_for_a_label_is_refused(model: Path, tmp_path: Path) -> None:
+def test_a_word_marked_as_a_label_is_refused(model: Path, tmp_path: Path) -> None:
     damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
     kind = changed.index(b"chat\0") + len(b"chat\0") + 8  # behind the count
     changed[kind] = 1
@@ -91,7 +91,7 @@ def test_a_word_that_would_pass_for_a_label_is_refused(model: Path, tmp_path: Pa
         read_vectors(damaged)
 
 
-def test_a_word_that_is_no_text_is_refused(model: Path, tmp_path: Path) -> None:
+def test_a_word_that_is_not_utf8_is_refused(model: Path, tmp_path: Path) -> None:
     damaged, whole = tmp_path / "damaged.bin", model.read_bytes()
     damaged.write_bytes(whole.replace(b"chat\0", b"ch\xfft\0"))
     with pytest.raises(InputError, match=r"damaged\.bin: a word in it is not valid UTF-8"):
@@ -129,7 +129,7 @@ def quantised(text: Path, folder: Path, how: dict) -> Path:
 
 
 @pytest.mark.parametrize("how", QUANTISED.values(), ids=QUANTISED.keys())
-def test_every_form_that_fasttext_writes_is_whole(text: Path, tmp_path: Path, how: dict) -> None:
+def test_every_format_that_fasttext_writes_is_accepted(text: Path, tmp_path: Path, how: dict) -> None:
     check_bin(quantised(text, tmp_path, how))
     check_bin(tmp_path / "model.bin")
     assert open_bin(tmp_path / "model.ftz").get_dimension() == 6

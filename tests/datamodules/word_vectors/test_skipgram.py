@@ -1,4 +1,4 @@
-"""The process that trains word vectors."""
+"""The process that trains word vectors ends with its parent."""
 
 import signal
 import subprocess
@@ -38,7 +38,7 @@ def comes_true(what: Callable[[], bool]) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
-def test_a_killed_run_leaves_nobody_who_trains_its_vectors(tmp_path: Path) -> None:
+def test_training_of_vectors_ends_with_a_killed_run(tmp_path: Path) -> None:
     text = tmp_path / "text"
     text.write_text("the dog sees a cat .\n" * 100)
     parent = subprocess.Popen([sys.executable, "-c", ENDLESS, str(text)])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from common.errors import InputError, of_the_disk
+from common.errors import InputError, disk_error_line
 from datamodules.demo import Demo
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.store import (
@@ -63,7 +63,7 @@ def test_training_on_the_same_text_gives_the_same_vectors(tmp_path: Path) -> Non
 def test_a_cache_without_room_for_what_training_writes_is_named(tmp_path: Path, room: int, dim: int) -> None:
     with pytest.raises(OSError, match="File too large") as caught, files_of_at_most(room):
         trained(tmp_path / "cache", dim)
-    assert of_the_disk(caught.value, tmp_path / "run").startswith(str(tmp_path / "cache"))
+    assert disk_error_line(caught.value, tmp_path / "run").startswith(str(tmp_path / "cache"))
 
 
 def test_an_unknown_word_is_composed_of_its_character_ngrams(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_broken_vector_file_names_the_line(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("header", ["1 99999999999", "1 999999999999999", "2 9999999999999999999999", "\u00b2 \u00b3"])
-def test_a_header_that_no_line_fits_allocates_nothing(tmp_path: Path, header: str) -> None:
+def test_a_header_with_huge_numbers_allocates_nothing(tmp_path: Path, header: str) -> None:
     (tmp_path / "v.vec").write_text(f"{header}\na 1 2\n")
     with pytest.raises(InputError, match=r"v\.vec:[12]"):
         open_store(tmp_path / "v.vec", tmp_path / "cache")
@@ -144,7 +144,7 @@ def two_of_three(folder: Path) -> tuple[WordVectors, RunVectors]:
     return store, load_run_vectors(folder / "run")
 
 
-def test_words_that_a_run_did_not_keep_are_found_in_the_store_that_it_came_from(tmp_path: Path) -> None:
+def test_words_missing_in_the_run_folder_are_found_in_its_store(tmp_path: Path) -> None:
     store, kept = two_of_three(tmp_path)
     assert kept.lookup_oov("green") is None
     lookup = kept.extended(store)
@@ -153,7 +153,7 @@ def test_words_that_a_run_did_not_keep_are_found_in_the_store_that_it_came_from(
 
 
 @pytest.mark.parametrize("other", ["3 2\nred 1 2\nblue 3 1\ngreen 5 6\n", "2 3\nred 1 2 3\ngreen 5 6 7\n"])
-def test_a_store_of_other_vectors_is_not_looked_into_and_a_warning_says_so(tmp_path: Path, other: str) -> None:
+def test_a_store_of_other_vectors_is_not_used_and_a_warning_is_given(tmp_path: Path, other: str) -> None:
     _, kept = two_of_three(tmp_path)
     (tmp_path / "w.vec").write_text(other)
     with pytest.warns(UserWarning, match=r"w\.vec.* holds not the word vectors that this run was made from"):
@@ -166,7 +166,7 @@ def test_a_run_without_vectors_is_refused(tmp_path: Path) -> None:
         load_run_vectors(tmp_path)
 
 
-def test_vectors_of_a_short_text_tell_words_apart(tmp_path: Path) -> None:
+def test_vectors_of_a_short_text_differ_between_words(tmp_path: Path) -> None:
     config = OmegaConf.load(ROOT / "configs" / "embeddings" / "train.yaml")
     how = {key: value for key, value in config.items() if key not in ("source", "freeze")}
     text = list(Demo(size=1500).sentences("train"))
@@ -180,7 +180,7 @@ def test_vectors_of_a_short_text_tell_words_apart(tmp_path: Path) -> None:
 
 @settings(max_examples=20)
 @given(size=st.floats(1e-3, 1e3))
-def test_a_run_takes_vectors_of_any_source_at_a_mean_square_of_one(tmp_path: Path, size: float) -> None:
+def test_a_run_scales_vectors_to_a_mean_square_of_one(tmp_path: Path, size: float) -> None:
     rows = np.random.default_rng(0).normal(size=(7, 5)) * size
     path = tmp_path / f"{size}.vec"
     path.write_text("7 5\n" + "".join(f"w{i} {' '.join(map(str, row))}\n" for i, row in enumerate(rows)))

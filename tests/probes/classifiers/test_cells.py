@@ -57,7 +57,7 @@ def test_a_cell_among_others_equals_the_cell_alone(grid: Grid, sentences: int, p
 
 
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
-def test_the_accuracy_of_a_cell_is_that_of_what_it_predicts(grid: Grid) -> None:
+def test_the_accuracy_of_a_cell_is_that_of_its_predictions(grid: Grid) -> None:
     x, y = data(50, 6, 3, seed=1)
     cells = whole(grid, seed=2)
     pass_over(cells, x, y)
@@ -66,7 +66,7 @@ def test_the_accuracy_of_a_cell_is_that_of_what_it_predicts(grid: Grid) -> None:
 
 
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
-def test_one_block_and_many_have_the_cells_in_the_same_order(grid: Grid) -> None:
+def test_one_block_and_many_blocks_have_the_same_order_of_cells(grid: Grid) -> None:
     (one,) = blocks(6, 3, grid, "cuda")
     assert (
         one == list(chain(*blocks(6, 3, grid, "cpu"))) == list(chain(*blocks(6, 3, replace(grid, block_mb=1), "cuda")))
@@ -97,7 +97,7 @@ def test_a_cell_takes_the_steps_of_torch_autograd_and_adam(
 @settings(max_examples=15)
 @given(stay=st.sets(st.integers(0, 11), min_size=1).map(sorted))
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
-def test_cells_that_leave_do_not_disturb_those_that_stay(grid: Grid, stay: list[int]) -> None:
+def test_dropped_cells_do_not_affect_the_others(grid: Grid, stay: list[int]) -> None:
     x, y = data(50, 6, 3, seed=1)
     all_of_them, shrinking = whole(grid, seed=2), whole(grid, seed=2)
     stay = sorted({place % len(shrinking) for place in stay})
@@ -112,7 +112,7 @@ def test_cells_that_leave_do_not_disturb_those_that_stay(grid: Grid, stay: list[
             torch.testing.assert_close(ours, theirs)
 
 
-def test_a_snapshot_does_not_move_with_its_cell() -> None:
+def test_a_snapshot_does_not_change_with_its_cell() -> None:
     x, y = data(50, 6, 3, seed=1)
     cells = whole(MIXED, seed=2)
     snapshot = cells.snapshot(1)
@@ -124,7 +124,7 @@ def test_a_snapshot_does_not_move_with_its_cell() -> None:
 
 
 @pytest.mark.parametrize("megabytes", [1, 3, 100])
-def test_cells_that_train_together_take_no_more_than_they_may(megabytes: int) -> None:
+def test_blocks_respect_the_memory_limit(megabytes: int) -> None:
     grid = Grid(widths=(50, 100), dropouts=(0.1,), l2=(1e-5, 1e-4, 1e-3, 1e-2), block_mb=megabytes)
     made = [Cells(600, 3, block, seed=1) for block in blocks(600, 3, grid, device="cpu")]
 

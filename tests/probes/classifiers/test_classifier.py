@@ -13,7 +13,7 @@ from common.errors import InputError
 from probes.classifiers.cells import predict
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardised
 from probes.classifiers.grid import Fitted, Tensors
-from probes.classifiers.modern import raced
+from probes.classifiers.modern import successive_halving
 from probes.classifiers.optimum import optimal, optimum
 
 SMALL = Grid(widths=(4, 8), dropouts=(0.0, 0.1), l2=(1e-5, 1e-2))
@@ -43,7 +43,7 @@ def grid(request: pytest.FixtureRequest) -> Grid:
     return request.param
 
 
-def test_separable_classes_are_told_apart(grid: Grid) -> None:
+def test_separable_classes_are_separated(grid: Grid) -> None:
     score = probe(*three(separable, 1000, 60, 60, classes=3), 3, grid, seed=1)
     assert (score.dev_accuracy, score.test_accuracy) == (100, 100)
 
@@ -72,7 +72,7 @@ def test_the_number_of_threads_changes_no_score(grid: Grid) -> None:
     assert np.array_equal(scores[0].test_correct, scores[1].test_correct)
 
 
-def test_global_random_state_is_left_alone(grid: Grid) -> None:
+def test_the_global_random_state_is_not_changed(grid: Grid) -> None:
     torch.manual_seed(3)
     np.random.seed(3)  # noqa: NPY002 - it is the global state that is looked at
     before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
@@ -93,7 +93,7 @@ def test_vectors_that_are_all_the_same_give_the_majority() -> None:
     assert probe(same, same, same, 3, SMALL, seed=1).test_accuracy == 60
 
 
-def test_modern_does_not_care_for_the_units_of_the_vectors() -> None:
+def test_modern_is_invariant_to_the_scale_of_the_vectors() -> None:
     splits = three(separable, 200, 60, 60, classes=3)
     shrunk = tuple(Labelled(1e-3 * part.vectors + 5, part.labels) for part in splits)
     assert probe(*shrunk, 3, SMALL, seed=1).test_accuracy == 100
@@ -126,7 +126,7 @@ def features_that_go_together(classes: int) -> tuple[Tensors, Tensors]:
     return tuple(standardised(*(as_tensors(part, "cpu") for part in parts)))
 
 
-SEARCHES = {"optimum": optimal, "race": partial(raced, seed=1)}
+SEARCHES = {"optimum": optimal, "race": partial(successive_halving, seed=1)}
 
 
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES.keys())
@@ -137,7 +137,7 @@ def test_the_dev_accuracy_of_logistic_regression_is_that_of_its_weights(search: 
     assert found.dev_accuracy == round(100 * float(right), 2)
 
 
-def test_the_race_of_logistic_regression_comes_near_the_optimum() -> None:
+def test_successive_halving_of_logistic_regression_comes_near_the_optimum() -> None:
     train, dev = features_that_go_together(120)
     race, best = (SEARCHES[name](train, dev, 120, SMALL.logistic(), device="cpu") for name in ("race", "optimum"))
     assert race.dev_accuracy > best.dev_accuracy - 10
@@ -155,6 +155,6 @@ def test_the_race_of_logistic_regression_comes_near_the_optimum() -> None:
         ({"batch": 32}, "batch= is a setting of protocol=senteval"),
     ],
 )
-def test_a_grid_that_cannot_be_trained_is_refused(setting: dict, said: str) -> None:
+def test_an_invalid_grid_is_refused(setting: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
         Grid(**setting)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.folded import Fold, train_folds
 from probes.classifiers.grid import Fitted, Grid, Tensors
-from probes.classifiers.senteval import train_until_they_stop
+from probes.classifiers.senteval import train_with_early_stopping
 
 GRID = Grid(l2=(1e-5, 1e-3, 1e-1), protocol="senteval", max_passes=24).logistic()
 
@@ -26,7 +26,7 @@ def data(size: int, classes: int, seed: int) -> Tensors:
 def alone(items: Tensors, fold: Fold, classes: int, grid: Grid, seed: int) -> list[Fitted]:
     train, dev = (Tensors(items.x[rows], items.y[rows]) for rows in (fold.train, fold.dev))
     cells = Cells(items.x.shape[1], classes, [Cell(0, 0.0, l2) for l2 in grid.l2], seed)
-    return sorted(train_until_they_stop(cells, train, dev, grid, seed), key=lambda cell: cell.l2)
+    return sorted(train_with_early_stopping(cells, train, dev, grid, seed), key=lambda cell: cell.l2)
 
 
 @settings(max_examples=15)
@@ -36,7 +36,7 @@ def alone(items: Tensors, fold: Fold, classes: int, grid: Grid, seed: int) -> li
     seed=st.integers(0, 99),
     reduction=st.sampled_from(["mean", "sum"]),
 )
-def test_each_fold_is_what_it_is_alone_whatever_the_sizes(
+def test_each_fold_equals_the_fold_alone_for_any_sizes(
     sizes: list[int], classes: int, seed: int, reduction: str
 ) -> None:
     items, grid = data(200, classes, seed), replace(GRID, reduction=reduction)
@@ -52,7 +52,7 @@ def test_each_fold_is_what_it_is_alone_whatever_the_sizes(
             torch.testing.assert_close(found.weights[place, cell, :, -1:], bias, rtol=1e-4, atol=1e-5)
 
 
-def test_each_fold_may_have_an_l2_of_its_own() -> None:
+def test_each_fold_may_have_its_own_l2() -> None:
     items, rows = data(120, 2, 0), np.arange(120)
 
     def fold() -> Fold:

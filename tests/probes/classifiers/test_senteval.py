@@ -24,7 +24,7 @@ def labelled(sentences: int, seed: int, classes: int = 3) -> Labelled:
 
 
 @pytest.mark.parametrize("grid", [GRID, LOGISTIC, replace(GRID, reduction="sum", widths=(3,))])
-def test_the_grid_scores_what_the_toolkit_would_score_cell_by_cell(grid: Grid) -> None:
+def test_each_cell_scores_like_the_toolkit(grid: Grid) -> None:
     train, dev, test = labelled(150, 1), labelled(90, 2), labelled(80, 3)
     dev_accuracy, test_accuracy, _ = search(*(as_tensors(part, "cpu") for part in (train, dev, test)), 3, grid, seed=7)
     score = probe(train, dev, test, 3, grid, seed=7)
@@ -32,21 +32,21 @@ def test_the_grid_scores_what_the_toolkit_would_score_cell_by_cell(grid: Grid) -
 
 
 @pytest.mark.parametrize("cell", [(5, 0.2, 1e-4), (5, 0.0, 1e-2), (0, 0.0, 1e-4)])
-def test_a_cell_stops_with_the_weights_it_has_alone(cell: tuple[int, float, float]) -> None:
+def test_a_cell_in_a_grid_ends_with_the_weights_of_the_cell_alone(cell: tuple[int, float, float]) -> None:
     train, dev = as_tensors(labelled(150, 1), "cpu"), as_tensors(labelled(90, 2), "cpu")
     width, dropout, l2 = cell
     cells = Cells(8, 3, [Cell(width, dropout, other) for other in GRID.l2], seed=7)
-    fitted = next(f for f in senteval.train_until_they_stop(cells, train, dev, GRID, seed=7) if f.l2 == l2)
+    fitted = next(f for f in senteval.train_with_early_stopping(cells, train, dev, GRID, seed=7) if f.l2 == l2)
     alone = train_alone(train, dev, 3, cell, GRID, seed=7)
     assert fitted.dev_accuracy == alone.dev_accuracy
     for ours, theirs in zip(fitted.parameters, alone.model.parameters(), strict=True):
         torch.testing.assert_close(ours.view_as(theirs), theirs.detach(), rtol=1e-4, atol=1e-5)
 
 
-def test_the_whole_grid_as_one_model_ends_as_its_blocks_do() -> None:
+def test_the_grid_as_one_model_equals_its_blocks() -> None:
     train, dev = as_tensors(labelled(150, 1), "cpu"), as_tensors(labelled(90, 2), "cpu")
     (cells,) = blocks(8, 3, GRID, device="cuda")
-    together = senteval.train_until_they_stop(Cells(8, 3, cells, seed=7), train, dev, GRID, seed=7)
+    together = senteval.train_with_early_stopping(Cells(8, 3, cells, seed=7), train, dev, GRID, seed=7)
     apart = senteval.train_all(train, dev, 3, GRID, 7, "cpu")
     assert [cell.hyperparameters() for cell in together] == [cell.hyperparameters() for cell in apart]
     assert [cell.dev_accuracy for cell in together] == pytest.approx([cell.dev_accuracy for cell in apart], abs=1.2)
@@ -70,7 +70,7 @@ class Scripted(Cells):
 def evaluations(script: list[float], grid: Grid) -> int:
     one = Tensors(torch.zeros(1, 1), torch.zeros(1, dtype=torch.long))
     cells = Scripted(script)
-    senteval.train_until_they_stop(cells, one, one, grid, seed=0)
+    senteval.train_with_early_stopping(cells, one, one, grid, seed=0)
     return cells.evaluations
 
 
@@ -84,7 +84,7 @@ def test_training_ends_at_the_sixth_evaluation_that_does_not_improve() -> None:
     assert evaluations([50.0], LOGISTIC) == 1 + 6
 
 
-def test_an_improvement_forgives_no_earlier_failure() -> None:
+def test_an_improvement_does_not_reset_the_patience() -> None:
     assert evaluations([50, 40, 40, 40, 40, 40, 60, 61, 62, 61], LOGISTIC) == 10
 
 

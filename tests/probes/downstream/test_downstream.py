@@ -1,4 +1,4 @@
-"""Downstream tasks: the toolkit's files, its folds and regressions, and what the modern protocol mends."""
+"""Downstream tasks: the toolkit's files, its folds and regressions, and what the modern protocol changes."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,17 +12,21 @@ from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.sequential import nested_folds
 from common.errors import InputError
+from common.model import Model
 from probes.classifiers.classifier import Grid
 from probes.classifiers.grid import Tensors
 from probes.downstream import relatedness
-from probes.downstream.evaluation import DownstreamEvaluation
-from probes.downstream.files import STS, TASKS, known, read_downstream
+from probes.downstream.data import STS, TASKS, known, read_downstream
 from probes.downstream.folds import at_once, by_folds, nested
 from probes.downstream.relatedness import regression, targets
+from probes.downstream.scoring import Downstream
 from probes.downstream.similarity import cosines, similarity
-from probes.downstream.suite import Vectors, score_majority, sentences_of
-from probes.downstream.task import Downstream, Items
-from probes.evaluation import Model
+from probes.downstream.tasks import tasks as downstream_tasks
+from probes.evaluation import Evaluation, distinct_sentences
+from probes.suites import Context
+from probes.task import Items
+from probes.vectors import Vectors, alone, pair
+from tests.tiny_corpus import TinyCorpus
 
 MODERN = Grid().logistic()
 PUBLISHED = Grid(l2=(1e-4, 1e-2), protocol="senteval", max_passes=12).logistic()
@@ -142,10 +146,9 @@ def test_the_cosine_of_a_zero_vector_is_zero() -> None:
 
 
 def test_features_of_a_pair_are_difference_and_product() -> None:
-    vectors = Vectors(np.array([[1.0, 2.0], [3.0, -1.0]]), {"a": 0, "b": 1})
-    pair = Items(["a"], ["b"], np.array([1]))
-    assert vectors.features(pair).tolist() == [[2, 3, 3, -2]]
-    assert vectors.features(Items(["b"], [], np.array([1]))).tolist() == [[3, -1]]
+    vectors = Vectors(np.array([[1.0, 2.0], [3.0, -1.0]]), ["a", "b"])
+    assert vectors.features(Items((["a"], ["b"]), np.array([1])), pair).tolist() == [[2, 3, 3, -2]]
+    assert vectors.features(Items((["b"],), np.array([1])), alone).tolist() == [[3, -1]]
 
 
 def folder_of_tasks(root: Path) -> Path:
@@ -189,25 +192,22 @@ def words_as_vectors(sentences: list[str]) -> np.ndarray:
 
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED], ids=["modern", "senteval"])
 def test_every_task_is_read_and_scored(tmp_path: Path, grid: Grid) -> None:
-    tasks, missing = read_downstream(folder_of_tasks(tmp_path))
+    context = Context(replace(grid, l2=(1e-3,)), 1, tmp_path, TinyCorpus())
+    tasks = downstream_tasks(context, {"root": folder_of_tasks(tmp_path), "tasks": None, "kfold": 2})
     assert [task.name for task in tasks] == list(TASKS)
-    assert not missing
-    grid = replace(grid, l2=(1e-3,))
     model = Model("words", "callable", words_as_vectors)
-    run = DownstreamEvaluation(model, tasks, grid, folds=2, seed=1, cache=tmp_path / "cache")
-    found = run.run()
+    found, again = (Evaluation(model, tasks, tmp_path / "cache", 1, "cpu").scores(tasks) for _ in range(2))
     assert [e.row.task for e in found] == list(TASKS)
     assert all(e.row.test_low <= e.row.test_accuracy <= e.row.test_high for e in found)
-    again = DownstreamEvaluation(model, tasks, grid, folds=2, seed=1, cache=tmp_path / "cache").run()
     assert [e.row for e in again] == [e.row for e in found]
 
 
 def test_items_are_sorted_by_length_and_label_as_the_toolkit_sorts_them(tmp_path: Path) -> None:
     (task,), _ = read_downstream(folder_of_tasks(tmp_path), ["MR"])
     items = task.parts["all"]
-    keys = [(len(s.split()), gold) for s, gold in zip(items.first, items.gold, strict=True)]
+    keys = [(len(s.split()), gold) for s, gold in zip(items.sentences, items.gold, strict=True)]
     assert keys == sorted(keys)
-    assert items.first[0] == "calm café 1"  # class 0 is the second file; of equal keys the order of the file stays
+    assert items.sentences[0] == "calm café 1"  # class 0 is the second file; of equal keys the order of the file stays
 
 
 def test_a_pair_without_a_gold_score_is_left_out(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_a_broken_file_is_named_with_its_line(tmp_path: Path, file: str, text: s
         read_downstream(root)
 
 
-def test_an_unknown_task_is_answered_with_the_choices(tmp_path: Path) -> None:
+def test_an_unknown_task_lists_the_choices(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no downstream task SST; choose from MR, CR"):
         read_downstream(tmp_path, ["SST"])
 
@@ -266,13 +266,13 @@ def test_a_task_is_found_by_the_names_that_people_give_it(said: str, meant: str)
 
 
 def test_the_majority_vote_is_the_share_of_the_most_frequent_class_and_no_correlation(tmp_path: Path) -> None:
-    items = Items(["a", "b", "c"], [], np.array([1, 0, 1]))
+    items = Items((["a", "b", "c"],), np.array([1, 0, 1]))
     fewer = items._replace(gold=np.array([0, 0, 1]))
-    found = score_majority(Downstream("x", "folds", {"train": items, "test": fewer}, classes=2, positive=1))
+    found = Downstream("x", "folds", {"train": items, "test": fewer}, classes=2, positive=1).baseline("majority")
     assert (found.dev, found.test) == pytest.approx((200 / 3, 100 / 3))
     assert found.details["f1"] == pytest.approx(50)
     tasks, _ = read_downstream(folder_of_tasks(tmp_path), ["SICK-R", "STS12"])
-    assert [score_majority(task).test for task in tasks] == [0, 0]
+    assert [task.baseline("majority").test for task in tasks] == [0, 0]
 
 
 def test_scores_do_not_depend_on_the_number_of_cores() -> None:
@@ -292,10 +292,10 @@ def test_all_folds_are_one_model_on_a_gpu_and_a_few_for_each_core_on_the_cpu() -
     assert at_once(100, 64 * 4096, "cpu") < 100
 
 
-def test_folds_whose_batches_do_not_fit_are_several_models() -> None:
+def test_folds_with_batches_that_do_not_fit_are_several_models() -> None:
     assert at_once(10_000, 64 * 4096, "cuda") == 1024
 
 
 def test_each_distinct_sentence_is_encoded_once() -> None:
-    pair = Items(["a b", "a b"], ["c", "a b"], np.array([0.0, 5.0]))
-    assert sentences_of([Downstream("x", "similarity", {"one": pair, "two": pair})]) == ["a b", "c"]
+    items = Items((["a b", "a b"], ["c", "a b"]), np.array([0.0, 5.0]))
+    assert distinct_sentences([Downstream("x", "similarity", {"one": items, "two": items})]) == ["a b", "c"]

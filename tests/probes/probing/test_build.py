@@ -9,8 +9,8 @@ import pytest
 
 from common.errors import InputError
 from datamodules.trees.penn import numbered
-from probes.probing.build import TASKS, build_tasks, told_by
-from probes.probing.build.__main__ import build, command, understand
+from probes.probing.build.__main__ import build, command, parse
+from probes.probing.build.all_tasks import TASKS, build_tasks, supported_tasks
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import GERMAN
 from probes.probing.published_files import FILES, read_senteval
@@ -34,13 +34,13 @@ def built(trees: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_what_is_built_reads_back_equal(built: Path) -> None:
+def test_built_tasks_are_read_back_unchanged(built: Path) -> None:
     made = build_tasks(numbered(TREES), SIZES).tasks
     for task, read in zip(made, read_senteval(built), strict=True):
         assert (read.name, read.classes) == (task.name, task.classes)
         for mine, theirs in zip((task.train, task.dev, task.test), (read.train, read.dev, read.test), strict=True):
             assert theirs.sentences == mine.sentences
-            assert np.array_equal(theirs.labels, mine.labels)
+            assert np.array_equal(theirs.gold, mine.gold)
 
 
 @pytest.mark.parametrize("cores", [1, 2])
@@ -48,7 +48,7 @@ def test_a_second_build_writes_the_same_bytes_on_any_number_of_cores(
     trees: Path, built: Path, tmp_path: Path, cores: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(cores))
-    build(understand([f"trees={trees}", f"out={tmp_path}", "train=120", "dev=24", "test=24"]))
+    build(parse([f"trees={trees}", f"out={tmp_path}", "train=120", "dev=24", "test=24"]))
     for name in (*FILES.values(), "report.md"):
         assert (tmp_path / name).read_bytes() == (built / name).read_bytes()
 
@@ -63,7 +63,9 @@ def test_the_report_has_a_section_for_every_task_and_every_control(built: Path) 
     assert (built / "controls.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_what_cannot_be_built_is_said_and_the_rest_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unbuildable_tasks_are_reported_and_the_others_built(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "few.mrg").write_text("\n".join(TREES[:600]))
     wish = ["tasks=BShift,CoordInv", "train=120", "dev=24", "test=24"]
     assert command([f"trees={tmp_path / 'few.mrg'}", f"out={tmp_path / 'out'}", *wish]) == 2
@@ -85,18 +87,18 @@ WRONG = {
 @pytest.mark.parametrize(("arguments", "named"), WRONG.values(), ids=WRONG.keys())
 def test_wrong_arguments_are_named(arguments: list[str], named: str) -> None:
     with pytest.raises(InputError, match=named):
-        understand(arguments)
+        parse(arguments)
 
 
-def test_an_unknown_task_is_answered_with_the_choices(trees: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_task_lists_the_choices(trees: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command([f"trees={trees}", "out=x", "tasks=Lenght"]) == 2
     assert "SentLen" in capsys.readouterr().err
 
 
-def test_tags_say_what_labels_mean_and_which_tasks_there_are(
+def test_tags_decide_the_meaning_of_labels_and_the_available_tasks(
     trees: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    order = understand([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger"])
-    assert order.names == told_by(GERMAN)
+    settings = parse([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger"])
+    assert settings.names == supported_tasks(GERMAN)
     assert command([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger", "tasks=SubjNum"]) == 2
-    assert "error: the labels of german/tiger do not tell SubjNum" in capsys.readouterr().err
+    assert "error: the labels of german/tiger do not support SubjNum" in capsys.readouterr().err

@@ -1,51 +1,53 @@
 """Control tasks and description lengths where the answer is known."""
 
+from dataclasses import replace
 from math import log2
 
 import numpy as np
 import pytest
 
+from probes.classification import Classification
 from probes.classifiers.classifier import Grid, Labelled
 from probes.description_length import description_length
 from probes.evaluation import Evaluated
 from probes.probing.controls import control_task
 from probes.results import Answers, ProbeRow
 from probes.statistics import compare
-from probes.task import Split, Task
+from probes.task import single
 from reports.terminal import selectivities
 
 WORDS = ("a", "bb", "ccc", "dddd", "eeeee")
 
 
-def task(sentences: int = 3000) -> Task:
+def task(sentences: int = 3000) -> Classification:
     random = np.random.default_rng(1)
     texts = [" ".join(random.choice(WORDS, 3)) for _ in range(sentences)]
-    split = Split(texts, (random.random(sentences) < 0.25).astype(np.int64))
-    return Task("Tense", ["PAST", "PRES"], split, split, Split(texts[:100], split.labels[:100]))
+    split = single(texts, (random.random(sentences) < 0.25).astype(np.int64))
+    return Classification("Tense", ["PAST", "PRES"], split, split, single(texts[:100], split.gold[:100]))
 
 
 @pytest.mark.parametrize("per", ["word", "sentence"])
 def test_equal_sentences_have_equal_control_labels_in_every_split(per: str) -> None:
     control = control_task(task(), per, seed=1)
-    labels = dict(zip(control.train.sentences, control.train.labels, strict=True))
-    assert [labels[s] for s in control.test.sentences] == control.test.labels.tolist()
+    labels = dict(zip(control.train.sentences, control.train.gold, strict=True))
+    assert [labels[s] for s in control.test.sentences] == control.test.gold.tolist()
 
 
 def test_per_word_the_longest_word_decides() -> None:
     control = control_task(task(), "word", seed=2)
     deciding = [max(map(len, s.split())) for s in control.train.sentences]
-    assert len(set(zip(deciding, control.train.labels.tolist(), strict=True))) == len(set(deciding))
+    assert len(set(zip(deciding, control.train.gold.tolist(), strict=True))) == len(set(deciding))
 
 
-def test_control_labels_are_distributed_as_those_of_the_task() -> None:
+def test_control_labels_have_the_distribution_of_the_task() -> None:
     many = task()
-    distinct = Split([f"{i} {s}" for i, s in enumerate(many.train.sentences)], many.train.labels)
-    control = control_task(many._replace(train=distinct), "sentence", seed=1)
-    assert control.train.labels.mean() == pytest.approx(many.train.labels.mean(), abs=0.03)
+    distinct = single([f"{i} {s}" for i, s in enumerate(many.train.sentences)], many.train.gold)
+    control = control_task(replace(many, train=distinct), "sentence", seed=1)
+    assert control.train.gold.mean() == pytest.approx(many.train.gold.mean(), abs=0.03)
 
 
 def test_another_seed_draws_other_labels() -> None:
-    first, second = (control_task(task(), "sentence", seed).train.labels for seed in (1, 2))
+    first, second = (control_task(task(), "sentence", seed).train.gold for seed in (1, 2))
     assert not np.array_equal(first, second)
 
 
@@ -54,7 +56,7 @@ def scored(task: str, right: np.ndarray) -> Evaluated:
     return Evaluated(row)
 
 
-def test_selectivity_is_task_minus_control_with_the_interval_of_pairs() -> None:
+def test_selectivity_is_task_minus_control_with_a_paired_interval() -> None:
     right, by_chance = np.arange(100) < 90, np.arange(100) < 55
     found = compare(right, by_chance)
     controls = [scored(f"Tense control per {per}", by_chance) for per in ("word", "sentence")]
@@ -72,7 +74,7 @@ def vectors(sentences: int, seed: int, informative: bool, width: int = 6) -> Lab
 GRID = Grid(l2=(1e-4, 1e-2, 1.0)).logistic()
 
 
-def test_labels_that_the_vectors_give_away_cost_little_more_than_the_first_portions() -> None:
+def test_predictable_labels_cost_little_more_than_the_first_portions() -> None:
     found = description_length(vectors(4000, 1, True), vectors(400, 2, True), 4, GRID, seed=1)
     assert found.bits < 0.03 * found.uniform_bits
     assert found.uniform_bits == 4000 * log2(4)

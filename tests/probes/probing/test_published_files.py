@@ -17,7 +17,7 @@ def test_the_published_format_is_read(tmp_path: Path) -> None:
     (task,) = read_senteval(written(tmp_path, GOOD), ["TreeDepth"])
     assert task.classes == ["10", "5"]  # sorted as text, from training only
     assert task.train.sentences == ["a b c d .", "a b ."]
-    assert (task.dev.labels.tolist(), task.test.labels.tolist()) == ([1], [0])
+    assert (task.dev.gold.tolist(), task.test.gold.tolist()) == ([1], [0])
 
 
 def test_fields_between_label_and_sentence_are_passed_over(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ BROKEN = {
     "no sentence": (GOOD + "tr\t5\n", ":5"),
     "label unseen in training": (GOOD + "te\t7\ta .\n", ":5"),
     "no dev": (GOOD.replace("va", "tr"), "va"),
-    "one class": (GOOD.replace("\t5\t", "\t10\t"), "one label alone, '10'"),
+    "one class": (GOOD.replace("\t5\t", "\t10\t"), "only one label, '10'"),
     "empty": ("", "empty"),
 }
 
@@ -57,4 +57,4 @@ def test_what_is_written_reads_back_equal(tmp_path: Path) -> None:
     write_task(task, tmp_path / "again" / "tree_depth.txt")
     (again,) = read_senteval(tmp_path / "again", ["TreeDepth"])
     assert again.classes == task.classes
-    assert [s.sentences for s in again[2:]] == [s.sentences for s in task[2:]]
+    assert [s.sentences for s in again.parts] == [s.sentences for s in task.parts]

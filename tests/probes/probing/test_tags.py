@@ -7,7 +7,7 @@ import pytest
 
 from common.errors import InputError
 from datamodules.trees.penn import numbered, parse
-from probes.probing.build import BuiltTasks, build_tasks, told_by
+from probes.probing.build.all_tasks import BuiltTasks, build_tasks, supported_tasks
 from probes.probing.build.analysis import Analysis, Clauses, analyse
 from probes.probing.build.coordination import invert
 from probes.probing.build.pool import Sizes
@@ -36,14 +36,14 @@ def content(built: BuiltTasks) -> dict[str, list[set[tuple[str, str]]]]:
     """The sentences and classes of each split of each task."""
     return {
         task.name: [
-            {(s, task.classes[label]) for s, label in zip(split.sentences, split.labels, strict=True)}
-            for split in task[2:]
+            {(s, task.classes[label]) for s, label in zip(split.sentences, split.gold, strict=True)}
+            for split in task.parts
         ]
         for task in built.tasks
     }
 
 
-def test_a_treebank_of_other_labels_gives_the_same_tasks() -> None:
+def test_a_treebank_with_other_labels_gives_the_same_tasks() -> None:
     trees = tiny_trees(4000, seed=3)
     english = content(build_tasks(numbered(trees), SIZES))
     other = content(build_tasks(numbered(LABELS.sub("(x", tree) for tree in trees), SIZES, tags=toy()))
@@ -61,9 +61,9 @@ SEES = "(NP-SB (ART-NK Der) (NN-NK Hund)) (VVFIN-HD sieht) (NP-OA (ART-NK die) (
 
 
 @pytest.mark.parametrize(
-    "tree", [f"(VROOT (S {SEES}) ($. .))", f"(ROOT (S {SEES} ($. .)))"], ids=["beside the clause", "in the clause"]
+    "tree", [f"(VROOT (S {SEES}) ($. .))", f"(ROOT (S {SEES} ($. .)))"], ids=["next to the clause", "in the clause"]
 )
-def test_punctuation_beside_a_german_clause_belongs_to_it(tree: str) -> None:
+def test_punctuation_next_to_a_german_clause_belongs_to_it(tree: str) -> None:
     assert german(tree).top == "NP_VVFIN_NP_$."
 
 
@@ -97,16 +97,16 @@ def test_german_nouns_keep_their_capital_letter(first: str, inverted: str) -> No
     assert invert(german(f"(VROOT (CS {first} ($, ,) (KON aber) {CAT}) ($. .))"), GERMAN) == inverted
 
 
-def test_german_labels_tell_all_but_tense_and_number() -> None:
-    assert told_by(GERMAN) == ["SentLen", "WC", "TreeDepth", "TopConst", "BShift", "SOMO", "CoordInv"]
-    with pytest.raises(InputError, match="german/tiger do not tell Tense, ObjNum"):
+def test_german_labels_support_all_tasks_but_tense_and_number() -> None:
+    assert supported_tasks(GERMAN) == ["SentLen", "WC", "TreeDepth", "TopConst", "BShift", "SOMO", "CoordInv"]
+    with pytest.raises(InputError, match="german/tiger do not support Tense, ObjNum"):
         build_tasks([], SIZES, ["Tense", "SOMO", "ObjNum"], tags=GERMAN)
 
 
 def test_german_trees_give_the_other_seven_tasks() -> None:
     random = Random(1)
-    built = build_tasks(numbered(german_tree(random) for _ in range(4000)), SIZES, told_by(GERMAN), tags=GERMAN)
-    assert [task.name for task in built.tasks] == told_by(GERMAN)
+    built = build_tasks(numbered(german_tree(random) for _ in range(4000)), SIZES, supported_tasks(GERMAN), tags=GERMAN)
+    assert [task.name for task in built.tasks] == supported_tasks(GERMAN)
     swaps = next(task for task in built.tasks if task.name == "BShift").train.sentences
     assert all(sentence.endswith(" .") for sentence in swaps)
 
@@ -129,7 +129,7 @@ def noun_phrase(r: Random) -> str:
     return f"(NP (ART die){adjectives} (NN {noun}){inner})"
 
 
-def test_a_wrong_name_is_answered_with_the_names_there_are() -> None:
+def test_an_unknown_tag_set_lists_the_valid_names() -> None:
     with pytest.raises(InputError) as said:
         tag_set("english")
     assert all(name in str(said.value) for name in ("tags=english:", *TAG_SETS))

@@ -11,14 +11,15 @@ import pytest
 
 from common.errors import InputError
 from datamodules.trees.penn import numbered, parse
-from probes.probing.build import TASKS, BuiltTasks, build_tasks
+from probes.classification import Classification
+from probes.probing.build.all_tasks import TASKS, BuiltTasks, build_tasks
 from probes.probing.build.analysis import Analysis, Clauses, analyse, analyse_all
 from probes.probing.build.coordination import invert
 from probes.probing.build.odd_man_out import COMPARABLE
 from probes.probing.build.pool import Pool, Sizes, gather
 from probes.probing.build.sampling import plan
 from probes.probing.build.tags import ENGLISH
-from probes.task import Split, Task
+from probes.task import Items
 from tests.probes.probing.tiny_trees import tiny_trees
 
 SIZES = Sizes(240, 60, 60)
@@ -35,33 +36,33 @@ def analyses() -> dict[str, Analysis]:
     return {found.sentence: found for text in TREES if (found := analyse(parse(text)))}
 
 
-def task(built: BuiltTasks, name: str) -> Task:
+def task(built: BuiltTasks, name: str) -> Classification:
     return next(task for task in built.tasks if task.name == name)
 
 
-def splits(task: Task) -> tuple[Split, Split, Split]:
+def splits(task: Classification) -> tuple[Items, Items, Items]:
     return task.train, task.dev, task.test
 
 
-def labelled(task: Task, split: Split) -> list[tuple[str, str]]:
-    return [(s, task.classes[label]) for s, label in zip(split.sentences, split.labels, strict=True)]
+def labelled(task: Classification, split: Items) -> list[tuple[str, str]]:
+    return [(s, task.classes[label]) for s, label in zip(split.sentences, split.gold, strict=True)]
 
 
 def texts(built: BuiltTasks) -> list[list[tuple[list[str], list[int]]]]:
-    return [[(split.sentences, split.labels.tolist()) for split in splits(task)] for task in built.tasks]
+    return [[(split.sentences, split.gold.tolist()) for split in splits(task)] for task in built.tasks]
 
 
-def test_tasks_come_in_the_papers_order(built: BuiltTasks) -> None:
+def test_tasks_are_in_the_order_of_the_paper(built: BuiltTasks) -> None:
     assert [task.name for task in built.tasks] == list(TASKS)
 
 
 def test_a_sentence_is_in_one_split_in_all_tasks(built: BuiltTasks) -> None:
     held = [{s for task in built.tasks for s in splits(task)[i].sentences} for i in range(3)]
     assert not (held[0] & held[1] | held[0] & held[2] | held[1] & held[2])
-    assert built.strays() == 0
+    assert built.split_overlap() == 0
 
 
-def test_a_task_is_the_same_whatever_else_is_built(built: BuiltTasks) -> None:
+def test_a_task_does_not_depend_on_the_other_tasks(built: BuiltTasks) -> None:
     alone = build_tasks(numbered(TREES), SIZES, ["CoordInv", "WC"])
     assert texts(alone) == [
         t for t, task in zip(texts(built), built.tasks, strict=True) if task.name in TASKS.keys() & {"WC", "CoordInv"}
@@ -111,7 +112,7 @@ def test_memory_is_bounded_by_the_sizes() -> None:
     assert pool.shape.sum() > 3000
 
 
-def test_of_each_length_every_depth_has_as_many_sentences(built: BuiltTasks) -> None:
+def test_every_depth_has_the_same_distribution_of_lengths(built: BuiltTasks) -> None:
     depth = task(built, "TreeDepth")
     for split in splits(depth):
         by_depth = [Counter(len(s.split()) for s, label in labelled(depth, split) if label == c) for c in depth.classes]
@@ -142,7 +143,7 @@ def _comparable(counts: Counter, old: list[str], new: list[str], i: int) -> bool
     )
 
 
-def test_no_replacing_word_serves_two_splits(built: BuiltTasks) -> None:
+def test_no_replacement_word_is_used_in_two_splits(built: BuiltTasks) -> None:
     controls = built.controls["SOMO"]
     assert controls["replacing words"] > 3
     assert controls["replacing words in two splits"] == 0
@@ -157,7 +158,7 @@ def test_coordinations_are_balanced_in_clause_length(built: BuiltTasks) -> None:
 
 
 @pytest.mark.parametrize("name", ["BShift", "SOMO", "CoordInv"])
-def test_nothing_stands_beside_what_it_was_made_of(built: BuiltTasks, name: str) -> None:
+def test_no_changed_sentence_is_present_with_its_original(built: BuiltTasks, name: str) -> None:
     assert built.controls[name]["sentences in both forms"] == 0
 
 
@@ -168,12 +169,12 @@ def test_word_content_targets_are_lower_case_words_of_the_middle(built: BuiltTas
 
 
 @pytest.mark.parametrize("name", ["SentLen", "BShift", "WC"])
-def test_a_small_wish_is_granted_in_full(name: str) -> None:
+def test_a_small_requested_size_is_reached(name: str) -> None:
     [small] = build_tasks(numbered(TREES[:2000]), Sizes(60, 12, 12), [name]).tasks
     assert len(small.train.sentences) == pytest.approx(60, abs=len(small.classes))
 
 
-def test_a_task_that_trees_fill_in_part_says_so() -> None:
+def test_a_reduced_task_has_a_note() -> None:
     built = build_tasks(numbered(TREES[:1500]), Sizes(2000, 400, 600), ["SubjNum"])
     [subject] = built.tasks
     got = [len(split.sentences) for split in splits(subject)]
@@ -261,7 +262,7 @@ INVERSIONS = {
 
 
 @pytest.mark.parametrize(("given", "inverted"), INVERSIONS.items())
-def test_the_capital_letter_moves_with_the_beginning(given: tuple[str, tuple[int, ...]], inverted: str) -> None:
+def test_the_new_first_word_gets_the_capital_letter(given: tuple[str, tuple[int, ...]], inverted: str) -> None:
     text, spans = given
     words, tags = zip(
         *((f"{token}/{token}" if "/" not in token else token).split("/") for token in text.split()), strict=True
@@ -271,4 +272,4 @@ def test_the_capital_letter_moves_with_the_beginning(given: tuple[str, tuple[int
 
 
 def test_labels_are_whole_numbers_of_64_bits(built: BuiltTasks) -> None:
-    assert all(split.labels.dtype == np.int64 for task in built.tasks for split in splits(task))
+    assert all(split.gold.dtype == np.int64 for task in built.tasks for split in splits(task))

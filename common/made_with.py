@@ -1,0 +1,55 @@
+"""The commit and the versions that made a run: in its config.yaml, as information for the user."""
+
+import platform
+import re
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+PACKAGES = (
+    "torch",
+    "pytorch-lightning",
+    "hydra-core",
+    "numpy",
+    "scipy",
+    "sentencepiece",
+    "fasttext",
+    "torchtext",
+    "transformers",
+)
+KEYS = ("commit", "python", *PACKAGES)
+BLOCK = re.compile(rb"^made_with:\n(?:[ \t].*\n?)*", re.MULTILINE)  # in a config.yaml
+
+
+def made_with() -> dict[str, str | None]:
+    """A value for each of KEYS; None for a package that is not installed, and for the commit outside git."""
+    return {"commit": commit(), "python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
+
+
+def without_made_with(settings: bytes) -> bytes:
+    """The bytes of a config.yaml without that block."""
+    return BLOCK.sub(b"", settings)
+
+
+def commit(file: Path = Path(__file__)) -> str | None:
+    """The commit that `file` is checked out from, followed by "-dirty" if tracked files have changed."""
+    if _git(file.parent, "ls-files", "--error-unmatch", file.name) is None:  # installed inside another repository
+        return None
+    return _git(file.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "--no-optional-locks", *arguments], cwd=folder, capture_output=True, text=True, check=False
+        )
+    except OSError:  # no git on this machine
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

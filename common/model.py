@@ -1,0 +1,19 @@
+"""A frozen model by name: what scores, caches and tables know of it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Model(NamedTuple):
+    """Anything that turns sentences into vectors, gives texts a probability, or predicts without either."""
+
+    encoder: str  # as tables name it
+    objective: str  # what it was trained for; the name of a baseline
+    encode: Callable[[list[str]], np.ndarray] | None  # N sentences to (N, D); None: it has no vectors
+    fingerprint: str | None = None  # the same text means the same model; None: what it gives is hashed
+    epoch: int = 0
+    step: int = 0
+    settings: Mapping[str, Any] = {}  # that made it, for reports: models of other settings are other models
+    logprobs: Callable[..., Any] | None = None  # (context, continuation) pairs to tokens with log2 p; None: it has none

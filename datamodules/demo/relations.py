@@ -1,0 +1,152 @@
+"""Pairs of clauses of the demo world that stand in a relation, with a connective or without.
+
+Cause: how somebody is, then what follows from it. Condition: the same the other way round. Contrast: opposites of two
+people. Time: two events of a script. Elaboration: an event, and the same with other details. Lengths and names do not
+depend on the relation.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
+from typing import NamedTuple
+
+from datamodules.demo import english
+from datamodules.demo.chance import Chance
+from datamodules.demo.lexicon import lexicon
+from datamodules.demo.meaning import Event, Place, Tense, Thing
+from datamodules.demo.scripts import ADJECTIVES, CONTRASTS, EFFECTS, ORDERS, effects_of, order_of
+from datamodules.demo.world import ClauseSampler, new_scene
+
+WORDS = lexicon()
+LENGTHS = (5, 7)  # tokens of a clause: short enough for a state, long enough for an event with details
+DETAILS = {"frequency": 1, "manner": 1, "time": 2, "city": 2, "place": 3}  # and their tokens
+TOGETHER = [  # details of one clause: one place at most
+    several for count in range(4) for several in combinations(DETAILS, count) if not {"city", "place"} <= set(several)
+]
+CONNECTIVES = {
+    "Contingency.Cause": "so",
+    "Contingency.Condition": "if",
+    "Comparison.Contrast": "but",
+    "Temporal.Asynchronous": "and then",
+    "Expansion.Level-of-detail": "that is ,",
+}
+SENSES = list(CONNECTIVES)
+EventPair = tuple[Event, Event]
+
+
+class RelatedClauses(NamedTuple):
+    """Two clauses, tokenised, and how they relate."""
+
+    sense: str  # as the Penn Discourse Treebank calls it
+    connective: str  # empty in an implicit relation
+    first: str
+    second: str
+
+    @property
+    def text(self) -> str:
+        """Both in a sentence around the connective, or as two sentences."""
+        if self.connective:
+            return f"{capital(self.first)} , {self.connective} {self.second} ."
+        return f"{capital(self.first)} . {capital(self.second)} ."
+
+
+def relation(seed: int, split: str, number: int, explicit: bool) -> RelatedClauses:
+    """The relation of (seed, split, number); all senses are equally likely."""
+    chance = Chance("relation", "explicit" if explicit else "implicit", seed, split, number)
+    sense = chance.one(SENSES)
+    first, second = clauses(Narrator(chance), sense)
+    return RelatedClauses(sense, CONNECTIVES[sense] if explicit else "", first, second)
+
+
+class Narrator:
+    """Draws clauses about the people and things of one scene."""
+
+    def __init__(self, chance: Chance) -> None:
+        self.chance, self.scene = chance, new_scene(chance)
+        self.sampler = ClauseSampler(chance, self.scene)
+        self.tense: Tense = "past" if chance.often(0.5) else "present"
+
+    def person(self) -> Thing:
+        """One person: the world says `is` and an adjective only of one."""
+        return replace(self.sampler.who(size=0), plural=False, other=None, article="the")
+
+    def detailed(self, event: Event, length: int) -> str:
+        """The English clause with random details, `length` tokens long; empty if no details fit."""
+        missing = length - len(english.leaves(english.clause(event)))
+        fitting = [several for several in TOGETHER if sum(DETAILS[one] for one in several) == missing]
+        choices = [several for several in fitting if event.verb or "manner" not in several]
+        if not choices:
+            return ""
+        for detail in self.chance.one(choices):
+            event = self._with(event, detail)
+        return " ".join(english.leaves(english.clause(event)))
+
+    def _with(self, event: Event, detail: str) -> Event:
+        if detail == "frequency":
+            return replace(event, frequency=self.chance.zipf(WORDS.frequency))
+        if detail == "manner":
+            return replace(event, manner=self.chance.zipf(WORDS.manner))
+        if detail == "time":
+            return replace(event, time=self.sampler.time(event.tense))
+        noun = self.chance.zipf(WORDS.cities) if detail == "city" else self.chance.one(self.scene.topic.places)
+        return replace(event, place=Place("in", Thing(noun=noun)))
+
+
+def clauses(narrator: Narrator, sense: str) -> tuple[str, str]:
+    """Two different clauses in the relation `sense`; their lengths are drawn first."""
+    lengths = [narrator.chance.between(*LENGTHS) for _ in range(2)]
+    while True:
+        events = MAKERS[sense](narrator)
+        first, second = (narrator.detailed(event, length) for event, length in zip(events, lengths, strict=True))
+        if first and second and first != second:
+            return first, second
+
+
+def capital(clause: str) -> str:
+    """As at the beginning of a sentence."""
+    return clause[:1].upper() + clause[1:]
+
+
+def _cause(narrator: Narrator) -> EventPair:
+    chance, who, adjective = narrator.chance, narrator.person(), narrator.chance.one(list(EFFECTS))
+    verb = chance.one(effects_of(adjective))
+    thing = Thing(noun=chance.zipf(WORDS.nouns[chance.one(verb.objects)])) if verb.objects else None
+    state = Event(who, None, narrator.tense, adjective=ADJECTIVES[adjective])
+    return state, Event(who, verb, narrator.tense, object=thing)
+
+
+def _condition(narrator: Narrator) -> EventPair:
+    cause, effect = _cause(narrator)
+    return effect, cause
+
+
+def _contrast(narrator: Narrator) -> EventPair:
+    one, other = narrator.chance.one(CONTRASTS)
+    people = [narrator.person(), narrator.person()]
+    first, second = (
+        Event(who, None, narrator.tense, adjective=ADJECTIVES[word])
+        for who, word in zip(people, (one, other), strict=True)
+    )
+    return first, second
+
+
+def _time(narrator: Narrator) -> EventPair:
+    chance, who, kind = narrator.chance, narrator.person(), narrator.chance.one(list(ORDERS))
+    order, thing = order_of(kind), Thing(noun=chance.zipf(WORDS.nouns[kind]))
+    earlier, later = sorted(chance.shuffled(range(len(order)))[:2])
+    return Event(who, order[earlier], narrator.tense, thing), Event(who, order[later], narrator.tense, thing)
+
+
+def _elaboration(narrator: Narrator) -> EventPair:
+    chance, who, kind = narrator.chance, narrator.person(), narrator.chance.one(list(ORDERS))
+    event = Event(who, chance.one(order_of(kind)), narrator.tense, Thing(noun=chance.zipf(WORDS.nouns[kind])))
+    return event, event
+
+
+MAKERS: dict[str, Callable[[Narrator], EventPair]] = {
+    "Contingency.Cause": _cause,
+    "Contingency.Condition": _condition,
+    "Comparison.Contrast": _contrast,
+    "Temporal.Asynchronous": _time,
+    "Expansion.Level-of-detail": _elaboration,
+}

@@ -1,0 +1,72 @@
+"""Baselines without an encoder: the baseline rows of the probing tables.
+
+Conneau et al. 2018, section 4 "Baselines": majority vote; a linear classifier on sentence length alone;
+Naive Bayes on tf-idf of words, and of words and bigrams.
+"""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from probes.classifiers.grid import Score
+from probes.task import Items
+
+Predict = Callable[[Items], np.ndarray]
+
+
+def _majority(train: Items) -> Predict:
+    most = int(np.bincount(train.gold).argmax())
+    return lambda items: np.full(len(items.gold), most)
+
+
+def _length(train: Items) -> Predict:
+    """With the length squared and cubed, a linear classifier can separate middle lengths from short and long ones."""
+
+    def features(items: Items) -> np.ndarray:
+        lengths = np.array([[len(s.split())] for s in items.sentences], dtype=float)
+        return np.hstack([lengths, lengths**2, lengths**3])
+
+    if len(np.unique(train.gold)) == 1:  # as the drawn labels of a small control task may be
+        return _majority(train)
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=1e4, max_iter=2000))
+    model.fit(features(train), train.gold)
+    return lambda items: model.predict(features(items))
+
+
+def _naive_bayes(longest: int) -> Callable[[Items], Predict]:
+    def fit(train: Items) -> Predict:
+        words = TfidfVectorizer(token_pattern=r"\S+", lowercase=False, ngram_range=(1, longest))
+        model = make_pipeline(words, MultinomialNB()).fit(list(train.sentences), train.gold)
+        return lambda items: model.predict(list(items.sentences))
+
+    return fit
+
+
+BASELINES: dict[str, Callable[[Items], Predict]] = {
+    "majority": _majority,
+    "length": _length,
+    "nb-uni-tfidf": _naive_bayes(1),
+    "nb-bi-tfidf": _naive_bayes(2),
+}
+
+
+def score_baseline(name: str, train: Items, dev: Items, test: Items) -> Score:
+    """Fit a baseline on the training items and score it on dev and test."""
+    started = time.monotonic()
+    predict = BASELINES[name](train)
+    predicted = predict(test)
+    correct = predicted == test.gold
+    return Score(
+        dev_accuracy=100 * float((predict(dev) == dev.gold).mean()),
+        test_accuracy=100 * float(correct.mean()),
+        test_correct=correct,
+        hyperparameters={},
+        seconds=time.monotonic() - started,
+        predicted=predicted,
+    )

@@ -1,0 +1,99 @@
+"""A classification task: labelled items in three parts; the classifier is the best of a grid on dev."""
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, asdict, dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from probes.baselines import BASELINES, score_baseline
+from probes.classifiers.classifier import Grid, Labelled, Score, probe
+from probes.statistics import wilson
+from probes.task import Items, Outcome, hashed, single
+from probes.vectors import FeatureMaker, Vectors, alone
+
+SecondMeasures = Callable[[np.ndarray, Items], dict[str, float]]  # classes predicted (N,) for N items, to percent
+
+
+@dataclass(frozen=True)
+class Classification:
+    """Train a classifier on the features of `train`, choose it on `dev`, score it on `test`."""
+
+    name: str  # the paper's: SentLen, WC, TreeDepth, ...
+    classes: list[str]  # sorted labels of the training items
+    train: Items
+    dev: Items
+    test: Items
+    _: KW_ONLY
+    suite: str = "probing"
+    grid: Grid = field(default_factory=Grid)  # the classifiers that compete on dev
+    seed: int = 1
+    features: FeatureMaker = alone  # of the vectors of an item's texts
+    sorted_by_length: bool = False  # the training items, as the published toolkit shows them to its classifier
+    second: SecondMeasures | None = None  # other measures of the predictions on test
+    needs: Literal["vectors"] = "vectors"
+
+    @property
+    def parts(self) -> tuple[Items, Items, Items]:
+        return self.train, self.dev, self.test
+
+    @property
+    def sentences(self) -> list[str]:
+        """Every text, part by part."""
+        return [sentence for part in self.parts for sentence in part.sentences]
+
+    @property
+    def reader(self) -> str:
+        """Its name in tables."""
+        return "logreg" if self.grid.is_logistic else "mlp"
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """Baselines that read words need items of one sentence."""
+        return tuple(BASELINES) if len(self.train.texts) == 1 else ("majority",)
+
+    @property
+    def data(self) -> str:
+        """A fingerprint of the items, independent of the classifier."""
+        return hashed(self.name, self.classes, *self.parts)
+
+    @property
+    def fingerprint(self) -> str:
+        second = [self.second.__qualname__] if self.second else []
+        read = self.features.__qualname__, asdict(self.grid), self.seed, self.sorted_by_length
+        return hashed(self.data, *read, *second)
+
+    @property
+    def test_items(self) -> str:
+        return hashed(self.classes, self.test)
+
+    def score(self, vectors: Vectors, device: str) -> Outcome:
+        """The best classifier of the grid on the test items."""
+
+        def labelled(items: Items) -> Labelled:
+            return Labelled(vectors.features(items, self.features, device), items.gold)
+
+        train = in_published_order(self.train) if self.sorted_by_length else self.train
+        splits = labelled(train), labelled(self.dev), labelled(self.test)
+        return self._outcome(probe(*splits, classes=len(self.classes), grid=self.grid, seed=self.seed, device=device))
+
+    def baseline(self, name: str) -> Outcome:
+        """One of `baselines`, fitted to the training items."""
+        return self._outcome(score_baseline(name, *self.parts))
+
+    def _outcome(self, score: Score) -> Outcome:
+        return outcome_of(score, self.second(score.predicted, self.test) if self.second else {})
+
+
+def outcome_of(score: Score, details: dict[str, float]) -> Outcome:
+    """With the 95% interval of the test accuracy."""
+    low, high = wilson(int(score.test_correct.sum()), len(score.test_correct))
+    dev, test, right, chosen = score.dev_accuracy, score.test_accuracy, score.test_correct, score.hyperparameters
+    return Outcome(dev, test, low, high, right, chosen, details, score.seconds)
+
+
+def in_published_order(items: Items) -> Items:
+    """By number of tokens, then label, as the published toolkit shows sentences to its classifier."""
+    (sentences,) = items.texts
+    order = np.lexsort([items.gold, np.array([len(str(sentence).split()) for sentence in sentences])])
+    return single([sentences[row] for row in order], items.gold[order])  # type: ignore[misc]

@@ -1,0 +1,50 @@
+"""Story cloze (Beyer et al. 2021, section 4.2): the right ending of a story against a wrong one."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from probes.coherence.build.draft import Draft, DraftPair, suite_of_pairs
+from probes.coherence.build.texts import SourceText, windows
+
+
+def cloze(texts: Iterable[SourceText], size: int = 5) -> Draft:
+    """One suite. The endings are those of the Story Cloze test; other stories exchange their endings in pairs.
+
+    Two stories that exchange endings of about the same length give two items, so that a model which sees no context
+    is right in one of them and wrong in the other.
+    """
+    pairs, open_stories, excluded = [], [], Counter[str]()
+    for text in texts:
+        if text.dialogue:
+            excluded["dialogues, which have no ending"] += 1
+        elif text.wrong_ending:
+            pairs.append(_pair(text, text.wrong_ending))
+        elif pieces := windows(text, size):
+            open_stories += [(text.source, piece) for piece in pieces]
+        else:
+            excluded[f"texts of fewer than {size} sentences"] += 1
+    waiting: list[tuple[str, SourceText]] = []
+    for story, piece in sorted(open_stories, key=lambda found: (len(found[1].sentences[-1].split()), found[1].source)):
+        for at, (other_story, other) in enumerate(waiting):
+            if other_story != story and other.sentences[-1] != piece.sentences[-1]:
+                pairs += [_pair(other, piece.sentences[-1]), _pair(piece, other.sentences[-1])]
+                del waiting[at]
+                break
+        else:
+            waiting.append((story, piece))
+    if waiting:
+        excluded["pieces without another story to exchange endings with"] = len(waiting)
+    suite = suite_of_pairs(
+        "story_cloze",
+        ("context", "ending"),
+        ("right", "wrong"),
+        ["(2;%right%) < (2;%wrong%)"],
+        pairs,
+        "the right ending of a story against a wrong one",
+    )
+    return Draft([suite], excluded)
+
+
+def _pair(text: SourceText, wrong: str) -> DraftPair:
+    context = " ".join(text.sentences[:-1])
+    return DraftPair(text.source, ((context, text.sentences[-1]), (context, wrong)))

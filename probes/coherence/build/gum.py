@@ -1,0 +1,90 @@
+"""Documents of GUM with the place of every token in the raw text."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from common.errors import InputError
+from common.text_files import read_json_lines
+from probes.coherence.build.draft import clean
+
+
+class GumDocument(NamedTuple):
+    """N tokens, numbered from 1 as in the annotation."""
+
+    name: str
+    raw: list[str]  # sentences, with single spaces
+    tokens: list[str]
+    sentences: list[int]  # (N,) of each token, from 0
+    spans: list[tuple[int, int]]  # (N,) characters in its raw sentence
+
+    def first_of(self, token: int) -> int:
+        """The first token of the sentence of a token."""
+        return self.sentences.index(self.sentences[token - 1]) + 1
+
+    def last_of(self, token: int) -> int:
+        """The last token of the sentence of a token."""
+        return len(self.sentences) - self.sentences[::-1].index(self.sentences[token - 1])
+
+    def text(self, first: int, last: int) -> str:
+        """The raw text from one token to another, both included; "" where the second comes before the first."""
+        parts = []
+        for number in range(self.sentences[first - 1], self.sentences[last - 1] + 1) if first <= last else ():
+            inside = [at for at in range(first, last + 1) if self.sentences[at - 1] == number]
+            parts.append(self.raw[number][self.spans[inside[0] - 1][0] : self.spans[inside[-1] - 1][1]])
+        return " ".join(parts)
+
+
+def read_documents(folder: Path) -> dict[str, GumDocument]:
+    """The documents of all *.docs.jsonl and *.docs.jsonl.gz in a folder, by name."""
+    found: dict[str, GumDocument] = {}
+    for path in files(folder, "docs.jsonl"):
+        for number, record in read_json_lines(path):
+            try:
+                rows, raw = [s.split() for s in record["sentences"]], [clean(text) for text in record["text"]]
+                document = _aligned(str(record["id"]), rows, raw)
+            except (KeyError, TypeError, AttributeError, ValueError):
+                raise InputError(f"{path}:{number}: no id, sentences and text of a document; is this GUM?") from None
+            found[document.name] = document
+    return found
+
+
+def files(folder: Path, ending: str) -> list[Path]:
+    """The files of all splits, packed or not. Raises InputError where there are none."""
+    found = sorted(path for path in folder.glob(f"*.{ending}*") if path.name.endswith((ending, f"{ending}.gz")))
+    if not found:
+        raise InputError(f"{folder}: no *.{ending} or *.{ending}.gz; give the folder of GUM")
+    return found
+
+
+def _aligned(name: str, rows: list[list[str]], raw: list[str]) -> GumDocument:
+    """A sentence that cannot be aligned has its tokens, with spaces, as its raw text."""
+    texts, spans = [], []
+    for tokens, text in zip(rows, raw, strict=True):
+        places = _places(tokens, text)
+        text = text if places is not None else " ".join(tokens)
+        texts.append(text)
+        spans += places if places is not None else _places(tokens, text) or []
+    sentences = [number for number, tokens in enumerate(rows) for _ in tokens]
+    return GumDocument(name, texts, [token for tokens in rows for token in tokens], sentences, spans)
+
+
+def _places(tokens: list[str], text: str) -> list[tuple[int, int]] | None:
+    """The characters of each token, one after the other with at most a space between; None where they differ."""
+    places, at = [], 0
+    for token in tokens:
+        at += text[at : at + 1] == " "
+        if not text.startswith(token, at):
+            return None
+        places.append((at, at + len(token)))
+        at += len(token)
+    return places
+
+
+def numbers_in(text: str, most: int) -> Iterator[int]:
+    """The token numbers in `3-5,9`. Raises ValueError, also where one is not from 1 to `most`."""
+    for part in text.split(",") if text else ():
+        first, _, last = part.partition("-")
+        if not 1 <= int(first) <= int(last or first) <= most:
+            raise ValueError(part)
+        yield from range(int(first), int(last or first) + 1)

@@ -1,0 +1,76 @@
+"""Sentence order (Beyer et al. 2021, section 4.1): a text against the same sentences in another order."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from probes.coherence.build.draft import Draft, DraftPair, generator, suite_of_pairs
+from probes.coherence.build.texts import SourceText, windows
+from probes.coherence.suite_file import TestSuite
+
+CONDITIONS = ("original", "shuffled")
+
+
+def order(texts: Iterable[SourceText], seed: int, size: int = 5) -> Draft:
+    """Two suites of stories and documents, and two of dialogues: all sentences shuffled, and only those before the last.
+
+    Both texts of a pair have the same words.
+    """
+    whole: dict[str, list[DraftPair]] = {}
+    context: dict[str, list[DraftPair]] = {}
+    excluded = Counter[str]()
+    for text in texts:
+        kind = "dialogue" if text.dialogue else "narration"
+        pairs = whole.setdefault(kind, []), context.setdefault(kind, [])
+        pieces = windows(text, size)
+        if not pieces:
+            excluded[f"texts of fewer than {size} sentences"] += 1
+        for piece in pieces:
+            sentences = piece.sentences
+            if len(sentences) < 3:
+                excluded["texts of fewer than 3 sentences"] += 1
+                continue
+            rng = generator(seed, piece.source)
+            if other := shuffled(sentences, rng):
+                pairs[0].append(DraftPair(piece.source, ((" ".join(sentences),), (" ".join(other),))))
+            else:
+                excluded["texts with all sentences the same"] += 1
+            if other := shuffled(sentences[:-1], rng):
+                given = (" ".join(sentences[:-1]), sentences[-1]), (" ".join(other), sentences[-1])
+                pairs[1].append(DraftPair(piece.source, given))
+            else:
+                excluded["contexts with all sentences the same"] += 1
+    kinds = list(whole) or ["narration"]
+    return Draft([suite for kind in kinds for suite in _suites(kind, whole.get(kind, []), context.get(kind, []))], excluded)
+
+
+def _suites(kind: str, whole: list[DraftPair], context: list[DraftPair]) -> list[TestSuite]:
+    return [
+        suite_of_pairs(
+            f"shuffle_{kind}_all",
+            ("text",),
+            CONDITIONS,
+            ["(1;%original%) < (1;%shuffled%)"],
+            whole,
+            "all sentences shuffled; the whole text is scored",
+        ),
+        suite_of_pairs(
+            f"shuffle_{kind}_context",
+            ("context", "last sentence"),
+            CONDITIONS,
+            ["(2;%original%) < (2;%shuffled%)"],
+            context,
+            "all sentences but the last shuffled; the last one is scored",
+        ),
+    ]
+
+
+def shuffled(sentences: list[str], rng: np.random.Generator) -> list[str] | None:
+    """The sentences in a random order that gives another text; None where there is none."""
+    if len(set(sentences)) < 2:
+        return None
+    while True:
+        other = [sentences[at] for at in rng.permutation(len(sentences))]
+        if other != sentences:
+            return other

@@ -1,0 +1,40 @@
+"""What a build made, in report.md: counts, lengths, what was left out and why, and what the controls score."""
+
+from pathlib import Path
+
+import numpy as np
+
+from common.files import atomic_write
+from probes.coherence.build.draft import Draft, capital
+from probes.coherence.models import Length
+from probes.surprisals import Logprobs, score_pairs
+from probes.coherence.ngram import NgramModel
+from probes.coherence.regions import text_of
+from probes.coherence.scoring import pairs_of, score_line, score_suite
+from probes.coherence.suite_file import TestSuite
+
+
+def write_report(draft: Draft, sources: list[str], path: Path) -> None:
+    """Write the report."""
+    lines = ["# Coherence suites", "", f"From {', '.join(sources)}.", ""]
+    for suite in draft.suites:
+        lines += [f"## {suite.name}", "", f"{capital(suite.meta['comment'])}. {len(suite.items)} items.", ""]
+        lines += ["| condition | words on average | fewest | most |", "| --- | --- | --- | --- |"]
+        for number, condition in enumerate(suite.conditions):
+            words = [len(text_of(item.texts[number]).split()) for item in suite.items]
+            lines.append(f"| {condition} | {np.mean(words):.1f} | {min(words)} | {max(words)} |")
+        lines += ["", "| control | prediction | score |", "| --- | --- | --- |"]
+        for name, model in controls(suite).items():
+            for score in score_suite(suite, score_pairs(model, pairs_of(suite))).predictions:
+                lines.append(f"| {name} | `{score.formula.replace('|', chr(92) + '|')}` | {score_line(score)} |")
+        lines.append("")
+    lines += ["## Left out", ""]
+    lines += [f"* {count} {reason}" for reason, count in sorted(draft.excluded.items())] or ["Nothing."]
+    with atomic_write(path) as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def controls(suite: TestSuite) -> dict[str, Logprobs]:
+    """Models without context: word lengths, and word frequencies in the suite's own texts of the first condition."""
+    unigram = NgramModel((text_of(item.texts[0]) for item in suite.items), 1)
+    return {"length": Length().logprobs, "unigram": unigram.logprobs}

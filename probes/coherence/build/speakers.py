@@ -1,0 +1,63 @@
+"""Speaker commitment (Beyer et al. 2021, section 4.6): a contradiction by the same speaker or by another."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from common.errors import InputError
+from common.text_files import read_json_lines, read_lines, read_table
+from probes.coherence.build.draft import Draft, DraftPair, clean, suite_of_pairs
+
+SEPARATOR = "[SEP]"  # in the text where the speaker changes, as in the published suites
+CONTRADICTIONS = ("negative", "contradiction")
+SICK = ("sentence_A", "sentence_B", "entailment_judgment")
+
+
+def speakers(path: Path) -> Draft:
+    """One suite: what the same speaker says against himself should be more surprising than what another says."""
+    pairs, excluded = [], Counter[str]()
+    for source, first, second, label in _sentence_pairs(path):
+        if label.lower() not in CONTRADICTIONS:
+            excluded[f"pairs labelled {label.lower()}"] += 1
+        elif not first or not second or first == second:
+            excluded["pairs without two different sentences"] += 1
+        else:
+            pairs.append(DraftPair(source, ((f"{first} {SEPARATOR}", second), (first, second))))
+    suite = suite_of_pairs(
+        "speaker_commitment",
+        ("first", "second"),
+        ("change", "same"),
+        ["(2;%same%) > (2;%change%)"],
+        pairs,
+        f"{SEPARATOR} is where the speaker changes; the second sentence is scored",
+    )
+    return Draft([suite], excluded)
+
+
+def _sentence_pairs(path: Path) -> Iterator[tuple[str, str, str, str]]:
+    """DialogueNLI (a JSON list, or a record on each line) and SICK (a table of columns)."""
+    if path.name.endswith(".txt"):
+        for number, row in read_table(path, SICK):
+            yield f"{path.name}:{number}", *(clean(row[name]) for name in SICK)  # type: ignore[misc]
+        return
+    for number, record in _records(path):
+        values = [record.get(name) for name in ("sentence1", "sentence2", "label")]
+        if not all(isinstance(value, str) for value in values):
+            raise InputError(f"{path}:{number}: no sentence1, sentence2 and label; is this DialogueNLI?")
+        yield f"{path.name}:{number}", *(clean(str(value)) for value in values)  # type: ignore[misc]
+
+
+def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    first = next(read_lines(path))[1].lstrip()
+    if not first.startswith("["):
+        yield from read_json_lines(path)
+        return
+    try:
+        records = json.loads("\n".join(line for _, line in read_lines(path)))
+        json.dumps(records, ensure_ascii=False).encode()  # an escaped half of a surrogate pair is no character
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not valid JSON ({' '.join(str(error).split())}); correct the file") from None
+    for number, record in enumerate(records, 1):
+        yield number, record if isinstance(record, dict) else {}

@@ -1,0 +1,132 @@
+"""Stories, documents and dialogues as lists of sentences, from published files and from open ones.
+
+.csv: ROCStories (storyid, storytitle, sentence1, ... sentence5) and the Story Cloze test (InputStoryid,
+InputSentence1, ..., RandomFifthSentenceQuiz1, RandomFifthSentenceQuiz2, AnswerRightEnding).
+.txt: PersonaChat; lines `N utterance<TAB>answer<TAB>...`, a new dialogue where N is 1, persona lines left out.
+.jsonl, .jsonl.gz: records with `sentences`, with `turns` of `text`, or with `sections` of `paragraphs` of sentences.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from common.errors import InputError
+from common.text_files import read_json_lines, read_lines
+from probes.coherence.build.draft import clean
+
+ROC = [f"sentence{number}" for number in range(1, 6)]
+CONTEXT = [f"InputSentence{number}" for number in range(1, 5)]
+ENDINGS = ["RandomFifthSentenceQuiz1", "RandomFifthSentenceQuiz2"]
+ANSWER = "AnswerRightEnding"
+SILENCE = "__SILENCE__"  # PersonaChat's mark of a speaker who says nothing
+
+
+class SourceText(NamedTuple):
+    """A coherent text."""
+
+    source: str
+    sentences: list[str]
+    dialogue: bool = False  # utterances; it is kept whole
+    wrong_ending: str = ""  # of the Story Cloze test
+
+
+def read_texts(path: Path) -> Iterator[SourceText]:
+    """The texts of one file. Raises InputError with file and line."""
+    if path.name.endswith(".csv"):
+        yield from _stories(path)
+    elif path.name.endswith(".txt"):
+        yield from _persona_chat(path)
+    elif path.name.endswith((".jsonl", ".jsonl.gz")):
+        for number, record in read_json_lines(path):
+            yield _record(record, f"{path}:{number}", f"{path.name}:{record.get('id', number)}")
+    else:
+        raise InputError(f"{path}: not .csv, .txt, .jsonl or .jsonl.gz; give a file of texts")
+
+
+def _stories(path: Path) -> Iterator[SourceText]:
+    rows = _csv_rows(path)
+    _, header = next(rows)
+    if set(ROC) <= set(header):
+        columns, identity = ROC, "storyid"
+    elif {*CONTEXT, *ENDINGS, ANSWER} <= set(header):
+        columns, identity = [*CONTEXT, *ENDINGS], "InputStoryid"
+    else:
+        said = "sentence1 to sentence5, or InputSentence1 to AnswerRightEnding"
+        raise InputError(f"{path}:1: the header has not the columns {said}; is this the published file?")
+    for number, row in rows:
+        if len(row) != len(header):
+            raise InputError(f"{path}:{number}: {len(row)} columns, expected {len(header)}; correct the line")
+        fields = dict(zip(header, row, strict=True))
+        sentences = [clean(fields[column]) for column in columns]
+        if not all(sentences):
+            raise InputError(f"{path}:{number}: {columns[sentences.index('')]} is empty; remove the line")
+        source = f"{path.name}:{fields.get(identity, number)}"
+        if columns is ROC:
+            yield SourceText(source, sentences)
+            continue
+        if fields[ANSWER] not in ("1", "2"):
+            raise InputError(f"{path}:{number}: {ANSWER} {fields[ANSWER][:20]!r}; it must be 1 or 2")
+        right = int(fields[ANSWER]) + 3
+        yield SourceText(source, [*sentences[:4], sentences[right]], wrong_ending=sentences[9 - right])
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    text = "\n".join(line for _, line in read_lines(path))
+    reader = csv.reader(io.StringIO(text), strict=True)
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise InputError(f"{path}:{reader.line_num}: not valid csv ({error}); correct the line") from None
+
+
+def _persona_chat(path: Path) -> Iterator[SourceText]:
+    turns: list[str] = []
+    start = 0
+    for number, line in read_lines(path):
+        place, _, rest = line.partition(" ")
+        if not place.isdecimal():
+            raise InputError(
+                f"{path}:{number}: {line[:20]!r} does not begin with the number of the line in its dialogue"
+            )
+        if place == "1" and start:
+            yield SourceText(f"{path.name}:{start}", turns, dialogue=True)
+            turns = []
+        start = number if place == "1" or not start else start
+        if not rest.startswith(("your persona:", "partner's persona:")):
+            turns += [said for said in map(clean, rest.split("\t")[:2]) if said not in ("", SILENCE)]
+    if start:
+        yield SourceText(f"{path.name}:{start}", turns, dialogue=True)
+
+
+def _record(record: dict[str, Any], where: str, source: str) -> SourceText:
+    """A document as JSON; `text` has raw sentences where `sentences` has tokens."""
+    try:
+        if "turns" in record:
+            sentences = [turn["text"] for turn in _list(record["turns"])]
+        elif "sections" in record:
+            paragraphs = [p for section in _list(record["sections"]) for p in _list(section["paragraphs"])]
+            sentences = [sentence for paragraph in paragraphs for sentence in _list(paragraph)]
+        else:
+            raw = record.get("text")
+            sentences = raw if isinstance(raw, list) else _list(record["sentences"])
+        texts = [clean(sentence) for sentence in sentences]
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"{where}: no list of sentences, turns or sections; is this a file of texts?") from None
+    return SourceText(source, [text for text in texts if text], dialogue="turns" in record)
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError
+    return value
+
+
+def windows(text: SourceText, size: int) -> list[SourceText]:
+    """A dialogue as it is; any other text in pieces of `size` sentences that do not overlap."""
+    if text.dialogue or len(text.sentences) == size:
+        return [text]
+    starts = range(0, len(text.sentences) - size + 1, size)
+    return [SourceText(f"{text.source}, sentence {at + 1}", text.sentences[at : at + size]) for at in starts]

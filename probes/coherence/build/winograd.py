@@ -1,0 +1,110 @@
+"""Winograd schemas (Beyer et al. 2021, section 4.3): the pronoun replaced by what it means, or by the distractor."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from common.errors import InputError
+from common.text_files import read_json_lines, read_lines
+from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs
+
+POSSESSIVE = {"his", "her", "its", "their", "my", "your", "our"}  # `her` as an object would be among them
+DETERMINERS = {"The", "A", "An", "My", "His", "Her", "Their", "Our", "Your", "Its"}
+FIELDS = {"text": str, "pronoun": str, "pronoun_loc": int, "options": list, "label": int}
+PARTS = ("text/txt1", "text/pron", "text/txt2", "correctAnswer")
+HEADER = re.compile(r"\A\s*(<\?xml[^>]*>)?\s*(<!DOCTYPE[^>\[]*>)?")
+CONDITIONS = ("target", "distractor")
+
+
+def winograd(path: Path) -> Draft:
+    """Two suites: the whole text is scored, or only what follows the inserted noun (Trinh and Le 2019)."""
+    full, partial, excluded = [], [], Counter[str]()
+    for source, record in _schemas(path):
+        place, pronoun = record["pronoun_loc"], record["pronoun"]
+        before, after = clean(record["text"][:place]), clean(record["text"][place + len(pronoun) :])
+        nouns = [inserted(option, pronoun, before, after) for option in _answers(record)]
+        full.append(DraftPair(source, tuple((clean(f"{before} {noun} {after}"),) for noun in nouns)))
+        if not after:
+            excluded["schemas in which nothing follows the pronoun (partial)"] += 1
+            continue
+        partial.append(DraftPair(source, tuple((before, noun, after) for noun in nouns)))
+    suites = [
+        suite_of_pairs(
+            "winograd_full",
+            ("text",),
+            CONDITIONS,
+            ["(1;%target%) < (1;%distractor%)"],
+            full,
+            "the whole text is scored",
+        ),
+        suite_of_pairs(
+            "winograd_partial",
+            ("before", "noun", "after"),
+            CONDITIONS,
+            ["(3;%target%) < (3;%distractor%)"],
+            partial,
+            "what follows the inserted noun is scored",
+        ),
+    ]
+    return Draft(suites, excluded)
+
+
+def _schemas(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, record in _collection(path) if path.name.endswith(".xml") else read_json_lines(path):
+        for name, kind in FIELDS.items():
+            if not isinstance(record.get(name), kind):
+                raise InputError(f"{path}:{number}: no {name!r}, or not of its kind; is this a file of schemas?")
+        place, pronoun, options = record["pronoun_loc"], record["pronoun"], record["options"]
+        if not pronoun or place < 0 or record["text"][place : place + len(pronoun)] != pronoun:
+            raise InputError(f"{path}:{number}: the text has no {pronoun!r} at character {place}; correct pronoun_loc")
+        if len(options) != 2 or not all(isinstance(option, str) and clean(option) for option in options):
+            raise InputError(f"{path}:{number}: options must be two nouns")
+        if record["label"] not in (0, 1):
+            raise InputError(f"{path}:{number}: label {record['label']}; it must be 0 or 1")
+        yield f"{path.name}:{number}", record
+
+
+def _collection(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The schemas of the published collection (Davis, Morgenstern and Ortiz), WSCollection.xml, numbered from 1.
+
+    The encoding that its first line names is not the file's, which is UTF-8.
+    """
+    text = HEADER.sub("", "\n".join(line for _, line in read_lines(path)))
+    try:
+        if "<!ENTITY" in text:
+            raise ElementTree.ParseError("it defines entities")
+        schemas = ElementTree.fromstring(text).findall("schema")
+    except ElementTree.ParseError as error:
+        raise InputError(f"{path}: not a collection of schemas in XML ({error}); correct the file") from None
+    for number, schema in enumerate(schemas, 1):
+        before, pronoun, after, answer = (clean(schema.findtext(name) or "") for name in PARTS)
+        options = [clean(option.text or "") for option in schema.findall("answers/answer")]
+        yield (
+            number,
+            {
+                "text": clean(f"{before} {pronoun} {after}"),
+                "pronoun": pronoun,
+                "pronoun_loc": len(before) + bool(before),
+                "options": options,
+                "label": {"A": 0, "B": 1}.get(answer[:1], -1),
+            },
+        )
+
+
+def _answers(record: dict[str, Any]) -> list[str]:
+    right = record["label"]
+    return [clean(record["options"][right]), clean(record["options"][1 - right])]
+
+
+def inserted(option: str, pronoun: str, before: str, after: str) -> str:
+    """The noun as it stands in the place of the pronoun: case, and 's for a possessive."""
+    lower = option[:1].lower() + option[1:]
+    text = f"{before} {after}"
+    if option.split()[0] in DETERMINERS or (lower in text and option not in text):
+        option = lower
+    if pronoun[0].isupper():
+        option = capital(option)
+    return f"{option}'s" if pronoun.lower() in POSSESSIVE else option

@@ -1,0 +1,35 @@
+"""The suites of an evaluation: files, folders of files, or the embedded world."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from common.errors import InputError
+from probes.coherence.suite_file import TestSuite, read_suite
+
+BUILD = "python -m probes.coherence.build"
+ENDINGS = (".json", ".json.gz")
+
+
+def read_suites(paths: Sequence[Path], syntaxgym: bool = False) -> list[TestSuite]:
+    """The suite of each file, and of each .json or .json.gz in a folder. Raises InputError where there is none."""
+    files = [file for path in paths for file in _files(path)]
+    found: dict[str, Path] = {}
+    suites = []
+    for file in dict.fromkeys(files):
+        suite = read_suite(file, syntaxgym)
+        if suite.name in found:
+            raise InputError(f"{file}: the suite {suite.name} is also in {found[suite.name]}; rename one of them")
+        found[suite.name] = file
+        suites.append(suite)
+    return suites
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise InputError(f"coherence.paths: {path}: no such file or folder; build suites with {BUILD}")
+    files = sorted(file for file in path.rglob("*") if file.name.endswith(ENDINGS))
+    if not files:
+        raise InputError(f"coherence.paths: {path}: no .json file there; build suites with {BUILD}")
+    return files

@@ -1,0 +1,208 @@
+"""The language of predictions: `(2;%shuffled%) > (2;%original%)`, read into a tree and evaluated on region values.
+
+An operand is `(N;%condition%)`, the value of region N; `(*;%condition%)`, the value of the whole text; or a number.
+Operators, the tightest first: `+ -`, then `< > =`, then `& |`. Round or square brackets group.
+Two spellings that the published toolkit reads in an unexpected way are refused, or with `syntaxgym=True` read as there:
+`a < b < c` (the toolkit ignores c) and `a & b | c` (the toolkit reads from the left).
+"""
+
+import operator
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from common.errors import InputError
+
+TIE = 1e-9  # two sides that differ by less than this share are the same: what rounding leaves of equal sums
+LONGEST, DEPTH, OPERATORS = 10_000, 50, 200  # characters, nested brackets and operators of a formula
+SPACE = re.compile(r"\s*")
+ATOM = re.compile(r"\(\s*(\d+|\*)\s*;%\s*([\w-]+)\s*%\s*\)", re.ASCII)
+NUMBER = re.compile(r"[+-]?\d+\.?\d*(?:[eE][+-]?\d+)?", re.ASCII)
+CLOSING = {"(": ")", "[": "]"}
+LEVELS = ("&|", "<>=", "+-")  # the loosest first
+
+
+class Number(NamedTuple):
+    """A constant, in bits."""
+
+    value: float
+
+
+class Value(NamedTuple):
+    """The value of a region of a condition, or of the whole text where `region` is None."""
+
+    region: int | None
+    condition: str
+
+
+class Operation(NamedTuple):
+    """Two operands and what is between them."""
+
+    symbol: str
+    left: "Formula"
+    right: "Formula"
+
+
+Formula = Number | Value | Operation
+
+
+def parse(text: str, syntaxgym: bool = False) -> Formula:
+    """The tree of a formula. Raises InputError that names the character."""
+    if len(text) > LONGEST:
+        raise InputError(f"formula {text[:40]!r}...: {len(text)} characters, at most {LONGEST} are read")
+    reader = _Reader(text, syntaxgym)
+    tree = reader.level(0)
+    if reader.at < len(text):
+        raise reader.error("expected an operator (+ - < > = & |) or the end")
+    return tree
+
+
+class _Reader:
+    """Reads a formula from left to right; `at` is the next character that is not a space."""
+
+    def __init__(self, text: str, syntaxgym: bool) -> None:
+        self.text, self.syntaxgym = text, syntaxgym
+        self.at = self.depth = self.operators = 0
+        self.skip(0)
+
+    def skip(self, characters: int) -> None:
+        found = SPACE.match(self.text, self.at + characters)
+        self.at = found.end() if found else len(self.text)
+
+    def error(self, what: str) -> InputError:
+        seen = repr(self.text[self.at]) if self.at < len(self.text) else "the end"
+        return InputError(f"formula {self.text!r}, character {self.at + 1} ({seen}): {what}")
+
+    def level(self, number: int) -> Formula:
+        """A chain of operands with operators of one level between them."""
+        if number == len(LEVELS):
+            return self.operand()
+        start = self.at
+        operands, symbols = [self.level(number + 1)], []
+        while self.at < len(self.text) and self.text[self.at] in LEVELS[number]:
+            if self.operators == OPERATORS:
+                raise self.error(f"more than {OPERATORS} operators; split the formula into several predictions")
+            self.operators += 1
+            symbols.append(self.text[self.at])
+            self.skip(1)
+            operands.append(self.level(number + 1))
+        if LEVELS[number] == "<>=" and len(symbols) > 1:
+            if not self.syntaxgym:
+                raise self.unclear(start, _chain(operands, symbols))
+            operands, symbols = operands[:2], symbols[:1]
+        if len(set(symbols)) > 1 and LEVELS[number] == "&|" and not self.syntaxgym:
+            raise self.unclear(start, "brackets, for example " + _from_left(operands, symbols))
+        tree = operands[0]
+        for symbol, right in zip(symbols, operands[1:], strict=True):
+            tree = self.typed(Operation(symbol, tree, right), start)
+        return tree
+
+    def unclear(self, start: int, write: str) -> InputError:
+        part = self.text[start : self.at].strip()
+        return InputError(f"formula {self.text!r}: {part!r} can be read in two ways; write {write}")
+
+    def typed(self, operation: Operation, start: int) -> Operation:
+        """The operation, where its sides are both true or false for & and |, and numbers for the others."""
+        wanted = operation.symbol in "&|"
+        if {is_prediction(operation.left), is_prediction(operation.right)} != {wanted}:
+            part = self.text[start : self.at].strip()
+            sides = "comparisons, such as (a < b)" if wanted else "numbers, not comparisons"
+            raise InputError(f"formula {self.text!r}: in {part!r} both sides of {operation.symbol} must be {sides}")
+        return operation
+
+    def operand(self) -> Formula:
+        if found := ATOM.match(self.text, self.at):
+            self.skip(len(found[0]))
+            if found[1] != "*" and len(found[1]) > 6:
+                raise self.error(f"no region has the number {found[1][:12]}...")
+            return Value(None if found[1] == "*" else int(found[1]), found[2])
+        if found := NUMBER.match(self.text, self.at):
+            value = float(found[0])
+            if not np.isfinite(value):
+                raise self.error("the number is too large")
+            self.skip(len(found[0]))
+            return Number(value)
+        opening = self.text[self.at : self.at + 1]
+        if opening not in CLOSING or self.depth == DEPTH:
+            raise self.error("expected (REGION;%CONDITION%), a number or an opening bracket")
+        self.depth += 1
+        self.skip(1)
+        inner = self.level(0)
+        if self.text[self.at : self.at + 1] != CLOSING[opening]:
+            raise self.error(f"expected {CLOSING[opening]!r}")
+        self.depth -= 1
+        self.skip(1)
+        return inner
+
+
+def _chain(operands: list[Formula], symbols: list[str]) -> str:
+    pairs = zip(operands, symbols, operands[1:], strict=False)
+    return " & ".join(f"({written(a)} {symbol} {written(b)})" for a, symbol, b in pairs)
+
+
+def _from_left(operands: list[Formula], symbols: list[str]) -> str:
+    text = _grouped(operands[0])
+    for symbol, right in zip(symbols, operands[1:], strict=True):
+        text = f"({text} {symbol} {_grouped(right)})"
+    return text[1:-1]
+
+
+def written(tree: Formula) -> str:
+    """The formula with round brackets: `parse(written(tree)) == tree`."""
+    if isinstance(tree, Number):
+        return repr(tree.value)
+    if isinstance(tree, Value):
+        return f"({'*' if tree.region is None else tree.region};%{tree.condition}%)"
+    return f"{_grouped(tree.left)} {tree.symbol} {_grouped(tree.right)}"
+
+
+def _grouped(tree: Formula) -> str:
+    return f"({written(tree)})" if isinstance(tree, Operation) else written(tree)
+
+
+def is_prediction(tree: Formula) -> bool:
+    """Whether the formula is true or false; otherwise it is a number."""
+    return isinstance(tree, Operation) and tree.symbol not in "+-"
+
+
+def values_in(tree: Formula) -> Iterator[Value]:
+    """The region values that the formula needs, from left to right."""
+    if isinstance(tree, Operation):
+        yield from values_in(tree.left)
+        yield from values_in(tree.right)
+    elif isinstance(tree, Value):
+        yield tree
+
+
+def evaluate(tree: Formula, value: Callable[[Value], np.ndarray], syntaxgym: bool = False) -> np.ndarray:
+    """The formula on N items, (N,): numbers, or 1 for true, 0 for false and 0.5 where the two sides tie.
+
+    `value` gives a region's surprisals (N,). A comparison with NaN is false. `=` allows a difference of
+    0.001 + 0.00001 |right|. `&` is the smaller and `|` the larger of its sides: a tie stays one where it decides.
+    With `syntaxgym` a tie under `<` or `>` is false.
+    """
+    if isinstance(tree, Number):
+        return np.asarray(tree.value)
+    if isinstance(tree, Value):
+        return value(tree)
+    left, right = evaluate(tree.left, value, syntaxgym), evaluate(tree.right, value, syntaxgym)
+    with np.errstate(invalid="ignore"):
+        if tree.symbol in EXACT:
+            return EXACT[tree.symbol](left, right)
+        if tree.symbol == "=":
+            return (np.abs(left - right) <= 1e-3 + 1e-5 * np.abs(right)).astype(float)
+        strict = left < right if tree.symbol == "<" else left > right
+        if syntaxgym:
+            return strict.astype(float)
+        tie = np.abs(left - right) <= TIE * np.maximum(1, np.maximum(np.abs(left), np.abs(right)))
+        return np.where(tie, 0.5, strict)
+
+
+EXACT: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "&": np.minimum,
+    "|": np.maximum,
+}

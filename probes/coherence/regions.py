@@ -1,0 +1,50 @@
+"""From the surprisals of tokens to those of regions, by the characters where tokens start."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def text_of(regions: Sequence[str]) -> str:
+    """The text of a condition: its regions that are not empty, with one space between them."""
+    return " ".join(region for region in regions if region)
+
+
+def regions_of(starts: np.ndarray, regions: Sequence[str]) -> np.ndarray:
+    """The region, from 0, of each token of `text_of(regions)`, (T,).
+
+    A token belongs to the region in which it starts, also if it ends in a later one. The space between two regions
+    belongs to the later one, so that a token which begins with that space is the later one's.
+    """
+    filled = np.array([number for number, region in enumerate(regions) if region])
+    lengths = np.array([len(region) for region in regions if region])
+    edges = np.concatenate([[0], np.cumsum(lengths[:-1] + 1) - 1]).astype(int)  # a space before all but the first
+    return filled[np.maximum(np.searchsorted(edges, starts, side="right") - 1, 0)]
+
+
+def values(metric: str, surprisals: np.ndarray, segments: np.ndarray, count: int) -> np.ndarray:
+    """One value for each of `count` segments, (count,): sum, mean, median, range, max or min of its surprisals.
+
+    `segments (T,)` says which segment each of the `surprisals (T,)` belongs to. A segment without a token has the
+    sum 0, and NaN for all the others.
+    """
+    sizes = np.bincount(segments, minlength=count)
+    order = np.lexsort((surprisals, segments))
+    ordered = surprisals[order].astype(np.float64)
+    ends = np.cumsum(sizes)
+    out = np.full(count, 0.0 if metric == "sum" else np.nan)
+    some = sizes > 0
+    first, last, size = (ends - sizes)[some], ends[some] - 1, sizes[some]
+    if not some.any():
+        return out
+    if metric in ("sum", "mean"):
+        # The order of a sum is that of the sizes, so that the same tokens in another order have the same sum.
+        sums = np.add.reduceat(ordered, first)
+        out[some] = sums if metric == "sum" else sums / size
+    elif metric == "median":
+        out[some] = (ordered[first + (size - 1) // 2] + ordered[first + size // 2]) / 2
+    elif metric == "range":
+        out[some] = ordered[last] - ordered[first]
+    else:
+        out[some] = ordered[last if metric == "max" else first]
+    return out

@@ -1,0 +1,119 @@
+"""Which predictions of a suite hold, and how surprising each region is."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from probes.coherence.formula import Formula, Value, evaluate, parse, values_in
+from probes.coherence.regions import regions_of, text_of, values
+from probes.coherence.suite_file import TestSuite
+from probes.statistics import wilson
+from probes.surprisals import Pair, TokenLogprobs
+
+
+class PredictionScore(NamedTuple):
+    """One prediction over the N items of a suite."""
+
+    formula: str
+    truths: np.ndarray  # (N,) 1 where it holds, 0 where not, 0.5 where the two sides tie
+    percent: float  # the coherence detection score (Beyer et al. 2021, section 3): share of items where it holds
+    low: float  # Wilson's 95% interval; of the whole numbers on both sides where ties leave a half
+    high: float
+    ties: int
+    undefined: int  # items in which a region of the formula has no value, so that its comparison is false
+
+
+class SuiteScore(NamedTuple):
+    """A suite as one model sees it, in bits."""
+
+    predictions: list[PredictionScore]
+    values: np.ndarray  # (N, C, R) the suite's metric
+    sums: np.ndarray  # (N, C, R)
+    means: np.ndarray  # (N, C, R) per token; NaN where a region has none
+
+
+def pairs_of(suite: TestSuite) -> list[Pair]:
+    """What a model has to score, item by item: each text as a whole, without a context."""
+    return [("", text_of(regions)) for item in suite.items for regions in item.texts]
+
+
+def score_suite(suite: TestSuite, given: Mapping[Pair, TokenLogprobs], syntaxgym: bool = False) -> SuiteScore:
+    """Score every prediction from the tokens of `pairs_of(suite)`.
+
+    `(*;%condition%)` is the metric over all tokens of the text; with `syntaxgym`, as in the published toolkit, the sum
+    over regions of the metric of each, and 0 for a condition that does not exist.
+    """
+    found = [given[pair] for pair in pairs_of(suite)]  # N * C texts
+    shape = len(suite.items), len(suite.conditions), len(suite.regions)
+    texts = [regions for item in suite.items for regions in item.texts]
+    places = [
+        number * shape[2] + regions_of(tokens.offsets[:, 0], regions)
+        for number, (tokens, regions) in enumerate(zip(found, texts, strict=True))
+    ]
+    segments = np.concatenate(places).astype(np.int64)
+    surprisals = np.concatenate([-tokens.logprobs for tokens in found])
+    by_region = {
+        metric: values(metric, surprisals, segments, math.prod(shape)).reshape(shape)
+        for metric in {suite.metric, "sum", "mean"}
+    }
+    own = by_region[suite.metric]
+    if syntaxgym:
+        whole = own.sum(2)
+    else:
+        whole = values(suite.metric, surprisals, segments // shape[2], shape[0] * shape[1]).reshape(shape[:2])
+
+    def value(of: Value) -> np.ndarray:
+        if of.condition not in suite.conditions:
+            return np.zeros(shape[0])
+        condition = suite.conditions.index(of.condition)
+        return whole[:, condition] if of.region is None else own[:, condition, of.region - 1]
+
+    predictions = []
+    for text in suite.predictions:
+        tree = parse(text, syntaxgym)
+        truths = np.broadcast_to(evaluate(tree, value, syntaxgym), shape[:1])
+        predictions.append(prediction_score(text, truths, _undefined(tree, value, shape[0])))
+    return SuiteScore(predictions, own, by_region["sum"], by_region["mean"])
+
+
+def _undefined(tree: Formula, value: Callable[[Value], np.ndarray], items: int) -> int:
+    """In how many items a region of the formula has no value."""
+    return int(np.any([np.isnan(value(of)) for of in values_in(tree)] or [np.zeros(items, bool)], axis=0).sum())
+
+
+def prediction_score(formula: str, truths: np.ndarray, undefined: int) -> PredictionScore:
+    """The share of items where it holds, `truths (N,)` as in PredictionScore, with its interval."""
+    holds, total = float(truths.sum()), len(truths)
+    low, high = wilson(math.floor(holds), total)[0], wilson(math.ceil(holds), total)[1]
+    ties = int((truths == 0.5).sum())
+    return PredictionScore(formula, truths, 100 * holds / total, low, high, ties, undefined)
+
+
+def score_line(score: PredictionScore) -> str:
+    """What a reader must know of a score: `62.5 [30.6, 86.3] of 8 items, 1 tie counted half`."""
+    said = f"{score.percent:.1f} [{score.low:.1f}, {score.high:.1f}] of {len(score.truths)} items"
+    if score.ties:
+        said += f", {score.ties} {'tie' if score.ties == 1 else 'ties'} counted half"
+    if score.undefined:
+        said += f", {score.undefined} with a region that has no token"
+    return said
+
+
+def token_records(suite: TestSuite, given: Mapping[Pair, TokenLogprobs]) -> Iterator[dict[str, Any]]:
+    """One record for each item and condition: its tokens, their characters, regions from 1 and bits."""
+    for item in suite.items:
+        for condition, regions in zip(suite.conditions, item.texts, strict=True):
+            text = text_of(regions)
+            tokens, offsets, logprobs = given["", text]
+            yield {
+                "suite": suite.name,
+                "item": item.number,
+                "condition": condition,
+                "text": text,
+                "tokens": tokens,
+                "offsets": offsets.tolist(),
+                "regions": (regions_of(offsets[:, 0], regions) + 1).tolist(),
+                "surprisals": [round(bits, 6) if bits < math.inf else None for bits in (-logprobs).tolist()],
+            }

@@ -1,0 +1,228 @@
+"""Test suites in files: SyntaxGym's JSON, read, checked and written, and the older form of the published suites."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from common.errors import InputError
+from common.files import atomic_write
+from common.text_files import open_packed
+from probes.coherence.formula import is_prediction, parse, values_in
+
+METRICS = ("sum", "mean", "median", "range", "max", "min")
+UNUSUAL_SPACE = re.compile(r"\s{2}|[^\S ]")
+ROUND = str.maketrans("[]", "()")
+
+
+class Item(NamedTuple):
+    """One item: the same text in C conditions, each cut into R regions."""
+
+    number: int
+    texts: tuple[tuple[str, ...], ...]  # (C, R) region texts in the order of TestSuite.conditions; may be empty
+    source: str = ""  # where the item came from
+
+
+class TestSuite(NamedTuple):
+    """A test suite."""
+
+    name: str
+    metric: str  # of METRICS: what makes one value of the surprisals in a region
+    regions: tuple[str, ...]  # names of the R regions
+    conditions: tuple[str, ...]  # names of the C conditions
+    predictions: tuple[str, ...]  # formulas
+    items: tuple[Item, ...]
+    meta: Mapping[str, Any] = {}  # what else the file says: author, comment, reference, tags
+
+
+def read_suite(path: Path, syntaxgym: bool = False) -> TestSuite:
+    """The suite in a JSON file (also .json.gz). Raises InputError that names suite, item, condition and region."""
+    return suite_of(_json(path), str(path), syntaxgym)
+
+
+def _json(path: Path) -> Any:
+    try:
+        with open_packed(path) as file:
+            record = json.loads(file.read().decode("utf-8-sig"))
+        json.dumps(record, ensure_ascii=False).encode()  # an escaped half of a surrogate pair is no character
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (ValueError, RecursionError, EOFError, OSError) as error:
+        raise InputError(f"{path}: not valid JSON ({' '.join(str(error).split())}); correct the file") from None
+    return record
+
+
+def suite_of(record: Any, where: str, syntaxgym: bool = False) -> TestSuite:
+    """The suite in a parsed file. `where` is for messages."""
+    top = _fields(record, where, {"meta": dict, "region_meta": dict, "items": list}, {"predictions": list})
+    meta = _fields(top["meta"], f"{where}: meta", {"name": str, "metric": str}, None)
+    if not meta["name"] or not meta["name"].isprintable():
+        raise InputError(f"{where}: meta: the name of a suite is a word or a few, in one line")
+    where = f"{where}: suite {meta['name']}"
+    if meta["metric"] not in METRICS:
+        raise InputError(f"{where}: metric {meta['metric']!r}; give one of {', '.join(METRICS)}")
+    regions = _region_names(top["region_meta"], where)
+    predictions = _predictions(top, where)
+    if not top["items"]:
+        raise InputError(f"{where}: no items")
+    conditions = _condition_names(top["items"][0], f"{where}, first item")
+    items = tuple(_item(item, conditions, len(regions), f"{where}, item", at) for at, item in enumerate(top["items"]))
+    seen: set[int] = set()
+    for item in items:
+        if item.number in seen:
+            raise InputError(f"{where}, item {item.number}: the number occurs twice; number the items 1, 2, 3, ...")
+        seen.add(item.number)
+    others = {k: v for k, v in meta.items() if k not in ("name", "metric", "string_predictions", "model")}
+    suite = TestSuite(meta["name"], meta["metric"], regions, conditions, predictions, items, others)
+    check_predictions(suite, where, syntaxgym)
+    return suite
+
+
+def _fields(record: Any, where: str, needed: dict[str, type], allowed: dict[str, type] | None) -> dict[str, Any]:
+    """The object, with its fields of the right kind; `allowed` None means that any others are."""
+    if not isinstance(record, dict):
+        raise InputError(f"{where}: expected an object with {', '.join(needed)}, found {_kind(record)}")
+    for name in needed:
+        if name not in record:
+            raise InputError(f"{where}: no {name!r}; add it")
+    for name, value in record.items():
+        kind = {**needed, **(allowed or {})}.get(name)
+        if kind is None and allowed is not None:
+            raise InputError(f"{where}: unknown field {name!r}; remove it")
+        if kind not in (None, object) and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise InputError(f"{where}: {name!r} must be {KINDS[kind]}, found {_kind(value)}")
+    return record
+
+
+KINDS = {dict: "an object", list: "a list", str: "a text", int: "a whole number"}
+
+
+def _kind(value: Any) -> str:
+    return (
+        "true or false" if isinstance(value, bool) else KINDS.get(type(value), "null" if value is None else "a number")
+    )
+
+
+def _region_names(record: dict[str, Any], where: str) -> tuple[str, ...]:
+    if not record or set(record) != {str(number) for number in range(1, len(record) + 1)}:
+        raise InputError(f"{where}: region_meta must name the regions 1, 2, 3, ... without a gap")
+    names = [record[str(number)] for number in range(1, len(record) + 1)]
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"{where}: region_meta: the name of a region must be a text")
+    return tuple(names)
+
+
+def _predictions(top: dict[str, Any], where: str) -> tuple[str, ...]:
+    """Formulas, from the list of predictions or, in the older form, from `meta.string_predictions`."""
+    old = top["meta"].get("string_predictions", [])
+    if not top.get("predictions"):
+        old = [old] if isinstance(old, str) else old
+        if not isinstance(old, list) or not old or not all(isinstance(formula, str) for formula in old):
+            raise InputError(f"{where}: no predictions; add a list of {{type: formula, formula: ...}}")
+        return tuple(formula.translate(ROUND) for formula in old)
+    formulas = []
+    for number, record in enumerate(top["predictions"], 1):
+        place = f"{where}, prediction {number}"
+        if isinstance(record, dict) and record.get("type") != "formula":
+            raise InputError(f"{place}: type {record.get('type')!r} is not read; write type 'formula' and a formula")
+        formulas.append(_fields(record, place, {"type": str, "formula": str}, {})["formula"].translate(ROUND))
+    return tuple(formulas)
+
+
+def _condition_names(item: Any, where: str) -> tuple[str, ...]:
+    conditions = _fields(item, where, {"item_number": int, "conditions": list}, {"source": str})["conditions"]
+    names = [_fields(c, where, {"condition_name": str, "regions": list}, {})["condition_name"] for c in conditions]
+    if not names or len(set(names)) < len(names):
+        raise InputError(f"{where}: {'two conditions have the same name' if names else 'no conditions'}")
+    if not all(name and name.isprintable() for name in names):
+        raise InputError(f"{where}: the name of a condition is a word or a few, in one line")
+    return tuple(names)
+
+
+def _item(record: Any, conditions: tuple[str, ...], regions: int, where: str, at: int) -> Item:
+    names = _condition_names(record, f"{where} at place {at + 1} of the list")
+    where = f"{where} {record['item_number']}"
+    if set(names) != set(conditions):
+        raise InputError(f"{where}: conditions {', '.join(names)}, but the first item has {', '.join(conditions)}")
+    given = {c["condition_name"]: c["regions"] for c in record["conditions"]}
+    texts = tuple(_regions(given[name], regions, f"{where}, condition {name}") for name in conditions)
+    return Item(record["item_number"], texts, record.get("source", ""))
+
+
+def _regions(records: list[Any], count: int, where: str) -> tuple[str, ...]:
+    if len(records) != count:
+        raise InputError(f"{where}: {len(records)} regions, but region_meta names {count}")
+    texts = []
+    for number, record in enumerate(records, 1):
+        place = f"{where}, region {number}"
+        needed = {"region_number": int, "content": str}
+        fields = _fields(record, place, needed, {"metric_value": object, "oovs": object})
+        if fields["region_number"] != number:
+            raise InputError(f"{place}: has region_number {fields['region_number']}; list the regions as 1, 2, 3, ...")
+        text = fields["content"].strip(" ")
+        if UNUSUAL_SPACE.search(text):
+            raise InputError(f"{place}: {text[:40]!r} has two spaces, a tab or a line end; put single spaces")
+        texts.append(text)
+    if not any(texts):
+        raise InputError(f"{where}: every region is empty; give the condition a text")
+    return tuple(texts)
+
+
+def check_predictions(suite: TestSuite, where: str, syntaxgym: bool = False) -> None:
+    """Raises InputError where a formula is not one, or names a region or a condition that the suite does not have.
+
+    The published toolkit takes an unknown condition under `*` for 0; so does `syntaxgym=True`.
+    """
+    for number, text in enumerate(suite.predictions, 1):
+        place = f"{where}, prediction {number}"
+        try:
+            tree = parse(text, syntaxgym)
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from None
+        if not is_prediction(tree):
+            raise InputError(f"{place}: {text!r} is a number, neither true nor false; compare it, for example with > 0")
+        for value in values_in(tree):
+            if value.condition not in suite.conditions and not (syntaxgym and value.region is None):
+                has = ", ".join(suite.conditions)
+                raise InputError(f"{place}: no condition {value.condition!r}; the items have {has}")
+            if value.region is not None and not 1 <= value.region <= len(suite.regions):
+                raise InputError(f"{place}: no region {value.region}; region_meta names 1 to {len(suite.regions)}")
+
+
+def record_of(suite: TestSuite, values: Sequence[Sequence[Sequence[float]]] | None = None) -> dict[str, Any]:
+    """The suite as JSON has it, with region values (items, conditions, regions) where it has been scored."""
+    items = []
+    for at, item in enumerate(suite.items):
+        conditions = []
+        for place, (name, texts) in enumerate(zip(suite.conditions, item.texts, strict=True)):
+            regions: list[dict[str, Any]] = [{"region_number": n, "content": text} for n, text in enumerate(texts, 1)]
+            for region, value in zip(regions, values[at][place] if values is not None else (), strict=False):
+                region["metric_value"] = {suite.metric: float(value) if value == value else None}  # NaN is no JSON
+            conditions.append({"condition_name": name, "regions": regions})
+        source = {"source": item.source} if item.source else {}
+        items.append({"item_number": item.number, **source, "conditions": conditions})
+    return {
+        "meta": {"name": suite.name, "metric": suite.metric, **suite.meta},
+        "region_meta": {str(number): name for number, name in enumerate(suite.regions, 1)},
+        "predictions": [{"type": "formula", "formula": formula} for formula in suite.predictions],
+        "items": items,
+    }
+
+
+def write_suite(
+    suite: TestSuite, path: Path, values: Sequence[Sequence[Sequence[float]]] | None = None, model: str = ""
+) -> None:
+    """Write the suite as JSON; with `values`, (items, conditions, regions), also the value of each region."""
+    record = record_of(suite, values)
+    if model:
+        record["meta"]["model"] = model
+    with atomic_write(path) as file:
+        json.dump(record, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+
+
+def fingerprint(suite: TestSuite) -> str:
+    """The same text means the same items and predictions."""
+    return sha256(json.dumps(record_of(suite), sort_keys=True).encode()).hexdigest()[:16]

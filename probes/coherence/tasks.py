@@ -1,0 +1,103 @@
+"""The coherence suite: is the incoherent text of a pair the more surprising one (Beyer et al. 2021)?"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from common.errors import InputError
+from probes.coherence.data import read_suites
+from probes.coherence.scoring import SuiteScore, pairs_of, prediction_score, score_suite, token_records
+from probes.coherence.suite_file import METRICS, TestSuite, fingerprint
+from probes.coherence.world import world_suites
+from probes.suites import Context
+from probes.surprisals import Surprisals
+from probes.task import Outcome, hashed
+
+
+@dataclass(frozen=True)
+class Coherence:
+    """One test suite. Its score is the share of items for which all predictions hold, ties counted half."""
+
+    items: TestSuite
+    syntaxgym: bool = False  # read formulas as the published toolkit does
+    suite: str = "coherence"
+    needs: Literal["surprisal"] = "surprisal"
+    reader: str = "surprisal"
+    baselines: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name in the file."""
+        return self.items.name
+
+    @property
+    def sentences(self) -> list[str]:
+        """The text of every condition, item by item."""
+        return [text for _, text in pairs_of(self.items)]
+
+    @property
+    def fingerprint(self) -> str:
+        return hashed(fingerprint(self.items), self.syntaxgym)
+
+    @property
+    def test_items(self) -> str:
+        return self.fingerprint
+
+    def score(self, given: Surprisals, device: str) -> Outcome:
+        """Which items hold. Nothing is trained, so dev and test have the same score."""
+        started = time.monotonic()
+        found = score_suite(self.items, given, self.syntaxgym)
+        whole = prediction_score("", np.min([one.truths for one in found.predictions], axis=0), 0)
+        details = dict(self._details(found)) | {"ties": float(whole.ties)}
+        seconds = time.monotonic() - started
+        return Outcome(whole.percent, whole.percent, whole.low, whole.high, holds(whole.truths), {}, details, seconds)
+
+    def baseline(self, name: str) -> Outcome:
+        raise InputError(f"model={name}: predicts nothing in suite={self.suite}")
+
+    def records(self, given: Surprisals) -> Iterator[dict[str, Any]]:
+        """The tokens of every text with their regions and bits."""
+        return token_records(self.items, given)
+
+    def _details(self, found: SuiteScore) -> Iterator[tuple[str, float]]:
+        """Scores of single predictions, and the mean over items of the sum and of the mean of each region."""
+        yield "undefined", float(max(one.undefined for one in found.predictions))
+        if len(found.predictions) > 1:
+            yield from ((one.formula, one.percent) for one in found.predictions)
+        for kind, values in (("sum", found.sums), ("mean", found.means)):
+            for place, condition in enumerate(self.items.conditions):
+                for region in range(len(self.items.regions)):
+                    defined = values[:, place, region][~np.isnan(values[:, place, region])]
+                    if len(defined):
+                        yield f"{kind} {condition} {region + 1}", float(defined.mean())
+
+
+def holds(truths: np.ndarray) -> np.ndarray:
+    """Which items (N,) bool hold: of those that tie every second of the list, the same ones for all models."""
+    return (truths == 1) | ((truths == 0.5) & (np.arange(len(truths)) % 2 == 0))
+
+
+def tasks(context: Context, settings: Mapping[str, Any]) -> list[Coherence]:
+    """A task for each suite of `coherence.paths`, without it for each of the embedded world."""
+    paths, compat, metric, items = (settings[name] for name in ("paths", "compat", "metric", "items"))
+    if compat not in (None, "syntaxgym"):
+        raise InputError(f"coherence.compat={compat}: give syntaxgym, or leave it out")
+    if metric is not None and metric not in METRICS:
+        raise InputError(f"coherence.metric={metric}: choose from {', '.join(METRICS)}")
+    if not isinstance(items, int) or isinstance(items, bool) or items < 2:
+        raise InputError(f"coherence.items={items}: give the number of items, 2 or more")
+    syntaxgym = compat == "syntaxgym"
+    if paths is None:
+        suites = world_suites(items, context.seed)
+    else:
+        several: Sequence[str] = [paths] if isinstance(paths, str) else list(paths)
+        if not several:
+            raise InputError("coherence.paths=[]: give files or folders of suites, or leave it out")
+        suites = read_suites([Path(path) for path in several], syntaxgym)
+    if metric:
+        suites = [suite._replace(metric=metric) for suite in suites]
+    return [Coherence(suite, syntaxgym) for suite in suites]

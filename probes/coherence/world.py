@@ -1,0 +1,65 @@
+"""Suites of the embedded world, at any size and without files: order, story cloze, connectives."""
+
+from datamodules.demo.narratives import narrative
+from datamodules.demo.relations import CONNECTIVES, SENSES, capital, relation
+from probes.coherence.build.cloze import cloze
+from probes.coherence.build.draft import DraftPair, suite_of_pairs
+from probes.coherence.build.order import order
+from probes.coherence.build.texts import SourceText
+from probes.coherence.suite_file import TestSuite
+
+SPLIT = "test"  # no run trains on it
+STORIES = 3  # that every narrative has at least
+
+
+def world_suites(items: int, seed: int) -> list[TestSuite]:
+    """Suites of `items` items; story cloze has one less where the number is odd, connectives a suite for each sense.
+
+    A story is a section of a narrative: what one person does to one thing, in an order that the world knows.
+    """
+    stories = [story for number in range(items // STORIES + 2) for story in _stories(seed, number)]
+    suites = [*order(stories, seed).suites, *cloze(stories).suites]
+    return [_first(suite, items) for suite in suites if suite.items] + _connectives(items, seed)
+
+
+def _stories(seed: int, number: int) -> list[SourceText]:
+    document = narrative(seed, SPLIT, number).english()
+    told = [section for section in document.sections if section.title != "Abstract"]
+    return [
+        SourceText(f"{document.id}, {section.title}", [said for paragraph in section.paragraphs for said in paragraph])
+        for section in told
+    ]
+
+
+def _first(suite: TestSuite, items: int) -> TestSuite:
+    return suite._replace(items=suite.items[: items - items % 2 if suite.name == "story_cloze" else items])
+
+
+def _connectives(items: int, seed: int) -> list[TestSuite]:
+    pairs: dict[str, list[DraftPair]] = {sense: [] for sense in SENSES}
+    number = 0
+    while any(len(found) < items for found in pairs.values()):
+        told = relation(seed, SPLIT, number, explicit=True)
+        if len(pairs[told.sense]) < items:
+            others = [told.sense, *(sense for sense in SENSES if sense != told.sense)]
+            texts = tuple((f"{capital(told.first)} ,", CONNECTIVES[sense], f"{told.second} .") for sense in others)
+            pairs[told.sense].append(DraftPair(f"relation {SPLIT}-{number}", texts))
+        number += 1
+    return [_connective(sense, found) for sense, found in pairs.items()]
+
+
+def _connective(sense: str, pairs: list[DraftPair]) -> TestSuite:
+    own, *others = (_word(one) for one in (sense, *(other for other in SENSES if other != sense)))
+    return suite_of_pairs(
+        f"connectives_{own}",
+        ("before", "connective", "after"),
+        (own, *others),
+        [f"(3;%{own}%) < (3;%{other}%)" for other in others],
+        pairs,
+        f"{CONNECTIVES[sense]!r} replaced by another connective; what follows it is scored",
+    )
+
+
+def _word(sense: str) -> str:
+    """Contingency.Cause as cause: what a formula can name."""
+    return sense.partition(".")[2].lower()

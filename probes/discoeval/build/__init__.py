@@ -1,0 +1,1 @@
+"""DiscoEval's tasks from any documents, discourse relations and rhetorical trees."""

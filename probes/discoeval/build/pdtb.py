@@ -1,0 +1,147 @@
+"""Discourse relations: the pipe files of PDTB 2 and PDTB 3, and tables as GUM has them (.gdtb.tsv)."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from common.errors import InputError
+from common.text_files import read_lines, read_table
+from datamodules.text.tokenize import tokenize
+from probes.discoeval.items import SPLITS
+
+KINDS = ("Explicit", "Implicit")
+SECTIONS = {"train": range(2, 15), "dev": range(15, 19), "test": range(19, 24)}  # Chen et al. 2019, section 3.1
+FEWEST = 10  # items of a sense that train must have
+TABLE = ("type", "sense", "sense2", "arg1", "arg2")
+PDTB_2, PDTB_3 = 48, 34  # columns
+SENSES = {PDTB_2: (11, 12, 13, 14), PDTB_3: (8, 9, 11, 12)}
+FIRST_2, SECOND_2 = 24, 34  # text of the arguments
+FIRST_3, SECOND_3 = 14, 20  # their places in the raw text: 9..20;31..40
+FILE_NAME = re.compile(r"wsj_(\d\d)\d\d")
+
+Triple = tuple[str, str, str]  # sense, first and second argument
+
+
+class Relation(NamedTuple):
+    """One annotated relation; one with two senses is two items with the same texts."""
+
+    split: str
+    kind: str
+    senses: list[str]
+    first: str
+    second: str
+
+
+def read_relations(paths: Sequence[Path], raw: Path | None) -> dict[str, dict[str, list[Triple]]]:
+    """By kind (Explicit, Implicit) and split, the relations of the senses that train has at least 10 times.
+
+    Senses have two levels. `raw` is the folder of the WSJ texts, which PDTB 3 needs. Raises InputError naming file and
+    line.
+    """
+    every: dict[str, dict[str, list[Triple]]] = {kind: {split: [] for split in SPLITS} for kind in KINDS}
+    for path in _files(paths):
+        for found in _of_table(path) if ".tsv" in path.suffixes else _of_pipes(path, raw):
+            every[found.kind][found.split] += [(sense, found.first, found.second) for sense in found.senses]
+    return {kind: _frequent(parts) for kind, parts in every.items()}
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            found = sorted(p for p in path.rglob("*") if p.is_file() and _is_relations(p))
+            if not found:
+                raise InputError(f"{path}: no .pipe, .pdtb, .gdtb.tsv or wsj_ files below it (pdtb=)")
+            yield from found
+        else:
+            yield path
+
+
+def _is_relations(path: Path) -> bool:
+    return path.name.endswith((".pipe", ".pdtb", ".gdtb.tsv", ".gdtb.tsv.gz")) or bool(FILE_NAME.fullmatch(path.name))
+
+
+def _frequent(parts: dict[str, list[Triple]]) -> dict[str, list[Triple]]:
+    counts = Counter(sense for sense, _, _ in parts["train"])
+    return {split: [one for one in found if counts[one[0]] >= FEWEST] for split, found in parts.items()}
+
+
+def _of_table(path: Path) -> Iterator[Relation]:
+    """A table with a header; its file name begins with its split. `<*>` marks a gap in an argument."""
+    split = path.name.split(".")[0].replace("valid", "dev")
+    if split not in SPLITS:
+        raise InputError(f"{path}: the name must begin with train, dev or test, such as train.gdtb.tsv")
+    for number, row in read_table(path, TABLE):
+        if row["type"] in KINDS:
+            first, second = (" ".join(row[key].replace("<*>", " ").split()) for key in ("arg1", "arg2"))
+            senses = _two_levels([row["sense"], row["sense2"]])
+            yield from _relation(f"{path}:{number}", Relation(split, row["type"], senses, first, second))
+
+
+def _of_pipes(path: Path, raw: Path | None) -> Iterator[Relation]:
+    """A line of 48 fields (PDTB 2, with the texts) or 34 (PDTB 3, with places in the raw text)."""
+    text: str | None = None
+    for number, line in read_lines(path):
+        place, fields = f"{path}:{number}", line.split("|")
+        if not line.strip():
+            continue
+        if len(fields) not in SENSES:
+            raise InputError(
+                f"{place}: {len(fields)} fields between |, expected {PDTB_2} (PDTB 2) or {PDTB_3} (PDTB 3)"
+            )
+        if fields[0] not in KINDS:
+            continue
+        split = _split(place, path, fields)
+        if split is None:
+            continue
+        if len(fields) == PDTB_2:
+            arguments = fields[FIRST_2], fields[SECOND_2]
+        else:
+            text = text if text is not None else _raw_text(path, raw)
+            arguments = _piece(place, text, fields[FIRST_3]), _piece(place, text, fields[SECOND_3])
+        senses = _two_levels([fields[i] for i in SENSES[len(fields)]])
+        first, second = map(tokenize, arguments)
+        yield from _relation(place, Relation(split, fields[0], senses, first, second))
+
+
+def _relation(place: str, found: Relation) -> Iterator[Relation]:
+    if not found.first or not found.second:
+        raise InputError(f"{place}: argument {1 if not found.first else 2} is empty; correct or remove the line")
+    if found.senses:
+        yield found
+
+
+def _two_levels(senses: Sequence[str]) -> list[str]:
+    """Class and type of each sense that has both, each once."""
+    parts = [sense.split(".")[:2] for sense in senses]
+    return list(dict.fromkeys(".".join(part) for part in parts if len(part) == 2 and all(part)))
+
+
+def _split(place: str, path: Path, fields: Sequence[str]) -> str | None:
+    """By section of the WSJ; sections 0, 1 and 24 are not used."""
+    named = FILE_NAME.search(path.name)
+    section = fields[1] if len(fields) == PDTB_2 else named[1] if named else ""
+    if not section.isascii() or not section.isdigit():
+        raise InputError(f"{place}: no section of the WSJ; keep the file's name, such as wsj_0203.pipe")
+    return next((split for split, sections in SECTIONS.items() if int(section) in sections), None)
+
+
+def _raw_text(path: Path, raw: Path | None) -> str:
+    if raw is None:
+        raise InputError(f"{path}: PDTB 3 has places instead of texts; give the folder of the WSJ texts (raw=DIR)")
+    stem = path.name.split(".")[0]
+    found = next((p for p in sorted(raw.rglob(f"{stem}*")) if p.is_file() and p.name.split(".")[0] == stem), None)
+    if found is None:
+        raise InputError(f"{raw}: no file {stem} below it, which {path} needs (raw=)")
+    return found.read_bytes().decode("latin-1")
+
+
+def _piece(place: str, text: str, spans: str) -> str:
+    pieces = []
+    for span in spans.split(";") if spans else []:
+        low, _, high = span.partition("..")
+        if not (low.isdecimal() and high.isdecimal() and int(low) < int(high) <= len(text)):
+            raise InputError(f"{place}: {span[:40]!r} is no place in a raw text of {len(text)} characters")
+        pieces.append(text[int(low) : int(high)])
+    return " ".join(pieces)

@@ -1,0 +1,57 @@
+"""A page on what was built: sizes, balance and what a task gives away without any model."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from common.files import atomic_write
+from probes.discoeval.controls import balance, controls
+from probes.discoeval.items import DiscourseTask
+
+MOST_CLASSES = 24  # in a table
+NOTE = """\
+Accuracies are on test, in percent. *Majority*: the class that train has most often. *Length only*: logistic regression
+on how many words each text of an item has. *Position only*: logistic regression on where the item stands in its file.
+*Ceiling*: the best that one answer to each text can reach, as some texts have several labels."""
+
+
+def write_report(tasks: Sequence[DiscourseTask], sizes: Mapping[str, int], lacking: Sequence[str], out: Path) -> None:
+    """Write `report.md`."""
+    with atomic_write(out / "report.md") as file:
+        file.write(report(tasks, sizes, lacking))
+
+
+def report(tasks: Sequence[DiscourseTask], sizes: Mapping[str, int], lacking: Sequence[str]) -> str:
+    """The page as Markdown."""
+    counts = [(t.name, *(len(part.gold) for part in (t.train, t.dev, t.test)), len(t.classes)) for t in tasks]
+    found = {task.name: controls(task) for task in tasks}
+    lines = [
+        "# Discourse tasks",
+        "",
+        f"Wanted: {'/'.join(f'{size:,}' for size in sizes.values())} items for each task that is made from documents.",
+        "",
+        *table(["task", "train", "dev", "test", "classes"], counts),
+        "",
+        *(f"* {said}" for said in lacking),
+        *["" for _ in lacking[:1]],
+        NOTE,
+        "",
+        *table(["task", *next(iter(found.values()), {})], [(name, *values.values()) for name, values in found.items()]),
+    ]
+    for task in tasks:
+        shown = list(balance(task).items())
+        more = [f"and {len(shown) - MOST_CLASSES} more classes"] if len(shown) > MOST_CLASSES else []
+        rows = [(f"`{label}`", *numbers) for label, numbers in shown[:MOST_CLASSES]]
+        lines += ["", f"## {task.name}", "", *table(["class", "train", "dev", "test"], rows), *more]
+    return "\n".join(lines) + "\n"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """A Markdown table; numbers with one decimal where they have any."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *cells)]
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.1f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,74 @@
+"""RSTTool's XML files (.rs3)."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+from common.errors import InputError
+from common.text_files import read_lines
+from datamodules.text.tokenize import tokenize
+from probes.discoeval.build.subtrees import Subtree, attached, joined, label_of
+from probes.discoeval.rst_files import Node
+
+
+def read_rs3(path: Path) -> list[Node]:
+    """RSTTool's XML: segments and groups, each with the parent and the relation to it."""
+    text = "\n".join(line for _, line in read_lines(path))
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise InputError(f"{path}: a document type, which no .rs3 file needs; remove it")
+    try:
+        root = ElementTree.fromstring(text.encode())
+    except (ElementTree.ParseError, ValueError) as error:
+        line = getattr(error, "position", (1, 0))[0]
+        raise InputError(f"{path}:{line}: not valid XML ({error})") from None
+    return _Rs3(path, root).nodes()
+
+
+class _Rs3:
+    """The nodes of one .rs3 file by their ids."""
+
+    def __init__(self, path: Path, root: ElementTree.Element) -> None:
+        self.path = path
+        found = [e for e in root.iter() if e.tag in ("segment", "group") and e.get("id")]
+        self.element = {str(e.get("id")): e for e in found}
+        self.place = {str(e.get("id")): i for i, e in enumerate(e for e in found if e.tag == "segment")}
+        self.children: dict[str, list[str]] = {id: [] for id in self.element}
+        self.several = {e.get("name") for e in root.iter("rel") if e.get("type") == "multinuc"}
+        if len(self.element) < len(found):
+            raise InputError(f"{path}: two segments or groups have the same id")
+        for id, e in self.element.items():
+            parent = e.get("parent")
+            if parent is not None and (parent not in self.element or parent == id):
+                raise InputError(f"{path}: {e.tag} {id} has the parent {parent[:20]!r}, which is not in the file")
+            if parent is not None:
+                self.children[parent].append(id)
+
+    def nodes(self) -> list[Node]:
+        tops = [id for id, e in self.element.items() if e.get("parent") is None]
+        found = [self._read(id)[0] for id in tops]
+        if sum(len(read.edus) for read in found) != len(self.place):
+            raise InputError(f"{self.path}: segments that hang below themselves")
+        return [node for read in found for node in read.nodes]
+
+    def _read(self, id: str) -> tuple[Subtree, int, int]:
+        """A subtree with its first and last place in the text."""
+        element, relation = self.element[id], {i: self.element[i].get("relname") or "span" for i in self.children[id]}
+        several = element.get("type") == "multinuc"
+        nuclei = [i for i in self.children[id] if relation[i] == "span" or (several and relation[i] in self.several)]
+        if element.tag == "segment":
+            edu = tokenize(" ".join((element.text or "").split()))
+            if not edu:
+                raise InputError(f"{self.path}: segment {id} has no text")
+            read, first, last = Subtree([edu], []), self.place[id], self.place[id]
+            nuclei = []
+        elif not nuclei:
+            raise InputError(f"{self.path}: group {id} has no nucleus")
+        else:
+            parts = sorted((self._read(i) for i in nuclei), key=lambda part: part[1])
+            named = next((relation[i] for i in nuclei if relation[i] != "span"), "span")
+            read = joined(label_of("NN", named), [part[0] for part in parts]) if len(parts) > 1 else parts[0][0]
+            first, last = parts[0][1], max(part[2] for part in parts)
+        others = [(self._read(i), relation[i]) for i in self.children[id] if i not in nuclei]
+        left = sorted((o for o in others if o[0][1] < first), key=lambda o: -o[0][1])
+        right = sorted((o for o in others if o[0][1] >= first), key=lambda o: o[0][1])
+        read = attached(read, [(r, o[0]) for o, r in left], [(r, o[0]) for o, r in right])
+        return read, min([first, *(o[0][1] for o in others)]), max([last, *(o[0][2] for o in others)])

@@ -1,0 +1,91 @@
+"""Rhetorical trees as items: a node's label and the EDUs of its two subtrees, from .dis, .rs3 and .rst.jsonl files."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from common.errors import InputError
+from common.text_files import read_json_lines
+from probes.discoeval.build.dis import read_dis
+from probes.discoeval.build.rs3 import read_rs3
+from probes.discoeval.build.subtrees import Subtree, joined, label_of
+from probes.discoeval.items import SPLITS
+from probes.discoeval.rst_files import Node
+
+FEWEST = 10  # items of a label that train must have
+SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "valid": "dev", "test": "test"}
+DEV_SHARE = 10  # one in so many documents of train is dev where there is no dev
+ENDINGS = (".dis", ".rs3", ".rst.jsonl", ".rst.jsonl.gz")
+
+
+def read_trees(paths: Sequence[Path]) -> dict[str, list[Node]]:
+    """The nodes of each split, top down, of labels that train has at least 10 times. Raises InputError.
+
+    The split is what the file or its folder is called (train, dev, test; TRAINING, TEST). Without dev, every tenth
+    document of train is dev.
+    """
+    documents: dict[str, list[list[Node]]] = {split: [] for split in SPLITS}
+    for path in _files(paths):
+        split = _split(path)
+        try:
+            documents[split] += list(_trees_of(path))
+        except RecursionError:
+            raise InputError(f"{path}: a tree that is too deep; is it a rhetorical tree?") from None
+    if not documents["dev"]:
+        documents["dev"] = documents["train"][DEV_SHARE - 1 :: DEV_SHARE]
+        documents["train"] = [d for i, d in enumerate(documents["train"], 1) if i % DEV_SHARE]
+    nodes = {split: [node for document in found for node in document] for split, found in documents.items()}
+    counts = Counter(node.label for node in nodes["train"])
+    return {split: [node for node in found if counts[node.label] >= FEWEST] for split, found in nodes.items()}
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        found = sorted(p for p in path.rglob("*") if p.name.endswith(ENDINGS)) if path.is_dir() else [path]
+        if not found or not found[0].name.endswith(ENDINGS):
+            raise InputError(f"{path}: no file that ends in {', '.join(ENDINGS)} (rst=)")
+        yield from found
+
+
+def _split(path: Path) -> str:
+    for name in (path.name.split(".")[0], *(part.name for part in path.absolute().parents)):
+        if name.lower() in SPLIT_NAMES:
+            return SPLIT_NAMES[name.lower()]
+    raise InputError(f"{path}: neither the file nor a folder above it is called train, dev or test")
+
+
+def _trees_of(path: Path) -> Iterator[list[Node]]:
+    if path.suffix == ".dis":
+        yield read_dis(path)
+    elif path.suffix == ".rs3":
+        yield read_rs3(path)
+    else:
+        for number, record in read_json_lines(path):
+            yield read_json_tree(f"{path}:{number}", record)
+
+
+def read_json_tree(place: str, record: dict[str, Any]) -> list[Node]:
+    """GUM's: `edus`, and `tree`: a number of an EDU from 1, or [NS | SN | NN, relation, left, right]."""
+    edus = record.get("edus")
+    if not isinstance(edus, list) or not all(isinstance(edu, str) and edu.strip() for edu in edus):
+        raise InputError(f"{place}: no list of edus, each a text")
+
+    order: list[int] = []
+
+    def read(tree: Any) -> Subtree:
+        if isinstance(tree, int) and not isinstance(tree, bool) and 1 <= tree <= len(edus):
+            order.append(tree)
+            return Subtree([" ".join(edus[tree - 1].split())], [])
+        if not isinstance(tree, list) or len(tree) != 4 or tree[0] not in ("NS", "SN", "NN") or not _word(tree[1]):
+            raise InputError(f"{place}: {str(tree)[:40]!r} is neither an EDU's number nor [NS, relation, left, right]")
+        return joined(label_of(tree[0], tree[1]), [read(tree[2]), read(tree[3])])
+
+    found = read(record.get("tree"))
+    if order != list(range(1, len(edus) + 1)):
+        raise InputError(f"{place}: the leaves of the tree are not the EDUs 1 to {len(edus)} in their order")
+    return found.nodes
+
+
+def _word(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())

@@ -1,0 +1,59 @@
+"""What a task gives away without any model: balance, lengths, order in the file, sentences in two splits."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from probes.discoeval.items import DiscourseTask, ceiling
+from probes.task import Items, Texts
+
+PERIODS = (2, 5, 6)  # a file may have its labels in turn
+
+
+def controls(task: DiscourseTask) -> dict[str, float]:
+    """Test accuracies in percent of what knows nothing of the words, and counts of shared sentences."""
+    parts = (task.train, task.dev, task.test)
+    train, dev, test = (set(part.sentences) for part in parts)
+    most = np.bincount(task.train.gold).argmax()
+    words = [len(text.split()) for text in task.train.sentences]
+    return {
+        "majority": 100 * float((task.test.gold == most).mean()),
+        "length only": _logistic(_lengths(task.train), _lengths(task.test), task),
+        "position only": _logistic(_places(task.train), _places(task.test), task),
+        "ceiling": ceiling(task.test),
+        "sentences in two splits": len((train & dev) | (train & test) | (dev & test)),
+        "words in a sentence": float(np.mean(words)),
+    }
+
+
+def balance(task: DiscourseTask) -> Mapping[str, list[int]]:
+    """Items of each class in train, dev and test."""
+    counts = [np.bincount(part.gold, minlength=len(task.classes)) for part in (task.train, task.dev, task.test)]
+    return {label: [int(count[i]) for count in counts] for i, label in enumerate(task.classes)}
+
+
+def _logistic(train: np.ndarray, test: np.ndarray, task: DiscourseTask) -> float:
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(train, task.train.gold)
+    return 100 * float((model.predict(test) == task.test.gold).mean())
+
+
+def _lengths(items: Items) -> np.ndarray:
+    """Words of each text of an item, their logarithms, and of lists how many texts they have."""
+    counts = np.array([_counts(column) for column in items.texts], dtype=float)  # (k, 2, N)
+    flat = counts.reshape(-1, counts.shape[-1]).T
+    return np.concatenate([flat, np.log1p(flat)], 1)
+
+
+def _counts(column: Texts) -> list[list[int]]:
+    lists = [[one] if isinstance(one, str) else one for one in column]
+    return [[sum(len(text.split()) for text in texts) for texts in lists], [len(texts) for texts in lists]]
+
+
+def _places(items: Items) -> np.ndarray:
+    """Where an item stands in its file: how far down, and its number modulo some periods."""
+    rows = np.arange(len(items.gold))
+    inside = [(rows % period == rest).astype(float) for period in PERIODS for rest in range(period)]
+    return np.stack([rows / len(rows), *inside], 1)

@@ -1,0 +1,210 @@
+"""Reading DiscoEval as its authors publish it: seven groups of tasks, twelve tasks, one folder each."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from common.errors import InputError
+from common.text_files import read_lines
+from probes.discoeval.items import DiscourseTask, both_orders, keys_of
+from probes.discoeval.rst_files import rst_file, rst_items, rst_paths
+from probes.task import Items
+
+SOURCE = "https://github.com/ZeweiChu/DiscoEval (data)"
+SEED = 1111  # of the published toolkit: it decides the order of BSO's items
+FILES = ("train.txt", "valid.txt", "test.txt")
+LABELS = "labelset.txt"
+POSITIONS, TWO = ["0", "1", "2", "3", "4"], ["0", "1"]
+PUBLISHED = {"SP": ("arxiv", "rocstory", "wiki"), "BSO": ("arxiv", "rocstory", "wiki"), "DC": ("chat", "wiki"),
+             "SSP": ("abs",)}  # fmt: skip
+SHORT = {"rocstory": "roc"}  # as the toolkit calls a domain in a task's name
+PDTB = {"PDTB-E": "Explicit", "PDTB-I": "Implicit"}
+SHARED = 0.05  # of the items of dev or test that may be in train too; the published files have far fewer
+
+
+Reader = Callable[[str, str, Sequence[Path]], DiscourseTask]
+
+
+class GroupFiles(NamedTuple):
+    """A task and the files that its reader takes."""
+
+    name: str
+    group: str
+    files: list[Path]
+    read: Reader
+
+
+def read_discoeval(root: Path, names: Sequence[str] = (), seed: int = SEED) -> tuple[list[DiscourseTask], dict]:
+    """The named tasks or groups (all by default) in a folder, and by name the first file that each other one lacks.
+
+    `root` is the toolkit's `data` or the folder above it. Raises InputError naming file and line.
+    """
+    folder = root / "data" if (root / "data").is_dir() else root
+    if not folder.is_dir():
+        raise InputError(f"{root}: no such folder; get DiscoEval from {SOURCE} and name its folder (discoeval.root=)")
+    found = named(list(sources(folder, seed)), names)
+    missing = {source.name: path for source in found for path in reversed(source.files) if not path.is_file()}
+    return [s.read(s.name, s.group, s.files) for s in found if s.name not in missing], missing
+
+
+def sources(folder: Path, seed: int = SEED) -> Iterator[GroupFiles]:
+    """Every task that a folder has or should have: the published domains, or those that somebody else put there."""
+    readers: dict[str, Reader] = {
+        "SP": _positions,
+        "BSO": partial(_orders, seed=seed),
+        "DC": _coherence,
+        "SSP": _sections,
+    }
+    for group, read in readers.items():
+        for domain in domains(folder / group, PUBLISHED[group]):
+            yield GroupFiles(group + SHORT.get(domain, domain), group, _files(folder / group / domain), read)
+    for group, kind in PDTB.items():
+        yield GroupFiles(group, group, [folder / "PDTB" / kind / LABELS, *_files(folder / "PDTB" / kind)], _relations)
+    yield GroupFiles("RST", "RST-DT", rst_paths(folder / "RST"), _trees)
+
+
+def domains(folder: Path, published: Sequence[str]) -> list[str]:
+    """The domains of a group: those that have a folder, and all published ones unless only others have."""
+    there = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    others = [name for name in there if name not in published]
+    return [*([] if others and len(others) == len(there) else published), *others]
+
+
+Named = TypeVar("Named", GroupFiles, DiscourseTask)
+
+
+def named(found: list[Named], names: Sequence[str]) -> list[Named]:
+    """Those with the given names or groups; all where none is given. Raises InputError with the choices."""
+    wanted = {_plain(name) for name in names}
+    choices = {_plain(key): key for source in found for key in (source.name, source.group)}
+    if unknown := wanted - set(choices):
+        raise InputError(f"no DiscoEval task {', '.join(sorted(unknown))}; choose from {', '.join(choices.values())}")
+    return [one for one in found if not wanted or {_plain(one.name), _plain(one.group)} & wanted]
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "").lower()
+
+
+def _files(folder: Path) -> list[Path]:
+    return [folder / file for file in FILES]
+
+
+def _positions(name: str, group: str, files: Sequence[Path]) -> DiscourseTask:
+    """SP: the first sentence was moved there from one of five places."""
+    return _task(name, group, POSITIONS, files, [_read(path, POSITIONS, 5) for path in files])
+
+
+def _coherence(name: str, group: str, files: Sequence[Path]) -> DiscourseTask:
+    """DC: six sentences; 0: one of them was replaced."""
+    return _task(name, group, TWO, files, [_read(path, TWO, 6) for path in files])
+
+
+def _sections(name: str, group: str, files: Sequence[Path]) -> DiscourseTask:
+    """SSP: 1: a sentence of an abstract."""
+    return _task(name, group, TWO, files, [_read(path, TWO, 1) for path in files])
+
+
+def _orders(name: str, group: str, files: Sequence[Path], seed: int) -> DiscourseTask:
+    """BSO: pairs in their true order, without labels."""
+    pairs = [_read(path, [], 2) for path in files]
+    _check_splits(files, pairs)
+    order = np.random.RandomState(seed)
+    return DiscourseTask(name, group, ["swapped", "true order"], *(both_orders(part, order) for part in pairs))
+
+
+def _relations(name: str, group: str, files: Sequence[Path]) -> DiscourseTask:
+    """PDTB: the number of a sense in labelset.txt, and the two arguments."""
+    labelset, *texts = files
+    classes = [line.strip() for _, line in read_lines(labelset)]
+    for number, label in enumerate(classes, 1):
+        if not label or label in classes[: number - 1]:
+            said = "the same label again" if label else "no label"
+            raise InputError(f"{labelset}:{number}: {said}; give one on each line")
+    parts = [_read(path, [str(i) for i in range(len(classes))], 2) for path in texts]
+    used = set(chain.from_iterable(part.gold.tolist() for part in parts))
+    if unused := [i for i in range(len(classes)) if i not in used]:
+        said = f"{classes[unused[0]]!r} is the label of no item"
+        raise InputError(f"{labelset}:{unused[0] + 1}: {said}; is it the list of these files?")
+    return _task(name, group, classes, texts, parts)
+
+
+def _trees(name: str, group: str, files: Sequence[Path]) -> DiscourseTask:
+    """RST: the label of a node and the EDUs of its two subtrees. Classes: those of train sorted, then the others."""
+    rows = [rst_file(path) for path in files]
+    known = sorted({row.label for row in rows[0]})
+    classes = [*known, *sorted({row.label for part in rows for row in part} - set(known))]
+    return _task(name, group, classes, files, [rst_items(part, classes) for part in rows], whole=False)
+
+
+def _read(path: Path, labels: Sequence[str], texts: int) -> Items:
+    """A file of the published form: label, if there are labels, and texts between tabs."""
+    columns: list[list[str]] = [[] for _ in range(texts)]
+    gold = []
+    for number, line in read_lines(path):
+        fields = line.split("\t")
+        label = fields.pop(0) if labels else ""
+        if labels and label not in labels:
+            raise InputError(f"{path}:{number}: label {label[:40]!r}, expected {_range(labels)}")
+        if len(fields) != texts:
+            many = "sentence" if texts == 1 else "sentences"
+            raise InputError(f"{path}:{number}: {len(fields)} {many}, expected {texts}; correct or remove the line")
+        words = [" ".join(text.split()) for text in fields]
+        if "" in words:
+            raise InputError(f"{path}:{number}: sentence {words.index('') + 1} is empty; correct or remove the line")
+        for column, text in zip(columns, words, strict=True):
+            column.append(text)
+        gold.append(labels.index(label) if labels else 0)
+    return Items(tuple(columns), np.array(gold, dtype=np.int64))
+
+
+def _range(labels: Sequence[str]) -> str:
+    return f"{labels[0]} to {labels[-1]}" if len(labels) > 2 else " or ".join(labels)
+
+
+def _task(
+    name: str, group: str, classes: list[str], files: Sequence[Path], parts: Sequence[Items], whole: bool = True
+) -> DiscourseTask:
+    """A task, checked: train has several classes, all of them if it is `whole`; the splits have different items."""
+    counts = np.bincount(parts[0].gold, minlength=len(classes))
+    if (counts > 0).sum() < 2:
+        raise InputError(f"{files[0]}: every item has the label {classes[int(counts.argmax())]}; is it the whole file?")
+    if whole and group not in PDTB and not counts.all():
+        raise InputError(f"{files[0]}: no item has the label {classes[int(counts.argmin())]}; is it the whole file?")
+    _check_splits(files, parts)
+    return DiscourseTask(name, group, classes, *parts)
+
+
+def _check_splits(files: Sequence[Path], parts: Sequence[Items]) -> None:
+    """Raises InputError where dev or test have many items of train, or test of dev.
+
+    Of five or six sentences all but one make an item the same, as the windows of a document may overlap.
+    """
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        pairs = shared(parts[first], parts[second])
+        if len(pairs) > SHARED * len(parts[second].gold):
+            mine, other = pairs[0]
+            said = f"{len(pairs)} of {len(parts[second].gold)} items are in {files[first]} too (as in line {other + 1})"
+            raise InputError(f"{files[second]}:{mine + 1}: {said}; the splits must have different documents")
+
+
+def shared(first: Items, second: Items) -> list[tuple[int, int]]:
+    """Rows of the second with texts that are in the first, and the first's row with them."""
+    if len(first.texts) > 2:
+        return _shared_windows(first, second)
+    rows = {key: row for row, key in reversed(list(enumerate(keys_of(first))))}
+    return [(row, rows[key]) for row, key in enumerate(keys_of(second)) if key in rows]
+
+
+def _shared_windows(first: Items, second: Items) -> list[tuple[int, int]]:
+    rows = {text: row for column in first.texts for row, text in enumerate(column)}
+    found = []
+    for row, texts in enumerate(zip(*second.texts, strict=True)):
+        known = [rows[text] for text in texts if text in rows]
+        if len(known) >= len(texts) - 1:
+            found.append((row, known[0]))
+    return found

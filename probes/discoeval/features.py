@@ -1,0 +1,100 @@
+"""What each group's classifier sees of the vectors, and how it is trained.
+
+Features are functions of an item's columns, k tensors (n, D), so that a classifier may read them in portions of items.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from common.errors import InputError
+from probes.classifiers.grid import Grid
+from probes.vectors import FeatureMaker, alone
+
+Columns = Sequence[Tensor]  # k tensors (n, D): the vectors of each text of n items
+
+
+def first_and_differences(columns: Columns) -> Tensor:
+    """SP (n, 5D): x1, x1 - x2, ..., x1 - x5 (Chen et al. 2019, section 3.2)."""
+    first, *others = columns
+    return torch.cat([first, *(first - other for other in others)], 1)
+
+
+def pair_and_difference(columns: Columns) -> Tensor:
+    """BSO (n, 3D): x1, x2, x1 - x2 (section 3.3)."""
+    first, second = columns
+    return torch.cat([first, second, first - second], 1)
+
+
+def all_side_by_side(columns: Columns) -> Tensor:
+    """DC (n, 6D): x1 to x6 (section 3.4)."""
+    return torch.cat(list(columns), 1)
+
+
+def relation(columns: Columns) -> Tensor:
+    """PDTB and RST (n, 4D): u, v, u * v, |u - v| (section 3.1)."""
+    u, v = columns
+    return torch.cat([u, v, u * v, (u - v).abs()], 1)
+
+
+class Reading(NamedTuple):
+    """What a group's classifier sees, and the published toolkit's settings of it; names as in Grid.
+
+    The toolkit writes DC's settings into the dictionary that later tasks read; here each group has its own.
+    """
+
+    features: FeatureMaker
+    hidden: int = 0  # sigmoid units; 0 is logistic regression
+    l2: tuple[float, ...] = Grid.l2  # the candidates
+    max_passes: int = Grid.max_passes
+    block: int = Grid.block  # passes between evaluations on dev
+    tenacity: int = Grid.tenacity
+
+    def grid(self, given: Grid) -> Grid:
+        """The classifiers that compete: the toolkit's under `senteval`, else those given, as far as they apply.
+
+        Raises InputError where the user set what the toolkit fixes.
+        """
+        if given.protocol == "modern":
+            return given if self.hidden else given.logistic()
+        for name in FIXED:
+            if tuple_of(getattr(given, name)) != tuple_of(getattr(Grid, name)):
+                said = "protocol=senteval has published settings for each group of suite=discoeval"
+                raise InputError(f"{said}; leave probes.classifier.{name}= out")
+        return replace(
+            given,
+            widths=(self.hidden,),
+            dropouts=(0.0,),
+            l2=self.l2,
+            max_passes=self.max_passes,
+            block=self.block,
+            tenacity=self.tenacity,
+        )
+
+
+FIXED = ("widths", "dropouts", "l2", "max_passes", "block", "tenacity")
+NO_L2 = (1e-9,)  # what the toolkit takes where nothing is regularised
+RELATION = Reading(relation, l2=NO_L2, max_passes=15, block=1)
+READINGS = {
+    "SP": Reading(first_and_differences),
+    "BSO": Reading(pair_and_difference),
+    "DC": Reading(all_side_by_side, hidden=2000, l2=NO_L2, block=15, tenacity=8),
+    "SSP": Reading(alone, l2=NO_L2),  # section 3.5
+    "PDTB-E": RELATION,
+    "PDTB-I": RELATION,
+    "RST-DT": RELATION,
+}
+
+
+ABLATIONS = {  # analyses of the paper: a group of which the tasks are read a second time, and how
+    "hidden_layer": ("DC", READINGS["DC"]._replace(hidden=0)),  # Table 4
+    "context": ("SP", READINGS["SP"]._replace(features=alone)),  # Table 6
+}
+
+
+def tuple_of(value: object) -> object:
+    """A list as a tuple; anything else as it is."""
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value

@@ -1,0 +1,97 @@
+"""Reading the published RST pickles without unpickling: lists, tuples, strings and numbers, and nothing else.
+
+`pickletools.genops` takes the file apart; a small stack machine puts the values together. It knows no opcode that
+imports, builds or calls, so a pickle can run nothing, and each opcode takes at most a few words of memory.
+"""
+
+import pickletools
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from common.errors import InputError
+
+MOST_BYTES = 1 << 27  # of a file; the published ones are far smaller
+TEXT = {"UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"}
+TEXT_OF_PYTHON_2 = {"STRING", "SHORT_BINSTRING", "BINSTRING"}  # bytes that genops gives as Latin-1
+NUMBERS = {"INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"}
+PUT, GET = {"PUT", "BINPUT", "LONG_BINPUT"}, {"GET", "BINGET", "LONG_BINGET"}
+TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
+MARK = object()
+
+
+def read_pickle(path: Path) -> Any:
+    """The lists, tuples, strings and numbers in a pickle. Raises InputError for anything else, and runs nothing."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    if path.stat().st_size > MOST_BYTES:
+        raise InputError(f"{path}: more than {MOST_BYTES >> 20} MB; is it one of the RST files?")
+    stack: list[Any] = []
+    memo: dict[int, Any] = {}
+    for name, value, place in _opcodes(path):
+        try:
+            _step(name, value, stack, memo)
+        except (IndexError, KeyError, AttributeError, TypeError, ValueError):
+            raise InputError(f"{path}: damaged at byte {place} ({name}); get the file again") from None
+        except NotImplementedError:
+            said = "may hold only lists, tuples, strings and numbers"
+            raise InputError(f"{path}: {name} at byte {place}, but an RST file {said}; nothing was run") from None
+    if len(stack) != 1 or stack[0] is MARK:
+        raise InputError(f"{path}: damaged: {len(stack)} values at its end, expected one; get the file again")
+    return stack[0]
+
+
+def _opcodes(path: Path) -> Iterator[tuple[str, Any, int]]:
+    found = pickletools.genops(BytesIO(path.read_bytes()))
+    while True:
+        try:
+            opcode, value, place = next(found)
+        except StopIteration:
+            return
+        except (ValueError, OverflowError, IndexError) as error:  # UnicodeDecodeError is a ValueError
+            said = " ".join(str(error).split())[:80]
+            raise InputError(f"{path}: cut off or not a pickle ({said}); get the file again") from None
+        yield opcode.name, value, place or 0
+
+
+def _step(name: str, value: Any, stack: list[Any], memo: dict[int, Any]) -> None:
+    """One opcode. Raises NotImplementedError for those that a list of texts does not need."""
+    if name in TEXT or name in NUMBERS:
+        stack.append(value)
+    elif name in TEXT_OF_PYTHON_2:
+        stack.append(value.encode("latin-1").decode("utf-8"))
+    elif name == "MARK":
+        stack.append(MARK)
+    elif name in ("EMPTY_LIST", "EMPTY_TUPLE"):
+        stack.append([] if name == "EMPTY_LIST" else ())
+    elif name in ("LIST", "TUPLE"):
+        found = _since_mark(stack)
+        stack.append(found if name == "LIST" else tuple(found))
+    elif name in TUPLES:
+        stack[-TUPLES[name] :] = [tuple(_top(stack, TUPLES[name]))]
+    elif name in ("APPEND", "APPENDS"):
+        found = [stack.pop()] if name == "APPEND" else _since_mark(stack)
+        if not isinstance(stack[-1], list) or MARK in found:
+            raise ValueError("not appended to a list")
+        stack[-1].extend(found)
+    elif name in PUT or name == "MEMOIZE":
+        memo[len(memo) if name == "MEMOIZE" else value] = _top(stack, 1)[0]
+    elif name in GET:
+        stack.append(memo[value])
+    elif name not in ("PROTO", "FRAME", "STOP"):
+        raise NotImplementedError(name)
+
+
+def _top(stack: list[Any], count: int) -> list[Any]:
+    found = stack[-count:]
+    if len(found) < count or any(one is MARK for one in found):
+        raise ValueError("too few values")
+    return found
+
+
+def _since_mark(stack: list[Any]) -> list[Any]:
+    found = []
+    while (value := stack.pop()) is not MARK:
+        found.append(value)
+    return found[::-1]

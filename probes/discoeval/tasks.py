@@ -1,0 +1,66 @@
+"""The discourse suite: seven groups of tasks, from the published folder or one of its form, or the embedded world."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from common.errors import InputError
+from probes.classification import Classification
+from probes.discoeval.data import SOURCE, named, read_discoeval
+from probes.discoeval.features import ABLATIONS, READINGS, Reading
+from probes.discoeval.items import SPLITS, DiscourseTask, second_measures
+from probes.discoeval.world import SIZES, world_tasks
+from probes.suites import Context
+
+
+def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification]:
+    """The tasks in `discoeval.root`, or those of the embedded world; says which files are missing."""
+    found = _found(settings, context.seed)
+    analyses = _several(settings["analyses"])
+    if unknown := [name for name in analyses if name not in ABLATIONS]:
+        raise InputError(f"discoeval.analyses={unknown[0]}: give {' or '.join(ABLATIONS)}, or both in brackets")
+    read = [_classification(task, task.name, READINGS[task.group], context) for task in found]
+    for name in analyses:
+        group, reading = ABLATIONS[name]
+        without = name.replace("_", " ")
+        more = [task for task in found if task.group == group]
+        if not more:
+            raise InputError(f"discoeval.analyses={name}: it is about {group}; add {group} to discoeval.tasks=")
+        read += [_classification(task, f"{task.name} without {without}", reading, context) for task in more]
+    return read
+
+
+def _found(settings: Mapping[str, Any], seed: int) -> list[DiscourseTask]:
+    names, root = _several(settings["tasks"]), settings["root"]
+    given = {split: settings[f"{split}_size"] for split in SPLITS if settings[f"{split}_size"] is not None}
+    if root is None:
+        return named(world_tasks(SIZES | given, seed), names)
+    if given:
+        split = next(iter(given))
+        raise InputError(f"discoeval.{split}_size= is about the embedded world; leave it out with discoeval.root=")
+    found, missing = read_discoeval(Path(root), names)
+    for name, path in missing.items():
+        print(f"{name}: skipped, no {path}; get it from {SOURCE}", file=sys.stderr)
+    if not found:
+        raise InputError(f"{root}: none of the tasks is there; get them from {SOURCE}, or leave discoeval.root= out")
+    return found
+
+
+def _several(setting: Any) -> list[str]:
+    """The names in a setting that is null, one name or a list."""
+    return [] if setting is None else [setting] if isinstance(setting, str) else [str(name) for name in setting]
+
+
+def _classification(task: DiscourseTask, name: str, reading: Reading, context: Context) -> Classification:
+    parts: Sequence = task.train, task.dev, task.test
+    return Classification(
+        name,
+        task.classes,
+        *parts,
+        suite="discoeval",
+        grid=reading.grid(context.grid),
+        seed=context.seed,
+        features=reading.features,
+        second=second_measures,
+    )

@@ -1,0 +1,234 @@
+"""Reads the downstream tasks from the files of the published toolkit (SentEval's data/downstream)."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from common.errors import InputError
+from common.text_files import read_lines, read_table
+from probes.classification import Classification
+from probes.downstream.scoring import Downstream
+from probes.task import Items
+from probes.vectors import alone, pair
+
+SOURCE = "https://github.com/facebookresearch/SentEval (data/downstream/get_transfer_data.bash)"
+QUESTIONS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+ENTAILMENT = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
+STS = {
+    "STS12": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
+    "STS13": ("FNWN", "headlines", "OnWN"),
+    "STS14": ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
+    "STS15": ("answers-forums", "answers-students", "belief", "headlines", "images"),
+    "STS16": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
+}
+
+
+class DownstreamItem(NamedTuple):
+    """One item of a file."""
+
+    first: str
+    second: str
+    gold: float
+
+
+def read_downstream(
+    root: Path, names: Sequence[str] | None = None
+) -> tuple[list[Classification | Downstream], dict[str, Path]]:
+    """The named tasks (by default all) of a folder, and the missing file of each other task.
+
+    `root` is the toolkit's data/downstream or a parent of it. Raises InputError naming file and line.
+    """
+    names = list(TASKS) if names is None else known(names)
+    inside = (root / part for part in ("data/downstream", "downstream", "."))
+    folder = next((path for path in inside if path.is_dir()), None)
+    if folder is None:
+        raise InputError(f"{root}: no such folder; get the tasks with {SOURCE} and name it (downstream.root=)")
+    missing = {name: path for name in names for path in _files(folder, name) if not path.is_file()}
+    return [TASKS[name].read(folder, name) for name in names if name not in missing], missing
+
+
+def known(names: Sequence[str]) -> list[str]:
+    """The names in TASKS of the given names. Case and hyphens do not matter; the toolkit's names are accepted too.
+
+    Raises InputError with the choices.
+    """
+    spelt = {_plain(name): name for name in TASKS} | TOOLKIT
+    if unknown := [name for name in names if _plain(name) not in spelt]:
+        raise InputError(f"no downstream task {', '.join(unknown)}; choose from {', '.join(TASKS)}")
+    return list(dict.fromkeys(spelt[_plain(name)] for name in names))
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "").lower()
+
+
+def _single(path: Path, rows: Iterator[DownstreamItem]) -> Items:
+    """Sorted by length, then label, as the toolkit sorts items before it draws folds and batches (stable)."""
+    return _items(path, sorted(rows, key=lambda row: (len(row.first.split()), row.gold)), pairs=False)
+
+
+def _pairs(path: Path, rows: Iterator[DownstreamItem]) -> Items:
+    return _items(path, sorted(rows, key=_pair_order), pairs=True)
+
+
+def _pair_order(row: DownstreamItem) -> tuple[int, int, float]:
+    return len(row.first.split()), len(row.second.split()), row.gold
+
+
+def _items(path: Path, rows: Sequence[DownstreamItem], pairs: bool) -> Items:
+    if not rows:
+        raise InputError(f"{path}: no item in it; the file is cut off")
+    first, second, gold = zip(*rows, strict=True)
+    whole = all(isinstance(value, int) for value in gold)
+    texts = (list(first), list(second)) if pairs else (list(first),)
+    return Items(texts, np.array(gold, np.int64 if whole else np.float64))
+
+
+def _class_files(folder: Path, name: str) -> Downstream:
+    """Two files of one sentence per line: those of class 1, then those of class 0."""
+    rows = [
+        DownstreamItem(line, "", label)
+        for label, path in zip((1, 0), _files(folder, name), strict=True)
+        for _, line in read_lines(path, "latin-1")
+    ]
+    return Downstream(name, "nested", {"all": _single(folder / name, iter(rows))}, classes=2)
+
+
+def _sentiment(folder: Path, name: str, classes: int) -> Classification:
+    """SST-2: sentence, tab, label. SST-5: label, space, sentence."""
+
+    def rows(path: Path) -> Iterator[DownstreamItem]:
+        for number, line in read_lines(path):
+            sentence, _, label = line.rpartition("\t") if classes == 2 else line.partition(" ")[::-1]
+            yield DownstreamItem(sentence, "", _label(path, number, label, labels))
+
+    labels = list(map(str, range(classes)))
+    parts = [_single(path, rows(path)) for path in _files(folder, name)]
+    return Classification(name, labels, *parts, suite="downstream", features=alone)
+
+
+def _questions(folder: Path, name: str) -> Downstream:
+    def rows(path: Path) -> Iterator[DownstreamItem]:
+        for number, line in read_lines(path, "latin-1"):
+            kind, _, question = line.partition(" ")
+            yield DownstreamItem(question, "", _label(path, number, kind.partition(":")[0], QUESTIONS))
+
+    train, test = (_single(path, rows(path)) for path in _files(folder, name))
+    return Downstream(name, "folds", {"train": train, "test": test}, classes=len(QUESTIONS))
+
+
+def _paraphrases(folder: Path, name: str) -> Downstream:
+    def rows(path: Path) -> Iterator[DownstreamItem]:
+        for number, fields in _fields(path, 5):
+            if number > 1:
+                yield DownstreamItem(fields[3], fields[4], _label(path, number, fields[0], ("0", "1")))
+
+    train, test = (_pairs(path, rows(path)) for path in _files(folder, name))
+    return Downstream(name, "folds", {"train": train, "test": test}, classes=2, positive=1)
+
+
+def _sick(folder: Path, name: str) -> Classification | Downstream:
+    """SICK-E: the judgment. SICK-R: the relatedness, 1 to 5."""
+    column = "entailment_judgment" if name == "SICK-E" else "relatedness_score"
+
+    def rows(path: Path) -> Iterator[DownstreamItem]:
+        for number, row in read_table(path, ("sentence_A", "sentence_B", column)):
+            text = row[column]
+            gold = _label(path, number, text, ENTAILMENT) if name == "SICK-E" else _score(path, number, text, 1, 5)
+            yield DownstreamItem(row["sentence_A"], row["sentence_B"], gold)
+
+    parts = {part: _pairs(path, rows(path)) for part, path in zip(SPLITS, _files(folder, name), strict=True)}
+    if name == "SICK-E":
+        return Classification(name, list(ENTAILMENT), *parts.values(), suite="downstream", features=pair)
+    return Downstream(name, "relatedness", parts, rated=(1, 5))
+
+
+def _benchmark(folder: Path, name: str) -> Downstream:
+    def rows(path: Path) -> Iterator[DownstreamItem]:
+        for number, fields in _fields(path, 7):
+            yield DownstreamItem(fields[5], fields[6], _score(path, number, fields[4], 0, 5))
+
+    parts = {part: _pairs(path, rows(path)) for part, path in zip(SPLITS, _files(folder, name), strict=True)}
+    return Downstream(name, "relatedness", parts, rated=(0, 5))
+
+
+def _year(folder: Path, name: str) -> Downstream:
+    """Pairs and their gold scores in two files for each domain; a pair without a score is left out."""
+    files = iter(_files(folder, name))
+    return Downstream(name, "similarity", {domain: _domain(next(files), next(files)) for domain in STS[name]})
+
+
+def _domain(pairs: Path, scores: Path) -> Items:
+    lines, gold = [f for _, f in _fields(pairs, 2)], [line.strip() for _, line in read_lines(scores)]
+    if len(lines) != len(gold):
+        raise InputError(f"{scores}: {len(gold)} scores for the {len(lines)} pairs of {pairs}")
+    scored = [(n, f, text) for n, (f, text) in enumerate(zip(lines, gold, strict=True), 1) if text]
+    return _pairs(pairs, iter([DownstreamItem(f[0], f[1], _score(scores, n, text, 0, 5)) for n, f, text in scored]))
+
+
+def _fields(path: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
+    for number, line in read_lines(path):
+        fields = line.split("\t")
+        if len(fields) < columns:
+            raise InputError(f"{path}:{number}: {len(fields)} columns, expected {columns}; fix or remove the line")
+        yield number, fields
+
+
+def _label(path: Path, number: int, text: str, labels: Sequence[str]) -> int:
+    if text not in labels:
+        raise InputError(f"{path}:{number}: label {text[:40]!r} is none of {', '.join(labels)}")
+    return labels.index(text)
+
+
+def _score(path: Path, number: int, text: str, low: float, high: float) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = float("nan")
+    if not low <= score <= high:
+        raise InputError(f"{path}:{number}: score {text[:40]!r} is no number from {low} to {high}")
+    return score
+
+
+class TaskFiles(NamedTuple):
+    """The files of a task, in the order that its reader expects, and the reader."""
+
+    files: tuple[str, ...]
+    read: Callable[[Path, str], Classification | Downstream]
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    return [folder / file for file in TASKS[name].files]
+
+
+def _domains(name: str) -> tuple[str, ...]:
+    return tuple(f"STS/{name}-en-test/STS.{kind}.{domain}.txt" for domain in STS[name] for kind in ("input", "gs"))
+
+
+# the toolkit's names that differ from those of the papers
+TOOLKIT = {"stsbenchmark": "STSB", "sickentailment": "SICK-E", "sickrelatedness": "SICK-R"}
+SPLITS = ("train", "dev", "test")
+SICK = ("SICK/SICK_train.txt", "SICK/SICK_trial.txt", "SICK/SICK_test_annotated.txt")
+SST = {
+    classes: tuple(f"SST/{folder}/sentiment-{part}" for part in SPLITS)
+    for classes, folder in ((2, "binary"), (5, "fine"))
+}
+
+# in the order of Conneau et al. 2018, Table 5
+TASKS: Mapping[str, TaskFiles] = {
+    "MR": TaskFiles(("MR/rt-polarity.pos", "MR/rt-polarity.neg"), _class_files),
+    "CR": TaskFiles(("CR/custrev.pos", "CR/custrev.neg"), _class_files),
+    "SUBJ": TaskFiles(("SUBJ/subj.objective", "SUBJ/subj.subjective"), _class_files),
+    "MPQA": TaskFiles(("MPQA/mpqa.pos", "MPQA/mpqa.neg"), _class_files),
+    "SST-2": TaskFiles(SST[2], partial(_sentiment, classes=2)),
+    "SST-5": TaskFiles(SST[5], partial(_sentiment, classes=5)),
+    "TREC": TaskFiles(("TREC/train_5500.label", "TREC/TREC_10.label"), _questions),
+    "MRPC": TaskFiles(("MRPC/msr_paraphrase_train.txt", "MRPC/msr_paraphrase_test.txt"), _paraphrases),
+    "SICK-E": TaskFiles(SICK, _sick),
+    "SICK-R": TaskFiles(SICK, _sick),
+    "STSB": TaskFiles(tuple(f"STS/STSBenchmark/sts-{part}.csv" for part in SPLITS), _benchmark),
+    **{name: TaskFiles(_domains(name), _year) for name in STS},
+}

@@ -1,0 +1,146 @@
+"""Downstream tasks without a classifier grid of their own: folds, relatedness, similarity."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+import numpy as np
+from sklearn.metrics import f1_score
+from torch import Tensor
+
+from probes.classifiers.classifier import Grid, Labelled, as_tensors
+from probes.classifiers.grid import Tensors
+from probes.downstream.folds import FoldScores, by_folds, nested
+from probes.downstream.relatedness import correlation, regression
+from probes.downstream.similarity import cosines, rank_correlation, similarity
+from probes.statistics import fisher, wilson
+from probes.task import Items, Outcome, hashed
+from probes.vectors import Vectors, alone, pair
+
+DownstreamKind = Literal["nested", "folds", "relatedness", "similarity"]
+READERS = {"relatedness": "regression", "similarity": "cosine"}  # as probes.csv names them; the others: logreg
+
+
+@dataclass(frozen=True)
+class Downstream:
+    """One downstream task. `kind` is how it is scored:
+
+    `nested`: part `all`; folds inside folds, as there is no official split (InnerKFoldClassifier of the toolkit).
+    `folds`: parts `train` and `test`; L2 chosen by folds of train (KFoldClassifier).
+    `relatedness`: parts `train`, `dev` and `test`, scores in `rated`; a small regression.
+    `similarity`: any number of named parts; the cosine of the two vectors, no training.
+    """
+
+    name: str
+    kind: DownstreamKind
+    parts: Mapping[str, Items]
+    classes: int = 0
+    rated: tuple[float, float] = (0.0, 5.0)  # the lowest and the highest score
+    positive: int | None = None  # the class of which F1 is a second measure
+    grid: Grid = field(default_factory=lambda: Grid().logistic())
+    folds: int = 10
+    seed: int = 1
+    suite: str = "downstream"
+    needs: Literal["vectors"] = "vectors"
+    baselines: tuple[str, ...] = ("majority",)
+
+    @property
+    def reader(self) -> str:
+        """Its name in tables."""
+        return READERS.get(self.kind, "logreg")
+
+    @property
+    def sentences(self) -> list[str]:
+        """Every text, part by part."""
+        return [sentence for part in self.parts.values() for sentence in part.sentences]
+
+    @property
+    def fingerprint(self) -> str:
+        items = [part for named in self.parts.items() for part in named]
+        what = self.name, self.kind, self.rated, self.classes, self.positive
+        return hashed(*what, asdict(self.grid), self.folds, self.seed, *items)
+
+    @property
+    def test_items(self) -> str:
+        return hashed(self.parts["all" if "all" in self.parts else "test"])
+
+    def score(self, vectors: Vectors, device: str) -> Outcome:
+        """Score the task by its kind."""
+        started = time.monotonic()
+
+        def made(part: Items) -> Tensors:
+            features = vectors.features(part, alone if len(part.texts) == 1 else pair, device)[:]
+            return as_tensors(Labelled(features, part.gold), device)
+
+        if self.kind == "similarity":
+            domains = {name: (self._cosines(part, vectors), part.gold) for name, part in self.parts.items()}
+            outcome = _similarity(domains)
+        elif self.kind == "relatedness":
+            train, dev_part, test = (made(self.parts[part]) for part in ("train", "dev", "test"))
+            dev, found, chosen = regression(train, dev_part, test, self.rated, self.grid, self.seed)
+            outcome = _relatedness(100 * dev, found, self.parts["test"].gold, chosen)
+        elif self.kind == "folds":
+            train, test = made(self.parts["train"]), made(self.parts["test"])
+            by = by_folds(train, test, self.classes, self.folds, self.grid, self.seed, self.name)
+            outcome = self._folded(by, self.parts["test"].gold)
+        else:
+            by = nested(made(self.parts["all"]), self.classes, self.folds, self.grid, self.seed, self.name)
+            outcome = self._folded(by, self.parts["all"].gold)
+        return outcome._replace(seconds=time.monotonic() - started)
+
+    def baseline(self, name: str) -> Outcome:
+        """The most frequent class of the training part; 0 for a correlation.
+
+        Conneau et al. 2018, Table 5, "Chance".
+        """
+        assert name == "majority"
+        if self.kind == "similarity":
+            return _similarity({name: (np.zeros(len(part.gold)), part.gold) for name, part in self.parts.items()})
+        whole = self.parts.get("all")
+        train, test = (whole or self.parts[part] for part in ("train", "test"))
+        if self.kind == "relatedness":
+            return _relatedness(0.0, np.full(len(test.gold), train.gold.mean()), test.gold, {})
+        most = int(np.bincount(train.gold).argmax())
+        dev = 100 * float((train.gold == most).mean())
+        return self._classified(dev, np.full(len(test.gold), most), test.gold, {})
+
+    def _cosines(self, part: Items, vectors: Vectors) -> np.ndarray:
+        first, second = (_all(vectors, column) for column in part.texts)
+        return cosines(first.numpy(), second.numpy())
+
+    def _folded(self, found: FoldScores, gold: np.ndarray) -> Outcome:
+        chosen = {"l2": " ".join(f"{value:g}" for value in found.l2)} if len(found.l2) > 1 else {"l2": found.l2[0]}
+        outcome = self._classified(found.dev_accuracy, found.predicted, gold, dict(chosen))
+        return outcome._replace(test=found.test_accuracy)  # the mean over the folds
+
+    def _classified(
+        self, dev: float, predicted: np.ndarray, gold: np.ndarray, chosen: dict[str, float | int | str]
+    ) -> Outcome:
+        correct, positive = predicted == gold, self.positive
+        details = {} if positive is None else {"f1": 100 * float(f1_score(gold, predicted, pos_label=positive))}
+        low, high = wilson(int(correct.sum()), len(correct))
+        return Outcome(dev, 100 * float(correct.mean()), low, high, correct, chosen, details, 0.0)
+
+
+def _all(vectors: Vectors, column: object) -> Tensor:
+    return vectors.features(Items((column,), np.empty(len(column))), alone)[:]  # type: ignore[arg-type]
+
+
+def _relatedness(dev: float, found: np.ndarray, gold: np.ndarray, chosen: dict[str, float]) -> Outcome:
+    r = correlation(found, gold)
+    details = {"spearman": 100 * rank_correlation(found, gold), "mse": float(np.mean((found - gold) ** 2))}
+    return _correlated(dev, r, len(gold), dict(chosen), details)
+
+
+def _similarity(domains: dict[str, tuple[np.ndarray, np.ndarray]]) -> Outcome:
+    details = similarity(domains)
+    size = sum(len(gold) for _, gold in domains.values())
+    return _correlated(details["mean pearson"], details["mean pearson"] / 100, size, {}, details)
+
+
+def _correlated(
+    dev: float, r: float, pairs: int, chosen: dict[str, float | int | str], details: dict[str, float]
+) -> Outcome:
+    low, high = fisher(r, pairs)
+    return Outcome(dev, 100 * r, 100 * low, 100 * high, np.empty(0, dtype=bool), chosen, details, 0.0)

@@ -1,0 +1,26 @@
+"""Facts about a suite that reports need and scores do not contain; each suite states them in its `__init__.py`."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from typing import NamedTuple
+
+
+class Facts(NamedTuple):
+    """Facts of a suite, all of which have a default."""
+
+    axis: str = ""  # the label of the axis of its scores; empty: "SUITE score on test (%)"
+    published: Mapping[str, str] = {}  # by reader, or "" for all: the papers' table that is printed next to our scores
+    reference: tuple[str, ...] = ()  # published tables with people, shown too
+    groups: Mapping[str, str] = {}  # how the names of tasks begin, and the column of tables with their mean
+    one_reader: frozenset[str] = frozenset()  # tasks that have the same reader with every requested classifier
+    controls: bool = False  # whether control tasks and description lengths are defined for its tasks
+    choice: bool = True  # whether its other tasks are read by the classifier that the user chooses
+
+
+def facts_of(suite: str) -> Facts:
+    """The facts of the suite in `probes/SUITE/`; defaults for a suite that this version does not have."""
+    if not suite.isidentifier() or find_spec(f"probes.{suite}") is None:
+        return Facts()
+    found = getattr(import_module(f"probes.{suite}"), "FACTS", None)
+    return found if isinstance(found, Facts) else Facts()

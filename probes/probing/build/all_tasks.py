@@ -1,0 +1,108 @@
+"""The ten probing tasks (Conneau et al. 2018, section 2), built from constituency trees.
+
+A task is one entry in TASKS. Each draws from the same pool of sentences in the same order, and a sentence is in
+the same split in all tasks.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from common.errors import InputError
+from datamodules.trees.penn import Bracketed
+from probes.classification import Classification
+from probes.probing.build.analysis import analyse_all
+from probes.probing.build.coordination import coordination_inversion
+from probes.probing.build.depth import tree_depth
+from probes.probing.build.odd_man_out import odd_man_out
+from probes.probing.build.pool import Pool, Sizes, gather
+from probes.probing.build.sampling import TaskDraft
+from probes.probing.build.surface import sent_len, word_content
+from probes.probing.build.syntax import bigram_shift, top_constituents
+from probes.probing.build.tags import ENGLISH, TagSet
+from probes.probing.build.targets import by_target
+
+TASKS: dict[str, Callable[[Pool, Sizes], TaskDraft]] = {
+    "SentLen": sent_len,
+    "WC": word_content,
+    "TreeDepth": tree_depth,
+    "TopConst": top_constituents,
+    "BShift": bigram_shift,
+    "Tense": partial(by_target, "Tense", "tense"),
+    "SubjNum": partial(by_target, "SubjNum", "subject"),
+    "ObjNum": partial(by_target, "ObjNum", "object"),
+    "SOMO": odd_man_out,
+    "CoordInv": coordination_inversion,
+}
+
+
+class BuiltTasks(NamedTuple):
+    """Tasks in the order of the paper, with measurements of their controls."""
+
+    tasks: list[Classification]
+    controls: dict[str, dict[str, float]]  # task, what was measured, value
+    notes: dict[str, list[str]]  # task, what a reader should know: sizes and classes that were not to be had
+    samples: dict[str, dict[str, np.ndarray]]  # task, what was measured of each sentence, values
+    shape: np.ndarray  # (length, depth) sentences of the corpus
+    lacking: dict[str, str]  # tasks that could not be built, and why
+
+    def sentences(self) -> int:
+        """How many distinct sentences an encoder has to read."""
+        return len({s for task in self.tasks for split in task.parts for s in split.sentences})
+
+    def split_overlap(self) -> int:
+        """How many sentences are in more than one split, within a task or across tasks."""
+        splits = zip(*((task.train, task.dev, task.test) for task in self.tasks), strict=True)
+        held = [{s for part in split for s in part.sentences} for split in splits]
+        return sum(map(len, held)) - self.sentences()
+
+
+def supported_tasks(tags: TagSet) -> list[str]:
+    """The tasks that can be built from the labels of a tag set."""
+    needed = {"Tense": tags.tenses, "SubjNum": tags.numbers, "ObjNum": tags.numbers}
+    return [name for name in TASKS if needed.get(name, True)]
+
+
+def build_tasks(
+    trees: Iterable[Bracketed],
+    sizes: Sizes,
+    names: Sequence[str] = tuple(TASKS),
+    seed: int = 0,
+    partly: bool = False,
+    tags: TagSet = ENGLISH,
+) -> BuiltTasks:
+    """Build the named tasks. A task does not depend on which other tasks are built.
+
+    With too few trees a task is smaller, and its notes say so. Raises InputError if a task cannot be built at all;
+    with `partly` such tasks are listed in `lacking` instead.
+    """
+    unknown = [name for name in names if name not in TASKS]
+    if unknown:
+        raise InputError(f"no probing task {', '.join(unknown)}; choose from {', '.join(TASKS)}")
+    if unsupported := [name for name in names if name not in supported_tasks(tags)]:
+        these = ", ".join(unsupported)
+        raise InputError(f"the labels of {tags.name} do not support {these}: leave them out of probes.tasks=[...]")
+    sizes = Sizes(*sizes)
+    if min(sizes) < 1:
+        raise InputError(f"probing sizes {'/'.join(map(str, sizes))}: train, dev and test need sentences")
+    pool = gather(analyse_all(trees, tags), sizes, seed, tags)
+    drafts, lacking = {}, {}
+    for name in TASKS:
+        if name not in names:
+            continue
+        try:
+            drafts[name] = TASKS[name](pool, sizes)
+        except InputError as error:
+            if not partly:
+                raise
+            lacking[name] = str(error)
+    return BuiltTasks(
+        [draft.task for draft in drafts.values()],
+        {name: draft.controls for name, draft in drafts.items()},
+        {name: draft.notes for name, draft in drafts.items()},
+        {name: draft.samples for name, draft in drafts.items()},
+        pool.shape,
+        lacking,
+    )

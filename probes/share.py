@@ -1,0 +1,55 @@
+"""Tasks scored by several processes together: each encodes and scores its share."""
+
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from probes.evaluation import distinct_sentences, row_of
+from probes.results import ProbeRow
+from probes.task import Task
+from probes.vectors import EncodesSentences, Vectors, vectors_of
+
+
+class Share(NamedTuple):
+    """The place of a process among those that probe together."""
+
+    rank: int
+    world: int
+    gather: Callable[[Any], list[Any]]  # all-gather: the objects of all processes, in the order of ranks
+
+    def together(self, vectors: np.ndarray) -> np.ndarray:
+        """All vectors (N, D); each process has every `world`-th one."""
+        parts = self.gather(vectors)
+        whole = np.empty((sum(map(len, parts)), vectors.shape[1]), vectors.dtype) if self.world > 1 else vectors
+        for rank, part in enumerate(parts if self.world > 1 else []):
+            whole[rank :: self.world] = part
+        return whole
+
+
+ALONE = Share(0, 1, lambda part: [part])
+
+
+def score_together(
+    tasks: Sequence[Task],
+    model: EncodesSentences,
+    epoch: int,
+    step: int,
+    seed: int,
+    device: str,
+    share: Share = ALONE,
+) -> list[ProbeRow]:
+    """Score a model on every task; one row each, in the order of the tasks.
+
+    Several processes each encode their share of the distinct sentences and score their share of the tasks; all get
+    all rows.
+    """
+    sentences = distinct_sentences(tasks, "vectors")
+    vectors = Vectors(share.together(vectors_of(model.encode, sentences[share.rank :: share.world])), sentences)
+    progress = tqdm(
+        tasks[share.rank :: share.world], f"probing epoch {epoch}", disable=None, leave=False, unit=" tasks"
+    )
+    rows = [row_of(task, task.score(vectors, device), task.reader, epoch, step, seed) for task in progress]
+    return [row for same in zip_longest(*share.gather(rows)) for row in same if row is not None]

@@ -1,0 +1,58 @@
+"""From settings to tasks: the suites that a run or an evaluation asks for."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hydra.utils import get_method, instantiate
+from omegaconf import DictConfig
+
+from datamodules.corpus import Corpus
+from probes.classifiers.grid import Grid
+from probes.task import Task
+
+
+@dataclass
+class Context:
+    """What the suites of one run share."""
+
+    grid: Grid  # the classifiers of `probes.classifier`
+    seed: int
+    cache: Path  # a folder for what is built once
+    given_corpus: Corpus
+    corpus_used: bool = field(default=False, init=False)  # whether tasks were made from it
+
+    @property
+    def corpus(self) -> Corpus:
+        """The corpus of `corpus=`."""
+        self.corpus_used = True
+        return self.given_corpus
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The tasks of a suite."""
+
+    name: str  # its folder in probes/
+    tasks: list[Task]
+    of_corpus: bool  # whether they were made from the corpus
+
+
+def suites_of(config: DictConfig, corpus: Corpus, cache: Path) -> list[Suite]:
+    """The suites of `suite=` in its order.
+
+    `suites.NAME` has the function that builds a suite (`_target_`) and the key of its settings (`settings`). Raises
+    InputError if a suite lacks its source.
+    """
+    grid = instantiate(config.probes.classifier, _convert_="all")
+    found = []
+    for name, suite in (config.get("suites") or {}).items():
+        context = Context(grid, config.seed, cache, corpus)
+        tasks = get_method(suite["_target_"])(context, instantiate(config[suite["settings"]]))
+        found.append(Suite(str(name), tasks, context.corpus_used))
+    return found
+
+
+def tasks_of(suites: Iterable[Suite]) -> list[Task]:
+    """The tasks of all suites."""
+    return [task for suite in suites for task in suite.tasks]

@@ -1,0 +1,167 @@
+"""A model's vectors of the distinct sentences, and the features of items made of them, portion by portion."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from common.errors import InputError
+from probes.task import Items, Texts
+
+MATERIALISED = 512 << 20  # bytes; larger features are computed again at each reading instead of being kept
+PORTION = 2048  # items formed at a time
+
+
+class EncodesSentences(Protocol):
+    """The only method of a model that probing uses."""
+
+    def encode(self, sentences: list[str]) -> np.ndarray:
+        """Whitespace-tokenised sentences to vectors (N, D) float32, in the given order."""
+        ...
+
+
+FeatureMaker = Callable[[Sequence[Tensor]], Tensor]  # k columns (n, D) to features (n, F)
+
+
+def distinct(sentences: Iterable[str]) -> list[str]:
+    """Each sentence once, in the order of first appearance."""
+    return list(dict.fromkeys(sentences))
+
+
+def alone(columns: Sequence[Tensor]) -> Tensor:
+    """The vector u (n, D) of a sentence."""
+    return columns[0]
+
+
+def pair(columns: Sequence[Tensor]) -> Tensor:
+    """|u - v| and u * v (n, 2D) of a pair (Tai et al. 2015; SentEval)."""
+    u, v = columns
+    return torch.cat([(u - v).abs(), u * v], 1)
+
+
+class Vectors:
+    """The vectors (N, D) of distinct sentences, found by sentence."""
+
+    def __init__(self, matrix: np.ndarray, sentences: Sequence[str]) -> None:
+        self.matrix = torch.from_numpy(np.ascontiguousarray(matrix, dtype=np.float32))
+        self.sentences = sentences
+        self._row = {sentence: row for row, sentence in enumerate(sentences)}
+
+    def of(self, texts: Texts) -> "Column":
+        """One vector for each text; for a list of texts the mean of theirs."""
+        if len(texts) and not isinstance(texts[0], str):
+            lengths = torch.tensor([len(group) for group in texts])
+            return Column(self.matrix, self._rows([text for group in texts for text in group]), lengths)
+        return Column(self.matrix, self._rows(texts))  # type: ignore[arg-type]
+
+    def features(self, items: Items, make: FeatureMaker, device: str = "cpu") -> "Tensor | Streamed":
+        """The features (N, F) of items: a tensor up to `MATERIALISED` bytes, otherwise formed at each reading."""
+        formed = Streamed([self.of(column) for column in items.texts], make, device)
+        if 4 * formed.shape[0] * formed.shape[1] > MATERIALISED:
+            return formed
+        return formed[:]
+
+    def _rows(self, sentences: Sequence[str]) -> Tensor:
+        rows = np.fromiter((self._row[sentence] for sentence in sentences), dtype=np.int64, count=len(sentences))
+        return torch.from_numpy(rows)
+
+
+class Column:
+    """The vectors (N, D) of one text, or of the mean of several, of each of N items."""
+
+    def __init__(self, matrix: Tensor, rows: Tensor, lengths: Tensor | None = None) -> None:
+        """`rows (N,)` of the matrix; with `lengths (N,)`, the number of rows of each item."""
+        self.matrix, self.rows, self.lengths = matrix, rows, lengths
+        self.ends = None if lengths is None else torch.cat([torch.zeros(1, dtype=torch.long), lengths.cumsum(0)])
+
+    def __len__(self) -> int:
+        return len(self.rows if self.lengths is None else self.lengths)
+
+    def __getitem__(self, items: Tensor) -> Tensor:
+        """The vectors (B, D) of some items, `items (B,)`."""
+        if self.lengths is None or self.ends is None:
+            return self.matrix.index_select(0, self.rows[items])
+        some = torch.cat([self.rows[self.ends[item] : self.ends[item + 1]] for item in items.tolist()])
+        return torch.segment_reduce(self.matrix[some], "mean", lengths=self.lengths[items])
+
+
+class Streamed:
+    """Features (N, F) that are formed in portions of items when they are read; stands for a tensor in classifiers.
+
+    `shift`, `scale` and `axes` are applied to each portion: (x - shift) * scale @ axes.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        make: FeatureMaker,
+        device: str,
+        shift: Tensor | None = None,
+        scale: Tensor | None = None,
+        axes: Tensor | None = None,
+    ) -> None:
+        self.columns, self.make, self.device = columns, make, torch.device(device)
+        self.shift, self.scale, self.axes = shift, scale, axes
+        width = make([torch.zeros(1, column.matrix.shape[1]) for column in columns]).shape[1]
+        self.shape = (len(columns[0]), width if axes is None else axes.shape[1])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def index_select(self, dim: int, rows: Tensor) -> Tensor:
+        """The features (B, F) of some items, `rows (B,)`, as `Tensor.index_select(0, rows)`."""
+        made = self.make([column[rows.cpu()].to(self.device) for column in self.columns])
+        if self.shift is not None and self.scale is not None:
+            made = (made - self.shift).mul_(self.scale)
+        return made if self.axes is None else made @ self.axes
+
+    def __getitem__(self, some: slice) -> Tensor:
+        """The features of neighbouring items, formed in portions."""
+        rows = torch.arange(*some.indices(len(self)))
+        return torch.cat([self.index_select(0, part) for part in rows.split(PORTION)])
+
+    def split(self, size: int) -> Iterator[Tensor]:
+        """All items in portions of `size`, in order."""
+        return (self.index_select(0, part) for part in torch.arange(len(self)).split(size))
+
+    def __matmul__(self, axes: Tensor) -> "Streamed":
+        return self._with(axes=axes if self.axes is None else self.axes @ axes)
+
+    def standardised_by(self, mean: Tensor, scale: Tensor) -> "Streamed":
+        """(x - mean) * scale, formed when it is read."""
+        return self._with(shift=mean, scale=scale)
+
+    def deviation_and_mean(self) -> tuple[Tensor, Tensor]:
+        """The standard deviation and the mean (F,) of each feature over all items."""
+        mean = torch.stack([x.double().sum(0) for x in self.split(PORTION)]).sum(0) / len(self)
+        squares = torch.stack([(x.double() - mean).square().sum(0) for x in self.split(PORTION)]).sum(0)
+        return (squares / len(self)).sqrt().float(), mean.float()
+
+    def _with(self, **more: Tensor) -> "Streamed":
+        kept = {"shift": self.shift, "scale": self.scale, "axes": self.axes}
+        return Streamed(self.columns, self.make, str(self.device), **(kept | more))
+
+
+def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str]) -> np.ndarray:
+    """Vectors (N, D) float32 of sentences, from an array, a tensor or lists. Raises InputError for anything else."""
+    vectors = _as_floats(encode(sentences))
+    if vectors.ndim != 2 or len(vectors) != len(sentences):
+        wanted = f"({len(sentences)}, D)"
+        raise InputError(f"the model gave an array {vectors.shape} for {len(sentences)} sentences, not {wanted}")
+    if not np.isfinite(vectors).all():
+        bad = int((~np.isfinite(vectors).all(1)).argmax())
+        raise InputError(f"the model's vector of {sentences[bad]!r} is not finite in float32; it cannot be probed")
+    return vectors
+
+
+def _as_floats(given: Any) -> np.ndarray:
+    """Numbers of any type and on any device as float32; what is too large for that becomes infinite."""
+    try:
+        if isinstance(given, torch.Tensor):
+            return given.detach().to("cpu", torch.float32).numpy()
+        with np.errstate(over="ignore"):
+            return np.asarray(given, dtype=np.float32)
+    except (RuntimeError, TypeError, ValueError) as error:  # RuntimeError: a list of tensors that require gradients
+        raise InputError(f"the model gave no matrix of numbers but {type(given).__name__}: {error}") from None

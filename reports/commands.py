@@ -1,0 +1,166 @@
+"""The reports of report.py, a function for each. They take the settings of the command line.
+
+report.py imports this module only to make a report, because it loads matplotlib and scipy.
+"""
+
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+from matplotlib.figure import Figure
+
+from common.errors import InputError
+from common.files import atomic_write
+from reports.claims import CLAIMS
+from reports.correlation import FEWEST, ScoresByModel, correlate, draw_correlations, scores_of
+from reports.curves import Panel, draw_panels, panel_of
+from reports.drawing import save_figure
+from reports.evidence import evidence_of, published_evidence
+from reports.findings import as_markdown, check
+from reports.formats import FORMATS
+from reports.overlay import draw_overlay
+from reports.page import page
+from reports.published import TRAINING
+from reports.runs import ReportedModel, each_seed_once, models_of, read_run, run_folders
+from reports.sizes import by_size, draw_sizes, has_size
+from reports.table import Table, no_scores, own_cell, probing_table, training_table
+
+
+def given(arguments: SimpleNamespace, or_published: bool = False) -> list[ReportedModel]:
+    """The models of the given runs. Raises InputError for none, unless the report needs only published numbers."""
+    if not arguments.given and not (or_published and arguments.published):
+        instead = ", or published=true for the papers' own numbers" if or_published else ""
+        raise InputError(f"give run folders, runs/<objective>/<encoder>/<time>{instead}")
+    return models_of(each_seed_once(map(read_run, run_folders(map(Path, arguments.given)))))
+
+
+def quoted(arguments: SimpleNamespace) -> list[str] | None:
+    """The requested published tables; None leaves the choice to the table."""
+    return [] if arguments.published == ["none"] else arguments.published
+
+
+def table(arguments: SimpleNamespace) -> None:
+    models = given(arguments, or_published=True)
+    made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, quoted(arguments))
+    write_table(made, arguments)
+
+
+def training(arguments: SimpleNamespace) -> None:
+    write_table(training_table(given(arguments, or_published=True), quoted(arguments)), arguments)
+
+
+def curves(arguments: SimpleNamespace) -> None:
+    models = given(arguments)
+    panels = panels_of(models, arguments)
+    if not panels:
+        raise no_scores(models, arguments.suite)
+    print(save_figure((draw_overlay if arguments.overlay else draw_panels)(panels), arguments.out))
+
+
+def correlation(arguments: SimpleNamespace) -> None:
+    models = given(arguments, or_published=True)
+    probing, downstream = (both(models, arguments, suite, arguments.published) for suite in ("probing", "downstream"))
+    found = correlate(probing, downstream)
+    print(save_figure(draw_correlations(found), arguments.out))
+
+
+def size(arguments: SimpleNamespace) -> None:
+    runs = [run for model in given(arguments) for run in model.runs]
+    models = by_size(runs)
+    figure = draw_sizes(models, arguments.suite, arguments.epoch, arguments.classifier)
+    left_out("no encoder.dim", [str(run.folder) for run in runs if not has_size(run)])
+    left_out("one size alone", [model.title for model in models if len(model.sizes) < 2])
+    print(save_figure(figure, arguments.out))
+
+
+def findings(arguments: SimpleNamespace) -> None:
+    ours = None if arguments.published else given(arguments, or_published=True)
+    evidence = published_evidence() if ours is None else evidence_of(ours, arguments.epoch)
+    found = check(CLAIMS, evidence)
+    if arguments.claim is None:
+        write_text(as_markdown(found, evidence.notes), arguments.out)
+        return
+    named = [finding for finding in found if finding.name == arguments.claim.replace("_", " ")]
+    if not named:
+        raise InputError(f"no claim {arguments.claim!r}; there are {', '.join(finding.name for finding in found)}")
+    write_text(named[0].in_full, arguments.out)
+
+
+def html(arguments: SimpleNamespace) -> None:
+    models = given(arguments)
+    suites = dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows)
+    asked = quoted(arguments)
+    tables = [probing_table(models, s, arguments.epoch, arguments.classifier, asked) for s in suites]
+    if any(map(own_cell, models)):
+        tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
+    found = check(CLAIMS, evidence_of(models, arguments.epoch))
+    with atomic_write(arguments.out) as file:
+        file.write(page("Sentence encoders: what they learned", tables, figures(models, arguments), found))
+    print(arguments.out)
+
+
+def figures(models: list[ReportedModel], arguments: SimpleNamespace) -> list[tuple[str, Figure]]:
+    """Every figure that the runs allow, with its heading."""
+    panels = panels_of(models, arguments)
+    drawn = [("by epoch: all models", draw_overlay(panels))] if len(panels) > 1 else []
+    drawn += [(f"by epoch: {one.title}", draw_panels([one])) for one in panels]
+    sized = by_size(run for model in models for run in model.runs)
+    with suppress(InputError):  # there are no sizes to compare
+        figure = draw_sizes(sized, arguments.suite, arguments.epoch, arguments.classifier)
+        drawn.append(("by size of the sentence vector", figure))
+    suites = {row.suite for model in models for run in model.runs for row in run.rows}
+    if suites >= {"probing", "downstream"}:
+        probing, downstream = (both(models, arguments, suite, False) for suite in ("probing", "downstream"))
+        if len(probing.keys() & downstream) >= FEWEST:
+            drawn.append(("probing against downstream", draw_correlations(correlate(probing, downstream))))
+    return drawn
+
+
+def panels_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Panel]:
+    """The curves of the models that have scores of the suite."""
+    return [found for model in models if (found := panel(model, arguments)).lines]
+
+
+def panel(model: ReportedModel, arguments: SimpleNamespace) -> Panel:
+    """The curves of a model on one suite, by the requested classifier where a task has several."""
+    rows = [
+        sorted(
+            (row for row in run.rows if row.suite == arguments.suite),
+            key=lambda row: row.classifier == arguments.classifier,
+        )
+        for run in model.runs
+    ]
+    if all(run.evaluated for run in model.runs):  # one checkpoint each: several seeds are one point,
+        last = max((row.epoch for found in rows for row in found), default=0)  # also if their best epochs differ
+        rows = [[replace(row, epoch=last) for row in found] for found in rows]
+    return panel_of(model.title, rows, model.runs[0].score, [run.metrics for run in model.runs])
+
+
+def both(models: list[ReportedModel], arguments: SimpleNamespace, suite: str, published: bool) -> ScoresByModel:
+    """Scores of our models on a suite and, if requested, of the published ones."""
+    ours = scores_of(probing_table(models, suite, arguments.epoch, arguments.classifier, [])) if models else {}
+    theirs = scores_of(probing_table([], suite)) if published else {}
+    return ours | {f"{name} (published)": scores for name, scores in theirs.items()}
+
+
+def left_out(why: str, names: list[str]) -> None:
+    """Print in one line what a figure leaves out."""
+    if names:
+        print(f"left out, {why}: {'; '.join(names)}", file=sys.stderr)
+
+
+def write_table(made: Table, arguments: SimpleNamespace) -> None:
+    text = page(made.title, [made], []) if arguments.format == "html" else FORMATS[arguments.format](made)
+    write_text(text, arguments.out)
+
+
+def write_text(text: str, out: Path | None) -> None:
+    """To the file, or to standard output."""
+    if out is None:
+        print(text, end="")
+        return
+    with atomic_write(out) as file:
+        file.write(text)
+    print(out)

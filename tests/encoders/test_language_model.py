@@ -1,0 +1,223 @@
+"""lm:PATH, a causal language model on disk."""
+
+import json
+import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from common.errors import InputError
+from encoders import language_model
+from encoders.language_model import CausalLM
+from tests.encoders.small_language_models import TEXT, gpt2, save
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return gpt2(tmp_path_factory.mktemp("gpt2"))
+
+
+@pytest.fixture(scope="module")
+def llama(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another family: rotary positions, and fewer heads for keys than for queries."""
+    other = tmp_path_factory.mktemp("models") / "llama"
+    shutil.copytree(folder, other, ignore=shutil.ignore_patterns("model.safetensors", "config.json"))
+    sizes = {"hidden_size": 32, "intermediate_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4}
+    return save(other, "LlamaForCausalLM", vocab_size=300, num_key_value_heads=2, max_position_embeddings=64, **sizes)
+
+
+def alone(path: Path, text: str, begin: bool = True) -> tuple[list[int], np.ndarray]:
+    """Ids of one text and their log2 probabilities, one token at a time, as the library gives them."""
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(path)
+    model = transformers.AutoModelForCausalLM.from_pretrained(path).eval()
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+    row = [tokenizer.bos_token_id] * begin + ids
+    found = []
+    with torch.inference_mode():
+        for at in range(len(row) - len(ids), len(row)):
+            if at == 0:
+                found.append(0.0)
+                continue
+            logits = model(torch.tensor([row[:at]])).logits[0, -1].double()
+            found.append(float(logits.log_softmax(0)[row[at]]) / math.log(2))
+    return ids, np.array(found)
+
+
+LONG = "The cat sat on the mat. Then it slept. A dog saw the cat"
+TEXTS = [f"{LONG}, and the cat saw it.", f"{LONG} 😀.", LONG, f"{LONG}, and the mat?", "Where?", "", "The cat sat"]
+
+
+@pytest.mark.parametrize("kind", ["folder", "llama"])
+def test_every_token_has_the_probability_of_one_text_at_a_time(kind: str, request: pytest.FixtureRequest) -> None:
+    path = request.getfixturevalue(kind)
+    model = CausalLM(path, "cpu")
+    assert model.shares
+    for text, scored in zip(TEXTS, model.logprobs([("", text) for text in TEXTS]), strict=True):
+        ids, wanted = alone(path, text)
+        assert scored.tokens == model.tokenizer.convert_ids_to_tokens(ids)
+        np.testing.assert_allclose(scored.logprobs, wanted, atol=1e-4)
+        assert (scored.logprobs <= 0).all()
+
+
+def test_sharing_beginnings_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared, apart = CausalLM(folder, "cpu"), CausalLM(folder, "cpu")
+    apart.shares = False
+    pairs = [("", text) for text in TEXTS]
+    computed: list[int] = []
+    forward = shared.model.forward
+
+    def counted(*args: object, **more: object) -> object:
+        computed.append(more["input_ids"].numel())
+        return forward(*args, **more)
+
+    monkeypatch.setattr(shared.model, "forward", counted)
+    for one, other in zip(shared.logprobs(pairs), apart.logprobs(pairs), strict=True):
+        np.testing.assert_allclose(one.logprobs, other.logprobs, atol=1e-4)
+    assert sum(computed) < 0.65 * sum(len(shared.tokenizer(text)["input_ids"]) + 1 for text in TEXTS)
+
+
+def test_a_batch_stays_within_its_tokens(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language_model, "BATCH_TOKENS", 200)
+    model = CausalLM(folder, "cpu")
+    forward, sizes = model.model.forward, []
+
+    def counted(*args: object, **more: object) -> object:
+        sizes.append(more["input_ids"].numel())
+        return forward(*args, **more)
+
+    monkeypatch.setattr(model.model, "forward", counted)
+    model.logprobs([("", f"{LONG} {number}") for number in range(100)])  # all begin with the same words
+    assert len(sizes) > 4
+    assert max(sizes) <= 200
+
+
+@settings(max_examples=15)
+@given(st.lists(st.lists(st.sampled_from(LONG.split()), max_size=40).map(" ".join), max_size=8), st.integers(64, 400))
+def test_a_text_has_the_same_probability_in_any_company(folder: Path, texts: list[str], budget: int) -> None:
+    model = _models(folder)
+    before = language_model.BATCH_TOKENS
+    language_model.BATCH_TOKENS = budget
+    try:
+        together = model.logprobs([("", text) for text in texts])
+    finally:
+        language_model.BATCH_TOKENS = before
+    for text, scored in zip(texts, together, strict=True):
+        np.testing.assert_allclose(scored.logprobs, model.logprobs([("", text)])[0].logprobs, atol=1e-4)
+
+
+_KEPT: dict[Path, CausalLM] = {}
+
+
+def _models(path: Path) -> CausalLM:
+    return _KEPT.setdefault(path, CausalLM(path, "cpu"))
+
+
+def test_offsets_are_characters_of_the_continuation(folder: Path) -> None:
+    scored = CausalLM(folder, "cpu").logprobs([("A 😀 dog", " saw the cat")])[0]
+    continuation = " saw the cat"
+    assert "".join(continuation[a:b] for a, b in scored.offsets).replace(" ", "") == "sawthecat"
+    assert scored.offsets[0, 0] in (0, 1)
+
+
+def test_a_context_is_scored_with_its_continuation(folder: Path) -> None:
+    model = CausalLM(folder, "cpu")
+    whole, part = model.logprobs([("", "The cat sat on the mat."), ("The cat sat", " on the mat.")])
+    assert part.tokens == whole.tokens[-len(part.tokens) :]
+    np.testing.assert_allclose(part.logprobs, whole.logprobs[-len(part.tokens) :], atol=1e-4)
+
+
+def test_bos_and_eos_are_switched(folder: Path) -> None:
+    text = "The cat sat"
+    _, with_bos = alone(folder, text)
+    _, without = alone(folder, text, begin=False)
+    (plain,) = CausalLM(folder, "cpu", bos=False).logprobs([("", text)])
+    assert plain.logprobs[0] == without[0] == 0
+    np.testing.assert_allclose(plain.logprobs, without, atol=1e-4)
+    (ended,) = CausalLM(folder, "cpu", eos=True).logprobs([("", text)])
+    assert ended.tokens[-1] == "<|endoftext|>"
+    assert ended.offsets[-1].tolist() == [len(text)] * 2
+    np.testing.assert_allclose(ended.logprobs[:-1], with_bos, atol=1e-4)
+
+
+def test_a_text_longer_than_the_context_is_read_in_windows(tmp_path: Path) -> None:
+    model = CausalLM(gpt2(tmp_path, context=10), "cpu")
+    text = " ".join(TEXT[:3])
+    with pytest.warns(UserWarning, match="1 texts longer than the model's context read in windows of 10 .* every 5"):
+        (scored,) = model.logprobs([("", text)])
+    assert model.long_texts == 1
+    row = [model.begin, *model.tokenizer(text, add_special_tokens=False)["input_ids"]]
+    wanted = []
+    for at in range(1, len(row)):
+        start = 0 if at < 10 else 5 * math.ceil((at - 9) / 5)  # the first window that holds the token
+        with torch.inference_mode():
+            logits = model.model(torch.tensor([row[start:at]])).logits[0, -1].double()
+        wanted.append(float(logits.log_softmax(0)[row[at]]) / math.log(2))
+    np.testing.assert_allclose(scored.logprobs, wanted, atol=1e-4)
+
+
+def _no_tokenizer(path: Path) -> None:
+    (path / "tokenizer.json").unlink()
+
+
+def _no_weights(path: Path) -> None:
+    (path / "model.safetensors").unlink()
+
+
+def _pickled(path: Path) -> None:
+    (path / "model.safetensors").rename(path / "pytorch_model.bin")
+
+
+def _cut_off(path: Path) -> None:
+    (path / "model.safetensors").write_bytes((path / "model.safetensors").read_bytes()[:1000])
+
+
+def _no_json(path: Path) -> None:
+    (path / "config.json").write_text("{")
+
+
+def _own_code(path: Path) -> None:
+    config = json.loads((path / "config.json").read_text())
+    code = {"model_type": "own", "auto_map": {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}}
+    (path / "config.json").write_text(json.dumps({**config, **code}))
+    (path / "own.py").write_text(f"from pathlib import Path\nPath({str(path / 'ran')!r}).touch()\n")
+
+
+def _sees_ahead(path: Path) -> None:
+    for name in ("model.safetensors", "config.json"):
+        (path / name).unlink()
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 20}
+    save(path, "BertLMHead", vocab_size=300, is_decoder=False, **sizes)
+
+
+def _fewer_words(path: Path) -> None:
+    (path / "model.safetensors").unlink()
+    save(path, "GPT2LMHead", vocab_size=200, n_positions=64, n_embd=32, n_layer=2, n_head=2)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [_no_tokenizer, _no_weights, _pickled, _cut_off, _no_json, _own_code, _sees_ahead, _fewer_words],
+)
+def test_a_folder_without_a_causal_model_is_refused_in_one_line(
+    folder: Path, tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "model"
+    shutil.copytree(folder, path)
+    spoil(path)
+    with pytest.raises(InputError, match=f"lm:{path}: ") as said:
+        CausalLM(path, "cpu")
+    assert "\n" not in str(said.value)
+    assert not (path / "ran").exists()
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such folder"):
+        CausalLM(tmp_path / "nothing")

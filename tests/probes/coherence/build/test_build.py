@@ -1,0 +1,377 @@
+"""Coherence suites built from the published formats and from open data."""
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common.errors import InputError
+from probes.coherence.build.__main__ import command, understand
+from probes.coherence.build.cloze import cloze
+from probes.coherence.build.connectives import CONNECTIVES, connectives
+from probes.coherence.build.gum import read_documents
+from probes.coherence.build.order import order
+from probes.coherence.build.remention import remention
+from probes.coherence.build.report import controls
+from probes.coherence.build.speakers import speakers
+from probes.coherence.build.texts import ANSWER, CONTEXT, ENDINGS, SourceText, read_texts
+from probes.coherence.build.winograd import inserted, winograd
+from probes.surprisals import score_pairs
+from probes.coherence.scoring import pairs_of, score_suite
+from probes.coherence.suite_file import TestSuite, read_suite
+from tests.fuzzing import refusal, corrupted
+
+DATA = Path(__file__).parents[5] / "shared" / "data"
+SENTENCE = st.sampled_from(["She ran.", "It rained.", "He slept all day.", "The end."])
+STORIES = st.lists(st.lists(SENTENCE, min_size=1, max_size=12), max_size=6)
+
+
+def texts(stories: list[list[str]], dialogue: bool = False) -> list[SourceText]:
+    return [SourceText(f"story {number}", story, dialogue) for number, story in enumerate(stories)]
+
+
+def control_scores(suite: TestSuite) -> list[float]:
+    return [
+        prediction.percent
+        for model in controls(suite).values()
+        for prediction in score_suite(suite, score_pairs(model, pairs_of(suite))).predictions
+    ]
+
+
+@given(STORIES, st.booleans(), st.integers(0, 9))
+def test_a_shuffled_text_has_the_same_sentences_in_another_order(stories: list, dialogue: bool, seed: int) -> None:
+    whole, context = order(texts(stories, dialogue), seed).suites
+    for suite in (whole, context):
+        for item in suite.items:
+            original, shuffled = (" ".join(regions) for regions in item.texts)
+            assert original != shuffled
+            assert Counter(original.split()) == Counter(shuffled.split())
+        if suite.items:
+            assert control_scores(suite) == [50, 50]
+    for item in context.items:
+        assert item.texts[0][1] == item.texts[1][1]
+    if not dialogue:
+        assert all(
+            sum(text.count(end) for end in ("ran.", "ned.", "day.", "end.")) == 5
+            for i in whole.items
+            for text in i.texts[0]
+        )
+
+
+def test_an_item_is_shuffled_in_the_same_way_in_any_company() -> None:
+    first, second = ["a", "b", "c", "d", "e"], ["f", "g", "h", "i", "j"]
+    both = order(texts([first, second]), 3).suites[0]
+    alone = order(texts([first, second])[1:], 3).suites[0]
+    assert both.items[1].texts == alone.items[0].texts
+    assert len({order(texts([first]), seed).suites[0].items[0].texts for seed in range(5)}) > 1
+
+
+@given(st.lists(st.lists(SENTENCE, min_size=4, max_size=11), max_size=8))
+def test_stories_exchange_their_endings_in_pairs(stories: list) -> None:
+    (suite,) = cloze(texts(stories)).suites
+    right, wrong = (Counter(item.texts[at][1] for item in suite.items) for at in (0, 1))
+    assert right == wrong
+    for item in suite.items:
+        assert item.texts[0][0] == item.texts[1][0]
+        assert item.texts[0][1] != item.texts[1][1]
+    if suite.items:
+        assert control_scores(suite) == [50, 50]
+
+
+COLUMNS = ["InputStoryid", *CONTEXT, *ENDINGS, ANSWER]
+CLOZE = f"""{",".join(COLUMNS)}
+b9,My friends dance.,They invite me.,I went along.,"I danced, badly.",They invited me again.,I stayed home.,2
+c1,Tom was hungry.,He had no food.,He went out.,He found a shop.,He bought bread.,He hated bread.,1
+"""
+ROC = """storyid,storytitle,sentence1,sentence2,sentence3,sentence4,sentence5
+9a,The Test,Jen had a test.,She studied.,She slept.,She wrote it.,"She said ""hi""."
+"""
+PERSONA = """1 your persona: i like cats.
+2 partner's persona: i run.
+3 hello .\thi , how are you ?\t\tno|yes
+4 fine .\tgood to hear .\t\tno|yes
+1 your persona: i ski.
+2 __SILENCE__\thello there .\t\tno|yes
+3 hi .\tdo you ski ?\t\tno|yes
+"""
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_story_cloze_test_is_read(tmp_path: Path) -> None:
+    (suite,) = cloze(read_texts(written(tmp_path / "cloze.csv", CLOZE))).suites
+    context = "My friends dance. They invite me. I went along. I danced, badly."
+    assert suite.items[0].texts == ((context, "I stayed home."), (context, "They invited me again."))
+    assert suite.items[1].texts[0][1] == "He bought bread."
+    assert suite.items[0].source == "cloze.csv:b9"
+
+
+def test_rocstories_and_personachat_are_read(tmp_path: Path) -> None:
+    (story,) = read_texts(written(tmp_path / "roc.csv", ROC))
+    assert story.sentences[-1] == 'She said "hi".'
+    one, two = read_texts(written(tmp_path / "chat.txt", PERSONA))
+    assert one == SourceText("chat.txt:1", ["hello .", "hi , how are you ?", "fine .", "good to hear ."], True)
+    assert two == SourceText("chat.txt:5", ["hello there .", "hi .", "do you ski ?"], True)
+
+
+def test_json_lines_are_read(tmp_path: Path) -> None:
+    records = [
+        {"id": "a", "sentences": ["One .", " Two  words . "]},
+        {"id": "b", "sentences": ["One ."], "text": ["One."]},
+        {"turns": [{"speaker": "A", "text": "Hi."}, {"speaker": "B", "text": ""}]},
+        {"id": "d", "sections": [{"title": "T", "paragraphs": [["One."], ["Two.", "Three."]]}]},
+    ]
+    path = tmp_path / "texts.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, records)).encode()))
+    assert list(read_texts(path)) == [
+        SourceText("texts.jsonl.gz:a", ["One .", "Two words ."]),
+        SourceText("texts.jsonl.gz:b", ["One."]),
+        SourceText("texts.jsonl.gz:3", ["Hi."], True),
+        SourceText("texts.jsonl.gz:d", ["One.", "Two.", "Three."]),
+    ]
+
+
+SCHEMA = {
+    "text": "The trophy does not fit into the suitcase because it is too large.",
+    "pronoun": "it",
+    "pronoun_loc": 50,
+    "options": ["The trophy", "the suitcase"],
+    "label": 0,
+}
+
+
+def test_a_schema_has_its_pronoun_replaced(tmp_path: Path) -> None:
+    full, partial = winograd(written(tmp_path / "wsc.jsonl", json.dumps(SCHEMA))).suites
+    before = "The trophy does not fit into the suitcase because"
+    rest = "is too large."
+    assert partial.items[0].texts == ((before, "the trophy", rest), (before, "the suitcase", rest))
+    assert full.items[0].texts[0] == (f"{before} the trophy {rest}",)
+
+
+COLLECTION = """<?xml version="1.0" encoding="ISO-8859-1"?>
+<!DOCTYPE collection SYSTEM "schema.dtd">
+<collection>
+<schema>
+<text>
+<txt1>The trophy does not fit into the suitcase because</txt1>
+<pron>it</pron>
+<txt2>is too  large.</txt2>
+</text>
+<quote><quote1></quote1><pron>it</pron><quote2>is too large</quote2></quote>
+<answers><answer>The trophy</answer><answer>the suitcase</answer></answers>
+<correctAnswer> A. </correctAnswer>
+<source>(Levesque)</source>
+</schema>
+</collection>
+"""
+
+
+def test_the_published_collection_gives_the_same_schemas(tmp_path: Path) -> None:
+    published = winograd(written(tmp_path / "wsc.xml", COLLECTION))
+    ours = winograd(written(tmp_path / "wsc.jsonl", json.dumps(SCHEMA)))
+    for one, other in zip(published.suites, ours.suites, strict=True):
+        assert [item.texts for item in one.items] == [item.texts for item in other.items]
+        assert one.items[0].source == "wsc.xml:1"
+
+
+def test_a_collection_that_defines_entities_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "wsc.xml", COLLECTION.replace('"schema.dtd"', '[<!ENTITY a "b">]'))
+    with pytest.raises(InputError, match="entities"):
+        winograd(path)
+
+
+@pytest.mark.parametrize(
+    ("option", "pronoun", "before", "after", "wanted"),
+    [
+        ("The man", "he", "The man saw the boy because", "ran", "the man"),
+        ("Bill", "his", "John hit Bill on", "nose", "Bill's"),
+        ("the boy", "He", "The man saw the boy.", "ran", "The boy"),
+        ("Lemons", "they", "The lemons and lemons here, as", "are sour", "lemons"),
+        ("My dog", "it", "My dog ate, and", "slept", "my dog"),
+    ],
+)
+def test_a_noun_takes_the_form_of_its_place(option: str, pronoun: str, before: str, after: str, wanted: str) -> None:
+    assert inserted(option, pronoun, before, after) == wanted
+
+
+SENTENCES = ["A man saw Ann .", "He waved , since she smiled .", "However , she left ."]
+RAW = ["A man saw Ann.", "He waved, since she smiled.", "However, she left."]
+TAGS = ["DT", "NN", "VBD", "NNP", ".", "PRP", "VBD", ",", "IN", "PRP", "VBD", ".", "RB", ",", "PRP", "VBD", "."]
+MENTIONS = [([1, 2], 1, "common"), ([4, 4], 2, "proper"), ([6, 6], 1, "pronoun"), ([10, 10], 2, "pronoun")]
+RELATIONS = """doc	type	sense	sense2	conn	conn_toks	arg1_toks
+d	Explicit	Contingency.Cause.Reason	Temporal.Asynchronous.Succession	since	9	6-7
+d	Explicit	Comparison.Contrast		However	13	6-7,9
+d	Implicit	Comparison.Contrast		yet		1-5
+d	Explicit	Comparison.Contrast		as	1	2
+d	Explicit	Comparison.Contrast		and	9	1
+"""
+
+
+@pytest.fixture
+def gum(tmp_path: Path) -> Path:
+    folder = tmp_path / "gum"
+    folder.mkdir()
+    written(folder / "dev.docs.jsonl", json.dumps({"id": "d", "sentences": SENTENCES, "text": RAW}))
+    mentions = [{"span": span, "entity": entity, "form": form} for span, entity, form in MENTIONS]
+    coref = {
+        "id": "d",
+        "mentions": [*mentions, {"span": [15, 15], "entity": 2, "form": "pronoun"}],
+        "tokens": {"xpos": TAGS},
+    }
+    written(folder / "dev.coref.jsonl", json.dumps(coref))
+    written(folder / "dev.gdtb.tsv", RELATIONS)
+    return folder
+
+
+def test_tokens_are_found_in_the_raw_text(gum: Path) -> None:
+    document = read_documents(gum)["d"]
+    assert document.text(1, 5) == RAW[0]
+    assert document.text(4, 7) == "Ann. He waved"
+    assert document.text(9, 8) == ""
+    assert (document.first_of(8), document.last_of(8)) == (6, 12)
+
+
+def test_a_connective_stands_against_each_other_one(gum: Path) -> None:
+    draft = connectives(gum)
+    first, second = draft.suites
+    assert (first.name, second.name) == ("connectives_however_contrast", "connectives_since_causal-temporal")
+    assert second.conditions == ("since", *(word for word in CONNECTIVES if word != "since"))
+    assert second.items[0].texts[0] == ("He waved,", "since", "she smiled.")
+    assert second.items[0].texts[3] == ("He waved,", "however", "she smiled.")
+    assert first.items[0].texts[0] == ("He waved, since she smiled.", "However", ", she left.")
+    assert first.items[0].texts[6] == ("He waved, since she smiled.", "Yet", ", she left.")
+    assert len(second.predictions) == 6
+    assert draft.excluded == {"relations in which the first argument does not come before the connective": 1}
+
+
+def test_a_pronoun_stands_against_its_phrase(gum: Path) -> None:
+    draft = remention(gum)
+    texts = [item.texts for item in draft.suites[0].items]
+    assert texts == [
+        (("A man saw Ann.", RAW[1]), ("A man saw Ann.", "The man waved, since she smiled.")),
+        (("A man saw Ann.", RAW[1]), ("A man saw Ann.", "He waved, since Ann smiled.")),
+    ]
+    assert draft.excluded == {"pronouns without a phrase in the sentence before": 1}
+
+
+def test_contradictions_are_said_by_the_same_or_another_speaker(tmp_path: Path) -> None:
+    records = [
+        {"sentence1": "i am a nurse.", "sentence2": "i am a teacher.", "label": "negative"},
+        {"sentence1": "i am a nurse.", "sentence2": "i help people.", "label": "positive"},
+    ]
+    whole = written(tmp_path / "dnli.json", json.dumps(records))
+    lines = written(tmp_path / "dnli.jsonl", "\n".join(map(json.dumps, records)))
+    sick = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    table = written(tmp_path / "sick.txt", sick + "1\ti am a nurse.\ti am a teacher.\t3\tCONTRADICTION\n")
+    for path in (whole, lines, table):
+        (suite,) = speakers(path).suites
+        assert [item.texts for item in suite.items] == [
+            (("i am a nurse. [SEP]", "i am a teacher."), ("i am a nurse.", "i am a teacher."))
+        ]
+
+
+def test_the_command_writes_suites_and_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stories = [[f"Word{n} a{m}." for m in range(5)] for n in range(9)]
+    lines = "\n".join(json.dumps({"id": n, "sentences": story}) for n, story in enumerate(stories))
+    source = written(tmp_path / "stories.jsonl", lines)
+    for out in ("one", "two"):
+        arguments = ["phenomenon=order", f"source={source}", f"out={tmp_path / out}", "seed=3", "items=4"]
+        assert command(arguments) == 0
+    assert "2 suites, 8 items" in capsys.readouterr().out
+    suite = read_suite(tmp_path / "one" / "shuffle_narration_all.json")
+    assert [item.number for item in suite.items] == [1, 2, 3, 4]
+    assert all(item.source.startswith("stories.jsonl:") for item in suite.items)
+    report = (tmp_path / "one" / "report.md").read_text()
+    assert (
+        "| unigram | `(1;%original%) < (1;%shuffled%)` | 50.0 [15.0, 85.0] of 4 items, 4 ties counted half |" in report
+    )
+    for name in ("shuffle_narration_all.json", "shuffle_narration_context.json", "report.md"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "phenomenon= is missing"),
+        (["order"], "order: not understood"),
+        (["phenomenon=odd", "source=.", "out=x"], "choose from order, cloze"),
+        (["phenomenon=order", "source=no/such", "out=x"], "no/such: no such file"),
+        (["phenomenon=order", "source=.", "out=x", "seed=-1"], "seed=-1: give a whole number"),
+        (["phenomenon=order", "source=.", "out=x", "items=0"], "items=0"),
+        (["phenomenon=winograd", "source=.,.", "out=x"], "reads one source"),
+    ],
+)
+def test_arguments_that_are_no_order_are_refused(arguments: list[str], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        understand(arguments)
+
+
+def test_a_source_without_an_item_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = written(tmp_path / "short.jsonl", json.dumps({"sentences": ["One."]}))
+    assert command(["phenomenon=order", f"source={source}", f"out={tmp_path / 'out'}"]) == 2
+    assert capsys.readouterr().err == (f"error: {source}: no item for order (1 texts of fewer than 5 sentences)\n")
+
+
+FORMATS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "cloze.csv": (CLOZE, lambda path: cloze(read_texts(path))),
+    "roc.csv": (ROC, lambda path: order(read_texts(path), 0)),
+    "chat.txt": (PERSONA, lambda path: order(read_texts(path), 0)),
+    "stories.jsonl": (json.dumps({"sections": [{"paragraphs": [["a", "b"]]}]}), lambda path: list(read_texts(path))),
+    "turns.jsonl": (json.dumps({"turns": [{"text": "a"}, {"text": "b"}]}), lambda path: list(read_texts(path))),
+    "wsc.jsonl": (json.dumps(SCHEMA), winograd),
+    "wsc.xml": (COLLECTION, winograd),
+    "dnli.json": (json.dumps([{"sentence1": "a", "sentence2": "b", "label": "negative"}]), speakers),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(data=st.data())
+def test_a_corrupted_source_is_read_or_refused_in_one_line(
+    tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
+) -> None:
+    whole, read = FORMATS[name]
+    path = tmp_path_factory.mktemp("corrupted") / name
+    path.write_bytes(data.draw(corrupted(whole.encode())))
+    refusal(lambda: read(path), path)
+
+
+@pytest.mark.parametrize("name", ["dev.docs.jsonl", "dev.coref.jsonl", "dev.gdtb.tsv"])
+@given(data=st.data())
+def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(gum: Path, name: str, data: st.DataObject) -> None:
+    whole = (gum / name).read_bytes()
+    (gum / name).write_bytes(data.draw(corrupted(whole)))
+    try:
+        for build in (connectives, remention):
+            refusal(partial(build, gum), gum)
+    finally:
+        (gum / name).write_bytes(whole)
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="needs the open data")
+@pytest.mark.parametrize(
+    ("phenomenon", "source", "suites", "items"),
+    [
+        ("winograd", "winograd/wsc273.jsonl", 2, 546),
+        ("remention", "gum", 1, 1037),
+        ("connectives", "gum", 21, 505),
+        ("cloze", "stories/aesop_for_children.jsonl.gz", 1, 236),
+        ("order", "dialogue/taskmaster4_coffee.jsonl.gz", 2, 816),
+        ("speakers", "senteval_downstream/data/downstream/SICK/SICK_trial.txt", 1, 74),
+    ],
+)
+def test_open_data_give_suites_that_are_read_again(
+    tmp_path: Path, phenomenon: str, source: str, suites: int, items: int
+) -> None:
+    assert command([f"phenomenon={phenomenon}", f"source={DATA / source}", f"out={tmp_path}"]) == 0
+    found = [read_suite(path) for path in tmp_path.glob("*.json")]
+    assert (len(found), sum(len(suite.items) for suite in found)) == (suites, items)
+    assert all(item.source for suite in found for item in suite.items)

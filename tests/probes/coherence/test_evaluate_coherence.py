@@ -1,0 +1,145 @@
+"""evaluate.py with suite=coherence: language models on disk, counts and controls, next to the published scores."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig
+
+from common.csv_files import read_csv
+from common.errors import InputError
+from encoders.language_model import CausalLM
+from evaluate import CONFIGS, evaluate
+from probes.classifiers.grid import Grid
+from probes.coherence.models import Length
+from probes.coherence.suite_file import write_suite
+from probes.coherence.tasks import tasks
+from probes.coherence.world import world_suites
+from probes.results import read_rows
+from probes.suites import Context
+from report import main
+from reports.evaluations import WrittenScores, show
+from tests.encoders.small_language_models import gpt2
+from tests.tiny_corpus import TinyCorpus
+from training.build import refuse_surprisals
+
+SMALL = ["suite=coherence", "coherence.items=6", "corpus.size=200"]
+PROBING = ["probes.train_size=50", "corpus.size=200"]
+
+
+def settings(*more: str) -> DictConfig:
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        return compose("evaluate", [*(PROBING if "suite=probing" in more else SMALL), *more])
+
+
+def scored(folder: Path, *more: str) -> list[WrittenScores]:
+    return evaluate(settings(f"cache={folder / 'cache'}", f"out={folder / 'out'}", *more))
+
+
+@pytest.fixture(scope="module")
+def lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return gpt2(tmp_path_factory.mktemp("gpt2"), 128)
+
+
+def characters(pairs: list[tuple[str, str]]) -> list:
+    """A callable to be scored: the lengths of words."""
+    return Length().logprobs(pairs)
+
+
+def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores(
+    lm: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [f"model=[lm:{lm},ngram,unigram,length,call:{__name__}:characters]"]
+    done = scored(tmp_path, *asked)
+    show(done, settings(*asked))
+    printed = capsys.readouterr().out
+    for said in (
+        "language model",
+        "N-gram",
+        "Unigram",
+        "Length",
+        "DialoGPT",
+        "Beyer et al. 2021, Tables 1 to 5",
+        "ties, counted half: 6",
+        "cannot tell",
+        "±",
+    ):
+        assert said in printed
+    assert "protocol=" not in printed  # no classifier has read anything
+    length, called = (d.scores.main for d in done[3:])
+    assert [e.row.test_accuracy for e in length] == [e.row.test_accuracy for e in called]
+
+
+def test_a_report_has_the_rows_of_the_folder(lm: Path, tmp_path: Path) -> None:
+    (done,) = scored(tmp_path, f"model=lm:{lm}")
+    found = {row.task: row.test_accuracy for row in read_rows(done.folder / "probes.csv")}
+    assert found == {e.row.task: round(e.row.test_accuracy, 2) for e in done.scores.main}
+    out = tmp_path / "table.md"
+    assert main(["table", str(done.folder), "suite=coherence", f"out={out}"]) == 0
+    assert "| shuffle_narration_all |" in out.read_text()
+    assert "GPT-2" in out.read_text()
+
+
+def test_the_bits_of_each_token_are_kept_and_give_the_details(lm: Path, tmp_path: Path) -> None:
+    (done,) = scored(tmp_path, f"model=lm:{lm}")
+    lines = [json.loads(line) for line in (done.folder / "surprisals.jsonl").read_text().splitlines()]
+    assert len(lines) == sum(len(s.items) * len(s.conditions) for s in world_suites(6, seed=1))
+    ours = [line for line in lines if (line["suite"], line["condition"]) == ("shuffle_narration_all", "shuffled")]
+    bits = [sum(line["surprisals"]) for line in ours]
+    kept = {(row["task"], row["measure"]): float(row["score"]) for row in read_csv(done.folder / "details.csv")}
+    assert kept["shuffle_narration_all", "sum shuffled 1"] == pytest.approx(np.mean(bits), abs=0.01)
+
+
+def test_scoring_a_model_again_scores_no_text(lm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (first,) = scored(tmp_path, f"model=lm:{lm}")
+    monkeypatch.setattr(CausalLM, "logprobs", lambda *_: pytest.fail("scored again"))
+    (again,) = scored(tmp_path, f"model=lm:{lm}")
+    assert [e.row for e in again.scores.main] == [e.row for e in first.scores.main]
+
+
+def test_the_tokens_that_begin_and_end_a_text_make_another_model(lm: Path, tmp_path: Path) -> None:
+    kinds = [[], ["bos=false"], ["eos=true"]]
+    done = [scored(tmp_path, f"model=lm:{lm}", *kind)[0] for kind in kinds]
+    assert len({d.folder for d in done}) == 3
+    sums = [d.scores.main[0].details["sum original 1"] for d in done]
+    assert sums[1] < sums[0] < sums[2]  # the first token has no surprisal; the last one more
+
+
+def test_suites_in_files_are_scored_as_those_in_memory(lm: Path, tmp_path: Path) -> None:
+    for suite in world_suites(6, seed=1):
+        write_suite(suite, tmp_path / "suites" / f"{suite.name}.json")
+    (here,) = scored(tmp_path, f"model=lm:{lm}")
+    (there,) = scored(tmp_path, f"model=lm:{lm}", f"coherence.paths=[{tmp_path / 'suites'}]")
+    by_name = {e.row.task: e.row for e in there.scores.main}
+    assert all(by_name[e.row.task] == e.row for e in here.scores.main)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["model=majority"], "model=majority: has no language model, which suite=coherence needs; give lm:PATH"),
+        (["model=bov"], "has no language model"),
+        (["model=lm:no/such"], "no such folder"),
+        (["model=ngram", "suite=probing"], "a baseline of other suites; suite=probing has majority"),
+        ([f"model=call:{__name__}:characters", "suite=[probing,coherence]"], "gives vectors or surprisals, not both"),
+        (["write_sentences=all.txt"], "suite=coherence needs none"),
+        (["model=ngram", "control=true"], "apply only to probing tasks"),
+    ],
+)
+def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(tmp_path: Path, more: list[str], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        scored(tmp_path, "embeddings.dim=4", *more)
+
+
+def test_a_language_model_has_no_vectors(lm: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no vectors, which suite=probing needs"):
+        scored(tmp_path, f"model=lm:{lm}", "suite=[probing,coherence]", "probes.train_size=50")
+
+
+def test_a_run_is_told_that_it_has_no_language_model(tmp_path: Path) -> None:
+    context = Context(Grid(), 1, tmp_path, TinyCorpus())
+    items = tasks(context, {"paths": None, "items": 2, "metric": None, "compat": None})
+    with pytest.raises(InputError, match="suite=coherence: needs a language model"):
+        refuse_surprisals(items)

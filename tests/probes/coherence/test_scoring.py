@@ -1,0 +1,149 @@
+"""Which predictions hold."""
+
+import math
+
+import numpy as np
+import pytest
+
+from common.errors import InputError
+from probes.coherence.models import Called, Length
+from probes.coherence.ngram import NgramModel
+from probes.coherence.scoring import pairs_of, score_line, score_suite, token_records
+from probes.coherence.suite_file import Item, TestSuite
+from probes.statistics import wilson
+from probes.surprisals import Pair, TokenLogprobs, checked, score_pairs
+
+
+def suite(metric: str, formula: str, *texts: tuple[tuple[str, ...], tuple[str, ...]]) -> TestSuite:
+    items = tuple(Item(number, pair) for number, pair in enumerate(texts, 1))
+    return TestSuite("lengths", metric, ("one", "two"), ("a", "b"), (formula,), items)
+
+
+def scored(given: TestSuite, syntaxgym: bool = False):
+    return score_suite(given, score_pairs(Length().logprobs, pairs_of(given)), syntaxgym)
+
+
+THREE = (
+    (("a bb", "ccc"), ("aaa", "b")),  # region 2: 3 against 1 bit; the text: 6 against 4 bits, 2 against 2 a token
+    (("a", "bb"), ("aaaa", "bb")),  # 2 against 2; 3 against 6, 1.5 against 3
+    (("a", ""), ("b", "ccc ddd")),  # 0 against 6; 1 against 7, 1 against 7/3
+)
+
+
+@pytest.mark.parametrize(
+    ("metric", "formula", "truths", "undefined"),
+    [
+        ("sum", "(2;%a%) > (2;%b%)", [1, 0.5, 0], 0),
+        ("sum", "(2;%a%) < (2;%b%)", [0, 0.5, 1], 0),
+        ("mean", "(2;%a%) < (2;%b%)", [0, 0.5, 0], 1),  # no token, no mean: the comparison is false
+        ("sum", "(*;%a%) < (*;%b%)", [0, 1, 1], 0),
+        ("mean", "(*;%a%) < (*;%b%)", [0.5, 1, 1], 0),
+    ],
+)
+def test_predictions_have_the_truth_worked_out_by_hand(
+    metric: str, formula: str, truths: list[float], undefined: int
+) -> None:
+    (found,) = scored(suite(metric, formula, *THREE)).predictions
+    assert found.truths.tolist() == truths
+    assert found.percent == pytest.approx(100 * sum(truths) / 3)
+    assert (found.ties, found.undefined) == (truths.count(0.5), undefined)
+    assert found.low == wilson(math.floor(sum(truths)), 3)[0]
+    assert found.high == wilson(math.ceil(sum(truths)), 3)[1]
+
+
+def test_region_values_are_those_worked_out_by_hand() -> None:
+    found = scored(suite("max", "(2;%a%) > (2;%b%)", *THREE))
+    np.testing.assert_array_equal(found.sums, [[[3, 3], [3, 1]], [[1, 2], [4, 2]], [[1, 0], [1, 6]]])
+    np.testing.assert_array_equal(found.means, [[[1.5, 3], [3, 1]], [[1, 2], [4, 2]], [[1, np.nan], [1, 3]]])
+    np.testing.assert_array_equal(found.values, [[[2, 3], [3, 1]], [[1, 2], [4, 2]], [[1, np.nan], [1, 3]]])
+
+
+def test_the_published_toolkit_adds_region_means_and_has_ties_false() -> None:
+    given = suite("mean", "(*;%a%) < (*;%b%)", *THREE)
+    (ours,), (theirs,) = scored(given).predictions, scored(given, syntaxgym=True).predictions
+    assert ours.truths.tolist() == [0.5, 1, 1]  # 2 and 2, 1.5 and 3, 1 and 7/3
+    assert theirs.truths.tolist() == [0, 1, 0]  # 1.5 + 3 and 3 + 1, 1 + 2 and 4 + 2, NaN
+    assert scored(suite("sum", "(*;%c%) < (*;%b%)", *THREE), True).predictions[0].truths.tolist() == [1, 1, 1]
+
+
+def test_a_score_is_said_with_its_ties() -> None:
+    (found,) = scored(suite("mean", "(2;%a%) < (2;%b%)", *THREE)).predictions
+    assert score_line(found) == "16.7 [0.0, 79.2] of 3 items, 1 tie counted half, 1 with a region that has no token"
+
+
+def test_the_unigram_control_ties_where_only_the_order_differs() -> None:
+    words = ["the", "cat", "saw", "a", "dog", ".", "then", "it", "slept", "."]
+    rng = np.random.default_rng(0)
+    pairs = [((" ".join(words), ""), (" ".join(rng.permutation(words)), "")) for _ in range(20)]
+    given = suite("mean", "(*;%a%) < (*;%b%)", *pairs)
+    model = NgramModel(["the cat saw it . a dog slept ."] * 2, 1)
+    (found,) = score_suite(given, score_pairs(model.logprobs, pairs_of(given))).predictions
+    assert (found.percent, found.ties) == (50, 20)
+
+
+def test_tokens_are_kept_with_their_regions() -> None:
+    given = suite("sum", "(2;%a%) < (2;%b%)", *THREE)
+    lines = list(token_records(given, score_pairs(Length().logprobs, pairs_of(given))))
+    assert [(line["item"], line["condition"]) for line in lines] == [(n, c) for n in (1, 2, 3) for c in "ab"]
+    assert lines[0] == {
+        "suite": "lengths",
+        "item": 1,
+        "condition": "a",
+        "text": "a bb ccc",
+        "tokens": ["a", "bb", "ccc"],
+        "offsets": [[0, 1], [2, 4], [5, 8]],
+        "regions": [1, 1, 2],
+        "surprisals": [1, 2, 3],
+    }
+
+
+class Counting(Length):
+    """Remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Pair] = []
+
+    def logprobs(self, pairs: list[Pair]) -> list[TokenLogprobs]:
+        self.asked += pairs
+        return super().logprobs(pairs)
+
+
+def test_each_distinct_text_is_scored_once() -> None:
+    model = Counting()
+    given = suite("sum", "(2;%a%) < (2;%b%)", *THREE, *THREE, (("a bb", "ccc"), ("a", "bb ccc")))
+    score_pairs(model.logprobs, pairs_of(given))
+    assert len(model.asked) == len(set(model.asked)) == 6
+
+
+def no_function(pairs: list[Pair]) -> list:
+    return [(["x"], [(0, 1)], [-1.0]) for _ in pairs]
+
+
+def test_a_function_of_the_users_own_is_a_model() -> None:
+    found = score_pairs(Called(f"{__name__}:no_function").logprobs, [("", "x")])["", "x"]
+    assert (found.tokens, found.offsets.tolist(), found.logprobs.tolist()) == (["x"], [[0, 1]], [-1])
+
+
+@pytest.mark.parametrize("name", ["", "json", ":dumps", "json:", "json:nothing", "no_such_module:f", "math:pi"])
+def test_what_is_no_function_is_said(name: str) -> None:
+    with pytest.raises(InputError, match="call:"):
+        Called(name)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "expected tokens, offsets"),
+        ((["a"], [(0, 1)]), "expected tokens, offsets"),
+        ((["a"], [(0, 1)], ["x"]), "expected tokens, offsets"),
+        ((["a", "b"], [(0, 1)], [-1.0]), "2 tokens"),
+        ((["a"], [(0, 1)], [[-1.0]]), "1 tokens"),
+        ((["a"], [(0, 9)], [-1.0]), "outside the 3 characters"),
+        ((["a"], [(0, 1)], [0.5]), "above 0"),
+        ((["a"], [(0, 1)], [math.nan]), "NaN"),
+    ],
+)
+def test_an_answer_that_is_no_such_thing_is_refused(answer: object, said: str) -> None:
+    with pytest.raises(InputError, match=said) as error:
+        checked(answer, ("", "a b"))
+    assert "\n" not in str(error.value)

@@ -1,0 +1,171 @@
+"""Test suites in files."""
+
+import copy
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common.errors import InputError
+from probes.coherence.suite_file import (
+    METRICS,
+    Item,
+    TestSuite,
+    fingerprint,
+    read_suite,
+    record_of,
+    suite_of,
+    write_suite,
+)
+from tests.fuzzing import corrupted, refusal
+
+PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "syntaxgym"
+SUITE = TestSuite(
+    "order",
+    "mean",
+    ("context", "end"),
+    ("original", "shuffled"),
+    ("(2;%original%) < (2;%shuffled%)",),
+    (
+        Item(1, (("She ate . She slept .", "Then she woke ."), ("She slept . She ate .", "Then she woke .")), "a:1"),
+        Item(2, (("", "Hello é !"), ("Hello", ""))),
+    ),
+    {"comment": "two items", "tags": ["order"]},
+)
+
+
+def spoil(path: list[Any], value: Any) -> dict[str, Any]:
+    """The suite's record with one value replaced, or removed where `value` is ..."""
+    record = place = copy.deepcopy(record_of(SUITE))
+    for step in path[:-1]:
+        place = place[step]
+    if value is ...:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return record
+
+
+def test_a_suite_that_is_written_is_read_as_the_same(tmp_path: Path) -> None:
+    write_suite(SUITE, tmp_path / "order.json")
+    assert read_suite(tmp_path / "order.json") == SUITE
+
+
+def test_a_suite_that_was_scored_is_read_as_the_same_and_has_its_values(tmp_path: Path) -> None:
+    values = [[[1.5, 2.0], [1.0, 2.5]], [[math.nan, 3.0], [4.0, math.nan]]]
+    write_suite(SUITE, tmp_path / "order.json", values, "a model")
+    assert read_suite(tmp_path / "order.json") == SUITE
+    record = json.loads((tmp_path / "order.json").read_text())
+    assert record["meta"]["model"] == "a model"
+    assert record["items"][0]["conditions"][1]["regions"][1]["metric_value"] == {"mean": 2.5}
+    assert record["items"][1]["conditions"][0]["regions"][0]["metric_value"] == {"mean": None}
+
+
+def test_formulas_of_the_older_form_are_read() -> None:
+    record = spoil(["predictions"], ...)
+    record["meta"]["string_predictions"] = ["[(1;%original%) < (1;%shuffled%)]"]
+    assert suite_of(record, "file").predictions == ("((1;%original%) < (1;%shuffled%))",)
+
+
+def test_spaces_around_a_region_are_removed() -> None:
+    record = spoil(["items", 0, "conditions", 0, "regions", 1, "content"], " Then she woke . ")
+    assert suite_of(record, "file") == SUITE
+
+
+def test_the_conditions_of_an_item_may_be_in_another_order() -> None:
+    record = record_of(SUITE)
+    record["items"][1]["conditions"].reverse()
+    assert suite_of(record, "file") == SUITE
+
+
+FIRST = ["items", 0, "conditions", 0]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (["meta"], ..., "file: no 'meta'"),
+        (["meta", "name"], 3, "meta: 'name' must be a text, found a whole number"),
+        (["meta", "name"], "two\nlines", "in one line"),
+        (["meta", "metric"], "all", "suite order: metric 'all'; give one of sum, mean"),
+        (["meta", "metric"], ["sum"], "'metric' must be a text, found a list"),
+        (["more"], 1, "unknown field 'more'"),
+        (["region_meta"], {"1": "a", "3": "b"}, "without a gap"),
+        (["region_meta", "2"], 5, "must be a text"),
+        (["predictions"], [], "no predictions"),
+        (["predictions", 0, "type"], "relation", "prediction 1: type 'relation'"),
+        (["predictions", 0, "formula"], "(2;%original%) <", "prediction 1: formula"),
+        (["predictions", 0, "formula"], "(2;%original%)", "neither true nor false"),
+        (
+            ["predictions", 0, "formula"],
+            "(2;%orignal%) < 1",
+            "no condition 'orignal'; the items have original",
+        ),
+        (["predictions", 0, "formula"], "(*;%orignal%) < 1", "no condition 'orignal'"),
+        (["predictions", 0, "formula"], "(3;%original%) < 1", "no region 3; region_meta names 1 to 2"),
+        (["predictions", 0, "formula"], "(0;%original%) < 1", "no region 0"),
+        (["items"], [], "no items"),
+        (["items", 1, "item_number"], 1, "item 1: the number occurs twice"),
+        (["items", 1, "item_number"], True, "must be a whole number, found true or false"),
+        (["items", 1, "conditions", 1, "condition_name"], "other", "item 2: conditions original, other, but the first"),
+        (["items", 1, "conditions", 1, "condition_name"], "original", "same name"),
+        (["items", 1, "conditions"], [], "no conditions"),
+        ([*FIRST, "condition_name"], "a\tb", "in one line"),
+        ([*FIRST, "regions", 1], ..., "item 1, condition original: 1 regions, but region_meta names 2"),
+        ([*FIRST, "regions", 1, "region_number"], 3, "item 1, condition original, region 2: has region_number 3"),
+        ([*FIRST, "regions", 1, "content"], None, "region 2: 'content' must be a text, found null"),
+        ([*FIRST, "regions", 1, "content"], "a  b", "item 1, condition original, region 2: 'a  b' has two spaces"),
+        ([*FIRST, "regions", 1, "content"], "a\nb", "line end"),
+        ([*FIRST, "regions"], [{"region_number": n, "content": ""} for n in (1, 2)], "every region is empty"),
+        ([*FIRST, "regions", 1, "extra"], 1, "unknown field 'extra'"),
+    ],
+)
+def test_an_error_names_suite_item_condition_and_region(path: list[Any], value: Any, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        suite_of(spoil(path, value), "file")
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_published_toolkit_takes_an_unknown_condition_under_a_star_for_nothing() -> None:
+    suite_of(spoil(["predictions", 0, "formula"], "(*;%orignal%) < 1"), "file", syntaxgym=True)
+
+
+@given(st.data())
+def test_a_corrupted_file_is_read_or_refused_in_one_line(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("corrupted") / "suite.json"
+    path.write_bytes(data.draw(corrupted(json.dumps(record_of(SUITE), ensure_ascii=False).encode())))
+    refusal(lambda: read_suite(path), path)
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5)
+SENTENCE = st.lists(TEXT, min_size=1, max_size=4).map(" ".join)
+
+
+@given(st.lists(st.tuples(SENTENCE, SENTENCE), min_size=1, max_size=4), st.sampled_from(METRICS))
+def test_any_suite_survives_writing(tmp_path_factory: pytest.TempPathFactory, texts: list, metric: str) -> None:
+    items = tuple(Item(number, ((a, b), (b, a))) for number, (a, b) in enumerate(texts, 1))
+    suite = TestSuite("any", metric, ("one", "two"), ("a", "b"), ("(1;%a%) = (2;%b%)",), items)
+    path = tmp_path_factory.mktemp("suites") / "any.json"
+    write_suite(suite, path)
+    assert read_suite(path) == suite
+    assert fingerprint(read_suite(path)) == fingerprint(suite)
+
+
+@pytest.mark.skipif(not PUBLISHED.exists(), reason="needs the published suites")
+def test_the_published_suites_are_read(tmp_path: Path) -> None:
+    counts = {}
+    for path in sorted(PUBLISHED.glob("*.json")):
+        suite = read_suite(path)
+        write_suite(suite, tmp_path / path.name)
+        assert read_suite(tmp_path / path.name) == suite
+        counts[suite.name] = (len(suite.items), len(suite.conditions), len(suite.regions), len(suite.predictions))
+    assert counts["npz_obj"] == (24, 4, 6, 1)
+    assert counts["nn-nv-rpl"] == (1, 4, 5, 2)
+    assert sum(items * conditions for items, conditions, _, _ in counts.values()) == 920

@@ -1,0 +1,170 @@
+"""The tasks of the coherence suite: scores, answers, details, and where their items come from."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from common.errors import InputError
+from common.model import Model
+from probes.classification import Classification
+from probes.classifiers.grid import Grid
+from probes.coherence.models import Length
+from probes.coherence.ngram import NgramModel
+from probes.coherence.scoring import pairs_of
+from probes.coherence.suite_file import Item, TestSuite, read_suite, write_suite
+from probes.coherence.tasks import Coherence, holds, tasks
+from probes.coherence.world import world_suites
+from probes.evaluation import Evaluation
+from probes.statistics import wilson
+from probes.suites import Context
+from probes.surprisals import Pair, TokenLogprobs, score_pairs
+from probes.task import Outcome, single
+from tests.tiny_corpus import TinyCorpus
+
+TEXTS = ((("a bb", "ccc"), ("aaa", "b")), (("a", "bb"), ("aaaa", "bb")), (("a", "b"), ("b", "ccc ddd")))
+SETTINGS = {"paths": None, "items": 4, "metric": None, "compat": None}
+
+
+def suite(*formulas: str, metric: str = "sum") -> TestSuite:
+    items = tuple(Item(number, pair) for number, pair in enumerate(TEXTS, 1))
+    return TestSuite("lengths", metric, ("one", "two"), ("a", "b"), formulas, items)
+
+
+def outcome(task: Coherence) -> Outcome:
+    return task.score(score_pairs(Length().logprobs, pairs_of(task.items)), "cpu")
+
+
+def found(cache: Path, **settings: object) -> list[Coherence]:
+    return tasks(Context(Grid(), 1, cache, TinyCorpus()), SETTINGS | settings)
+
+
+def test_a_score_is_the_share_of_items_with_ties_counted_half() -> None:
+    score = outcome(Coherence(suite("(2;%a%) < (2;%b%)")))  # 3 and 1 bits, 2 and 2, 1 and 6
+    assert score.test == score.dev == pytest.approx(50)
+    assert (score.low, score.high) == (wilson(1, 3)[0], wilson(2, 3)[1])
+    assert score.details["ties"] == 1
+    assert score.details["undefined"] == 0
+    assert score.correct.tolist() == [False, False, True]
+
+
+def test_an_item_holds_where_each_of_its_predictions_does() -> None:
+    both = outcome(Coherence(suite("(2;%a%) < (2;%b%)", "(1;%a%) = (1;%b%)")))  # 3 and 3, 1 and 4, 1 and 1 bits
+    assert both.correct.tolist() == [False, False, True]
+    assert both.details["(1;%a%) = (1;%b%)"] == pytest.approx(200 / 3)
+
+
+def test_details_have_the_sum_and_the_mean_of_each_region() -> None:
+    details = outcome(Coherence(suite("(2;%a%) < (2;%b%)"))).details
+    assert details["sum a 2"] == pytest.approx((3 + 2 + 1) / 3)
+    assert details["mean b 2"] == pytest.approx((1 + 2 + 3) / 3)
+
+
+def test_every_second_item_that_ties_holds_the_same_ones_for_all_models() -> None:
+    truths = np.array([0.5, 0.5, 1, 0.5, 0.5, 0])
+    assert holds(truths).tolist() == [True, False, True, False, True, False]
+
+
+def test_another_metric_another_formula_and_another_reading_are_another_task() -> None:
+    one = Coherence(suite("(2;%a%) < (2;%b%)"))
+    others = [
+        Coherence(suite("(2;%a%) > (2;%b%)")),
+        Coherence(suite("(2;%a%) < (2;%b%)", metric="max")),
+        replace(one, syntaxgym=True),
+    ]
+    assert len({task.fingerprint for task in [one, *others]}) == 4
+    assert one.test_items == Coherence(suite("(2;%a%) < (2;%b%)")).test_items
+
+
+def test_the_embedded_world_ties_for_what_sees_no_order_and_no_connective() -> None:
+    for made in world_suites(10, seed=1):
+        assert len(made.items) == 10
+        task = Coherence(made)
+        words = NgramModel((text for text in task.sentences), 1)
+        for model in (Length(), words):
+            score = task.score(score_pairs(model.logprobs, pairs_of(made)), "cpu")
+            assert score.low <= 50 <= score.high
+            assert score.test == 50 or made.name == "story_cloze"
+
+
+def test_the_embedded_world_is_the_same_each_time_and_larger_sizes_only_add() -> None:
+    assert world_suites(6, seed=1) == world_suites(6, seed=1) != world_suites(6, seed=2)
+    for small, large in zip(world_suites(4, seed=1), world_suites(6, seed=1), strict=True):
+        if small.name != "story_cloze":  # which endings are exchanged depends on all stories
+            assert small.items == large.items[:4]
+
+
+def test_a_file_and_a_folder_of_suites_are_read_with_the_metric_asked_for(tmp_path: Path) -> None:
+    write_suite(suite("(2;%a%) < (2;%b%)"), tmp_path / "one" / "lengths.json")
+    (of_file,) = found(tmp_path, paths=str(tmp_path / "one" / "lengths.json"))
+    (of_folder,) = found(tmp_path, paths=[str(tmp_path)], metric="max", compat="syntaxgym")
+    assert of_file.items == read_suite(tmp_path / "one" / "lengths.json")
+    assert of_folder.items.metric == "max"
+    assert of_folder.syntaxgym
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"paths": ["no/such"]}, "no such file or folder; build suites with python -m probes.coherence.build"),
+        ({"paths": []}, "give files or folders"),
+        ({"metric": "most"}, "choose from sum, mean"),
+        ({"compat": "lmzoo"}, "give syntaxgym"),
+        ({"items": 1}, "2 or more"),
+        ({"items": True}, "2 or more"),
+    ],
+)
+def test_settings_that_cannot_work_are_answered_with_what_can(tmp_path: Path, settings: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        found(tmp_path, **settings)
+
+
+def test_a_folder_without_suites_and_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no \.json file"):
+        found(tmp_path, paths=[str(tmp_path)])
+    for name in ("one", "two"):
+        write_suite(suite("(2;%a%) < (2;%b%)"), tmp_path / f"{name}.json")
+    with pytest.raises(InputError, match="the suite lengths is also in"):
+        found(tmp_path, paths=[str(tmp_path)])
+
+
+class Counting(Length):
+    """Remembers the texts that it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[Pair] = []
+
+    def logprobs(self, pairs: list[Pair]) -> list[TokenLogprobs]:
+        self.asked += pairs
+        return super().logprobs(pairs)
+
+
+def test_a_text_of_two_suites_is_scored_once_and_a_cached_score_not_at_all(tmp_path: Path) -> None:
+    model = Counting()
+    both = [Coherence(suite("(2;%a%) < (2;%b%)")), Coherence(suite("(1;%a%) < (1;%b%)"))]
+    given = Model("m", "lm", None, "m 1", logprobs=model.logprobs)
+    first, again = (Evaluation(given, both, tmp_path, 1, "cpu").scores(both) for _ in range(2))
+    assert len(model.asked) == len(set(model.asked)) == 6
+    assert [e.row for e in first] == [e.row for e in again]
+    assert [e.row.classifier for e in first] == ["surprisal"] * 2
+    np.testing.assert_array_equal(first[0].correct, again[0].correct)
+
+
+def test_a_model_without_a_fingerprint_is_known_by_its_surprisals() -> None:
+    task = Coherence(suite("(2;%a%) < (2;%b%)"))
+    same, other = Length(), NgramModel(["a b"], 1)
+    prints = [
+        Evaluation(Model("m", "lm", None, logprobs=model.logprobs), [task], None, 1, "cpu").fingerprint
+        for model in (same, same, other)
+    ]
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_length_is_a_baseline_of_vectors_and_a_control_of_surprisals_in_one_evaluation() -> None:
+    labelled = single(["a", "a b"] * 10, np.array([0, 1] * 10))
+    probing = Classification("SentLen", ["0", "1"], labelled, labelled, labelled)
+    both = [probing, Coherence(suite("(2;%a%) < (2;%b%)"))]
+    model = Model("baseline", "length", None, "baseline", logprobs=Length().logprobs)
+    rows = [e.row for e in Evaluation(model, both, None, 1, "cpu").scores(both)]
+    assert [(row.classifier, row.test_accuracy) for row in rows] == [("length", 100), ("surprisal", 50)]

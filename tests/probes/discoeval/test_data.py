@@ -1,0 +1,205 @@
+"""The published folder is read unchanged; an error in it is reported in one line."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+
+from common.errors import InputError
+from probes.discoeval.convert import command
+from probes.discoeval.data import read_discoeval
+from probes.discoeval.items import ceiling, either_sense, second_measures, senses
+from probes.task import Items
+from tests.fuzzing import corrupted, lines_in, read_or_refused_by_line, refusal
+from tests.probes.discoeval.small_files import small_contents, small_files
+
+NAMES = [
+    "SParxiv",
+    "SProc",
+    "SPwiki",
+    "BSOarxiv",
+    "BSOroc",
+    "BSOwiki",
+    "DCchat",
+    "DCwiki",
+    "SSPabs",
+    "PDTB-E",
+    "PDTB-I",
+    "RST",
+]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return small_files(tmp_path / "data")
+
+
+def test_twelve_tasks_in_seven_groups(root: Path) -> None:
+    tasks, missing = read_discoeval(root)
+    assert [task.name for task in tasks] == NAMES
+    assert list(dict.fromkeys(t.group for t in tasks)) == ["SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT"]
+    assert not missing
+    assert read_discoeval(root.parent)[0][0].train.texts == tasks[0].train.texts
+
+
+def test_what_is_missing_is_reported_with_the_first_path(root: Path) -> None:
+    (root / "SP/wiki/valid.txt").unlink()
+    shutil.rmtree(root / "PDTB/Implicit")
+    tasks, missing = read_discoeval(root)
+    assert len(tasks) == 10
+    assert missing == {"SPwiki": root / "SP/wiki/valid.txt", "PDTB-I": root / "PDTB/Implicit/labelset.txt"}
+
+
+def test_other_domains_take_the_place_of_the_published_ones(root: Path) -> None:
+    shutil.rmtree(root / "SP")
+    shutil.copytree(root / "BSO/wiki", root / "BSO/gum")
+    shutil.copytree(root / "SSP/abs", root / "SP/leer")
+    with pytest.raises(InputError, match="1 sentences, expected 5"):
+        read_discoeval(root)
+    shutil.rmtree(root / "SP/leer")
+    names = [task.name for task in read_discoeval(root)[0]]
+    assert names[:4] == ["BSOarxiv", "BSOroc", "BSOwiki", "BSOgum"]
+
+
+def test_tasks_are_chosen_by_name_or_group(root: Path) -> None:
+    assert [task.name for task in read_discoeval(root, ["pdtbe", "DC"])[0]] == ["DCchat", "DCwiki", "PDTB-E"]
+    with pytest.raises(InputError, match="no DiscoEval task xy; choose from SParxiv, SP, "):
+        read_discoeval(root, ["xy"])
+
+
+def test_json_lines_are_read_like_the_pickles(root: Path, capsys: pytest.CaptureFixture) -> None:
+    (before,) = read_discoeval(root, ["RST"])[0]
+    assert command([str(root), f"out={root / 'RST'}"]) == 0
+    for path in (root / "RST").glob("*.pkl"):
+        path.unlink()
+    (after,) = read_discoeval(root, ["RST"])[0]
+    assert before.classes == after.classes == ["NN-Joint", "NS-Elaboration", "SN-Attribution"]
+    assert before.test.texts == after.test.texts
+    assert before.train.gold.tolist() == after.train.gold.tolist()
+    assert command([str(root), "out="]) == 2
+    assert command([str(root), f"out={root / 'RST'}"]) == 2
+    assert "RST_TRAIN.pkl: no such file" in capsys.readouterr().err
+
+
+BROKEN = {
+    "no label": ("SP/wiki/train.txt", lambda t: t.replace("\n0\t", "\n5\t", 1), r":6: label '5', expected 0 to 4"),
+    "third label": ("DC/chat/test.txt", lambda t: "2" + t[1:], r":1: label '2', expected 0 or 1"),
+    "sixth": ("DC/wiki/valid.txt", lambda t: t.replace("\n", "\tmore\n", 1), r":1: 7 sentences, expected 6"),
+    "no sixth": ("DC/wiki/train.txt", lambda t: t.rpartition("\t")[0], r":40: 5 sentences, expected 6"),
+    "empty": ("BSO/arxiv/test.txt", lambda t: t.split("\t")[0] + "\t \n", r":1: sentence 2 is empty"),
+    "sense": ("PDTB/Implicit/test.txt", lambda t: "2" + t[1:], r":1: label '2', expected 0 or 1"),
+    "more senses": ("PDTB/Implicit/labelset.txt", lambda t: t + "\nB.C", r":3: 'B.C' is the label of no item"),
+    "sense twice": ("PDTB/Explicit/labelset.txt", lambda t: t + "\nContingency.Cause", r":4: the same label again"),
+    "one label": ("SSP/abs/train.txt", lambda t: t.replace("1\t", "0\t"), r"train.txt: every item has the label 0"),
+    "label gone": ("SP/arxiv/train.txt", lambda t: t.replace("\n3\t", "\n2\t"), r"train.txt: no item has the label 3"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_file_is_refused_in_one_line(case: str, root: Path) -> None:
+    name, change, said = BROKEN[case]
+    path = root / name
+    path.write_text(change(path.read_text()))
+    with pytest.raises(InputError, match=said) as refused:
+        read_discoeval(root)
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["SP/wiki", "BSO/arxiv", "DC/chat", "SSP/abs", "PDTB/Explicit"])
+def test_splits_that_share_items_are_refused(name: str, root: Path) -> None:
+    train, test = root / name / "train.txt", root / name / "test.txt"
+    test.write_text("".join(test.read_text().splitlines(True)[:9]) + train.read_text().splitlines(True)[11])
+    with pytest.raises(InputError, match=r"test.txt:10: 1 of 10 items are in .*train.txt too \(as in line 12\)"):
+        read_discoeval(root)
+
+
+def test_windows_of_one_document_that_overlap_are_refused(root: Path) -> None:
+    train, test = root / "SP/wiki/train.txt", root / "SP/wiki/test.txt"
+    label, *window = train.read_text().split("\n")[0].split("\t")
+    first, *others = test.read_text().splitlines(True)
+    test.write_text("\t".join([label, *window[1:], first.split("\t")[-1]]) + "".join(others))
+    with pytest.raises(InputError, match="different documents"):
+        read_discoeval(root, ["SP"])
+
+
+def test_a_broken_json_line_is_named(root: Path) -> None:
+    command([str(root), f"out={root / 'RST'}"])
+    path = root / "RST/RST_DEV.jsonl"
+    good = path.read_text().splitlines()
+    for bad, said in (
+        ({"label": "NN-Joint", "left": ["a"]}, ":2: no right"),
+        ({"label": "NN-Joint", "left": [], "right": ["a"]}, ":2: a subtree that is no list of EDUs"),
+        ({"label": "NN-Joint", "left": ["a"], "right": [" "]}, ":2: an EDU that is empty"),
+        ({"label": 3, "left": ["a"], "right": ["b"]}, ":2: expected a label"),
+    ):
+        path.write_text("\n".join([good[0], json.dumps(bad), *good[1:]]))
+        with pytest.raises(InputError, match=said):
+            read_discoeval(root, ["RST"])
+
+
+@pytest.mark.parametrize(
+    "name", ["SP/wiki/train.txt", "DC/chat/valid.txt", "PDTB/Explicit/test.txt", "BSO/wiki/test.txt"]
+)
+def test_any_text_file_is_read_or_its_first_bad_line_named(name: str, root: Path) -> None:
+    original, path = small_contents()[name], root / name
+    task = {"SP": "SPwiki", "DC": "DCchat", "PD": "PDTB-E", "BS": "BSOwiki"}[name[:2]]
+
+    def read() -> None:
+        (found,) = read_discoeval(root, [task])[0]
+        part = {"train": found.train, "valid": found.dev, "test": found.test}[path.stem]
+        assert len(part.gold) == len(lines_in(path.read_bytes())) * (2 if task == "BSOwiki" else 1)
+        assert all(text and text == " ".join(text.split()) for column in part.texts for text in column)
+
+    @settings(max_examples=60)
+    @given(corrupted(original))
+    @example(b"")
+    @example(b"\0" * 50)
+    @example(original[: len(original) // 2])
+    def check(content: bytes) -> None:
+        read_or_refused_by_line(read, path, content, r"empty|has the label|items are in")
+
+    check()
+
+
+def test_any_labelset_is_read_or_refused(root: Path) -> None:
+    path = root / "PDTB/Explicit/labelset.txt"
+    original = path.read_bytes()
+
+    @settings(max_examples=60)
+    @given(corrupted(original))
+    def check(content: bytes) -> None:
+        path.write_bytes(content)
+        said = refusal_in_folder(root, "PDTB-E")
+        assert said is None or "PDTB" in said
+
+    check()
+
+
+def refusal_in_folder(root: Path, task: str) -> str | None:
+    """What reading a task says; a wrong list of labels may show in the files next to it."""
+    return refusal(lambda: read_discoeval(root, [task]), root)
+
+
+SEVERAL = Items((["a", "b", "a", "c"], ["x", "x", "x", "x"]), np.array([0, 1, 2, 1]))
+
+
+def test_items_with_several_senses_set_the_ceiling() -> None:
+    assert senses(SEVERAL, 3).tolist() == [
+        [True, False, True],
+        [False, True, False],
+        [True, False, True],
+        [False, True, False],
+    ]
+    assert ceiling(SEVERAL) == 75
+    predicted = np.array([2, 0, 2, 1])
+    assert 100 * (predicted == SEVERAL.gold).mean() == 50
+    assert either_sense(predicted, SEVERAL, 3) == 75
+    assert second_measures(predicted, SEVERAL) == {"either sense": 75, "ceiling": 75}
+
+
+def test_items_that_differ_have_no_second_measure() -> None:
+    assert second_measures(np.array([0, 0]), Items((["a", "b"], ["x", "x"]), np.array([0, 1]))) == {}

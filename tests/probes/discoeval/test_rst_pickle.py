@@ -1,0 +1,130 @@
+"""The RST pickles are taken apart, never unpickled."""
+
+import os
+import pickle
+import pickletools
+from collections import OrderedDict
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from common.errors import InputError
+from probes.discoeval.rst_files import rst_file
+from probes.discoeval.rst_pickle import read_pickle
+from tests.fuzzing import corrupted, refusal
+
+NODES = [("NS-Elaboration", ["a b", "c é"], ["d"]), ("NN-Joint", ["d"], ["a b", "e " * 40])]
+
+values = st.recursive(
+    st.text() | st.integers() | st.floats(allow_nan=False),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_lists_tuples_strings_and_numbers_are_read_as_pickle_reads_them(protocol: int, tmp_path: Path) -> None:
+    @settings(max_examples=15)
+    @given(values)
+    def check(value: object) -> None:
+        path = tmp_path / "a.pkl"
+        path.write_bytes(pickle.dumps(value, protocol))
+        assert read_pickle(path) == value
+
+    check()
+
+
+class Runs:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple:
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_a_pickle_that_calls_something_is_refused_and_runs_nothing(protocol: int, tmp_path: Path) -> None:
+    path, made = tmp_path / "RST_TRAIN.pkl", tmp_path / "made"
+    path.write_bytes(pickle.dumps([("NN-Joint", ["a"], [Runs(made)])], protocol))
+    with pytest.raises(InputError, match=r"RST_TRAIN.pkl: .*nothing was run"):
+        rst_file(path)
+    assert not made.exists()
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, {1, 2}, b"x", None, True, OrderedDict(), 1j, bytearray(3)])
+def test_other_values_are_refused(value: object, tmp_path: Path) -> None:
+    path = tmp_path / "a.pkl"
+    path.write_bytes(pickle.dumps(value, 4))
+    with pytest.raises(InputError, match="may hold only lists, tuples, strings and numbers"):
+        read_pickle(path)
+
+
+def test_only_opcodes_of_plain_values_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "a.pkl"
+    refused = set()
+    for code in pickletools.opcodes:
+        path.write_bytes(b"]]]" + code.code.encode("latin-1") + b"\x00" * 12 + b"\n\n.")
+        try:
+            read_pickle(path)
+        except InputError as error:
+            if "may hold only" in str(error):
+                refused.add(code.name)
+    assert {"GLOBAL", "STACK_GLOBAL", "REDUCE", "BUILD", "INST", "OBJ", "NEWOBJ", "NEWOBJ_EX"} <= refused
+    assert {"PERSID", "BINPERSID", "EXT1", "EXT2", "EXT4", "NEXT_BUFFER", "BYTEARRAY8", "DICT", "DUP"} <= refused
+
+
+BOMBS = {
+    "a memo of 4 billion places": b"\x80\x02]r\xff\xff\xff\xff.",
+    "a text of 1 TB": b"\x80\x04\x8d" + (1 << 40).to_bytes(8, "little") + b"x.",
+    "a number of 2 GB": b"\x80\x02\x8b\xff\xff\xff\x7f1.",
+    "lists of lists of lists": b"\x80\x02]q\x00(" + b"h\x00" * 1000 + b"e.",
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_small_file_takes_little_memory(bomb: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.pkl"
+    path.write_bytes(BOMBS[bomb])
+    assert refusal(lambda: rst_file(path), path)
+
+
+def test_many_references_to_one_list_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("probes.discoeval.rst_files.MOST_EDUS", 50)
+    edus = ["a"] * 10
+    path = tmp_path / "a.pkl"
+    path.write_bytes(pickle.dumps([("NN-Joint", edus, edus)] * 3, 2))
+    with pytest.raises(InputError, match="item 3: more than 50 EDUs"):
+        rst_file(path)
+
+
+def test_bytes_of_an_old_python_are_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.pkl"
+    path.write_bytes(b"\x80\x02U\x03c\xc3\xa9.")
+    assert read_pickle(path) == "cé"
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 4])
+def test_any_damage_is_read_or_refused_in_one_line(protocol: int, tmp_path: Path) -> None:
+    path = tmp_path / "RST_DEV.pkl"
+    original = pickle.dumps(NODES, protocol)
+
+    @settings(max_examples=150)
+    @given(corrupted(original))
+    @example(b"")
+    @example(original[:-1])
+    def check(content: bytes) -> None:
+        path.write_bytes(content)
+        refusal(lambda: rst_file(path), path)
+
+    check()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
+def test_a_truncated_pickle_is_refused(share: float, tmp_path: Path) -> None:
+    path = tmp_path / "RST_TEST.pkl"
+    content = pickle.dumps(NODES, 2)
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(InputError, match=r"RST_TEST\.pkl"):
+        rst_file(path)

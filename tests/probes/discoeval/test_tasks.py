@@ -1,0 +1,153 @@
+"""The suite: from settings to scores, next to a plain run of each group's classifier."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.sequential import search
+from common.errors import InputError
+from probes.classification import Classification
+from probes.classifiers import classifier, modern
+from probes.classifiers.classifier import Labelled, probe
+from probes.classifiers.grid import Grid
+from probes.discoeval.tasks import tasks
+from probes.evaluation import distinct_sentences
+from probes.suites import Context
+from probes.task import Items
+from probes.vectors import Vectors
+from tests.probes.discoeval.small_files import small_files
+from tests.tiny_corpus import TinyCorpus
+
+WORLD = {"root": None, "tasks": None, "train_size": 40, "dev_size": 10, "test_size": 20, "analyses": None}
+NO_SIZES = {"train_size": None, "dev_size": None, "test_size": None}
+PUBLISHED = {  # hidden units, L2, most passes, passes of a block, tenacity
+    "SP": (0, (1e-5, 1e-4, 1e-3, 1e-2), 200, 4, 5),
+    "BSO": (0, (1e-5, 1e-4, 1e-3, 1e-2), 200, 4, 5),
+    "DC": (2000, (1e-9,), 200, 15, 8),
+    "SSP": (0, (1e-9,), 200, 4, 5),
+    "PDTB-E": (0, (1e-9,), 15, 1, 5),
+    "PDTB-I": (0, (1e-9,), 15, 1, 5),
+    "RST": (0, (1e-9,), 15, 1, 5),
+}
+
+
+def suite(folder: Path, grid: Grid | None = None, **settings: object) -> list[Classification]:
+    return tasks(Context(grid or Grid(), 1, folder, TinyCorpus()), WORLD | settings)
+
+
+def of_files(root: Path, grid: Grid | None = None, **settings: object) -> list[Classification]:
+    return suite(root, grid, root=str(root), **NO_SIZES, **settings)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return small_files(tmp_path / "data")
+
+
+def vectors(found: list[Classification]) -> Vectors:
+    sentences = distinct_sentences(found)
+    made = np.random.default_rng(0).normal(size=(len(sentences), 4)).astype(np.float32)
+    return Vectors(made, sentences)
+
+
+def plain(x: list[np.ndarray], group: str) -> np.ndarray:
+    """The published features, from each column's vectors."""
+    if group == "SP":
+        return np.concatenate([x[0], *(x[0] - other for other in x[1:])], 1)
+    if group == "BSO":
+        return np.concatenate([x[0], x[1], x[0] - x[1]], 1)
+    if group in ("DC", "SSP"):
+        return np.concatenate(x, 1)
+    return np.concatenate([x[0], x[1], x[0] * x[1], np.abs(x[0] - x[1])], 1)
+
+
+def test_each_group_scores_like_the_toolkit_and_nothing_of_dc_leaks_into_the_next(root: Path) -> None:
+    by_name = {task.name: task for task in of_files(root, Grid(protocol="senteval"))}
+    found = [by_name[name] for name in ("DCchat", "SPwiki", "BSOroc", "SSPabs", "PDTB-E", "PDTB-I", "RST")]
+    known = vectors(found)
+    row = dict(zip(known.sentences, known.matrix.numpy(), strict=True))
+
+    def of(text: object) -> np.ndarray:
+        return row[text] if isinstance(text, str) else np.mean([row[edu] for edu in text], 0)  # type: ignore[attr-defined]
+
+    for task in found:
+        group = next(group for group in PUBLISHED if task.name.startswith(group))
+        hidden, l2, passes, block, tenacity = PUBLISHED[group]
+        grid = Grid((hidden,), (0.0,), l2, "senteval", None, passes, block, tenacity)
+        train, dev, test = (
+            (torch.tensor(plain([np.array([of(t) for t in c]) for c in part.texts], group)), torch.tensor(part.gold))
+            for part in task.parts
+        )
+        wanted = search(train, dev, test, len(task.classes), grid, seed=1)
+        outcome = task.score(known, "cpu")
+        assert (outcome.dev, outcome.test) == wanted[:2], task.name
+
+
+def test_the_embedded_world_has_seven_groups_of_the_wanted_size(tmp_path: Path) -> None:
+    found = suite(tmp_path)
+    assert [task.name for task in found] == ["SPdemo", "BSOdemo", "DCdemo", "SSPdemo", "PDTB-E", "PDTB-I", "RST"]
+    assert [len(task.train.gold) for task in found] == [40, 80, 40, 40, 40, 40, 40]
+    assert [task.reader for task in found] == ["logreg", "logreg", "mlp", *["logreg"] * 4]
+
+
+def test_the_analyses_of_the_paper_are_tasks_with_one_thing_left_out(root: Path) -> None:
+    found = of_files(root, tasks=["SPwiki", "DCchat"], analyses=["hidden_layer", "context"])
+    assert [(task.name, task.reader) for task in found] == [
+        ("SPwiki", "logreg"),
+        ("DCchat", "mlp"),
+        ("DCchat without hidden layer", "logreg"),
+        ("SPwiki without context", "logreg"),
+    ]
+    assert len({task.fingerprint for task in found}) == 4
+
+
+def test_what_is_missing_is_skipped_in_one_line(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (root / "DC/wiki/test.txt").unlink()
+    assert len(of_files(root)) == 11
+    said = capsys.readouterr().err
+    assert said.startswith(f"DCwiki: skipped, no {root}/DC/wiki/test.txt; get it from")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"analyses": "depth"}, "discoeval.analyses=depth: give hidden_layer or context"),
+        ({"analyses": "context", "tasks": "DC"}, "analyses=context: it is about SP; add SP to discoeval.tasks="),
+        ({"tasks": ["MR"]}, "no DiscoEval task mr; choose from SPdemo, SP, "),
+        ({"root": "."}, "discoeval.train_size= is about the embedded world"),
+        ({"root": "tests", **NO_SIZES}, "none of the tasks is there"),
+    ],
+)
+def test_a_setting_without_effect_is_refused(tmp_path: Path, settings: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        suite(tmp_path, **settings)
+
+
+def test_either_sense_is_a_second_measure_of_relations_with_two(root: Path) -> None:
+    (task,) = of_files(root, tasks="pdtbe")
+    texts = tuple([column[0]] * 10 for column in task.test.texts)
+    two = Items(texts, np.array([0, 1] * 5))  # type: ignore[arg-type]
+    same = Classification("two", task.classes, task.train, task.dev, two, second=task.second)
+    found = same.baseline("majority").details
+    assert found["ceiling"] == 50
+    assert found["either sense"] in (0, 100)
+    assert task.baseline("majority").details == {}
+    assert same.fingerprint != Classification("two", task.classes, task.train, task.dev, two).fingerprint
+
+
+def test_wide_features_are_read_without_a_matrix_of_features_by_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(x: torch.Tensor) -> None:
+        raise AssertionError(f"an eigen-decomposition of {x.shape[1]} features")
+
+    for module in (classifier, modern):
+        monkeypatch.setattr(module, "WIDE", 30)
+    monkeypatch.setattr("probes.classifiers.modern.principal_axes", never)
+    monkeypatch.setattr("probes.classifiers.optimum.principal_axes", never)
+    random = np.random.default_rng(1)
+    made = [random.normal(size=(600, 4)) for _ in range(3)]
+    turned = random.normal(size=(4, 3000)) + 0.1
+    parts = [Labelled((x @ turned).astype(np.float32), (x[:, 0] > x[:, 1]).astype(np.int64)) for x in made]
+    assert probe(*parts, classes=2, grid=Grid().logistic(), seed=1).test_accuracy > 90

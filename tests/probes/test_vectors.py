@@ -1,0 +1,88 @@
+"""Vectors of distinct sentences, and features that are formed in portions when a classifier reads them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given as given_that
+from hypothesis import strategies as st
+
+from common.errors import InputError
+from probes.classifiers.classifier import Grid, Labelled, probe
+from probes.task import Items
+from probes.vectors import Streamed, Vectors, alone, pair, vectors_of
+
+WORDS = list("abcdefgh")
+RANDOM = np.random.default_rng(0)
+TABLE = Vectors(RANDOM.normal(size=(8, 3)).astype(np.float32), WORDS)
+
+
+def test_the_vector_of_several_texts_is_their_mean() -> None:
+    groups = [["a"], ["b", "c", "d"]]
+    found = TABLE.features(Items((groups,), np.zeros(2)), alone)[:]
+    np.testing.assert_allclose(found, [TABLE.matrix[0], TABLE.matrix[1:4].mean(0)], rtol=1e-6)
+
+
+@given_that(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), min_size=1, max_size=40), st.data())
+def test_any_portion_has_the_features_of_its_items(items: list[tuple[str, str]], data: st.DataObject) -> None:
+    first, second = map(list, zip(*items, strict=True))
+    whole = TABLE.features(Items((first, second), np.zeros(len(items))), pair)[:]
+    streamed = Streamed([TABLE.of(first), TABLE.of(second)], pair, "cpu")
+    rows = data.draw(st.lists(st.integers(0, len(items) - 1), min_size=1))
+    assert torch.equal(streamed.index_select(0, torch.tensor(rows)), whole[rows])
+    assert torch.equal(torch.cat(list(streamed.split(7))), whole)
+
+
+@pytest.mark.parametrize("protocol", ["modern", "senteval"])
+@pytest.mark.parametrize("widths", [(0,), (5,)])
+def test_a_classifier_reads_streamed_features_as_it_reads_a_matrix(
+    protocol: Any, widths: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = Grid(widths=widths, dropouts=(0.0,), l2=(1e-3, 1e-2), protocol=protocol)
+    items = [
+        Items((list(RANDOM.choice(WORDS, n)), list(RANDOM.choice(WORDS, n))), RANDOM.integers(0, 2, n))
+        for n in (90, 40, 40)
+    ]
+
+    def parts() -> list[Labelled]:
+        return [Labelled(TABLE.features(part, pair), part.gold) for part in items]
+
+    whole = probe(*parts(), classes=2, grid=grid, seed=1)
+    monkeypatch.setattr("probes.vectors.MATERIALISED", 0)
+    assert all(isinstance(part.vectors, Streamed) for part in parts())
+    streamed = probe(*parts(), classes=2, grid=grid, seed=1)
+    assert streamed.dev_accuracy == pytest.approx(whole.dev_accuracy, abs=3)
+    assert (streamed.predicted == whole.predicted).mean() > 0.9
+
+
+NUMBERS = {
+    "float64": np.ones((2, 3)),
+    "integers": np.ones((2, 3), dtype=np.int8),
+    "lists": [[1, 1, 1], [1, 1, 1]],
+    "a tensor that requires gradients": torch.ones(2, 3, requires_grad=True),
+    "bfloat16": torch.ones(2, 3, dtype=torch.bfloat16),
+}
+
+
+@pytest.mark.parametrize("given", NUMBERS.values(), ids=NUMBERS.keys())
+def test_a_model_may_give_its_numbers_in_any_form(given: Any) -> None:
+    vectors = vectors_of(lambda _: given, ["a", "b"])
+    assert vectors.dtype == np.float32
+    np.testing.assert_array_equal(vectors, np.ones((2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([[1.0, 2.0], [1.0]], "no matrix of numbers but list"),
+        ([torch.ones(2, requires_grad=True)] * 2, "no matrix of numbers but list"),
+        (None, r"an array \(\) for 2 sentences"),
+        (np.array([[1.0], [1e39]]), "vector of 'b' is not finite in float32"),
+        (torch.tensor([[1.0], [1e39]], dtype=torch.float64), "vector of 'b' is not finite in float32"),
+    ],
+    ids=["ragged", "a list of tensors that require gradients", "nothing", "too large", "a tensor, too large"],
+)
+def test_a_model_that_gives_no_vectors_is_refused_in_one_line(given: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        vectors_of(lambda _: given, ["a", "b"])

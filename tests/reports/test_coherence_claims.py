@@ -1,0 +1,64 @@
+"""The claims of Beyer et al. 2021 on the paper's own tables, and on made-up scores."""
+
+import pytest
+
+from reports.coherence_claims import (
+    COHERENCE_CLAIMS,
+    connectives_differ_by_sense,
+    dialogue_is_easier_than_narration,
+    pronouns_are_not_preferred_to_repeated_phrases,
+    the_order_before_the_end_of_a_story_is_not,
+)
+from reports.evidence import Evidence, Point, published_evidence
+from reports.findings import Claim, check
+
+VERDICTS = {
+    "the order of a whole text is noticed": "holds",
+    "the order before the end of a story is not": "holds",
+    "dialogue is easier than narration": "holds",
+    "endings are told apart": "holds",
+    "what follows the referent says more than the whole": "cannot tell",  # 6 and 2 points of 273 items
+    "pronouns are not preferred to repeated phrases": "holds",
+    "connectives differ by sense": "cannot tell",  # Table 4 has no numbers of items
+    "a speaker who contradicts himself is surprising": "holds",
+}
+
+
+def verdict(claim: Claim, **scores: float) -> str:
+    evidence = Evidence(coherence={("small", "language model"): {task: Point(s, 3) for task, s in scores.items()}})
+    return check([claim], evidence)[0].verdict
+
+
+def test_the_papers_own_tables_give_these_verdicts() -> None:
+    assert {found.name: found.verdict for found in check(COHERENCE_CLAIMS, published_evidence())} == VERDICTS
+
+
+def test_without_scores_nobody_can_tell() -> None:
+    assert {found.verdict for found in check(COHERENCE_CLAIMS, Evidence())} == {"cannot tell"}
+
+
+def test_controls_decide_nothing() -> None:
+    points = {"story_cloze": Point(90, 1), "speaker_commitment": Point(10, 1)}
+    found = check(COHERENCE_CLAIMS, Evidence(coherence={("Baselines", "Unigram"): points}))
+    assert {one.verdict for one in found} == {"cannot tell"}
+
+
+@pytest.mark.parametrize(("score", "said"), [(50, "holds"), (58, "cannot tell"), (42, "cannot tell"), (70, "fails")])
+def test_a_story_before_its_end_is_near_chance(score: float, said: str) -> None:
+    assert verdict(the_order_before_the_end_of_a_story_is_not, shuffle_narration_context=score) == said
+
+
+@pytest.mark.parametrize(("dialogue", "said"), [(90, "holds"), (80, "cannot tell"), (70, "fails")])
+def test_dialogue_is_compared_with_narration(dialogue: float, said: str) -> None:
+    scores = {"shuffle_dialogue_all": dialogue, "shuffle_narration_all": 80}
+    assert verdict(dialogue_is_easier_than_narration, **scores) == said
+
+
+@pytest.mark.parametrize(("score", "said"), [(50, "holds"), (60, "cannot tell"), (80, "fails")])
+def test_pronouns_are_preferred_where_scores_are_high(score: float, said: str) -> None:
+    assert verdict(pronouns_are_not_preferred_to_repeated_phrases, remention=score) == said
+
+
+@pytest.mark.parametrize(("best", "said"), [(90, "holds"), (62, "cannot tell"), (50, "fails")])
+def test_connectives_differ_where_the_best_is_far_above_the_worst(best: float, said: str) -> None:
+    assert verdict(connectives_differ_by_sense, connectives_cause=50, connectives_contrast=best) == said

@@ -1,0 +1,126 @@
+"""A study runs by each launcher, and loses nothing when a process of it is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from common.csv_files import read_csv
+from studies.cell import DONE, SETTINGS
+from studies.launch import GPUS, take_one_gpu, visible_gpus
+from studies.run import run_study
+from tests.conftest import ROOT, Lab
+from tests.studies.test_run import TEXT, tiny
+
+CELLS = ["untrained/bilstm_last", "untrained/bov"]
+NO_REPORTS = TEXT.partition("reports:")[0]
+ONE_CELL = NO_REPORTS.replace("bilstm_last: encoder=bilstm_last, ", "")
+BASELINE = """\
+evaluations:
+  demo: {baseline: "model=majority probes.tasks=[SentLen]"}
+"""
+
+
+def test_joblib_runs_a_study_to_its_end(lab: Lab, tmp_path: Path) -> None:
+    arguments = [*tiny(tmp_path, lab, TEXT + BASELINE), "hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
+    assert run_study(tmp_path, "tiny", arguments) == 0
+    assert "BiLSTM-last" in (tmp_path / "results" / "table.md").read_text()
+    assert done_cells(tmp_path) == ["evaluations/baseline", *CELLS]
+
+
+def test_submitit_runs_a_study_to_its_end(lab: Lab, tmp_path: Path) -> None:
+    assert run_study(tmp_path, "tiny", [*tiny(tmp_path, lab, ONE_CELL), "hydra/launcher=submitit_local"]) == 0
+    assert done_cells(tmp_path) == CELLS[1:]
+    (said,) = (tmp_path / "results" / ".submitit").rglob("*.out")
+    assert "untrained/bov: begun" in said.read_text()
+
+
+def done_cells(folder: Path) -> list[str]:
+    results = folder / "results"
+    return sorted(path.parent.relative_to(results).as_posix() for path in results.rglob(DONE))
+
+
+def start(folder: Path, arguments: list[str]) -> subprocess.Popen:
+    """The study in a process of its own."""
+    code = f"""
+from pathlib import Path
+from studies.run import run_study
+raise SystemExit(run_study(Path({str(folder)!r}), "tiny", {arguments!r}))
+"""
+    with (folder / "said").open("a") as said:
+        return subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=said, stderr=said)
+
+
+def wait_until(holds: Callable[[], object]) -> None:
+    end = time.monotonic() + 300
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def commands_of(run: Path) -> list[int]:
+    """The processes that train or resume a run."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:  # it has ended
+            continue
+        if any(word.endswith(f"={run}".encode()) for word in words):
+            found.append(int(path.parent.name))
+    return found
+
+
+def assert_each_row_once(run: Path) -> None:
+    rows = [(row["epoch"], row["task"], row["classifier"]) for row in read_csv(run / "probes.csv")]
+    assert len(rows) == len(set(rows)) == 3
+
+
+def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(lab: Lab, tmp_path: Path) -> None:
+    arguments, run = tiny(tmp_path, lab, NO_REPORTS), tmp_path / "results" / "untrained" / "bov"
+    study = start(tmp_path, arguments)
+    wait_until(lambda: (run / "config.yaml").exists())
+    os.kill(min(commands_of(run)), signal.SIGKILL)
+    assert study.wait(300) == 1
+    assert "failed: untrained/bov\n" in (tmp_path / "said").read_text()
+    assert done_cells(tmp_path) == CELLS[:1]
+    assert start(tmp_path, arguments).wait(300) == 0
+    said = (tmp_path / "said").read_text().splitlines()
+    begun = [line for line in said if line.endswith((": begun", ": resumed"))]
+    assert sorted(begun) == ["untrained/bilstm_last: begun", "untrained/bov: begun", "untrained/bov: resumed"]
+    assert done_cells(tmp_path) == CELLS
+    assert_each_row_once(run)
+
+
+def test_the_same_command_finishes_a_study_that_was_killed_while_its_cell_lives_on(lab: Lab, tmp_path: Path) -> None:
+    arguments, run = tiny(tmp_path, lab, ONE_CELL), tmp_path / "results" / "untrained" / "bov"
+    study = start(tmp_path, arguments)
+    wait_until(lambda: (run / SETTINGS).exists() and commands_of(run))
+    cell = min(commands_of(run))
+    os.kill(cell, signal.SIGSTOP)
+    study.kill()
+    study.wait()
+    again = start(tmp_path, arguments)
+    wait_until(lambda: "untrained/bov: waits" in (tmp_path / "said").read_text())
+    os.kill(cell, signal.SIGCONT)
+    assert again.wait(300) == 0
+    assert (tmp_path / "said").read_text().count("untrained/bov: begun") == 1
+    assert done_cells(tmp_path) == CELLS[1:]
+    assert_each_row_once(run)
+
+
+def test_each_worker_takes_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(GPUS, "4,7")
+    gpus, taken = visible_gpus(), []
+    for worker in ("LokyProcess-1", "LokyProcess-2", "LokyProcess-3", "LokyProcess-1"):
+        take_one_gpu(worker, gpus)
+        taken.append(os.environ[GPUS])
+    assert taken == ["7", "4", "7", "7"]
+    monkeypatch.setenv(GPUS, "4,7")
+    take_one_gpu("MainProcess", gpus)
+    assert os.environ[GPUS] == "4,7"

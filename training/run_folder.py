@@ -1,0 +1,154 @@
+"""A run's folder: who works in it, its settings, its word vectors, and what of it can be loaded."""
+
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+
+from common.command_line import one_line_errors
+from common.config_check import check
+from common.errors import InputError
+from common.files import atomic_write, clear_unfinished
+from common.locks import locked, wait_for
+from common.made_with import made_with
+from datamodules.base import ResumableData
+from datamodules.word_vectors.store import RunVectors, load_run_vectors, save_run_vectors
+from encoders.load import read_checkpoint, read_config
+from objectives.objective import Objective
+from probes.evaluation import distinct_sentences
+from probes.results import ProbeRow, read_rows
+from probes.suites import Suite
+from training.allowed_classes import only_ours
+from training.checkpoints import LAST
+from training.devices import is_first, say, starts_others
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+PARTS = ("seed", "cache", "corpus", "datamodule", "objective", "embeddings", "encoder", "probes", "trainer")
+RUNNING = ".running"  # the lock in a run's folder, held while a process works on it
+
+
+def begin(config: DictConfig, run: Path) -> None:
+    """Write the settings of a new run. Raises InputError where there is one already, or a sweep cannot start it."""
+    if HydraConfig.get().mode == RunMode.MULTIRUN and starts_others(config):
+        why = "a sweep starts one process for each run; with several GPUs start a sweep, or a study, for each of them"
+        raise InputError(f"trainer.devices={config.trainer.devices}: {why} (docs/scaling.md)")
+    if (run / "config.yaml").exists():
+        there = f"{run}: a run is already there; continue it with resume={run} or choose another hydra.run.dir="
+        raise InputError(there)
+    with atomic_write(run / "config.yaml") as file:
+        file.write(OmegaConf.to_yaml(config) + OmegaConf.to_yaml({"made_with": made_with()}))
+
+
+def settings_to_resume(run: Path, overrides: Sequence[str]) -> DictConfig:
+    """The settings of a run to continue; only those of `trainer.` may change. Raises InputError."""
+    if not (run / "config.yaml").exists():
+        raise InputError(f"{run}: no config.yaml there, so nothing to resume; give the folder of a run")
+    foreign = [text for text in overrides if not text.startswith("trainer.")]
+    if foreign:
+        raise InputError(f"resume= keeps the run's settings; only trainer.* may change, not {' '.join(foreign)}")
+    config = read_config(run)
+    if "suites" not in config:  # a run of before suite=
+        config.suites = OmegaConf.load(CONFIGS / "suite" / "probing.yaml").suites
+    if lacking := [part for part in PARTS if part not in config]:
+        raise InputError(f"{run / 'config.yaml'}: no {', '.join(lacking)} in it; copy the whole run folder")
+    merged = OmegaConf.merge(config, OmegaConf.from_dotlist(list(overrides)))
+    assert isinstance(merged, DictConfig)
+    ours = only_ours(merged, run / "config.yaml")
+    check(ours)
+    return ours
+
+
+@contextmanager
+def owned(run: Path) -> Iterator[None]:
+    """The folder of a run, for us alone. Raises InputError while another process has it."""
+    with locked(run / RUNNING) if is_first() else nullcontext(True) as ours:
+        if not ours:
+            raise InputError(f"{run}: another process works on this run; wait until it ends")
+        if is_first():  # the others write nothing before all train
+            for folder in (run, run / "checkpoints", run / "vectors", run / "not_finite"):
+                clear_unfinished(folder)
+        yield
+
+
+def explained(run: Path) -> AbstractContextManager[None]:
+    """Errors in one line, with how to continue the run; inside Hydra's job, as Hydra would print a line of its own."""
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)  # here, for a launcher's processes too
+    warnings.filterwarnings("ignore", module="pytorch_lightning")
+
+    def remedy() -> str:
+        again = f"python train.py resume={run}" if (run / "config.yaml").exists() else "the same command again"
+        return f"nothing written before is lost. Make room there, then: {again}"
+
+    stopped = f"stopped; nothing is lost. Continue with: python train.py resume={run}"
+    return one_line_errors(run, remedy, stopped if is_first() else "")
+
+
+def run_vectors(config: DictConfig, run: Path, data: ResumableData, probed: Sequence[str], cache: Path) -> RunVectors:
+    """The rows of word vectors that this run uses. The first process writes them to the run's folder once; from then
+    on all processes read them there. `probed` are the sentences of the tasks.
+    """
+    written = run / "vectors" / "matrix.npy"
+    if not written.exists() and not (run / "checkpoints").exists():
+        source = instantiate(config.embeddings.source)
+        store = source.vectors(data.source_sentences, data.fingerprint, cache)
+        if not is_first():
+            wait_for(written, run / RUNNING)
+            return load_run_vectors(run)
+        vocabulary = data.vocabulary.extend(word for s in probed for word in s.split())
+        looked_up = store.lookup(vocabulary.words)
+        say(looked_up.coverage)
+        save_run_vectors(run, vocabulary, looked_up.matrix, store.subwords_bin, store.scale)
+    return load_run_vectors(run)
+
+
+def describe(module: Objective, data: ResumableData, suites: Sequence[Suite]) -> str:
+    """What is trained, on what, and what was left out, in one line."""
+    weights = sum(p.numel() for p in module.encoder.parameters())
+    said = [f"encoder of {weights:,} weights"]
+    for suite in suites:
+        said += [f"{len(suite.tasks)} {suite.name} tasks over {len(distinct_sentences(suite.tasks)):,} sentences"]
+    for split, skipped in data.skipped.items():
+        counts = [f"{count} {kind.replace('_', '-')}" for kind, count in skipped._asdict().items() if count]
+        said += [f"left out of {split}: {' and '.join(counts)}"] if counts else []
+    return "; ".join([*said, *data.notes])
+
+
+def final_scores(run: Path) -> list[ProbeRow]:
+    """The probing scores of the last epoch that was probed."""
+    rows = read_rows(run / "probes.csv") if (run / "probes.csv").exists() else []
+    last = max((row.epoch for row in rows), default=0)
+    return [row for row in rows if row.epoch == last]
+
+
+def summary(run: Path, scores: Sequence[ProbeRow]) -> str:
+    """The final scores, where the curves are, and how to load the encoder."""
+    lines = []
+    for suite in dict.fromkeys(row.suite for row in scores):
+        lines.append(f"\n{suite} scores after epoch {scores[0].epoch} (test, %)")
+        lines += [
+            f"  {row.task:<10} {row.test_accuracy:6.2f}  [{row.test_low:.1f}, {row.test_high:.1f}]"
+            for row in scores
+            if row.suite == suite
+        ]
+    lines += [f"\ncurves:  {run / 'curves.png'}   (live: make tensorboard)"]
+    load = f"load_encoder({str(loadable(run))!r}).encode(['A sentence .'])"
+    return "\n".join([*lines, f"encoder: from encoders import load_encoder; {load}"])
+
+
+def loadable(run: Path) -> Path:
+    """What `load_encoder` takes for a run that has ended: its folder, which means the best checkpoint. Where the disk
+    has damaged that one, the last checkpoint, with a warning.
+    """
+    best = run / "checkpoints" / "best.ckpt"
+    try:
+        read_checkpoint(best)
+    except InputError as error:
+        logging.getLogger(__name__).warning("%s; use the last one instead", error)
+        return best.with_name(LAST)
+    return run
