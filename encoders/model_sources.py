@@ -3,11 +3,11 @@
 import warnings
 from collections.abc import Iterable
 from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
+from common.call import function_named
 from common.devices import device_for
 from common.errors import InputError
 from common.made_with import without_made_with
@@ -71,16 +71,7 @@ def precomputed(path: Path, sentences: Path | None) -> Model:
 
 def called(name: str) -> Model:
     """Any Python callable, sentences -> (N, D) numbers, as package.module:function."""
-    module, _, function = name.partition(":")
-    if not module or module.startswith(".") or not function:
-        raise InputError(f"call:{name}: write call:package.module:function")
-    try:
-        found = getattr(import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"call:{name}: {error}") from None
-    if not callable(found):
-        raise InputError(f"call:{name}: not a function; give one that turns sentences into vectors")
-    return Model(name, "callable", found)
+    return Model(name, "callable", function_named(name, "turns sentences into vectors"))
 
 
 def of_files(paths: Iterable[Path]) -> str:

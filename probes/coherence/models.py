@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Callable, Sequence
-from importlib import import_module
 
 import numpy as np
 
-from common.errors import InputError
+from common.call import function_named
 from probes.surprisals import Pair, TokenLogprobs
 
 WORD = re.compile(r"\w+|[^\w\s]")
@@ -17,15 +16,7 @@ class Called:
 
     def __init__(self, name: str) -> None:
         """`name` is package.module:function. Raises InputError where it cannot be imported."""
-        module, _, function = name.partition(":")
-        if not module or module.startswith(".") or not function:
-            raise InputError(f"call:{name}: write call:package.module:function")
-        try:
-            found = getattr(import_module(module), function)
-        except (ImportError, AttributeError) as error:
-            raise InputError(f"call:{name}: {error}") from None
-        if not callable(found):
-            raise InputError(f"call:{name}: not a function; give one that scores (context, continuation) pairs")
+        found = function_named(name, "scores (context, continuation) pairs")
         self.logprobs: Callable[[Sequence[Pair]], Sequence[tuple[list[str], np.ndarray, np.ndarray]]] = found
 
 

@@ -1,0 +1,21 @@
+"""`call:package.module:function`: a Python function of the user's own."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from common.errors import InputError
+
+
+def function_named(name: str, purpose: str) -> Callable[..., Any]:
+    """The function `package.module:function`. Raises InputError; `purpose` says what such a function does."""
+    module, _, function = name.partition(":")
+    if not module or module.startswith(".") or not function:
+        raise InputError(f"call:{name}: write call:package.module:function")
+    try:
+        found = getattr(import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"call:{name}: {error}") from None
+    if not callable(found):
+        raise InputError(f"call:{name}: not a function; give one that {purpose}")
+    return found
