@@ -17,6 +17,7 @@ from common.choices import refuse_unknown_choices
 from common.command_line import asks_for_help, one_line_errors, show_help
 from common.config_help import evaluate_help
 from common.errors import InputError
+from common.known_settings import refuse_unknown_settings
 
 if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
     from omegaconf import DictConfig
@@ -46,8 +47,9 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
     from probes.suites import suites_of, tasks_of
     from reports.evaluations import requested_tables
 
-    device = device_for(config.device)  # refuse wrong values of these two now, not after the scores
+    device = device_for(config.device)  # refuse wrong values of these three now, not after the scores
     requested_tables(config)
+    refuse_layers_of_no_transformer(config)
     if config.protocol:  # also written with the scores
         config.probes.classifier.protocol = config.protocol
     with fast_exact_matmul(), workplace(config) as work:
@@ -67,7 +69,10 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
         models = []
         for name in several(config.model):
             own = surprisal_model(name, needs, corpus, config.corpus)
-            models += [(name, model) for model in ([own] if own else models_named(name, *more))]
+            found = [own] if own else models_named(name, *more)
+            if surprising := [task.suite for task in tasks if task.needs == "surprisal"]:
+                found = [with_decoder(name, model, surprising[0], config) for model in found]
+            models += [(name, model) for model in found]
         for name, model in models:
             refuse_tasks_without_model(name, model, tasks)
         cache = work if caches(config) else None
@@ -83,7 +88,8 @@ def scored(
     from probes.facts import facts_of
     from probes.probing.controls import controls_of
     from probes.suites import tasks_of
-    from reports.evaluations import TOKENS, ModelScores, write, write_tokens
+    from reports.evaluations import ModelScores, write, write_tokens
+    from reports.strips import TOKENS
 
     evaluation = Evaluation(model, tasks_of(suites), cache, config.seed, device)
     for suite in suites:
@@ -98,6 +104,25 @@ def scored(
         yield done
 
 
+def with_decoder(name: str, model: "Model", suite: str, config: "DictConfig") -> "Model":
+    """A run together with its decoder as a language model; other models unchanged. Raises InputError."""
+    from common.devices import device_for
+    from objectives.likelihood import NoLikelihood, TextLikelihood
+    from objectives.load import load_likelihood
+
+    if model.encode is None or "run" not in model.settings:
+        return model
+    if not config.bos:
+        raise InputError(f"model={name}: bos=false: the mark that begins a sentence is always context; leave it out")
+    try:
+        likelihood = load_likelihood(Path(name), ends=config.eos)
+    except NoLikelihood as why:
+        raise InputError(f"model={name}: has no language model, which suite={suite} needs: {why}") from None
+    likelihood.network.to(device_for(config.device))
+    known = f"{model.fingerprint} eos {config.eos}" if config.eos else model.fingerprint
+    return model._replace(logprobs=TextLikelihood(model.encode, likelihood).logprobs, fingerprint=known)
+
+
 def refuse_what_has_no_effect(config: "DictConfig", suites: "Sequence[Suite]") -> None:
     """Raises InputError if no suite has tasks, or a setting applies to none of the suites."""
     from probes.facts import facts_of
@@ -107,6 +132,19 @@ def refuse_what_has_no_effect(config: "DictConfig", suites: "Sequence[Suite]") -
     if (config.control or config.mdl) and not any(facts_of(suite.name).controls for suite in suites):
         names = ",".join(suite.name for suite in suites)
         raise InputError(f"control= and mdl= apply only to probing tasks; leave them out with suite={names}")
+
+
+def refuse_layers_of_no_transformer(config: "DictConfig") -> None:
+    """Raises InputError where a setting of `hf:` models is given and none of the models is one."""
+    from omegaconf import OmegaConf
+
+    names = [] if OmegaConf.is_missing(config, "model") else several(config.model)
+    if any(name.startswith("hf:") for name in names):
+        return
+    for key, default in (("layers", "last"), ("pooling", "mean")):
+        if config[key] != default:
+            said = "only a Hugging Face model has it; give model=hf:NAME_OR_PATH, or leave it out"
+            raise InputError(f"{key}={config[key]}: {said}")
 
 
 def refuse_tasks_without_model(name: str, model: "Model", tasks: "Sequence[Task]") -> None:
@@ -154,8 +192,11 @@ def several(setting: object) -> list[str]:
 def start(config: "DictConfig") -> None:
     """Check the settings, score, print."""
     from common.config_check import check
+    from common.known_settings import refuse_unread_settings
 
-    check(config)
+    with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own
+        refuse_unread_settings(config, "evaluate")
+        check(config)
 
     from reports.evaluations import show
 
@@ -172,6 +213,7 @@ def command(arguments: list[str]) -> None:
         return
     with one_line_errors(Path.cwd()):
         refuse_unknown_choices(CONFIGS, arguments)
+        refuse_unknown_settings(CONFIGS, "evaluate", arguments)
 
         import hydra
 

@@ -80,6 +80,15 @@ REPORTS = {
         "size.png",
         *(SUITE, EPOCH, CLASSIFIER),
     ),
+    "layers": _command(
+        "layers",
+        "Scores by layer of Hugging Face models, tasks by layers (Chen et al. 2019, Figure 8).",
+        "layers.png",
+        *(
+            CLASSIFIER,
+            Setting("published", "also ELMo and BERT of the paper's Figure 8 (default: true)", TRUTH),
+        ),
+    ),
     "findings": _command(
         "findings",
         "Which published findings hold for these runs: rules, numbers, verdicts.",
@@ -93,6 +102,7 @@ REPORTS = {
         "All tables, figures and findings on one page that opens offline.",
         "report.html",
         *(EPOCH, CLASSIFIER, TABLES),
+        Setting("item", "of a coherence suite, as story_cloze:3; without it the most right and most wrong ones", NAMES),
     ),
 }
 

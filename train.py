@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from common.choices import refuse_unknown_choices
 from common.command_line import asks_for_help, one_line_errors, show_help
 from common.config_help import help_text
+from common.known_settings import refuse_unknown_settings
 
 if TYPE_CHECKING:  # slow imports happen where work begins
     from omegaconf import DictConfig
@@ -66,16 +67,21 @@ def begin(config: "DictConfig") -> None:
     from omegaconf import OmegaConf
 
     from common.config_check import check
+    from common.known_settings import refuse_unread_settings
 
     run = Path(HydraConfig.get().runtime.output_dir)
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
-    OmegaConf.resolve(config)
-    check(config)
+    with one_line_errors(run):  # inside Hydra's job, as Hydra would print a line of its own
+        refuse_unread_settings(config, "train")
+        OmegaConf.resolve(config)
+        check(config)
 
     from training import run_folder
+    from training.allowed_classes import only_ours
     from training.devices import is_first
 
     with run_folder.explained(run), run_folder.owned(run):
+        only_ours(config, "this command", config.allow)  # else the run could not be resumed or loaded
         if is_first():
             run_folder.begin(config, run)
         train(config, run)
@@ -106,6 +112,7 @@ def command(arguments: list[str]) -> None:
             resume(Path(resumed[0].removeprefix("resume=")), [text for text in arguments if text not in resumed])
         else:
             refuse_unknown_choices(CONFIGS, arguments)
+            refuse_unknown_settings(CONFIGS, "train", arguments)
 
             import hydra
 

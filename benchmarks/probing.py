@@ -134,9 +134,9 @@ def fused(shape: Shape, sample: int) -> dict[str, Any]:
     train, dev, test = (as_tensors(part, DEVICE) for part in data)
     with counted(seen), grown_memory() as memory:
         started = now()
-        cells = senteval.train_all(train, dev, shape.classes, grid, SEED, DEVICE)
+        trained = senteval.train_all(train, dev, shape.classes, grid, SEED, DEVICE)
         seconds = now() - started
-    best = max(cells, key=lambda cell: round(cell.dev_accuracy, 2))
+    best, cells = trained.winner, trained.known.values()
     right = (predict(best.parameters, test.x) == test.y).double().mean()
     passes = []  # of the toolkit: every cell, and for each width and dropout the best one again
     for width, dropout in grid.settings():

@@ -1,17 +1,24 @@
 """`call:package.module:function`: a Python function of the user's own."""
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from common.errors import InputError
 
 
 def function_named(name: str, purpose: str) -> Callable[..., Any]:
-    """The function `package.module:function`. Raises InputError; `purpose` says what such a function does."""
+    """The function `package.module:function`, also of a module in the current folder.
+
+    Raises InputError; `purpose` says what such a function does.
+    """
     module, _, function = name.partition(":")
     if not module or module.startswith(".") or not function:
         raise InputError(f"call:{name}: write call:package.module:function")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
     try:
         found = getattr(import_module(module), function)
     except (ImportError, AttributeError) as error:

@@ -48,7 +48,7 @@ def models_named(
         raise InputError(f"model={name}: no such run folder; give {forms(baselines)}")
     source = instantiate(config.embeddings.source)
     more = source.vectors(list, "", work) if isinstance(source, FromFile) else None
-    one = trained(Path(name), config.device, more)
+    one = trained(Path(name), config.device, more, config.allow)
     return [one._replace(settings={**one.settings, "embeddings": config.embeddings}) if more else one]
 
 

@@ -3,6 +3,7 @@
 import math
 import os
 import tempfile
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from common.model import Model
 from encoders.model_sources import of_files
 
 Pooling = Literal["mean", "cls", "max", "last"]
+Layers = int | str | Sequence[int]  # one number, "last", "all" or several numbers
 BATCH_TOKENS = 4096  # padded tokens per forward pass on a CPU,
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU
 LONGEST = 512  # tokens; longer sentences are cut
@@ -29,7 +31,7 @@ class Pretrained:
     The vector of a layer is pooled over the tokens of the sentence.
     """
 
-    def __init__(self, name: str, layers: int | str, pooling: Pooling, device: str | None, work: Path) -> None:
+    def __init__(self, name: str, layers: Layers, pooling: Pooling, device: str | None, work: Path) -> None:
         if pooling not in ("mean", "cls", "max", "last"):
             raise InputError(f"pooling={pooling}: give mean, cls, max or last")
         self.pooling, self.work = pooling, work
@@ -41,12 +43,17 @@ class Pretrained:
         self.layers = self._numbers(layers)
         self._kept: tuple[list[str], np.ndarray] | None = None
 
-    def _numbers(self, layers: int | str) -> list[int]:
-        """The numbers of the layers: all, or one; negative numbers count from the top."""
+    def _numbers(self, layers: Layers) -> list[int]:
+        """The numbers of the layers, each once; negative numbers count from the top. Raises InputError."""
         there = int(self.model.config.num_hidden_layers) + 1  # layer 0 is the token embeddings
-        if layers != "all" and not (isinstance(layers, int) and -there <= layers < there):
-            raise InputError(f"layers={layers}: give all, or a number from {-there} to {there - 1}")
-        return list(range(there)) if layers == "all" else [int(layers) % there]
+        if layers == "all":
+            return list(range(there))
+        asked = [-1] if layers == "last" else [layers] if isinstance(layers, int | str) else list(layers)
+        found = [int(one) % there for one in asked if type(one) is int and -there <= one < there]
+        if not asked or len(found) < len(asked):
+            said = f"give last, all, or numbers from {-there} to {there - 1}, such as [0,{there - 1}]"
+            raise InputError(f"layers={layers}: {said}")
+        return list(dict.fromkeys(found))
 
     def vectors(self, sentences: list[str]) -> np.ndarray:
         """Vectors of the chosen layers, (L, N, D) float32; the last result is kept on disk."""
@@ -97,14 +104,17 @@ class Pretrained:
         return states[:, torch.arange(len(sentences), device=self.device), last]
 
 
-def pretrained(name: str, layers: int | str, pooling: Pooling, device: str | None, work: Path) -> list[Model]:
-    """One model for each layer asked for: a number (-1 is the top) or "all"."""
+def pretrained(name: str, layers: Layers, pooling: Pooling, device: str | None, work: Path) -> list[Model]:
+    """One model for each layer asked for, `layer 3` for mean pooling, otherwise as `layer 3, cls`.
+
+    All of them come from one pass over the sentences.
+    """
     model = Pretrained(name, layers, pooling, device, work)
     content = _content(name, model)
     return [
         Model(
             Path(name).name,
-            f"layer {number}, {pooling}",
+            f"layer {number}" if pooling == "mean" else f"layer {number}, {pooling}",
             partial(model.layer, number),
             content and f"{content} {number} {pooling} padded right",
         )

@@ -2,27 +2,21 @@
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from common.devices import device_for
 from common.errors import InputError
+from encoders.prefix_trees import NODES, PrefixTree, TokenIds, prefix_tree, prefix_trees
 
 BATCH_TOKENS = 4096  # padded tokens per forward pass on a CPU,
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU,
 CELLS, GPU_CELLS = 1 << 26, 1 << 29  # at most this many logits per forward pass
-WORTH, STEP = (
-    16,
-    8,
-)  # fewest shared tokens that are computed once; a multiple of STEP, so that groups fit into one batch
-
-TokenIds = tuple[int, ...]
 
 
 class ScoredTokens(NamedTuple):
@@ -70,7 +64,7 @@ class CausalLM:
 
     @torch.inference_mode()
     def _check(self) -> bool:
-        """Whether texts can share what was computed for their beginning.
+        """Whether texts can share what is computed for their beginning.
 
         Raises InputError for a model that sees the next word, or one of another tokenizer.
         """
@@ -78,53 +72,59 @@ class CausalLM:
         if len(self.tokenizer) > size:
             said = f"the tokenizer has {len(self.tokenizer)} tokens, the model {size}; take both from one folder"
             raise InputError(f"lm:{self.path}: {said}")
-        ids = torch.tensor([[0, 1 % size], [0, 2 % size]], device=self.device)
-        out = self.model(input_ids=ids, use_cache=True)
-        first = out.logits[:, 0]
-        if not torch.allclose(first[0], first[1], atol=1e-3, rtol=1e-3):
+        first, second = (0, 1 % size, 3 % size, 4 % size), (0, 2 % size, 3 % size, 4 % size)
+        out = self.model(input_ids=torch.tensor([first, second], device=self.device), use_cache=True)
+        if not torch.allclose(out.logits[0, 0], out.logits[1, 0], atol=1e-3, rtol=1e-3):
             raise InputError(f"lm:{self.path}: not a causal model: a later word changes an earlier probability")
         layers = getattr(getattr(out, "past_key_values", None), "layers", None)
-        return {type(layer).__name__ for layer in layers or ()} == {"DynamicLayer"}
+        if {type(layer).__name__ for layer in layers or ()} != {"DynamicLayer"}:  # each token sees all before it
+            return False
+        try:
+            together = self._logits([prefix_tree(sorted({first, second}))])[0, -1]
+        except (TypeError, ValueError, RuntimeError):  # a model without positions, or with its own kind of mask
+            return False
+        return torch.allclose(together, out.logits[1, -1], atol=1e-3, rtol=1e-3)
 
     def logprobs(self, pairs: Sequence[tuple[str, str]]) -> list[ScoredTokens]:
         """Each distinct (context, continuation) once. A token that begins in the context is context."""
         distinct = list(dict.fromkeys(pairs))
-        rows, offsets, befores = [], [], []
-        for before, continuation in distinct:
-            encoded = self.tokenizer(
-                before + continuation, add_special_tokens=False, return_offsets_mapping=True, verbose=False
-            )
-            ids, places = encoded["input_ids"], list(encoded["offset_mapping"])
+        rows, offsets = [], []
+        encoded = self._encode([before + continuation for before, continuation in distinct])
+        for (before, continuation), found in zip(distinct, encoded, strict=True):
+            ids, places = found.ids, found.offsets
             if self.end is not None:
                 ids, places = [*ids, self.end], [*places, (len(before) + len(continuation),) * 2]
             rows.append((*(() if self.begin is None else (self.begin,)), *ids))
             offsets.append(np.array(places, np.int64).reshape(-1, 2) - len(before))
-            befores.append(int((offsets[-1][:, 0] < 0).sum()))
         scores = self._scored(list(dict.fromkeys(rows)))
-        found = {}
-        for pair, row, spans, skipped in zip(distinct, rows, offsets, befores, strict=True):
+        scored = {}
+        for pair, row, spans in zip(distinct, rows, offsets, strict=True):
+            skipped = int((spans[:, 0] < 0).sum())
             first = len(row) - len(spans) + skipped
             names = self.tokenizer.convert_ids_to_tokens(list(row[first:]))
-            found[pair] = ScoredTokens(names, spans[skipped:], scores[row][first:])
-        return [found[pair] for pair in pairs]
+            scored[pair] = ScoredTokens(names, spans[skipped:], scores[row][first:])
+        return [scored[pair] for pair in pairs]
+
+    def _encode(self, texts: list[str]) -> list[Any]:
+        """Ids and offsets of texts by the tokenizer itself, which is several times as fast as its wrapper."""
+        tokenizer = self.tokenizer.backend_tokenizer
+        tokenizer.no_truncation()  # a file may ask for both
+        tokenizer.no_padding()
+        return tokenizer.encode_batch(texts, add_special_tokens=False)
 
     def _scored(self, rows: list[TokenIds]) -> dict[TokenIds, np.ndarray]:
         """log2 p of every token of each row given those before it, the first one 0."""
         found = {row: np.zeros(len(row)) for row in rows}
         long = [row for row in rows if len(row) > self.context]
-        groups = _groups([row for row in rows if 1 < len(row) <= self.context], self._budget() if self.shares else 0)
         if long:
             self.long_texts += len(long)
             said = f"read in windows of {self.context} that begin every {self.context // 2} tokens"
             warnings.warn(f"lm:{self.path}: {len(long)} texts longer than the model's context {said}", stacklevel=3)
-        with tqdm(total=len(rows), desc="scoring", disable=None, leave=False, unit=" texts") as bar:
-            for batch in self._batches(groups):
-                for row, bits in self._batch(batch):
-                    found[row][1:] = bits
-                    bar.update()
-            for row in long:
-                self._windows(row, found[row])
-                bar.update()
+        short = [row for row in rows if 1 < len(row) <= self.context]
+        for batch in self._batches(prefix_trees(short, min(NODES, self._budget()), self.shares)):
+            found.update(self._batch(batch))
+        for row in long:
+            self._windows(row, found[row])
         return found
 
     def _windows(self, row: TokenIds, out: np.ndarray) -> None:
@@ -132,103 +132,60 @@ class CausalLM:
         done = 1
         for start in range(0, len(row), max(1, self.context // 2)):
             window = row[start : start + self.context]
-            ((_, bits),) = self._batch([[window]])
+            ((_, bits),) = self._batch([prefix_tree([window])])
             new = start + len(window) - done
             out[done : done + new] = bits[len(bits) - new :]
             done += new
             if done == len(row):
                 return
 
-    def _batches(self, groups: list[list[TokenIds]]) -> Iterator[list[list[TokenIds]]]:
-        """Batches of groups of similar length; with a shared beginning, only those with as many shared tokens."""
-        budget = self._budget()
-        shapes = {id(group): (len(group) > 1, _shared(group), max(map(len, group))) for group in groups}
-        batch: list[list[TokenIds]] = []
-        members = 0
-        for group in sorted(groups, key=lambda group: shapes[id(group)], reverse=True):
-            shape = shapes[id(group)]
-            if batch:
-                first = shapes[id(batch[0])]
-                longest = max(first[2], shape[2])
-                full = (members + len(group)) * longest > budget
-                if full or shape[0] != first[0] or (shape[0] and shape[1] != first[1]):
-                    yield batch
-                    batch, members = [], 0
-            batch.append(group)
-            members += len(group)
+    def _batches(self, trees: Iterable[PrefixTree]) -> Iterator[list[PrefixTree]]:
+        """Batches of trees of similar size."""
+        batch: list[PrefixTree] = []
+        for tree in sorted(trees, key=lambda tree: len(tree.ids), reverse=True):
+            if batch and (len(batch) + 1) * len(batch[0].ids) > self._budget():
+                yield batch
+                batch = []
+            batch.append(tree)
         if batch:
             yield batch
 
     @torch.inference_mode()
-    def _batch(self, groups: list[list[TokenIds]]) -> Iterator[tuple[TokenIds, np.ndarray]]:
-        """Rows with the log2 p of their tokens but the first. Groups of several rows share as many tokens each."""
-        together = len(groups[0]) > 1
-        beginnings = [group[0][: _shared(group)] for group in groups]
-        ids, mask = self._padded(beginnings)
-        out = self.model(input_ids=ids, attention_mask=mask, use_cache=together)
-        bits = _log2(out.logits[:, :-1], ids[:, 1:])
-        if not together:
-            for (row,), own in zip(groups, bits, strict=True):
-                yield row, own[: len(row) - 1]
-            return
-        rows = [row for group in groups for row in group]
-        owner = torch.tensor([at for at, group in enumerate(groups) for _ in group], device=self.device)
-        rests, rest_mask = self._padded([row[ids.shape[1] :] for row in rows])
-        first = _log2(out.logits[owner, -1:], rests[:, :1])
-        cache = out.past_key_values
-        cache.batch_select_indices(owner)
-        both = torch.cat([mask[owner], rest_mask], 1)
-        logits = self.model(input_ids=rests, attention_mask=both, past_key_values=cache, use_cache=True).logits
-        later = _log2(logits[:, :-1], rests[:, 1:])
-        for number, row in enumerate(rows):
-            yield row, np.concatenate([bits[int(owner[number])], first[number], later[number]])[: len(row) - 1]
+    def _batch(self, trees: list[PrefixTree]) -> Iterator[tuple[TokenIds, np.ndarray]]:
+        """Each row with log2 p of its tokens, (T,); 0 for the first one."""
+        logits = self._logits(trees).float()
+        size, vocabulary = logits.shape[1:]
+        parents = self._padded([tree.parents for tree in trees]).clamp(min=0)
+        parents += size * torch.arange(len(trees), device=self.device)[:, None]
+        chosen = logits.view(-1)[parents * vocabulary + self._padded([tree.ids for tree in trees])]
+        nats = chosen - logits.logsumexp(2).view(-1)[parents]
+        for tree, own in zip(trees, (nats.double().cpu().numpy() / math.log(2)), strict=True):
+            bits = np.where(tree.parents < 0, 0, own[: len(tree.ids)])
+            yield from zip(tree.rows, (bits[path] for path in tree.paths), strict=True)
 
-    def _padded(self, rows: Sequence[TokenIds]) -> tuple[Tensor, Tensor]:
-        """Ids (B, T) with zeros on the right, and which are tokens (B, T)."""
-        longest = max(map(len, rows))
-        ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=self.device)
-        lengths = torch.tensor([len(row) for row in rows], device=self.device)
-        return ids, (torch.arange(longest, device=self.device) < lengths[:, None]).long()
+    def _logits(self, trees: list[PrefixTree]) -> Tensor:
+        """(B, N, V) of the tokens of each tree, padded on the right."""
+        ids = self._padded([tree.ids for tree in trees])
+        if all(len(tree.rows) == 1 for tree in trees):
+            mask = self._padded([np.ones(len(tree.ids), np.int64) for tree in trees])
+            return self.model(input_ids=ids, attention_mask=mask, use_cache=False).logits
+        sees = np.zeros((len(trees), 1, ids.shape[1], ids.shape[1]), bool)
+        for place, tree in enumerate(trees):
+            sees[place, 0, : len(tree.ids), : len(tree.ids)] = tree.sees()
+        sees[:, 0] |= np.eye(ids.shape[1], dtype=bool)  # also of padding, which would have nothing to see
+        kind = self.model.dtype
+        mask = torch.zeros(sees.shape, dtype=kind).masked_fill_(torch.from_numpy(~sees), torch.finfo(kind).min)
+        positions = self._padded([tree.depths for tree in trees])
+        return self.model(
+            input_ids=ids, attention_mask=mask.to(self.device), position_ids=positions, use_cache=False
+        ).logits
 
-
-def _log2(logits: Tensor, ids: Tensor) -> np.ndarray:
-    """(B, T, V) and (B, T) to log2 p (B, T)."""
-    logits = logits.float()
-    chosen = logits.gather(2, ids[:, :, None])[:, :, 0] - logits.logsumexp(2)
-    return chosen.double().cpu().numpy() / math.log(2)
-
-
-def _groups(rows: list[TokenIds], budget: int) -> list[list[TokenIds]]:
-    """Rows that begin with the same tokens, at least WORTH and half of each, within a pass of `budget` tokens."""
-    groups: list[list[TokenIds]] = []
-    for row in sorted(rows):
-        if groups and (len(groups[-1]) + 1) * max(map(len, [*groups[-1], row])) <= budget:
-            first = groups[-1][0]
-            same = min(_same(first, row), len(first) - 1, len(row) - 1)
-            if same >= WORTH and 2 * same >= max(len(row), len(first)):
-                groups[-1].append(row)
-                continue
-        groups.append([row])
-    return groups
-
-
-def _shared(group: list[TokenIds]) -> int:
-    """How many first tokens are computed once for a group: the common prefix, in steps, and never all of a row.
-
-    The rows are sorted, so the first and the last have the shortest common prefix.
-    """
-    if len(group) == 1:
-        return len(group[0])
-    same = min(_same(group[0], group[-1]), min(map(len, group)) - 1)
-    return same - same % STEP
-
-
-def _same(one: TokenIds, other: TokenIds) -> int:
-    """How many first tokens are the same."""
-    for number, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return number
-    return min(len(one), len(other))
+    def _padded(self, rows: Sequence[np.ndarray]) -> Tensor:
+        """Rows of whole numbers with zeros on the right, (B, N)."""
+        out = np.zeros((len(rows), max(map(len, rows))), np.int64)
+        for place, row in enumerate(rows):
+            out[place, : len(row)] = row
+        return torch.from_numpy(out).to(self.device)
 
 
 def _load(path: Path) -> tuple[Any, Any]:

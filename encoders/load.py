@@ -2,7 +2,7 @@
 
 import pickle
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,27 +23,30 @@ from encoders.frozen import FrozenEncoder
 MOST_LAYERS = 1000  # more layers would take too long to build
 
 
-def load_encoder(path: str | Path, device: str | None = None, more: WordVectors | None = None) -> FrozenEncoder:
+def load_encoder(
+    path: str | Path, device: str | None = None, more: WordVectors | None = None, allow: Sequence[str] = ()
+) -> FrozenEncoder:
     """The frozen encoder of a run: its folder (the best checkpoint) or one of its `.ckpt` files.
 
     It runs on `device`, by default the GPU if there is one. Needs neither the training corpus nor the objective.
-    `more`: the vectors that the run was trained on, for words that are not in the run folder. Raises InputError if
-    a file is missing, corrupt or from another project, or names a class that is not an encoder of this project.
+    `more`: the vectors that the run was trained on, for words that are not in the run folder. `allow`: packages with
+    your own encoder or corpus; their code is executed. Raises InputError if a file is missing, corrupt or from another
+    project, or names a class that is neither an encoder of this project nor in such a package.
     """
     checkpoint = find_checkpoint(Path(path))
     run = checkpoint.parents[1]
     config = read_config(run)
     vectors = load_run_vectors(run)
     state = read_checkpoint(checkpoint)["state_dict"]
-    build = _builder(run / "config.yaml", config, vectors.matrix.shape[1])
+    build = _builder(run / "config.yaml", config, vectors.matrix.shape[1], allow)
     if (shape := _without_memory(build)) is not None:  # settings could request any amount of memory
-        _fitting(checkpoint, shape, "encoder.", state)
+        fitting(checkpoint, shape, "encoder.", state)
     encoder = build()
     embedding = WordEmbedding(vectors.matrix, freeze=config.embeddings.get("freeze", True))
-    encoder.load_state_dict(_fitting(checkpoint, encoder, "encoder.", state))
-    embedding.load_state_dict(_fitting(checkpoint, embedding, "embedding.", state))
+    encoder.load_state_dict(fitting(checkpoint, encoder, "encoder.", state))
+    embedding.load_state_dict(fitting(checkpoint, embedding, "embedding.", state))
     where = device_for(device)
-    tokenize = _tokenizer(run / "config.yaml", str(config.corpus.get("_target_")))
+    tokenize = _tokenizer(run / "config.yaml", str(config.corpus.get("_target_")), allow)
     frozen = encoder.eval().requires_grad_(False).to(where)
     oov = vectors.extended(more) if more else vectors.lookup_oov
     return FrozenEncoder(frozen, embedding.requires_grad_(False).to(where), vectors.vocabulary, oov, tokenize)
@@ -104,13 +107,14 @@ def find_checkpoint(path: Path) -> Path:
     return runs[0].absolute() / "checkpoints" / "best.ckpt"
 
 
-def _builder(path: Path, config: DictConfig, input_dim: int) -> Callable[[], Encoder]:
-    """A function that builds the encoder of the settings. Classes outside encoders/ are not imported."""
+def _builder(path: Path, config: DictConfig, input_dim: int, allow: Sequence[str]) -> Callable[[], Encoder]:
+    """A function that builds the encoder of the settings. Classes outside encoders/ and `allow` are not imported."""
     settings: Any = OmegaConf.to_container(config.encoder, resolve=True)
     target = str(settings.pop("_target_", None))
-    kind = class_in("encoders", target, Encoder)
+    kind = class_in(("encoders", *allow), target, Encoder)
     if kind is None or "_target_" in str(settings):
-        raise InputError(f"{path}: encoder._target_ is {target}; only the classes in encoders/ are loaded, alone")
+        own = f"; a class of your own is loaded with allow=[{target.partition('.')[0]!r}]" if kind is None else ""
+        raise InputError(f"{path}: encoder._target_ is {target}; only the classes in encoders/ are loaded, alone{own}")
     layers = settings.get("layers")
     if isinstance(layers, int) and layers > MOST_LAYERS:
         raise InputError(f"{path}: encoder.layers={layers}; no encoder of ours has more than {MOST_LAYERS}")
@@ -136,10 +140,10 @@ def _without_memory(build: Callable[[], Encoder]) -> Encoder | None:
         raise
 
 
-def class_in(package: str, target: str, base: type | tuple[type, ...]) -> Any:
-    """The class with path `target` inside `package`; None if there is none or it is no subclass of `base`."""
+def class_in(packages: Sequence[str], target: str, base: type | tuple[type, ...]) -> Any:
+    """The class with path `target` inside one of `packages`; None if there is none or it is no subclass of `base`."""
     module, _, name = target.rpartition(".")
-    if not module.startswith(f"{package}."):
+    if not any(f"{module}.".startswith(f"{package}.") for package in packages):
         return None
     try:
         found = vars(import_module(module)).get(name)
@@ -148,7 +152,7 @@ def class_in(package: str, target: str, base: type | tuple[type, ...]) -> Any:
     return found if isinstance(found, type) and issubclass(found, base) else None
 
 
-def _fitting(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
+def fitting(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a module from a state dict. Raises InputError if names or shapes differ."""
     mine = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
     expected = module.state_dict()
@@ -161,11 +165,11 @@ def _fitting(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor
     return mine
 
 
-def _tokenizer(path: Path, target: str) -> Callable[[str], str]:
+def _tokenizer(path: Path, target: str, allow: Sequence[str]) -> Callable[[str], str]:
     """The tokeniser of the corpus class, imported at first use; the corpus itself is not needed."""
 
     def tokenize(raw: str) -> str:
-        kind = class_in("datamodules", target, Corpus)
+        kind = class_in(("datamodules", *allow), target, Corpus)
         if kind is None:
             raise InputError(f"{path}: corpus._target_ is {target}; only corpora in datamodules/ are loaded")
         return kind.tokenize(raw)

@@ -1,7 +1,7 @@
 """Frozen models from runs, files and functions."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,16 +24,20 @@ from encoders.load import find_checkpoint, load_encoder, read_checkpoint, read_c
 MANY = 0.02  # share of words without a vector from which there is a warning
 
 
-def trained(path: Path, device: str | None, more: WordVectors | None = None) -> Model:
-    """A run folder (its best checkpoint) or a checkpoint in it; `more`: vectors for words that are not in the run."""
+def trained(path: Path, device: str | None, more: WordVectors | None = None, allow: Sequence[str] = ()) -> Model:
+    """A run folder (its best checkpoint) or a checkpoint in it.
+
+    `more`: vectors for words that are not in the run. `allow`: packages with the user's own encoder or corpus.
+    """
     checkpoint = find_checkpoint(path)
     run = checkpoint.parents[1]
     config = read_config(run)
     state = read_checkpoint(checkpoint)
-    parts = [checkpoint, run / "config.yaml", *(p for p in sorted((run / "vectors").glob("*")) if p.is_file())]
+    kept = [p for folder in ("vectors", "decoder") for p in sorted((run / folder).glob("*")) if p.is_file()]
+    parts = [checkpoint, run / "config.yaml", *kept]
     encoder, objective = (str(config.get(f"{kind}_name", "?")) for kind in ("encoder", "objective"))
     epoch = int(state["epoch"]) + (int(state["global_step"]) > 0)
-    frozen = load_encoder(checkpoint, device, more)
+    frozen = load_encoder(checkpoint, device, more, allow)
 
     def encode(sentences: list[str]) -> np.ndarray:
         vectors = frozen.encode(sentences)

@@ -61,6 +61,15 @@ def cross_entropy_sum(hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor
     return torch.stack([functional.cross_entropy(logits, g, reduction="sum") for logits, g in scored]).sum()
 
 
+@torch.no_grad()
+def cross_entropies(hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) -> Tensor:
+    """The cross-entropy (N,), in nats, of each token; arguments as of `cross_entropy_sum`."""
+    rows = _rows(weight)
+    parts = zip(hidden.split(rows), gold.split(rows), strict=True)
+    scored = ((functional.linear(h, weight).to(bias.dtype).add_(bias), g) for h, g in parts)
+    return torch.cat([functional.cross_entropy(logits, g, reduction="none") for logits, g in scored])
+
+
 def _rows(weight: Tensor) -> int:
     """Of a chunk."""
     return max(1, CHUNK_LOGITS.get(weight.device.type, CHUNK_LOGITS["cuda"]) // weight.shape[0])

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from encoders.recurrent import in_its_precision
 from objectives.attention import Attention, Memory
-from objectives.chunked_cross_entropy import cross_entropy_sum
+from objectives.chunked_cross_entropy import cross_entropies, cross_entropy_sum
 from objectives.layers import Logits
 
 State = tuple[Tensor, Tensor]  # hidden and cell, each (layers, B, H)
@@ -76,6 +76,16 @@ class Decoder(nn.Module):
         real = gold != 0
         nats = cross_entropy_sum(hidden[real], self.output.weight, self.output.bias, gold[real])
         return nats, real.sum()
+
+    @torch.no_grad()
+    def token_nats(self, sentence: Tensor, targets: Tensor) -> Tensor:
+        """-log p of each token of `targets` (B, U) but the first, (B, U - 1), teacher-forced; 0 at padding."""
+        hidden, _ = self(sentence, targets[:, :-1])
+        gold = targets[:, 1:]
+        real = gold != 0
+        nats = torch.zeros(gold.shape, dtype=self.output.bias.dtype, device=gold.device)
+        nats[real] = cross_entropies(hidden[real], self.output.weight, self.output.bias, gold[real])
+        return nats
 
     @torch.no_grad()
     def greedy(

@@ -1,19 +1,29 @@
 """Discourse losses: predict the place of a sentence in its document (Chen et al. 2019, section 4)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from common.errors import InputError
 from datamodules.batches import InDocument
 from datamodules.discourse import SentencesInDocuments
+from datamodules.text.vocabulary import Vocabulary
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
+from encoders.load import fitting
+from objectives.chunked_cross_entropy import CHUNK_LOGITS
 from objectives.layers import LOSSES, Term, feedforward
+from objectives.likelihood import WORD, SavedRun, SentenceTokens, padded
 from objectives.metrics import MetricSums, perplexity, ratio
 from objectives.objective import MakeOptimizer, Objective
+
+NEXT = "nsp_next"  # the head that predicts the words of the next sentence
+WORDS = "words.txt"
+SAVED = {WORDS: "source.bag.txt"}  # file in a run folder: file of the cache
 
 
 class Discourse(Objective):
@@ -26,6 +36,33 @@ class Discourse(Objective):
 
     score = "val/loss"
     mode: Literal["min", "max"] = "min"
+    data: SentencesInDocuments
+
+    @classmethod
+    def without_likelihood(cls, settings: Mapping[str, Any], /) -> str:
+        losses = settings["objective"].get("losses", ["nsp"])
+        return "" if "nsp" in losses else "of the discourse losses only nsp predicts words"
+
+    def likelihood(self) -> "NextWords":
+        return NextWords(self.heads[NEXT], Vocabulary.load(self.data.folder / SAVED[WORDS]))
+
+    def likelihood_files(self) -> dict[str, Path]:
+        return {name: self.data.folder / source for name, source in SAVED.items() if NEXT in self.heads}
+
+    @classmethod
+    def saved_likelihood(cls, saved: SavedRun, ends: bool = False) -> "NextWords":
+        if ends:
+            raise InputError("eos=true: the words that the nsp loss predicts have no mark that ends a sentence")
+        words = Vocabulary.load(saved.file(WORDS))
+        prefix = f"heads.{NEXT}."
+        try:
+            hidden, width = saved.weights[f"{prefix}0.weight"].shape
+        except (KeyError, ValueError):
+            raise InputError(f"{saved.checkpoint}: no weights of the nsp loss in it; copy the whole run") from None
+        with torch.device("meta"):  # the weights come from the checkpoint
+            head = feedforward(width, hidden, len(words), 0.0)
+        head.load_state_dict(fitting(saved.checkpoint, head, prefix, saved.weights), assign=True)
+        return NextWords(head, words)
 
     def __init__(
         self,
@@ -40,6 +77,7 @@ class Discourse(Objective):
         dropout: float = 0.0,
     ) -> None:
         super().__init__(encoder, embedding, optimizer, seed)
+        self.data = data
         chosen = list(losses)
         if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(LOSSES):
             raise InputError(f"objective.losses={chosen}: name some of {', '.join(LOSSES)}, each once")
@@ -87,3 +125,25 @@ class Discourse(Objective):
             self.log_score(f"val/{name}_loss", mean)
             self.log_score(f"val/{name}_{reports}", accuracy if reports == "accuracy" else perplexity(mean))
         self.log_score("val/loss", self.total(means), prog_bar=True)
+
+
+class NextWords:
+    """log p of the words of a sentence given the vector of the one before it, as the nsp loss is trained.
+
+    A bag of words: all words of a sentence have the same distribution. They are lower-cased.
+    """
+
+    def __init__(self, head: nn.Module, words: Vocabulary) -> None:
+        self.network, self.words = head, words
+
+    def tokens(self, sentence: str) -> SentenceTokens:
+        found = list(WORD.finditer(sentence))
+        spans = np.array([word.span() for word in found], np.int64).reshape(-1, 2)
+        names = [word[0] for word in found]
+        return SentenceTokens(self.words.rows(" ".join(names).lower()), names, spans)
+
+    def log_probabilities(self, vectors: Tensor, rows: Sequence[list[int]]) -> Tensor:
+        ids = padded(rows, vectors.device)
+        portions = max(1, CHUNK_LOGITS["cpu"] // len(self.words))
+        parts = zip(vectors.split(portions), ids.split(portions), strict=True)
+        return torch.cat([self.network(some).log_softmax(1).gather(1, picked) for some, picked in parts])

@@ -24,6 +24,7 @@ class Multitask(Objective):
     """
 
     trains_all = False
+    no_likelihood = "several objectives share its encoder; train skipthought or discourse alone"
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ class NLI(Objective):
     """
 
     score = "val/accuracy"
+    no_likelihood = "it labels pairs of sentences, and predicts no words"
     best: Tensor
 
     def __init__(

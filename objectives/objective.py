@@ -1,6 +1,7 @@
 """The base of all objectives: an encoder on word vectors, an optimiser, one score that selects."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 import pytorch_lightning as pl
@@ -11,6 +12,7 @@ from torch.nn.parallel import DistributedDataParallel
 from datamodules.batches import Sentences
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoded, Encoder
+from objectives.likelihood import SavedRun, SentenceLikelihood
 
 MakeOptimizer = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 
@@ -25,6 +27,7 @@ class Objective(pl.LightningModule):
     score: str  # the validation score that selects the best checkpoint, e.g. "val/bleu"
     mode: Literal["min", "max"] = "max"
     trains = True
+    no_likelihood = "it predicts no sentence from the one before"  # why it cannot say how surprising a text is
     trains_all = True  # whether each step trains every weight; DDP must know
 
     def __init__(self, encoder: Encoder, embedding: WordEmbedding, optimizer: MakeOptimizer | None, seed: int) -> None:
@@ -34,6 +37,24 @@ class Objective(pl.LightningModule):
         self._train_sums: dict[
             str, tuple[Tensor | float, float]
         ] = {}  # by training score of this epoch: total and number of examples
+
+    @classmethod
+    def without_likelihood(cls, _settings: Mapping[str, Any], /) -> str:
+        """Why the objective of a run with these settings gives no text a probability; empty where it does."""
+        return cls.no_likelihood
+
+    def likelihood(self) -> SentenceLikelihood:
+        """The probability of a sentence given the vector of the one before; only without a `without_likelihood`."""
+        raise NotImplementedError
+
+    def likelihood_files(self) -> dict[str, Path]:
+        """What `saved_likelihood` needs besides the weights: the names of files in a run folder, and their sources."""
+        return {}
+
+    @classmethod
+    def saved_likelihood(cls, saved: SavedRun, ends: bool = False) -> SentenceLikelihood:
+        """The likelihood of a run folder; `ends`: also score the mark that ends a sentence. Raises InputError."""
+        raise NotImplementedError
 
     def setup(self, stage: str) -> None:
         """Buffers are equal in all processes, so DDP need not send them (the word vectors) at every step."""

@@ -19,6 +19,7 @@ class Seq2Seq(SequenceObjective):
 
     score = "val/bleu"
     data: TextPairs
+    no_likelihood = "its decoder writes a translation or a copy of a sentence, not the sentence after it"
 
     def on_validation_epoch_start(self) -> None:
         super().on_validation_epoch_start()

@@ -22,6 +22,7 @@ class Seq2Tree(SequenceObjective):
     """
 
     score = "val/accuracy"
+    no_likelihood = "its decoder writes the tree of a sentence, no words"
     data: SentenceTrees
 
     def on_validation_epoch_start(self) -> None:

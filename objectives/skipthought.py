@@ -1,8 +1,22 @@
 """SkipThought: predict the next sentence of the document."""
 
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
 
+import numpy as np
+import torch
+from torch import Tensor
+
+from common.errors import InputError
+from datamodules.seq2seq import TextPairs
+from datamodules.text.subwords import BEGIN, END, Piece, Subwords
+from encoders.load import fitting
+from objectives.decoder import Decoder
+from objectives.likelihood import SavedRun, SentenceTokens, padded
 from objectives.sequence import SequenceObjective
+
+CODES = "subwords.model"
 
 
 class SkipThought(SequenceObjective):
@@ -13,3 +27,53 @@ class SkipThought(SequenceObjective):
 
     score = "val/perplexity"
     mode: Literal["min", "max"] = "min"
+    data: TextPairs
+
+    @classmethod
+    def without_likelihood(cls, settings: Mapping[str, Any], /) -> str:
+        if settings["objective"].get("attention") or settings["encoder"].get("attention"):
+            return "its decoder attends over the words of the sentence before, and a first sentence has none"
+        return ""
+
+    def likelihood(self) -> "NextSentence":
+        return NextSentence(self.decoder, self.data.subwords)
+
+    def likelihood_files(self) -> dict[str, Path]:
+        return {CODES: self.data.folder / CODES}
+
+    @classmethod
+    def saved_likelihood(cls, saved: SavedRun, ends: bool = False) -> "NextSentence":
+        subwords = Subwords.load(saved.file(CODES))
+        shapes = {name: weight.shape for name, weight in saved.weights.items() if name.startswith("decoder.")}
+        try:
+            size, embedding_dim = shapes["decoder.embedding.weight"]
+            width, hidden = shapes["decoder.lstm.weight_ih_l0"][1], shapes["decoder.lstm.weight_hh_l0"][1]
+        except (KeyError, IndexError, ValueError):
+            raise InputError(f"{saved.checkpoint}: no weights of an LSTM decoder in it; copy the whole run") from None
+        if size != subwords.size:
+            wrong = f"{subwords.size} codes, the decoder has {size}; copy the whole run folder"
+            raise InputError(f"{saved.folder / CODES}: {wrong}")
+        layers = sum(name.startswith("decoder.lstm.weight_ih_l") for name in shapes)
+        with torch.device("meta"):  # the weights come from the checkpoint
+            decoder = Decoder(np.zeros(size), width - embedding_dim, embedding_dim, hidden, layers)
+        decoder.load_state_dict(fitting(saved.checkpoint, decoder, "decoder.", saved.weights), assign=True)
+        return NextSentence(decoder, subwords, ends)
+
+
+class NextSentence:
+    """log p of the subwords of a sentence given the vector of the one before it, as the decoder is trained.
+
+    The mark that begins a sentence is context. The one that ends it is scored only with `ends`.
+    """
+
+    def __init__(self, decoder: Decoder, subwords: Subwords, ends: bool = False) -> None:
+        self.network, self.subwords, self.ends = decoder, subwords, ends
+
+    def tokens(self, sentence: str) -> SentenceTokens:
+        pieces = self.subwords.pieces(sentence)
+        pieces += [Piece(END, "</s>", len(sentence), len(sentence))] if self.ends else []
+        spans = np.array([(piece.first, piece.end) for piece in pieces], np.int64).reshape(-1, 2)
+        return SentenceTokens([piece.id for piece in pieces], [piece.text for piece in pieces], spans)
+
+    def log_probabilities(self, vectors: Tensor, rows: Sequence[list[int]]) -> Tensor:
+        return -self.network.token_nats(vectors, padded([[BEGIN, *row] for row in rows], vectors.device))

@@ -10,6 +10,7 @@ class Untrained(Objective):
 
     score = "epoch"
     trains = False
+    no_likelihood = "it is not trained, and has no decoder"
 
     def __init__(self, encoder: Encoder, embedding: WordEmbedding, seed: int) -> None:
         super().__init__(encoder, embedding, None, seed)

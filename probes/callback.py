@@ -12,6 +12,7 @@ from pytorch_lightning.utilities.seed import isolate_rng
 
 from probes.results import ProbeRow, read_rows, write_rows
 from probes.share import ALONE, Share, score_together
+from probes.surprisals import Logprobs
 from probes.task import Task
 from probes.vectors import EncodesSentences
 
@@ -33,10 +34,11 @@ class ProbingCallback(pl.Callback):
         every_n_epochs: int = 1,
         seed: int = 1,
         device: str = "cpu",
+        logprobs: Logprobs | None = None,
     ) -> None:
-        """The classifiers run on `device`."""
+        """The classifiers run on `device`; `logprobs` of the run's own decoder, for tasks that need surprisals."""
         self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, results, every_n_epochs
-        self.seed, self.device = seed, device
+        self.seed, self.device, self.logprobs = seed, device, logprobs
         self._group: Any = None  # the processes that probe together
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
@@ -64,7 +66,8 @@ class ProbingCallback(pl.Callback):
             together = torch.distributed.is_initialized() and trainer.world_size > 1
             share = Share(trainer.global_rank, trainer.world_size, self._gather) if together else ALONE
             step = trainer.global_step
-            rows = score_together(self.tasks, self.model, epoch, step, self.seed, self.device, share)
+            more = self.seed, self.device, share, self.logprobs
+            rows = score_together(self.tasks, self.model, epoch, step, *more)
         if trainer.is_global_zero:
             write_rows(self.results, rows)
         seconds = time.monotonic() - started

@@ -60,7 +60,8 @@ class Classification:
     @property
     def fingerprint(self) -> str:
         second = [self.second.__qualname__] if self.second else []
-        read = self.features.__qualname__, asdict(self.grid), self.seed, self.sorted_by_length
+        settings = {name: value for name, value in asdict(self.grid).items() if name != "memory_mb"}  # changes no score
+        read = self.features.__qualname__, settings, self.seed, self.sorted_by_length
         return hashed(self.data, *read, *second)
 
     @property
@@ -69,9 +70,11 @@ class Classification:
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
         """The best classifier of the grid on the test items."""
+        copies = 2 if self.grid.protocol == "modern" else 1  # features as they are, and standardised
+        kept = (self.grid.memory_mb << 19) // (copies * sum(len(part.gold) for part in self.parts))  # bytes of an item
 
         def labelled(items: Items) -> Labelled:
-            return Labelled(vectors.features(items, self.features, device), items.gold)
+            return Labelled(vectors.features(items, self.features, device, kept * len(items.gold)), items.gold)
 
         train = in_published_order(self.train) if self.sorted_by_length else self.train
         splits = labelled(train), labelled(self.dev), labelled(self.test)

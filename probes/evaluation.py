@@ -59,7 +59,7 @@ class Evaluation:
         if self._surprisals is None:
             assert self.model.logprobs is not None
             texts = distinct_sentences(self.tasks, "surprisal")
-            self._surprisals = score_pairs(self.model.logprobs, [("", text) for text in texts])
+            self._surprisals = score_pairs(self.model.logprobs, (("", text) for text in texts))
         return self._surprisals
 
     @cached_property

@@ -9,6 +9,7 @@ from tqdm import tqdm
 
 from probes.evaluation import distinct_sentences, row_of
 from probes.results import ProbeRow
+from probes.surprisals import Logprobs, score_pairs
 from probes.task import Task
 from probes.vectors import EncodesSentences, Vectors, vectors_of
 
@@ -40,16 +41,21 @@ def score_together(
     seed: int,
     device: str,
     share: Share = ALONE,
+    logprobs: Logprobs | None = None,
 ) -> list[ProbeRow]:
-    """Score a model on every task; one row each, in the order of the tasks.
+    """Score a model on every task; one row each, in the order of the tasks. `logprobs`: for tasks of surprisals.
 
-    Several processes each encode their share of the distinct sentences and score their share of the tasks; all get
-    all rows.
+    Several processes each encode their share of the distinct sentences, score their share of the distinct texts and of
+    the tasks; all get all rows.
     """
     sentences = distinct_sentences(tasks, "vectors")
     vectors = Vectors(share.together(vectors_of(model.encode, sentences[share.rank :: share.world])), sentences)
+    texts = distinct_sentences(tasks, "surprisal")[share.rank :: share.world]
+    parts = share.gather(score_pairs(logprobs, [("", text) for text in texts])) if logprobs else []
+    given = {"vectors": vectors, "surprisal": {pair: found for part in parts for pair, found in part.items()}}
     progress = tqdm(
         tasks[share.rank :: share.world], f"probing epoch {epoch}", disable=None, leave=False, unit=" tasks"
     )
-    rows = [row_of(task, task.score(vectors, device), task.reader, epoch, step, seed) for task in progress]
+    scored = ((task, task.score(given[task.needs], device)) for task in progress)
+    rows = [row_of(task, found, task.reader, epoch, step, seed) for task, found in scored]
     return [row for same in zip_longest(*share.gather(rows)) for row in same if row is not None]

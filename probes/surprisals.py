@@ -1,14 +1,18 @@
 """The surprisals of texts: what a language model must give, and what it gave, checked."""
 
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
+from tqdm import tqdm
 
 from common.errors import InputError
 
 Pair = tuple[str, str]  # a context and its continuation; the context may be empty
+CHUNK = 4096  # pairs that a model scores at a time
+TOKEN = np.dtype([("name", np.int32), ("offsets", np.int32, 2), ("logprob", np.float64)])
 
 
 class TokenLogprobs(NamedTuple):
@@ -19,19 +23,77 @@ class TokenLogprobs(NamedTuple):
     logprobs: np.ndarray  # (T,) float64, log2 of the probability given all before: bits, at most 0
 
 
-Surprisals = dict[Pair, TokenLogprobs]
+Surprisals = Mapping[Pair, TokenLogprobs]
 Logprobs = Callable[[Sequence[Pair]], Sequence[tuple[list[str], np.ndarray, np.ndarray]]]
 """All that scoring needs of a model: for each pair the fields of TokenLogprobs, in the order given."""
 
 
-def score_pairs(logprobs: Logprobs, pairs: Sequence[Pair]) -> Surprisals:
-    """Each distinct pair, scored once and checked. Raises InputError where the model's answer is no such thing."""
-    distinct = list(dict.fromkeys(pairs))
-    answers = logprobs(distinct)
-    if not isinstance(answers, Sequence) or len(answers) != len(distinct):
+class StoredSurprisals(Mapping[Pair, TokenLogprobs]):
+    """Surprisals in a temporary file, so that memory holds their places alone."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  closed and removed with this object
+        self._places: dict[Pair, tuple[int, int]] = {}  # first token and how many
+        self._names: dict[str, int] = {}
+        self._tokens: list[str] = []
+        self._size = 0
+
+    def add(self, found: Sequence[tuple[Pair, TokenLogprobs]]) -> None:
+        """Write some at the end of the file."""
+        tokens = np.empty(sum(len(given.tokens) for _, given in found), TOKEN)
+        at = 0
+        for pair, given in found:
+            end = at + len(given.tokens)
+            tokens["name"][at:end] = [self._number(name) for name in given.tokens]
+            tokens["offsets"][at:end] = given.offsets
+            tokens["logprob"][at:end] = given.logprobs
+            self._places[pair] = self._size + at, end - at
+            at = end
+        self._file.seek(self._size * TOKEN.itemsize)
+        self._file.write(tokens.tobytes())
+        self._size += at
+
+    def _number(self, name: str) -> int:
+        number = self._names.setdefault(name, len(self._tokens))
+        if number == len(self._tokens):
+            self._tokens.append(name)
+        return number
+
+    def __getitem__(self, pair: Pair) -> TokenLogprobs:
+        start, count = self._places[pair]
+        self._file.seek(start * TOKEN.itemsize)
+        tokens = np.frombuffer(self._file.read(count * TOKEN.itemsize), TOKEN)
+        names = [self._tokens[number] for number in tokens["name"]]
+        return TokenLogprobs(names, tokens["offsets"].astype(np.int64), tokens["logprob"])
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def score_pairs(logprobs: Logprobs, pairs: Iterable[Pair]) -> Surprisals:
+    """Each distinct pair, scored once and checked. Raises InputError where the model's answer is no such thing.
+
+    A model is given CHUNK pairs at a time, sorted, so that those with the same beginning are next to each other.
+    """
+    distinct = sorted(set(pairs))
+    stored = StoredSurprisals()
+    with tqdm(total=len(distinct), desc="scoring", disable=None, leave=False, unit=" texts") as bar:
+        for start in range(0, len(distinct), CHUNK):
+            chunk = distinct[start : start + CHUNK]
+            stored.add(_scored(logprobs, chunk))
+            bar.update(len(chunk))
+    return stored
+
+
+def _scored(logprobs: Logprobs, pairs: list[Pair]) -> list[tuple[Pair, TokenLogprobs]]:
+    answers = logprobs(pairs)
+    if not isinstance(answers, Sequence) or len(answers) != len(pairs):
         gave = f"{len(answers)} answers" if isinstance(answers, Sequence) else type(answers).__name__
-        raise InputError(f"the model gave {gave} to {len(distinct)} texts; give a list with one answer for each")
-    return {pair: checked(answer, pair) for pair, answer in zip(distinct, answers, strict=True)}
+        raise InputError(f"the model gave {gave} to {len(pairs)} texts; give a list with one answer for each")
+    return [(pair, checked(answer, pair)) for pair, answer in zip(pairs, answers, strict=True)]
 
 
 def fingerprint(given: Surprisals) -> str:

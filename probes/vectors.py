@@ -10,8 +10,8 @@ from torch import Tensor
 from common.errors import InputError
 from probes.task import Items, Texts
 
-MATERIALISED = 512 << 20  # bytes; larger features are computed again at each reading instead of being kept
-PORTION = 2048  # items formed at a time
+KEPT = 512 << 20  # bytes; larger features are computed again at each reading instead of being kept
+PORTION = 32 << 20  # bytes of features formed at a time
 
 
 class EncodesSentences(Protocol):
@@ -56,12 +56,10 @@ class Vectors:
             return Column(self.matrix, self._rows([text for group in texts for text in group]), lengths)
         return Column(self.matrix, self._rows(texts))  # type: ignore[arg-type]
 
-    def features(self, items: Items, make: FeatureMaker, device: str = "cpu") -> "Tensor | Streamed":
-        """The features (N, F) of items: a tensor up to `MATERIALISED` bytes, otherwise formed at each reading."""
+    def features(self, items: Items, make: FeatureMaker, device: str = "cpu", kept: int = KEPT) -> "Tensor | Streamed":
+        """The features (N, F) of items: a tensor up to `kept` bytes, otherwise formed at each reading."""
         formed = Streamed([self.of(column) for column in items.texts], make, device)
-        if 4 * formed.shape[0] * formed.shape[1] > MATERIALISED:
-            return formed
-        return formed[:]
+        return formed if 4 * formed.shape[0] * formed.shape[1] > kept else formed[:]
 
     def _rows(self, sentences: Sequence[str]) -> Tensor:
         rows = np.fromiter((self._row[sentence] for sentence in sentences), dtype=np.int64, count=len(sentences))
@@ -83,8 +81,10 @@ class Column:
         """The vectors (B, D) of some items, `items (B,)`."""
         if self.lengths is None or self.ends is None:
             return self.matrix.index_select(0, self.rows[items])
-        some = torch.cat([self.rows[self.ends[item] : self.ends[item + 1]] for item in items.tolist()])
-        return torch.segment_reduce(self.matrix[some], "mean", lengths=self.lengths[items])
+        lengths = self.lengths[items]
+        begins = self.ends[items] - lengths.cumsum(0) + lengths  # minus the place in `some`
+        some = begins.repeat_interleave(lengths) + torch.arange(int(lengths.sum()))
+        return torch.segment_reduce(self.matrix.index_select(0, self.rows[some]), "mean", lengths=lengths)
 
 
 class Streamed:
@@ -114,13 +114,17 @@ class Streamed:
         """The features (B, F) of some items, `rows (B,)`, as `Tensor.index_select(0, rows)`."""
         made = self.make([column[rows.cpu()].to(self.device) for column in self.columns])
         if self.shift is not None and self.scale is not None:
-            made = (made - self.shift).mul_(self.scale)
+            made = made.sub_(self.shift).mul_(self.scale)
         return made if self.axes is None else made @ self.axes
 
     def __getitem__(self, some: slice) -> Tensor:
         """The features of neighbouring items, formed in portions."""
         rows = torch.arange(*some.indices(len(self)))
-        return torch.cat([self.index_select(0, part) for part in rows.split(PORTION)])
+        found = torch.empty(len(rows), self.shape[1], device=self.device)
+        size = rows_at_once(self.shape[1], len(rows))
+        for into, part in zip(found.split(size), rows.split(size), strict=True):
+            into.copy_(self.index_select(0, part))
+        return found
 
     def split(self, size: int) -> Iterator[Tensor]:
         """All items in portions of `size`, in order."""
@@ -135,13 +139,23 @@ class Streamed:
 
     def deviation_and_mean(self) -> tuple[Tensor, Tensor]:
         """The standard deviation and the mean (F,) of each feature over all items."""
-        mean = torch.stack([x.double().sum(0) for x in self.split(PORTION)]).sum(0) / len(self)
-        squares = torch.stack([(x.double() - mean).square().sum(0) for x in self.split(PORTION)]).sum(0)
+        mean, squares = torch.zeros(2, self.shape[1], dtype=torch.double, device=self.device)
+        size = rows_at_once(self.shape[1], len(self))
+        for x in self.split(size):
+            mean += x.double().sum(0)
+        mean /= len(self)
+        for x in self.split(size):
+            squares += x.double().sub_(mean).square_().sum(0)
         return (squares / len(self)).sqrt().float(), mean.float()
 
     def _with(self, **more: Tensor) -> "Streamed":
         kept = {"shift": self.shift, "scale": self.scale, "axes": self.axes}
         return Streamed(self.columns, self.make, str(self.device), **(kept | more))
+
+
+def rows_at_once(width: int, most: int) -> int:
+    """How many items of `width` features to form or read at a time: `most`, or fewer where they exceed `PORTION`."""
+    return max(1, min(most, PORTION // (4 * width)))
 
 
 def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str]) -> np.ndarray:

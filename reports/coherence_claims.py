@@ -1,5 +1,6 @@
 """The claims of Beyer et al. 2021 about incoherent texts, a function each, as in claims.py."""
 
+import math
 from collections.abc import Iterator
 
 from reports.evidence import Evidence, Point, Points
@@ -75,12 +76,15 @@ def pronouns_are_not_preferred_to_repeated_phrases(e: Evidence) -> Iterator[Comp
 def connectives_differ_by_sense(e: Evidence) -> Iterator[Comparison]:
     """Not all relations that connectives express are equally difficult (section 4.5, Table 4).
 
-    For each language model, the best of the connective suites is more than 10 points above the worst.
+    For each language model, the best of the connective suites is more than 10 points above the worst, by the ends of
+    their intervals. Suites without a known number of items are left out.
     """
     for name, points in _models(e):
-        found = {task: point for task, point in points.items() if task.startswith("connectives_")}
+        named = {task: point for task, point in points.items() if task.startswith("connectives_")}
+        found = {task: point for task, point in named.items() if math.isfinite(point.half)}
         if len(found) > 1:
-            worst, best = (choose(found, key=lambda task: found[task].score) for choose in (min, max))
+            worst = min(found, key=lambda task: found[task].score + found[task].half)
+            best = max(found, key=lambda task: found[task].score - found[task].half)
             limit = found[worst]._replace(score=found[worst].score + NEAR, answers=())
             yield above(found[best]._replace(answers=()), limit, f"{name}: {best} over {worst} plus {NEAR} points")
 

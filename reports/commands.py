@@ -20,11 +20,13 @@ from reports.drawing import save_figure
 from reports.evidence import evidence_of, published_evidence
 from reports.findings import as_markdown, check
 from reports.formats import FORMATS
+from reports.layers import as_text, draw_layers, layer_of, layers_of_models, published_layers
 from reports.overlay import draw_overlay
 from reports.page import page
 from reports.published import TRAINING
 from reports.runs import ReportedModel, each_seed_once, models_of, read_run, run_folders
 from reports.sizes import by_size, draw_sizes, has_size
+from reports.strips import TOKENS, ShownItem, shown_items
 from reports.table import Table, no_scores, own_cell, probing_table, training_table
 
 
@@ -75,6 +77,14 @@ def size(arguments: SimpleNamespace) -> None:
     print(save_figure(figure, arguments.out))
 
 
+def layers(arguments: SimpleNamespace) -> None:
+    models = given(arguments, or_published=True)
+    ours = layers_of_models(models, arguments.epoch, arguments.classifier) if models else []
+    found = [*ours, *(published_layers() if arguments.published is not False else [])]
+    print(as_text(found))
+    print(save_figure(draw_layers(found), arguments.out))
+
+
 def findings(arguments: SimpleNamespace) -> None:
     ours = None if arguments.published else given(arguments, or_published=True)
     evidence = published_evidence() if ours is None else evidence_of(ours, arguments.epoch)
@@ -96,9 +106,20 @@ def html(arguments: SimpleNamespace) -> None:
     if any(map(own_cell, models)):
         tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
     found = check(CLAIMS, evidence_of(models, arguments.epoch))
+    drawn, items = figures(models, arguments), items_of(models, arguments)
     with atomic_write(arguments.out) as file:
-        file.write(page("Sentence encoders: what they learned", tables, figures(models, arguments), found))
+        file.write(page("Sentence encoders: what they learned", tables, drawn, found, items))
     print(arguments.out)
+
+
+def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[ShownItem]:
+    """The items of coherence suites to be shown. Raises InputError where one that is asked for is in no evaluation."""
+    kept = [(model.title, run.folder) for model in models for run in model.runs if (run.folder / TOKENS).exists()]
+    items = [item for title, folder in kept for item in shown_items(title, folder, arguments.item)]
+    there = {f"{item.records[0]['suite']}:{item.records[0]['item']}" for item in items}
+    if missing := [name for name in arguments.item or () if name not in there]:
+        raise InputError(f"item={missing[0]}: no such item in {TOKENS} of the evaluations; give SUITE:NUMBER")
+    return items
 
 
 def figures(models: list[ReportedModel], arguments: SimpleNamespace) -> list[tuple[str, Figure]]:
@@ -110,6 +131,9 @@ def figures(models: list[ReportedModel], arguments: SimpleNamespace) -> list[tup
     with suppress(InputError):  # there are no sizes to compare
         figure = draw_sizes(sized, arguments.suite, arguments.epoch, arguments.classifier)
         drawn.append(("by size of the sentence vector", figure))
+    if any(layer_of(model.name) for model in models):
+        found = layers_of_models(models, arguments.epoch, arguments.classifier)
+        drawn.append(("by layer", draw_layers([*found, *published_layers()])))
     suites = {row.suite for model in models for run in model.runs for row in run.rows}
     if suites >= {"probing", "downstream"}:
         probing, downstream = (both(models, arguments, suite, False) for suite in ("probing", "downstream"))

@@ -34,6 +34,7 @@ from reports.drawing import (
 from reports.metrics import read_metrics
 
 NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
+PERCENT = ("BLEU", "accuracy")  # the scores that have a highest value
 TOP = 102.0  # percent; leaves room for the marker of a perfect score
 
 
@@ -158,6 +159,8 @@ def _own_score(axes: Axes, own: Line, name: str) -> float:
     other.set_ylabel(f"{name} on dev (shaded)", color=OWN, fontsize=9)
     other.tick_params(axis="y", colors=OWN, labelsize=8.5)
     other.set_ylim(0, top)
+    if name in PERCENT:
+        other.set_yticks([tick for tick in other.get_yticks() if tick <= 100])
     other.spines[["top", "left"]].set_visible(False)
     other.spines["right"].set_color(OWN)
     axes.set_zorder(other.get_zorder() + 1)

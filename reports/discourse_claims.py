@@ -1,6 +1,6 @@
 """The claims of Chen et al. 2019 about discourse, one function each, as in claims.py."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from scipy.stats import ttest_ind
@@ -8,6 +8,7 @@ from scipy.stats import ttest_ind
 from probes.statistics import wilson
 from reports.evidence import Evidence, ModelName, Point, Points, mean_of
 from reports.findings import Claim, Comparison, above
+from reports.layers import layer_of
 from reports.published import published
 
 DISCOEVAL = ("SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT")
@@ -101,7 +102,8 @@ def deeper_layers_know_more_of_discourse(e: Evidence) -> Iterator[Comparison]:
 
     For each model and DiscoEval task, the best layer of the upper half is above the best of the lower half.
     """
-    for model, layers in layers_of(e.discoeval).items():
+    for model, scores in layers_of(e.discoeval).items():
+        layers = [groups(points) for points in scores.values()]
         half = len(layers) // 2
         for task in DISCOEVAL:
             lower, upper = ([layer[task] for layer in part if task in layer] for part in (layers[:half], layers[half:]))
@@ -113,15 +115,20 @@ def deeper_layers_know_more_of_discourse(e: Evidence) -> Iterator[Comparison]:
 def discourse_needs_deeper_layers_than_other_tasks(e: Evidence) -> Iterator[Comparison]:
     """The best layers for DiscoEval are deeper than those for SentEval (section 6, Table 3).
 
-    For each model, the mean number of the best layer is higher over DiscoEval tasks than over SentEval groups; the
-    interval is that of Welch's t-test over tasks.
+    For each model, the mean number of the best layer is higher over DiscoEval tasks than over SentEval groups, or over
+    probing tasks where the layers have scores of these; the interval is that of Welch's t-test over tasks.
     """
+    probing, linear = layers_of(e.probing), layers_of(e.logistic)
     for model, layers in layers_of(e.discoeval).items():
-        ours, theirs = (_best_layers(layers, tasks) for tasks in (DISCOEVAL, SENTEVAL))
+        ours = _best_layers({number: groups(points) for number, points in layers.items()})
+        senteval = {number: {t: p for t, p in points.items() if t in SENTEVAL} for number, points in layers.items()}
+        others = (senteval, probing.get(model, {}), linear.get(model, {}))
+        theirs = max((_best_layers(some) for some in others), key=len)
         if len(ours) > 1 and len(theirs) > 1 and len({*ours, *theirs}) > 1:
             low, high = ttest_ind(ours, theirs, equal_var=False).confidence_interval()
             difference = float(np.mean(ours) - np.mean(theirs))
-            said = f"{np.mean(ours):.1f} for DiscoEval and {np.mean(theirs):.1f} for SentEval"
+            other = "SentEval" if any(senteval.values()) else "probing tasks"
+            said = f"{np.mean(ours):.1f} for DiscoEval and {np.mean(theirs):.1f} for {other}"
             yield Comparison(f"{model}: mean best layer, {said}", difference, float(high - low) / 2)
 
 
@@ -195,26 +202,26 @@ def analysis(points: Points, group: str, less: str) -> Point | None:
     return mean_of(found) if found else None
 
 
-def layers_of(scores: Mapping[ModelName, Points]) -> dict[str, list[Points]]:
-    """By model, the scores of its layers, from the first; their names are `layer` and a number."""
+def layers_of(scores: Mapping[ModelName, Points]) -> dict[str, dict[int, Points]]:
+    """By model, the scores of its layers by their numbers, from the first."""
     found: dict[str, dict[int, Points]] = {}
     for (encoder, model), points in scores.items():
-        word, _, number = model.partition(" ")
-        if word == "layer" and number.isdecimal():
-            found.setdefault(encoder, {})[int(number)] = points
-    return {model: [layers[number] for number in sorted(layers)] for model, layers in found.items() if len(layers) > 1}
+        if layer := layer_of(model):
+            found.setdefault(encoder + layer[1], {})[layer[0]] = points
+    return {model: dict(sorted(layers.items())) for model, layers in found.items() if len(layers) > 1}
 
 
-def _best_layers(layers: Sequence[Points], tasks: Sequence[str]) -> list[int]:
-    """The first layer with the best score, for each task that all have."""
-    shared = [task for task in tasks if all(task in layer for layer in layers)]
-    return [int(np.argmax([layer[task].score for layer in layers])) for task in shared]
+def _best_layers(layers: Mapping[int, Points]) -> list[int]:
+    """The number of the first layer with the best score, for each task that all have."""
+    first, *others = layers.values() or [{}]
+    shared = [task for task in first if all(task in points for points in others)]
+    return [max(layers, key=lambda number: layers[number][task].score) for task in shared]
 
 
 def _whole_models(e: Evidence) -> list[ModelName]:
     """Models, not single layers or people, that have all seven groups."""
     whole = [name for name, points in e.discoeval.items() if len(groups(points)) == len(DISCOEVAL)]
-    return [(encoder, model) for encoder, model in whole if not model.startswith("layer ")]
+    return [(encoder, model) for encoder, model in whole if not layer_of(model)]
 
 
 def _is_bert(name: ModelName) -> bool:

@@ -92,9 +92,11 @@ def name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, b
     spec = axes.get_subplotspec()
     rows, columns = spec.get_gridspec().get_geometry() if spec else (1, 1)
     gap = (top - bottom) * 0.165 / (height / rows - 0.9)  # one line of text, in the units of the axis
-    gutter = (end - first) * 0.85 / max(figure_width / columns - 2.1, 0.8)
+    room = 0.85 + 0.068 * max(0, max((len(name) for name, _, _ in ends), default=0) - 10)  # inches for the names
+    gutter = (end - first) * room / max(figure_width / columns - 1.25 - room, 0.8)
     heights = spread([end[1] for end in ends], gap, bottom + gap / 2, top - gap / 3)
-    places = scale.inverted().transform(end + gutter * np.array([0.05, 0.22, 0.25, 1.0]))
+    steps = np.array([0.05, 0.22, 0.25]) * 0.85 / room
+    places = scale.inverted().transform(end + gutter * np.array([*steps, 1.0]))
     for (name, at, colour), placed in zip(ends, heights, strict=True):
         start, stop, text = places[:3]
         axes.plot([start, stop], [at, placed], color=colour, linewidth=0.7, alpha=0.8, solid_capstyle="round")

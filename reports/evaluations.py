@@ -18,10 +18,9 @@ from probes.suites import Suite
 from probes.task import Task
 from reports.published import published
 from reports.runs import models_of, read_run
+from reports.strips import TOKENS
 from reports.table import probing_table
 from reports.terminal import comparisons, descriptions, plain, second_measures, selectivities
-
-TOKENS = "surprisals.jsonl"
 
 
 class ModelScores(NamedTuple):

@@ -131,10 +131,12 @@ def _with(about: str, *scores: Point) -> str:
 
 
 def as_markdown(found: Sequence[Finding], notes: Sequence[str] = ()) -> str:
-    """A table of findings, then how they were decided and `notes` on the runs."""
+    """A table of the claims that have scores, the names of the others, how they were decided, `notes` on the runs."""
     lines = ["| finding | claim | rule | comparisons | verdict |", "|---|---|---|---|---|"]
-    lines += [f"| {f.name} | {f.claim} | {f.rule} | {f.numbers} | **{f.verdict}** |" for f in found]
-    return "\n".join([*lines, "", *RULE.splitlines(), how_many_paired(found), *notes]) + "\n"
+    lines += [f"| {f.name} | {f.claim} | {f.rule} | {f.numbers} | **{f.verdict}** |" for f in found if f.comparisons]
+    silent = [f.name for f in found if not f.comparisons]
+    without = [f"No scores for {len(silent)} of {len(found)} claims: {', '.join(silent)}.", ""] if silent else []
+    return "\n".join([*lines, "", *without, *RULE.splitlines(), how_many_paired(found), *notes]) + "\n"
 
 
 def how_many_paired(found: Sequence[Finding]) -> str:

@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 from reports.drawing import as_svg
 from reports.findings import RULE, Finding, how_many_paired
 from reports.formats import as_html
+from reports.strips import STYLE as STRIPS
+from reports.strips import ShownItem, strips
 from reports.table import Table
 
 SVG = "http://www.w3.org/2000/svg"
@@ -52,6 +54,7 @@ def page(
     tables: Sequence[Table],
     figures: Sequence[tuple[str, Figure]],
     findings: Sequence[Finding] = (),
+    items: Sequence[ShownItem] = (),
 ) -> str:
     """An HTML page: a click on a column's head sorts by it, tooltips show values."""
     parts = [f"<h2>{html.escape(table.title)}</h2><div class=scroll>{as_html(table)}</div>" for table in tables]
@@ -59,9 +62,10 @@ def page(
         f"<h2>{html.escape(heading)}</h2><figure>{svg_with_values(figure, f'f{place}-')}</figure>"
         for place, (heading, figure) in enumerate(figures)
     ]
+    parts += [f"<h2>Surprisal of each token</h2>{strips(items)}"] if items else []
     parts += [f"<h2>Which published findings hold</h2>{findings_table(findings)}"] if findings else []
     name = html.escape(title)
-    head = f'<meta charset="utf-8"><title>{name}</title><style>{STYLE}</style>'
+    head = f'<meta charset="utf-8"><title>{name}</title><style>{STYLE}{STRIPS if items else ""}</style>'
     return (
         f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{name}</h1>'
         f"{''.join(parts)}<script>{SCRIPT}</script></body></html>\n"

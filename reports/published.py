@@ -20,6 +20,7 @@ SOURCES = {
     "chen2019_table6": "Chen et al. 2019, Table 6",
     "chen2019_figure8": "Chen et al. 2019, Figure 8",
     "beyer2021_tables1to5": "Beyer et al. 2021, Tables 1 to 5",
+    "beyer2021_table4": "Beyer et al. 2021, Table 4",
 }
 NOTES = {
     "chen2019_readme": "chen2019_readme: SSP of InferSent and DisSent (both 62.2) is not to be trusted.",

@@ -150,6 +150,8 @@ def run_folders(given: Iterable[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for folder in given:
         inside = [folder] if (folder / SETTINGS).exists() else sorted(path.parent for path in folder.rglob(SETTINGS))
+        if not folder.exists():
+            raise InputError(f"{folder}: no such folder; give a run folder, runs/<objective>/<encoder>/<time>")
         if not inside:
             raise InputError(f"{folder}: no config.yaml there; give a run folder, runs/<objective>/<encoder>/<time>")
         found |= dict.fromkeys(inside)

@@ -78,7 +78,8 @@ def probing_table(
     that has none at `epoch` shows another; notes say which.
     """
     found = [(model, scores) for model in models if (scores := _found(model, suite, epoch, classifier))]
-    rows = [_row(model, scores, suite) for model, scores in found]
+    others = {column: other for column, other in facts_of(suite).means.items() if found}
+    rows = [_row(model, scores, suite, _means(model, others, epoch, classifier)) for model, scores in found]
     tables = fitting(suite, _read_by(found, classifier)) if published_names is None else published_names
     quoted = [row for table in tables for row in published_rows(published(table))]
     columns = in_order([task for row in rows or quoted for task in row.cells])
@@ -86,6 +87,9 @@ def probing_table(
         raise no_scores(models, suite)
     shown = [row for row in quoted if row.cells.keys() & set(columns)]
     notes = _notes(found, suite, epoch, classifier) if found else []
+    notes += [
+        f"{c}: the mean over the tasks of suite={s}." for c, s in others.items() if any(c in r.cells for r in rows)
+    ]
     return Table(f"{suite} scores", columns, rows + shown, [*notes, *_measures(columns), *_quoting(shown)])
 
 
@@ -157,9 +161,19 @@ def _found(model: ReportedModel, suite: str, epoch: str, classifier: str) -> Row
     return found
 
 
-def _row(model: ReportedModel, found: RowsByTask, suite: str) -> TableRow:
+def _means(model: ReportedModel, others: Mapping[str, str], epoch: str, classifier: str) -> dict[str, TableCell]:
+    """The model's means over the tasks of other suites, by column."""
+    found = {column: _found(model, other, epoch, classifier) for column, other in others.items()}
+    return {
+        column: _mean_cell({task: _cell(rows) for task, rows in scores.items()})
+        for column, scores in found.items()
+        if scores
+    }
+
+
+def _row(model: ReportedModel, found: RowsByTask, suite: str, means: Mapping[str, TableCell]) -> TableRow:
     cells = {task: _cell(rows) for task, rows in found.items()}
-    cells = by_group(cells, facts_of(suite).groups)
+    cells = {**means, **by_group(cells, facts_of(suite).groups)}
     return TableRow("", model.encoder, model.name, cells, competes=model.runs[0].encoder not in BASELINES)
 
 

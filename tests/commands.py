@@ -38,6 +38,7 @@ def become(
     if environment is not None:
         os.environ.clear()
         os.environ.update(environment)
+        sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     for file, number in ((out, 1), (err, 2)):
         if file:
             os.dup2(os.open(file, os.O_WRONLY | os.O_APPEND), number)

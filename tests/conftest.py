@@ -35,6 +35,8 @@ TINY = [
     "probes.train_size=120",
     "probes.dev_size=60",
     "probes.test_size=60",
+    "probes.classifier.widths=[20]",
+    "probes.classifier.dropouts=[0.0]",
     "trainer.max_epochs=2",
     "trainer.enable_progress_bar=false",
 ]

@@ -1,6 +1,7 @@
 """The memory measurements of the benchmarks, and the equality of the reference model with ours."""
 
 import time
+from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,9 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks import discoeval
+from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
+from benchmarks.discoeval import SHAPES, TaskSize, fewest_passes, modern, published, seconds_of_a_pass, toolkit
 from benchmarks.machine import SAMPLES, alone, grown_memory
 from benchmarks.plain import PackedEncoder, PlainDiscourse, PlainNLI, PlainSeq2Seq, counts_loss
 from benchmarks.steps import BATCH, by_length, generate, our_loss
@@ -21,12 +25,15 @@ from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.gated_convnet import GatedConvNet
+from encoders.language_model import CausalLM
 from encoders.recurrent import Bidirectional
 from objectives.discourse import Discourse
 from objectives.layers import LOSSES, bag_loss
 from objectives.nli import NLI
 from objectives.objective import Objective
 from objectives.sequence import SequenceObjective
+from probes.classifiers.grid import Grid
+from probes.discoeval.features import READINGS
 from tests.tiny_corpus import TinyCorpus
 
 MEGABYTES = 100
@@ -137,3 +144,41 @@ def test_timed_batches_represent_all_lengths() -> None:
     assert tokens == sorted(tokens)
     everywhere = text.tokens(np.arange(8192)) / 8192
     assert sum(tokens) / (6 * BATCH) == pytest.approx(everywhere, rel=0.05)
+
+
+def test_the_passes_of_the_toolkit_on_discoeval_are_at_least_those_of_its_stop_rule() -> None:
+    assert sum(shape.domains for shape in SHAPES) == 12
+    found = {group: fewest_passes(reading.grid(Grid(protocol="senteval"))) for group, reading in READINGS.items()}
+    assert found == {"SP": 28, "BSO": 28, "DC": 150, "SSP": 28, "PDTB-E": 7, "PDTB-I": 7, "RST-DT": 7}
+
+
+def test_the_seconds_of_a_pass_do_not_count_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(discoeval, "now", lambda: clock[0])
+
+    def work(grid: Grid) -> None:
+        clock[0] += 100 + 3 * (grid.max_passes + 1)
+
+    assert seconds_of_a_pass(work, Grid(protocol="senteval"), rounds=2.5) == 7.5
+
+
+def test_all_three_sides_of_the_discoeval_benchmark_read_the_same_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discoeval, "POOL", 300)
+    shape = TaskSize("RST", "RST-DT", 1, 400, 60, 60, 3)
+    full = published(shape, 8, True)
+    assert full["toolkit_passes"] >= 2 * 7
+    assert min(full["test"], modern(shape, 8, False)["test"]) > 40  # of three classes
+    squares = (tick**2 for tick in count())  # rounds take 1, 5 and 9 seconds, so that a pass takes 2
+    monkeypatch.setattr(discoeval, "now", lambda: next(squares))
+    assert published(shape, 8, False)["seconds"] == 2 * 7
+    squares = (tick**2 for tick in count())
+    assert toolkit(shape, 8, full["toolkit_passes"])["seconds"] == 2 * full["toolkit_passes"]
+
+
+def test_texts_one_at_a_time_have_the_same_bits(tmp_path: Path) -> None:
+    suites = suites_of(60)
+    build(LanguageModelSize(1, 16, 400), suites, tmp_path)
+    model = CausalLM(tmp_path, "cpu")
+    pairs = sampled(suites, 20)
+    for found, bits in zip(model.logprobs(pairs), plain(model, pairs), strict=True):
+        np.testing.assert_allclose(-found.logprobs, bits, atol=1e-4)

@@ -28,8 +28,7 @@ CONFIGS = ROOT / "configs"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = ["common", "configs", "datamodules", "encoders", "objectives", "probes", "reports", "studies", "training"]
 COPIED = [*CODE, "benchmarks", "train.py", "evaluate.py", "report.py", "README.md"]
-ONE_CLASSIFIER = ["probes.tasks=[SentLen]", "probes.classifier.widths=[50]", "probes.classifier.dropouts=[0.0]"]
-SMALL = {text.partition("=")[0]: text for text in [*TINY, *ONE_CLASSIFIER]}
+SMALL = {text.partition("=")[0]: text for text in [*TINY, "probes.tasks=[SentLen]"]}
 OF_EVALUATION = ("embeddings", "corpus", "probes")  # the groups of SMALL that evaluate.py has
 OF_A_STUDY = ("study", "scale", "data", "study_dir", "dry_run")  # not settings of its runs
 PATH = re.compile(rf"(?<![\w/.-])(?:{'|'.join([*CODE, 'benchmarks', 'tests', 'docs'])})/[\w/.-]*(?![\w*<{{])")

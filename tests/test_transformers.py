@@ -1,13 +1,14 @@
 """hf:MODEL: each layer of a pretrained transformer is an encoder."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 import torch
 
 from common.errors import InputError
-from encoders.hugging_face import Pooling, pretrained
+from encoders.hugging_face import Layers, Pooling, Pretrained, pretrained
 from probes.classification import Classification
 from probes.results import read_rows
 from probes.task import Outcome
@@ -41,7 +42,8 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_padding_never_changes_a_layer_of_a_transformer(tiny_bert: Path, tmp_path: Path, pooling: Pooling) -> None:
     layers = pretrained(str(tiny_bert), "all", pooling, "cpu", tmp_path)
     texts = ["a b c d a b", "a", "b c"]
-    assert [layer.objective for layer in layers] == [f"layer {i}, {pooling}" for i in range(3)]
+    named = "" if pooling == "mean" else f", {pooling}"
+    assert [layer.objective for layer in layers] == [f"layer {i}{named}" for i in range(3)]
     for layer in layers:
         together = layer.encode(texts)
         alone = np.concatenate([layer.encode([text]) for text in texts])
@@ -74,7 +76,7 @@ def test_each_layer_of_a_transformer_is_scored_on_its_own_vectors(
     monkeypatch.setattr(Classification, "score", watched)
     more = ["layers=all", "device=cpu", "probes.tasks=[SentLen]"]
     done = scored(lab, tmp_path, f"model=hf:{tiny_bert}", *more)
-    assert [d.title for d in done] == [f"{tiny_bert.name}, layer {i}, mean" for i in range(3)]
+    assert [d.title for d in done] == [f"{tiny_bert.name}, layer {i}" for i in range(3)]
     assert [len(read_rows(d.folder / "probes.csv")) for d in done] == [1, 1, 1]
     sentence = seen[0].sentences[0]
     model = transformers.BertModel.from_pretrained(tiny_bert).eval()
@@ -85,9 +87,50 @@ def test_each_layer_of_a_transformer_is_scored_on_its_own_vectors(
         np.testing.assert_allclose(vectors.of([sentence])[torch.tensor([0])][0], layer[0].mean(0), atol=1e-5)
 
 
-def test_a_missing_layer_and_an_invalid_model_are_named(tiny_bert: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("layers", "numbers"), [("last", [2]), (-2, [1]), ([0, -1], [0, 2]), ([1, -2], [1])])
+def test_some_layers_are_those_of_all(tiny_bert: Path, tmp_path: Path, layers: Layers, numbers: list[int]) -> None:
+    every = pretrained(str(tiny_bert), "all", "mean", "cpu", tmp_path)
+    some = pretrained(str(tiny_bert), layers, "mean", "cpu", tmp_path)
+    assert [one.objective for one in some] == [f"layer {number}" for number in numbers]
+    for one, number in zip(some, numbers, strict=True):
+        np.testing.assert_array_equal(one.encode(["a b", "c"]), every[number].encode(["a b", "c"]))
+
+
+def test_all_layers_are_one_pass_over_the_text(
+    tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passes = []
+    pooled = Pretrained._pooled
+    monkeypatch.setattr(Pretrained, "_pooled", lambda model, texts: passes.extend(texts) or pooled(model, texts))
+    texts = ["a b c d a b", "a", "b c"]
+    for layer in pretrained(str(tiny_bert), "all", "mean", "cpu", tmp_path):
+        layer.encode(list(texts))
+    assert sorted(passes) == sorted(texts)
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_an_error_while_encoding_leaves_no_vectors_behind(
+    tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    monkeypatch.setattr(Pretrained, "_pooled", Mock(side_effect=error))
+    with pytest.raises(error):
+        pretrained(str(tiny_bert), "all", "mean", "cpu", tmp_path)[0].encode(["a"])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("layers", [3, -4, [0, 3], "first", True, []])
+def test_a_layer_that_does_not_exist_is_refused(tiny_bert: Path, tmp_path: Path, layers: Layers) -> None:
     with pytest.raises(InputError, match="from -3 to 2"):
-        pretrained(str(tiny_bert), 3, "mean", "cpu", tmp_path)
+        pretrained(str(tiny_bert), layers, "mean", "cpu", tmp_path)
+
+
+@pytest.mark.parametrize("setting", ["layers=all", "layers=[0,1]", "pooling=cls"])
+def test_layers_of_another_model_are_refused(lab: Lab, tmp_path: Path, setting: str) -> None:
+    with pytest.raises(InputError, match=r"only a Hugging Face model has it; give model=hf:NAME_OR_PATH"):
+        scored(lab, tmp_path, "model=[bov,majority]", setting)
+
+
+def test_an_invalid_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="hf:"):
         pretrained(str(tmp_path), -1, "mean", "cpu", tmp_path)
 

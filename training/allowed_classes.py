@@ -1,7 +1,7 @@
 """Which classes the settings of a run may name: a run folder from somebody else must not execute code."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
@@ -28,18 +28,21 @@ KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def only_ours(config: DictConfig, path: Path) -> DictConfig:
+def only_ours(config: DictConfig, path: Path | str, allow: Sequence[str] = ()) -> DictConfig:
     """The settings read from `path`, resolved. Raises InputError if they name a class that is not allowed.
 
-    Such a class is not even imported. A value that OmegaConf would resolve again at its use is refused too.
+    `allow`: packages of the user, with any class. Another class is not even imported. A value that OmegaConf would
+    resolve again at its use is refused too.
     """
     try:
         settings = OmegaConf.to_container(config, resolve=True)
     except Exception as error:  # much cannot be resolved
         raise InputError(f"{path}: {in_one_line(error)}") from None
     for name, value in _values(settings):
-        if name.endswith("_target_") and not _is_ours(str(value)):
-            raise InputError(f"{path}: {name} is {value}; a run is continued only with classes of this project")
+        package = str(value).partition(".")[0]
+        if name.endswith("_target_") and package not in allow and not _is_ours(str(value)):
+            remedy = f"your own or a library's is allowed by allow=[{package}]"
+            raise InputError(f"{path}: {name} is {value}; a run has only classes of this project; {remedy}")
         if "${" in str(value):
             raise InputError(f"{path}: {name} is {value}; the settings of a run are plain values")
     made = OmegaConf.create(settings)
@@ -62,7 +65,7 @@ def _is_ours(target: str) -> bool:
     if package == "probes" and (found := SUITE.fullmatch(target)):
         return _is_of_suite(*found.groups())
     if package in KINDS:
-        return class_in(package, target, KINDS[package]) is not None
+        return class_in([package], target, KINDS[package]) is not None
     if target.startswith("torch.optim."):
         found = vars(torch.optim).get(rest.removeprefix("optim."))
         return isinstance(found, type) and issubclass(found, torch.optim.Optimizer)

@@ -2,23 +2,25 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytorch_lightning as pl
 import torch
-from hydra.utils import instantiate
+from hydra.utils import get_class, instantiate
 from omegaconf import DictConfig
 
 from common.errors import InputError
+from common.files import atomic_write
 from datamodules.base import ResumableData
 from encoders.embedding import WordEmbedding
 from encoders.frozen import FrozenEncoder
+from objectives.likelihood import TextLikelihood
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
 from probes.evaluation import distinct_sentences
 from probes.suites import Suite, suites_of, tasks_of
 from probes.task import Task
-from training.devices import accelerator
+from training.devices import accelerator, is_first
 from training.run_folder import run_vectors
 
 
@@ -39,7 +41,7 @@ def build(config: DictConfig, run: Path) -> Built:
     data = instantiate(config.datamodule, corpus=corpus, cache=cache, seed=config.seed)
     suites = suites_of(config, corpus, cache)
     tasks = tasks_of(suites)
-    refuse_surprisals(tasks)
+    refuse_without_decoder(config, tasks)
     vectors = run_vectors(config, run, data, distinct_sentences(tasks), cache)
 
     pl.seed_everything(config.seed, workers=True, verbose=False)  # weights depend on the seed alone
@@ -48,17 +50,31 @@ def build(config: DictConfig, run: Path) -> Built:
     known = {"data": data} if config.objective_name != "untrained" else {}
     module = instantiate(config.objective, encoder=encoder, embedding=embedding, seed=config.seed, **known)
     frozen = FrozenEncoder(encoder, embedding, vectors.vocabulary, oov=vectors.lookup_oov, tokenize=corpus.tokenize)
+    keep_files(run, module)
+    surprised = any(task.needs == "surprisal" for task in tasks)
+    logprobs = TextLikelihood(frozen.encode, module.likelihood()).logprobs if surprised else None
     results, device = run / "probes.csv", probing_device(config)
-    probing = ProbingCallback(tasks, frozen, results, config.probes.every_n_epochs, config.seed, device)
+    probing = ProbingCallback(tasks, frozen, results, config.probes.every_n_epochs, config.seed, device, logprobs)
     return Built(data, module, suites, probing)
 
 
-def refuse_surprisals(tasks: Sequence[Task]) -> None:
-    """Raises InputError for tasks that need the probability of texts: a run has the vectors of its encoder."""
+def keep_files(run: Path, module: Objective) -> None:
+    """Write what the decoder needs to score texts to the run's folder, where it is not there yet."""
+    for name, source in module.likelihood_files().items():
+        kept = run / "decoder" / name
+        if is_first() and not kept.exists():
+            with atomic_write(kept, binary=True) as file:
+                file.write(source.read_bytes())
+
+
+def refuse_without_decoder(config: DictConfig, tasks: Sequence[Task]) -> None:
+    """Raises InputError for tasks that need the surprisal of texts where the objective has no likelihood of them."""
+    kind: Any = get_class(config.objective._target_)
+    why = kind.without_likelihood(config)
     for task in tasks:
-        if task.needs == "surprisal":
-            other = f"score language models with python evaluate.py model=lm:PATH suite={task.suite}"
-            raise InputError(f"suite={task.suite}: needs a language model, and a run has vectors alone; {other}")
+        if why and task.needs == "surprisal":
+            wrong = f"suite={task.suite} needs the surprisal of texts, and objective={config.objective_name} has none"
+            raise InputError(f"{wrong}: {why}; train objective=skipthought or discourse, or leave the suite out")
 
 
 def probing_device(config: DictConfig) -> str:

@@ -1,6 +1,7 @@
 """A run's folder: who works in it, its settings, its word vectors, and what of it can be loaded."""
 
 import logging
+import shutil
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -11,7 +12,7 @@ from hydra.types import RunMode
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from common.command_line import one_line_errors
+from common.command_line import names, one_line_errors
 from common.config_check import check
 from common.errors import InputError
 from common.files import atomic_write, clear_unfinished
@@ -30,25 +31,37 @@ from training.devices import is_first, say, starts_others
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 PARTS = ("seed", "cache", "corpus", "datamodule", "objective", "embeddings", "encoder", "probes", "trainer")
+WRITTEN = ("vectors", "tensorboard", "metrics.csv", "probes.csv", "answers.csv", "curves.png")  # before a checkpoint
 RUNNING = ".running"  # the lock in a run's folder, held while a process works on it
 
 
 def begin(config: DictConfig, run: Path) -> None:
-    """Write the settings of a new run. Raises InputError where there is one already, or a sweep cannot start it."""
+    """Write the settings of a new run. Raises InputError where there is one already, or a sweep cannot start it.
+
+    The files of a run that ended before its first checkpoint are deleted: it has nothing to lose.
+    """
     if HydraConfig.get().mode == RunMode.MULTIRUN and starts_others(config):
         why = "a sweep starts one process for each run; with several GPUs start a sweep, or a study, for each of them"
         raise InputError(f"trainer.devices={config.trainer.devices}: {why} (docs/scaling.md)")
     if (run / "config.yaml").exists():
-        there = f"{run}: a run is already there; continue it with resume={run} or choose another hydra.run.dir="
-        raise InputError(there)
+        if any((run / "checkpoints").glob("*.ckpt")) or "made_with" not in read_config(run):
+            there = f"{run}: a run is already there; continue it with resume={run} or choose another hydra.run.dir="
+            raise InputError(there)
+        for path in (run / name for name in WRITTEN):
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
     with atomic_write(run / "config.yaml") as file:
         file.write(OmegaConf.to_yaml(config) + OmegaConf.to_yaml({"made_with": made_with()}))
 
 
 def settings_to_resume(run: Path, overrides: Sequence[str]) -> DictConfig:
-    """The settings of a run to continue; only those of `trainer.` may change. Raises InputError."""
+    """The settings of a run to continue; only those of `trainer.` may change. Raises InputError.
+
+    `allow=[my_package]` is not taken from the run, which may be somebody else's: the command gives it again.
+    """
     if not (run / "config.yaml").exists():
         raise InputError(f"{run}: no config.yaml there, so nothing to resume; give the folder of a run")
+    allow = [name for text in overrides if text.startswith("allow=") for name in names(text.partition("=")[2])]
+    overrides = [text for text in overrides if not text.startswith("allow=")]
     foreign = [text for text in overrides if not text.startswith("trainer.")]
     if foreign:
         raise InputError(f"resume= keeps the run's settings; only trainer.* may change, not {' '.join(foreign)}")
@@ -59,7 +72,7 @@ def settings_to_resume(run: Path, overrides: Sequence[str]) -> DictConfig:
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(lacking)} in it; copy the whole run folder")
     merged = OmegaConf.merge(config, OmegaConf.from_dotlist(list(overrides)))
     assert isinstance(merged, DictConfig)
-    ours = only_ours(merged, run / "config.yaml")
+    ours = only_ours(merged, run / "config.yaml", allow)
     check(ours)
     return ours
 

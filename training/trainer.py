@@ -40,13 +40,14 @@ def build_trainer(
     within = CheckpointEvery(config.checkpoint_every_n_steps, checkpoints / LAST)
     record = RunLog(run / "metrics.csv")
     finite = StopsWhereNotFinite(data, run / "not_finite")
+    theirs = {name: instantiate(config.trainer.get(name) or []) for name in ("callbacks", "logger")}
     return instantiate(
         config.trainer,
         accelerator=accelerator(config),
         strategy=strategy(config, module),
         default_root_dir=run,
-        logger=TensorBoardLogger(run, name="tensorboard", version=""),
-        callbacks=[StopsOnInterrupt(), finite, record, probing, within, best, last],
+        logger=[TensorBoardLogger(run, name="tensorboard", version=""), *theirs["logger"]],
+        callbacks=[StopsOnInterrupt(), finite, record, *theirs["callbacks"], probing, within, best, last],
         plugins=[AtomicCheckpoints()],
         _convert_="all",
     )

@@ -63,7 +63,7 @@ def most_open(pattern: re.Pattern[str], text: str) -> int:
 
 def paragraph_of(text: str) -> list[str]:
     """The tokenised sentences of a paragraph of raw text."""
-    sentences = (tokenize(sentence) for sentence in split_sentences(" ".join(text.split())))
+    sentences = (tokenize(sentence) for sentence in split_sentences(text))
     return [sentence for sentence in sentences if sentence]
 
 

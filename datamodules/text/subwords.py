@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import sentencepiece
 
@@ -14,6 +15,15 @@ from datamodules.arrays import chunks
 from datamodules.batches import PADDING, UNKNOWN
 
 BEGIN, END = 2, 3  # rows of the sentence marks
+
+
+class Piece(NamedTuple):
+    """One code of a sentence."""
+
+    id: int
+    text: str  # with a mark where a word begins
+    first: int  # its first character in the sentence; the space before a word is the word's
+    end: int  # the character after its last one
 
 
 class Subwords:
@@ -66,6 +76,15 @@ class Subwords:
         """Ids of many sentences, each [begin, codes..., end]; on all cores, some thousand at a time."""
         for some in chunks(sentences):
             yield from self._model.encode(some, out_type=int, add_bos=True, add_eos=True, num_threads=-1)
+
+    def pieces(self, sentence: str) -> list[Piece]:
+        """The codes of a sentence, without its marks, and the characters of each."""
+        found = self._model.encode(sentence, return_type="proto").pieces
+        if sentence.isascii():
+            return [Piece(one.id, one.piece, one.begin, one.end) for one in found]
+        data = sentence.encode()  # the library counts bytes
+        place = {at: len(data[:at].decode()) for at in {edge for one in found for edge in (one.begin, one.end)}}
+        return [Piece(one.id, one.piece, place[one.begin], place[one.end]) for one in found]
 
     def decode(self, rows: list[list[int]]) -> list[str]:
         """Sentences from their codes."""

@@ -28,7 +28,8 @@ def tokenize_pair(pair: tuple[str, str], language: str) -> tuple[str, str]:
 
 
 def split_sentences(text: str) -> Iterator[str]:
-    """The sentences of one paragraph of raw text."""
+    """The sentences of raw text, with one space for all space between words."""
+    text = " ".join(text.split())  # the segmenter counts the characters of each paragraph from 0
     for paragraph in segmenter.process(text):
         for sentence in paragraph:
             first, last = sentence[0], sentence[-1]

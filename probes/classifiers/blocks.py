@@ -3,6 +3,9 @@
 Cells are independent, so blocks can be trained in any order. The weights and Adam moments of a block fit into the
 processor cache, and a block uses one core, without synchronisation. With batches of 64 this is several times faster
 than one product of all cells on all cores. A GPU trains all cells in one block, because starting a kernel is slow.
+
+Half of `Grid.memory_mb` is for the classifiers: no more blocks are trained at the same time than fit into it. Where
+cells are too large for the cache and fewer blocks fit than there are cores, each block uses several cores.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,46 +21,67 @@ from probes.classifiers.cells import Cell
 from probes.classifiers.grid import Grid
 
 BLOCK_MB = 32  # larger blocks do not fit the cache; smaller ones have too much overhead per product
-BLOCKS = 2  # minimum number of blocks of a grid
+BLOCKS = 2  # minimum number of blocks of a grid; 1 where features are formed when a block reads them
 WEIGHT_BYTES = 16  # a weight, its gradient and two moments
+COPY_BYTES = 4  # of a weight at its best on dev
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-def blocks(inputs: int, classes: int, grid: Grid, device: str) -> list[list[Cell]]:
-    """Split the cells of a grid, in order, into blocks. On a GPU: one block, unless `grid.block_mb` is given.
+def blocks(inputs: int, classes: int, grid: Grid, device: str, least: int = BLOCKS) -> list[list[Cell]]:
+    """Split the cells of a grid, in order, into blocks. On a GPU: one if it fits and `grid.block_mb` is not given.
 
-    Otherwise the cells of a block share width and dropout, and there are at least two blocks. A block needs at most
+    Otherwise the cells of a block share width and dropout, and there are `least` blocks or more. A block needs at most
     `grid.block_mb`, unless one cell needs more. Blocks do not depend on the number of cores, so results do not either.
     """
-    megabytes = grid.block_mb or (BLOCK_MB if device == "cpu" else None)
     settings = [[Cell(width, dropout, l2) for l2 in grid.l2] for width, dropout in grid.settings()]
+    everything = [cell for cells in settings for cell in cells]
+    megabytes = grid.block_mb or (BLOCK_MB if device == "cpu" else None)
     if not megabytes:
-        return [[cell for cells in settings for cell in cells]]
+        if (WEIGHT_BYTES + COPY_BYTES) * weights(everything, inputs, classes) <= grid.memory_mb << 19:
+            return [everything]
+        megabytes = grid.memory_mb // 2
     found = []
     for cells in settings:
-        width = cells[0].width
-        weights = width * (inputs + classes) or inputs * classes
-        fit = max(1, (megabytes << 20) // (WEIGHT_BYTES * weights))
-        size = ceil(len(cells) / max(ceil(len(cells) / fit), ceil(BLOCKS / len(settings))))
+        fit = max(1, (megabytes << 20) // (WEIGHT_BYTES * weights(cells[:1], inputs, classes)))
+        size = ceil(len(cells) / max(ceil(len(cells) / fit), ceil(least / len(settings))))
         found += [cells[first : first + size] for first in range(0, len(cells), size)]
     return found
 
 
-def on_all_cores(work: Callable[[Job], Result], jobs: Sequence[Job], device: str = "cpu") -> list[Result]:
-    """The results of `work`, in order. Jobs start from the end of the list, because the last cells are the widest."""
+def weights(cells: Sequence[Cell], inputs: int, classes: int) -> int:
+    """How many weights some cells have; biases are not counted."""
+    return sum(cell.width * (inputs + classes) or inputs * classes for cell in cells)
+
+
+def at_once(found: Sequence[Sequence[Cell]], inputs: int, classes: int, grid: Grid) -> int | None:
+    """How many blocks to train at the same time, as memory has room; None: any number, with one core for each."""
+    largest = max(weights(cells, inputs, classes) for cells in found)
+    if WEIGHT_BYTES * largest <= (grid.block_mb or BLOCK_MB) << 20:
+        return None
+    return max(1, min(len(found), (grid.memory_mb << 19) // ((WEIGHT_BYTES + COPY_BYTES) * largest)))
+
+
+def on_all_cores(
+    work: Callable[[Job], Result], jobs: Sequence[Job], device: str = "cpu", at_once: int | None = None
+) -> list[Result]:
+    """The results of `work`, in order. Jobs start from the end of the list, because the last cells are the widest.
+
+    Each job uses one core. Where fewer jobs run `at_once` than there are cores, they share the cores.
+    """
     if device != "cpu":
         return [work(job) for job in jobs]
-    with fast_exact_matmul(), _one_core_each() as cores, ThreadPoolExecutor(cores) as pool:
+    with fast_exact_matmul(), _shared_cores(at_once) as workers, ThreadPoolExecutor(workers) as pool:
         return list(pool.map(work, reversed(jobs)))[::-1]
 
 
 @contextmanager
-def _one_core_each() -> Iterator[int]:
+def _shared_cores(at_once: int | None) -> Iterator[int]:
     cores = torch.get_num_threads()
-    torch.set_num_threads(1)
+    workers = min(cores, at_once or cores)
+    torch.set_num_threads(cores // workers)
     try:
-        yield cores
+        yield workers
     finally:
         torch.set_num_threads(cores)

@@ -12,7 +12,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-CHUNK = 2048  # sentences predicted at a time
+from probes.vectors import rows_at_once
+
+CHUNK = 2048  # sentences predicted at a time, at most
 
 
 class Cell(NamedTuple):
@@ -185,14 +187,16 @@ class Cells:
         self.cells = [self.cells[place] for place in places]
         self._arrange()
 
-    def snapshot(self, place: int) -> list[Tensor]:
-        """A copy of one cell's weights, for `predict`."""
-        return [tensor.clone() for tensor in self._part(self.parameters, place)]
+    def snapshot(self, place: int, into: list[Tensor] | None = None) -> list[Tensor]:
+        """A copy of one cell's weights, for `predict`; `into`: an older copy to overwrite."""
+        now = self._part(self.parameters, place)
+        return [old.copy_(new) for old, new in zip(into, now, strict=True)] if into else [new.clone() for new in now]
 
     def accuracy(self, x: Tensor, y: Tensor) -> list[float]:
         """The accuracy in percent of each cell on `x (N, D)`, `y (N,)`."""
         right = torch.zeros(len(self), dtype=torch.long, device=y.device)
-        for rows, gold in zip(x.split(CHUNK), y.split(CHUNK), strict=True):
+        size = rows_at_once(x.shape[1], CHUNK)
+        for rows, gold in zip(x.split(size), y.split(size), strict=True):
             hidden = _layer(self.parameters, rows)
             right += (self._scores(hidden.sigmoid_() if self.heads else hidden).argmax(1) == gold).sum(1)
         return [100 * count / len(y) for count in right.tolist()]
@@ -202,7 +206,7 @@ def predict(parameters: list[Tensor], x: Tensor) -> Tensor:
     """The classes (N,) that one cell (a `snapshot`) predicts for `x (N, D)`."""
     weight, bias, *out = parameters
     classes = []
-    for rows in x.split(CHUNK):
+    for rows in x.split(rows_at_once(x.shape[1], CHUNK)):
         scores = _layer([weight, bias], rows)
         if out:
             scores = torch.addmm(out[1], out[0], scores.sigmoid_())

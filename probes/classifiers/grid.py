@@ -36,7 +36,7 @@ class Grid:
     """The cells (width, dropout, L2) that compete on dev, and how they are trained.
 
     `senteval` is the published protocol, `modern` a cheaper one; docs/probing_protocol.md describes both. The
-    settings after `block_mb` apply to `senteval` only.
+    settings of `SENTEVAL_ONLY` apply to `senteval` only.
     """
 
     widths: tuple[int, ...] = (50, 100, 200)  # sigmoid units; (0,) is logistic regression
@@ -49,6 +49,7 @@ class Grid:
     tenacity: int = 5  # early-stopping patience: evaluations without improvement, counted in total, never reset
     batch: int = 64  # sentences
     reduction: Literal["mean", "sum"] = "mean"  # of the loss in a batch; sum: as on torch before 0.4.1
+    memory_mb: int = 2048  # above the vectors: half for the features of a task, half for its classifiers
 
     def __post_init__(self) -> None:
         if self.protocol not in ("modern", "senteval"):
@@ -57,6 +58,8 @@ class Grid:
             raise InputError(f"reduction={self.reduction}: give mean or sum")
         if self.block_mb is not None and (not isinstance(self.block_mb, int) or self.block_mb < 1):
             raise InputError(f"block_mb={self.block_mb}: give megabytes, such as 32")
+        if not isinstance(self.memory_mb, int) or self.memory_mb < 1:
+            raise InputError(f"memory_mb={self.memory_mb}: give megabytes, such as 2048")
         if not isinstance(self.l2, Sequence) or not self.l2:
             raise InputError(f"l2={self.l2}: give a list of numbers, such as [0.0001,0.01]")
         for name in ("widths", "dropouts", "l2"):

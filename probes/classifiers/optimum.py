@@ -10,19 +10,22 @@ from torch import Tensor
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
 from probes.classifiers.grid import Fitted, Grid, Tensors
+from probes.vectors import Streamed, rows_at_once
 
-ROWS = 4096  # sentences per product; bounds the memory for scores
+ROWS = 4096  # sentences per product, at most; bounds the memory for scores
 ITERATIONS = 500  # of L-BFGS, at most; tens are usual
 COVARIANCE_ROWS = 8  # sentences per input for the covariance, which only affects speed
 
 
 def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str) -> Fitted:
     """The classifier with the best dev accuracy over the L2 values; the smallest value wins a tie."""
-    found = principal_axes(train.x)
+    basis = row_space(train.x) if len(train.y) < train.x.shape[1] else None
+    inner = train if basis is None else Tensors(train.x @ basis, train.y)
+    found = principal_axes(inner.x)
 
     def work(l2: float) -> Fitted:
-        weight, bias = optimum(train, classes, l2, found)
-        parameters = [weight.t(), bias[:, None]]
+        weight, bias = optimum(inner, classes, l2, found)
+        parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]
         right = int((predict(parameters, dev.x) == dev.y).sum())
         return Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
 
@@ -70,7 +73,8 @@ def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, 
     rows = weight.t().contiguous()  # (C, D): several times faster with few classes
     loss = torch.zeros((), dtype=torch.float64, device=rows.device)
     slope, slope_bias = torch.zeros_like(rows), torch.zeros_like(bias)
-    for x, y in zip(train.x.split(ROWS), train.y.split(ROWS), strict=True):
+    size = rows_at_once(len(weight), ROWS) if isinstance(train.x, Streamed) else ROWS
+    for x, y in zip(train.x.split(size), train.y.split(size), strict=True):
         scores = torch.addmm(bias, x, rows.t()).log_softmax(1)
         if y.ndim == 2:
             loss -= (scores * y).sum(dtype=torch.float64)
@@ -84,8 +88,19 @@ def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, 
     return float(loss) / len(train.y), slope.t().div_(len(train.y)), slope_bias.div_(len(train.y))
 
 
+def row_space(x: Tensor) -> Tensor:
+    """Orthonormal columns (D, N) that span N < D vectors: the optimum is a combination of the vectors.
+
+    In these coordinates the problem is the same, and as small as the vectors are few.
+    """
+    return torch.linalg.qr(x[:].t())[0]
+
+
 def principal_axes(x: Tensor) -> tuple[Tensor, Tensor]:
     """Variances (D,) and principal axes (D, D) of the vectors, around zero."""
-    some = x[: COVARIANCE_ROWS * x.shape[1]]
-    variances, axes = torch.linalg.eigh((some.t() @ some / len(some)).double())
-    return variances.clamp_min(0).to(some), axes.to(some)
+    count, width = min(len(x), COVARIANCE_ROWS * x.shape[1]), x.shape[1]
+    size = rows_at_once(width, count) if isinstance(x, Streamed) else count
+    parts = (x[start : min(start + size, count)] for start in range(0, count, size))
+    covariance = sum((part.t() @ part for part in parts), torch.zeros((), device=x.device)) / count
+    variances, axes = torch.linalg.eigh(covariance.double())
+    return variances.clamp_min(0).to(covariance), axes.to(covariance)

@@ -3,27 +3,33 @@
 import numpy as np
 import torch
 
-from probes.classifiers.blocks import blocks, on_all_cores
+from probes.classifiers.best import Best
+from probes.classifiers.blocks import BLOCKS, at_once, blocks, on_all_cores
 from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.grid import Fitted, Grid, Tensors
+from probes.vectors import Streamed
 
 
 def published(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
     """The cell with the best dev accuracy, rounded to 2 decimals; the first of the grid wins a tie."""
-    cells = train_all(train, dev, classes, grid, seed, device)
-    best = max(cells, key=lambda cell: round(cell.dev_accuracy, 2))
-    return best._replace(dev_accuracy=round(best.dev_accuracy, 2))
+    winner = train_all(train, dev, classes, grid, seed, device).winner
+    return winner._replace(dev_accuracy=round(winner.dev_accuracy, 2))
 
 
-def train_all(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> list[Fitted]:
-    """All cells of the grid, in order, each at its best on dev."""
+def train_all(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Best[Cell]:
+    """All cells of the grid, in order, each at its best on dev; only the best of all has its weights."""
     inputs = train.x.shape[1]
+    formed = isinstance(train.x, Streamed)  # by each block, which takes longer than logistic regression itself
+    jobs = blocks(inputs, classes, grid, device, least=1 if formed else BLOCKS)
+    best = Best((cell for block in jobs for cell in block), digits=2)
 
-    def work(block: list[Cell]) -> list[Fitted]:  # creates its own cells, so that few are in memory at once
-        return train_with_early_stopping(Cells(inputs, classes, block, seed, device), train, dev, grid, seed)
+    def work(block: list[Cell]) -> None:  # creates its own cells, so that few are in memory at once
+        cells = Cells(inputs, classes, block, seed, device)
+        found = train_with_early_stopping(cells, train, dev, grid, seed)
+        best.add({Cell(cell.width, cell.dropout, cell.l2): cell for cell in found})
 
-    parts = on_all_cores(work, blocks(inputs, classes, grid, device), device)
-    return [cell for part in parts for cell in part]
+    on_all_cores(work, jobs, device, 1 if formed and len(jobs) == 1 else at_once(jobs, inputs, classes, grid))
+    return best
 
 
 def train_with_early_stopping(cells: Cells, train: Tensors, dev: Tensors, grid: Grid, seed: int) -> list[Fitted]:
@@ -43,7 +49,8 @@ def train_with_early_stopping(cells: Cells, train: Tensors, dev: Tensors, grid: 
         going = []
         for position, (cell, accuracy) in enumerate(zip(cells.cells, cells.accuracy(*dev), strict=True)):
             if cell not in best or accuracy > best[cell].dev_accuracy:
-                best[cell] = Fitted(*cell, accuracy, cells.snapshot(position))
+                kept = cells.snapshot(position, best[cell].parameters if cell in best else None)
+                best[cell] = Fitted(*cell, accuracy, kept)
             else:
                 failures[cell] += 1
             if failures[cell] <= grid.tenacity:

@@ -13,7 +13,7 @@ from probes.surprisals import Pair, TokenLogprobs
 from probes.task import Needs
 
 ORDERS = {"unigram": 1, "ngram": 3}  # words of an n-gram
-FORMS = "lm:PATH, ngram, unigram, length or call:MODULE:FUNCTION"
+FORMS = "a run of skipthought or discourse, lm:PATH, ngram, unigram, length or call:MODULE:FUNCTION"
 
 
 def surprisal_model(name: str, needs: set[Needs], corpus: Corpus, settings: Any) -> Model | None:

@@ -10,7 +10,7 @@ from probes.coherence.formula import Formula, Value, evaluate, parse, values_in
 from probes.coherence.regions import regions_of, text_of, values
 from probes.coherence.suite_file import TestSuite
 from probes.statistics import wilson
-from probes.surprisals import Pair, TokenLogprobs
+from probes.surprisals import CHUNK, Pair, TokenLogprobs
 
 
 class PredictionScore(NamedTuple):
@@ -45,24 +45,22 @@ def score_suite(suite: TestSuite, given: Mapping[Pair, TokenLogprobs], syntaxgym
     `(*;%condition%)` is the metric over all tokens of the text; with `syntaxgym`, as in the published toolkit, the sum
     over regions of the metric of each, and 0 for a condition that does not exist.
     """
-    found = [given[pair] for pair in pairs_of(suite)]  # N * C texts
     shape = len(suite.items), len(suite.conditions), len(suite.regions)
-    texts = [regions for item in suite.items for regions in item.texts]
-    places = [
-        number * shape[2] + regions_of(tokens.offsets[:, 0], regions)
-        for number, (tokens, regions) in enumerate(zip(found, texts, strict=True))
-    ]
-    segments = np.concatenate(places).astype(np.int64)
-    surprisals = np.concatenate([-tokens.logprobs for tokens in found])
-    by_region = {
-        metric: values(metric, surprisals, segments, math.prod(shape)).reshape(shape)
-        for metric in {suite.metric, "sum", "mean"}
-    }
+    metrics = list(dict.fromkeys([suite.metric, "sum", "mean"]))
+    by_region = {metric: np.empty(shape) for metric in metrics}
+    whole = np.empty(shape[:2])
+    for start in range(0, shape[0], CHUNK):  # so that the tokens of all items are never in memory together
+        part = slice(start, start + CHUNK)
+        chunk = suite._replace(items=suite.items[part])
+        surprisals, segments = _tokens_of(chunk, given)
+        inside = len(chunk.items), *shape[1:]
+        for metric, out in by_region.items():
+            out[part] = values(metric, surprisals, segments, math.prod(inside)).reshape(inside)
+        texts = math.prod(inside[:2])
+        whole[part] = values(suite.metric, surprisals, segments // shape[2], texts).reshape(inside[:2])
     own = by_region[suite.metric]
     if syntaxgym:
         whole = own.sum(2)
-    else:
-        whole = values(suite.metric, surprisals, segments // shape[2], shape[0] * shape[1]).reshape(shape[:2])
 
     def value(of: Value) -> np.ndarray:
         if of.condition not in suite.conditions:
@@ -76,6 +74,17 @@ def score_suite(suite: TestSuite, given: Mapping[Pair, TokenLogprobs], syntaxgym
         truths = np.broadcast_to(evaluate(tree, value, syntaxgym), shape[:1])
         predictions.append(prediction_score(text, truths, _undefined(tree, value, shape[0])))
     return SuiteScore(predictions, own, by_region["sum"], by_region["mean"])
+
+
+def _tokens_of(suite: TestSuite, given: Mapping[Pair, TokenLogprobs]) -> tuple[np.ndarray, np.ndarray]:
+    """The bits of all tokens (T,), and the segment of each: items, in these conditions, in these regions (T,)."""
+    texts = [regions for item in suite.items for regions in item.texts]
+    found = [given[pair] for pair in pairs_of(suite)]
+    places = [
+        number * len(suite.regions) + regions_of(tokens.offsets[:, 0], regions)
+        for number, (tokens, regions) in enumerate(zip(found, texts, strict=True))
+    ]
+    return np.concatenate([-tokens.logprobs for tokens in found]), np.concatenate(places).astype(np.int64)
 
 
 def _undefined(tree: Formula, value: Callable[[Value], np.ndarray], items: int) -> int:

@@ -1,11 +1,14 @@
-"""Suites of the embedded world, at any size and without files: order, story cloze, connectives."""
+"""Suites of the embedded world for all six phenomena, at any size and without files."""
 
+from datamodules.demo.minimal_pairs import contradiction, mentions, references
 from datamodules.demo.narratives import narrative
 from datamodules.demo.relations import CONNECTIVES, SENSES, capital, relation
 from probes.coherence.build.cloze import cloze
 from probes.coherence.build.draft import DraftPair, suite_of_pairs
 from probes.coherence.build.order import order
+from probes.coherence.build.speakers import by_two_and_by_one, speaker_suite
 from probes.coherence.build.texts import SourceText
+from probes.coherence.build.winograd import winograd_suites
 from probes.coherence.suite_file import TestSuite
 
 SPLIT = "test"  # no run trains on it
@@ -13,22 +16,57 @@ STORIES = 3  # that every narrative has at least
 
 
 def world_suites(items: int, seed: int) -> list[TestSuite]:
-    """Suites of `items` items; story cloze has one less where the number is odd, connectives a suite for each sense.
+    """Suites of `items` items, connectives one for each sense; suites of twins have one less where it is odd.
 
     A story is a section of a narrative: what one person does to one thing, in an order that the world knows.
     """
     stories = [story for number in range(items // STORIES + 2) for story in _stories(seed, number)]
     suites = [*order(stories, seed).suites, *cloze(stories).suites]
-    return [_first(suite, items) for suite in suites if suite.items] + _connectives(items, seed)
+    suites = [_first(suite, items) for suite in suites if suite.items]
+    twins = items // 2
+    suites += [*_winograd(seed, twins), _remention(seed, twins), *_connectives(items, seed)]
+    said = ((f"inference {SPLIT}-{number}", *contradiction(seed, SPLIT, number)) for number in range(items))
+    return [*suites, speaker_suite(by_two_and_by_one(*pair) for pair in said)]
 
 
 def _stories(seed: int, number: int) -> list[SourceText]:
     document = narrative(seed, SPLIT, number).english()
     told = [section for section in document.sections if section.title != "Abstract"]
     return [
-        SourceText(f"{document.id}, {section.title}", [said for paragraph in section.paragraphs for said in paragraph])
+        SourceText(
+            f"{document.id}, {section.title}",
+            [said for paragraph in section.paragraphs for said in paragraph],
+            about=section.title or "",
+        )
         for section in told
     ]
+
+
+def _winograd(seed: int, twins: int) -> list[TestSuite]:
+    full, partial = [], []
+    for number in range(twins):
+        for schema in references(seed, SPLIT, number):
+            texts = tuple((schema.before, noun, schema.after) for noun in (schema.right, schema.wrong))
+            partial.append(DraftPair(f"reference {SPLIT}-{number}", texts))
+            full.append(DraftPair(f"reference {SPLIT}-{number}", tuple((" ".join(text),) for text in texts)))
+    return winograd_suites(full, partial)
+
+
+def _remention(seed: int, twins: int) -> TestSuite:
+    """Half of the items want the pronoun, and half the phrase, so that no form is right by itself."""
+    pairs = [
+        DraftPair(f"mention {SPLIT}-{number}", ((one.context, one.fitting), (one.context, one.other)))
+        for number in range(twins)
+        for one in mentions(seed, SPLIT, number)
+    ]
+    return suite_of_pairs(
+        "remention",
+        ("context", "sentence"),
+        ("fitting", "other"),
+        ["(2;%fitting%) < (2;%other%)"],
+        pairs,
+        "a pronoun for the person of the sentence before, the phrase for another; the sentence with it is scored",
+    )
 
 
 def _first(suite: TestSuite, items: int) -> TestSuite:

@@ -15,5 +15,6 @@ FACTS = Facts(
         "PDTB-I": "PDTB-I",
         "RST": "RST-DT",
     },
+    means={"Probing": "probing"},  # as in Table 2
     choice=False,
 )

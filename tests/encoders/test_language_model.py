@@ -81,7 +81,7 @@ def test_sharing_beginnings_changes_nothing(folder: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(shared.model, "forward", counted)
     for one, other in zip(shared.logprobs(pairs), apart.logprobs(pairs), strict=True):
         np.testing.assert_allclose(one.logprobs, other.logprobs, atol=1e-4)
-    assert sum(computed) < 0.65 * sum(len(shared.tokenizer(text)["input_ids"]) + 1 for text in TEXTS)
+    assert sum(computed) < 0.55 * sum(len(shared.tokenizer(text)["input_ids"]) + 1 for text in TEXTS)
 
 
 def test_a_batch_stays_within_its_tokens(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_a_batch_stays_within_its_tokens(folder: Path, monkeypatch: pytest.Monke
         return forward(*args, **more)
 
     monkeypatch.setattr(model.model, "forward", counted)
-    model.logprobs([("", f"{LONG} {number}") for number in range(100)])  # all begin with the same words
+    model.logprobs([("", f"{number} {LONG}") for number in range(50)])
     assert len(sizes) > 4
     assert max(sizes) <= 200
 

@@ -1,5 +1,6 @@
 """Processes that probe together get what one would get alone, each doing its share."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
@@ -9,17 +10,26 @@ import pytest
 
 from probes.classification import Classification, in_published_order
 from probes.classifiers.classifier import Grid
+from probes.coherence.models import Length
+from probes.coherence.suite_file import Item, TestSuite
+from probes.coherence.tasks import Coherence
 from probes.results import ProbeRow
 from probes.share import Share, score_together
+from probes.surprisals import Pair, TokenLogprobs
 from probes.task import single
 from probes.vectors import Vectors
 
 
 class Counts:
-    """A model that counts the sentences it was given."""
+    """A model that counts the sentences it was given, and the texts that it scored."""
 
     def __init__(self) -> None:
         self.given: list[str] = []
+        self.scored: list[str] = []
+
+    def logprobs(self, pairs: Sequence[Pair]) -> list[TokenLogprobs]:
+        self.scored += [text for _, text in pairs]
+        return Length().logprobs(pairs)
 
     def encode(self, sentences: list[str]) -> np.ndarray:
         self.given += sentences
@@ -34,6 +44,17 @@ def tasks(count: int) -> list[Classification]:
     def task(number: int) -> Classification:
         splits = (single(p, np.array([("ab"[number % 2] in s) + 0 for s in p])) for p in parts)
         return Classification(f"T{number}", ["no", "yes"], *splits, grid=Grid(l2=(1e-3,)).logistic())
+
+    return [task(i) for i in range(count)]
+
+
+def surprising_tasks(count: int) -> list[Coherence]:
+    """Suites that share a text."""
+    formula = "(1;%a%) < (1;%b%)"
+
+    def task(number: int) -> Coherence:
+        items = tuple(Item(i, (("a" * i,), ("b" * (number + 3),))) for i in range(1, 7))
+        return Coherence(TestSuite(f"S{number}", "sum", ("text",), ("a", "b"), (formula,), items))
 
     return [task(i) for i in range(count)]
 
@@ -63,8 +84,8 @@ def what_was_found(row: ProbeRow) -> tuple[str, float, str, list[bool]]:
 
 @pytest.mark.parametrize("world", [2, 3])
 def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world: int) -> None:
-    made, alone = tasks(5), Counts()
-    expected = score_together(made, alone, 1, 2, 1, "cpu")
+    made, alone = [*tasks(3), *surprising_tasks(2), *tasks(2)], Counts()
+    expected = score_together(made, alone, 1, 2, 1, "cpu", logprobs=alone.logprobs)
     barrier, board, models = Barrier(world), [None] * world, [Counts() for _ in range(world)]
 
     def gather(rank: int, part: Any) -> list[Any]:
@@ -76,9 +97,11 @@ def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world: i
 
     def process(rank: int) -> list:
         share = Share(rank, world, lambda part: gather(rank, part))
-        return score_together(made, models[rank], 1, 2, 1, "cpu", share)
+        return score_together(made, models[rank], 1, 2, 1, "cpu", share, models[rank].logprobs)
 
     with ThreadPoolExecutor(world) as pool:
         for rows in pool.map(process, range(world)):
             assert [what_was_found(row) for row in rows] == [what_was_found(row) for row in expected]
     assert sorted(s for model in models for s in model.given) == sorted(alone.given)
+    assert sorted(s for model in models for s in model.scored) == sorted(alone.scored)
+    assert len(set(alone.scored)) == len(alone.scored)

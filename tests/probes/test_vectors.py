@@ -36,22 +36,19 @@ def test_any_portion_has_the_features_of_its_items(items: list[tuple[str, str]],
 
 @pytest.mark.parametrize("protocol", ["modern", "senteval"])
 @pytest.mark.parametrize("widths", [(0,), (5,)])
-def test_a_classifier_reads_streamed_features_as_it_reads_a_matrix(
-    protocol: Any, widths: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_classifier_reads_streamed_features_as_it_reads_a_matrix(protocol: Any, widths: tuple[int, ...]) -> None:
     grid = Grid(widths=widths, dropouts=(0.0,), l2=(1e-3, 1e-2), protocol=protocol)
     items = [
         Items((list(RANDOM.choice(WORDS, n)), list(RANDOM.choice(WORDS, n))), RANDOM.integers(0, 2, n))
         for n in (90, 40, 40)
     ]
 
-    def parts() -> list[Labelled]:
-        return [Labelled(TABLE.features(part, pair), part.gold) for part in items]
+    def parts(kept: int) -> list[Labelled]:
+        return [Labelled(TABLE.features(part, pair, kept=kept), part.gold) for part in items]
 
-    whole = probe(*parts(), classes=2, grid=grid, seed=1)
-    monkeypatch.setattr("probes.vectors.MATERIALISED", 0)
-    assert all(isinstance(part.vectors, Streamed) for part in parts())
-    streamed = probe(*parts(), classes=2, grid=grid, seed=1)
+    whole = probe(*parts(kept=1 << 20), classes=2, grid=grid, seed=1)
+    assert all(isinstance(part.vectors, Streamed) for part in parts(kept=0))
+    streamed = probe(*parts(kept=0), classes=2, grid=grid, seed=1)
     assert streamed.dev_accuracy == pytest.approx(whole.dev_accuracy, abs=3)
     assert (streamed.predicted == whole.predicted).mean() > 0.9
 

@@ -1,5 +1,7 @@
 """The claims of Beyer et al. 2021 on the paper's own tables, and on made-up scores."""
 
+import math
+
 import pytest
 
 from reports.coherence_claims import (
@@ -11,6 +13,7 @@ from reports.coherence_claims import (
 )
 from reports.evidence import Evidence, Point, published_evidence
 from reports.findings import Claim, check
+from reports.published import published
 
 VERDICTS = {
     "the order of a whole text is noticed": "holds",
@@ -19,7 +22,7 @@ VERDICTS = {
     "endings are told apart": "holds",
     "what follows the referent says more than the whole": "cannot tell",  # 6 and 2 points of 273 items
     "pronouns are not preferred to repeated phrases": "holds",
-    "connectives differ by sense": "cannot tell",  # Table 4 has no numbers of items
+    "connectives differ by sense": "holds",  # of Table 4, the senses of `as`; the others have no numbers of items
     "a speaker who contradicts himself is surprising": "holds",
 }
 
@@ -62,3 +65,21 @@ def test_pronouns_are_preferred_where_scores_are_high(score: float, said: str) -
 @pytest.mark.parametrize(("best", "said"), [(90, "holds"), (62, "cannot tell"), (50, "fails")])
 def test_connectives_differ_where_the_best_is_far_above_the_worst(best: float, said: str) -> None:
     assert verdict(connectives_differ_by_sense, connectives_cause=50, connectives_contrast=best) == said
+
+
+def test_the_table_of_connectives_is_the_papers() -> None:
+    for model, causal, temporal in (
+        ("GPT-2", [44, 80, 28, 64, 72, 80], 96),
+        ("DialoGPT", [64, 68, 40, 84, 80, 88], 95),
+    ):
+        points = published_evidence().coherence["", model]
+        assert points["connectives_as_causal"].score == pytest.approx(sum(causal) / 6)
+        cells = {row.task: row.score for row in published("beyer2021_table4") if row.model == model}
+        assert cells["connectives_since_temporal although"] == temporal
+        assert len(cells) == 22 * 6
+
+
+def test_connectives_without_numbers_of_items_decide_nothing() -> None:
+    points = {"connectives_as": Point(90, math.inf), "connectives_yet": Point(50, math.inf)}
+    evidence = Evidence(coherence={("small", "language model"): points})
+    assert check([connectives_differ_by_sense], evidence)[0].verdict == "cannot tell"

@@ -74,7 +74,7 @@ def test_domains_are_averaged_into_groups() -> None:
 
 def test_layers_are_in_the_order_of_their_numbers() -> None:
     scores = {("B", f"layer {i}"): {"SP": Point(i, 1)} for i in (10, 9, 0)}
-    assert [layer["SP"].score for layer in layers_of({**scores, ("B", "NMT"): {}})["B"]] == [0, 9, 10]
+    assert [layer["SP"].score for layer in layers_of({**scores, ("B", "NMT"): {}})["B"].values()] == [0, 9, 10]
 
 
 @pytest.mark.parametrize(("step", "verdict"), [(5, "holds"), (-5, "fails")])

@@ -173,6 +173,18 @@ def test_html_tells_under_the_pointer_what_was_chosen() -> None:
     assert 'title="48.0–52.0; epoch 2"><b>50.0</b>' in as_html(small_table())
 
 
+def test_a_table_of_discoeval_has_the_mean_of_the_probing_tasks(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run")
+    evaluation = evaluation_of(tmp_path / "evaluation", run, "discoeval", task="SProc")
+    table = probing_table(models(run, evaluation), "discoeval", epoch="last")
+    cells = table.rows[0].cells
+    assert list(cells) == ["Probing", "SP"]
+    assert cells["Probing"].score == pytest.approx(63)  # 60 at epoch 0
+    assert cells["Probing"].high - cells["Probing"].score == pytest.approx(2 / 3**0.5)
+    assert "Probing: the mean over the tasks of suite=probing." in table.notes
+    assert probing_table(models(run), "probing").columns == list(SCORES)
+
+
 def test_published_rows_follow_ours_in_our_columns(tmp_path: Path) -> None:
     table = probing_table(models(run_of(tmp_path / "a")), "probing")
     assert table.columns == list(SCORES)
@@ -358,7 +370,7 @@ def test_a_report_of_nothing_asks_for_runs(capsys: pytest.CaptureFixture[str], r
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["table", "{none}"], "no config.yaml there"),
+        (["table", "{none}"], "no such folder"),
         (["table", "{run}", "suite=nonsense"], "no scores of the suite 'nonsense'; there are probing"),
         (["table", "{run}", "published=nonsense"], "no published table 'nonsense'"),
         (["curves", "{run}", "out=a.gif"], "ends in .png or .svg"),

@@ -20,17 +20,12 @@ from tests.studies.test_run import TEXT, tiny
 CELLS = ["untrained/bilstm_last", "untrained/bov"]
 NO_REPORTS = TEXT.partition("reports:")[0]
 ONE_CELL = NO_REPORTS.replace("bilstm_last: encoder=bilstm_last, ", "")
-BASELINE = """\
-evaluations:
-  demo: {baseline: "model=majority probes.tasks=[SentLen]"}
-"""
 
 
 def test_joblib_runs_a_study_to_its_end(lab: Lab, tmp_path: Path) -> None:
-    arguments = [*tiny(tmp_path, lab, TEXT + BASELINE), "hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
+    arguments = [*tiny(tmp_path, lab, NO_REPORTS), "hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
     assert run_study(tmp_path, "tiny", arguments) == 0
-    assert "BiLSTM-last" in (tmp_path / "results" / "table.md").read_text()
-    assert done_cells(tmp_path) == ["evaluations/baseline", *CELLS]
+    assert done_cells(tmp_path) == CELLS
 
 
 def test_submitit_runs_a_study_to_its_end(lab: Lab, tmp_path: Path) -> None:

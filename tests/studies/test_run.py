@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from studies.cell import DONE, SETTINGS
 from studies.estimate import hours, together
 from studies.plan import SCALES, named_study, read_study
 from studies.run import RUNNING, run_study
+from tests import commands
 from tests.conftest import TINY, Lab
 from train import CONFIGS
 
@@ -65,6 +67,20 @@ def test_the_grid_of_table_2_has_its_24_cells() -> None:
     assert len({cell.name for cell in study.cells}) == 24
 
 
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells and reports with their imports done. They do not inherit the lock, which this process keeps."""
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess:
+        done = commands.finish(*command[1:])
+        print(done.stdout, end="")
+        print(done.stderr, end="", file=sys.stderr)
+        return done
+
+    monkeypatch.setattr("studies.cell.subprocess.run", run)
+
+
+@pytest.mark.usefixtures("forked")
 def test_a_study_does_its_cells_once_and_reports(lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     arguments = tiny(tmp_path, lab, TEXT + EVALUATIONS)
     assert run_study(tmp_path, "tiny", arguments) == 0
@@ -112,6 +128,7 @@ def test_a_study_goes_on_with_its_settings_in_another_order_or_of_an_earlier_ver
     assert "begun" not in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_cell_that_fails_is_named_and_the_others_run(lab: Lab, tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
     text = TEXT.replace("bov: encoder=bov, ", "").replace("gated_convnet: null}", "bov: encoder=nonsense}", 1)
     arguments = tiny(tmp_path, lab, text + EVALUATIONS)

@@ -20,7 +20,7 @@ def cloze(texts: Iterable[SourceText], size: int = 5) -> Draft:
         elif text.wrong_ending:
             pairs.append(_pair(text, text.wrong_ending))
         elif pieces := windows(text, size):
-            open_stories += [(text.source, piece) for piece in pieces]
+            open_stories += [(text.about or text.source, piece) for piece in pieces]
         else:
             excluded[f"texts of fewer than {size} sentences"] += 1
     waiting: list[tuple[str, SourceText]] = []

@@ -2,13 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from common.errors import InputError
 from common.text_files import read_json_lines, read_lines, read_table
 from probes.coherence.build.draft import Draft, DraftPair, clean, suite_of_pairs
+from probes.coherence.suite_file import TestSuite
 
 SEPARATOR = "[SEP]"  # in the text where the speaker changes, as in the published suites
 CONTRADICTIONS = ("negative", "contradiction")
@@ -24,8 +25,18 @@ def speakers(path: Path) -> Draft:
         elif not first or not second or first == second:
             excluded["pairs without two different sentences"] += 1
         else:
-            pairs.append(DraftPair(source, ((f"{first} {SEPARATOR}", second), (first, second))))
-    suite = suite_of_pairs(
+            pairs.append(by_two_and_by_one(source, first, second))
+    return Draft([speaker_suite(pairs)], excluded)
+
+
+def by_two_and_by_one(source: str, first: str, second: str) -> DraftPair:
+    """Two sentences by two speakers, and by the same one."""
+    return DraftPair(source, ((f"{first} {SEPARATOR}", second), (first, second)))
+
+
+def speaker_suite(pairs: Iterable[DraftPair]) -> TestSuite:
+    """The suite of contradictions."""
+    return suite_of_pairs(
         "speaker_commitment",
         ("first", "second"),
         ("change", "same"),
@@ -33,7 +44,6 @@ def speakers(path: Path) -> Draft:
         pairs,
         f"{SEPARATOR} is where the speaker changes; the second sentence is scored",
     )
-    return Draft([suite], excluded)
 
 
 def _sentence_pairs(path: Path) -> Iterator[tuple[str, str, str, str]]:

@@ -30,6 +30,7 @@ class SourceText(NamedTuple):
     sentences: list[str]
     dialogue: bool = False  # utterances; it is kept whole
     wrong_ending: str = ""  # of the Story Cloze test
+    about: str = ""  # stories about the same thing do not exchange their endings
 
 
 def read_texts(path: Path) -> Iterator[SourceText]:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 from common.errors import InputError
 from common.text_files import read_json_lines, read_lines
 from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs
+from probes.coherence.suite_file import TestSuite
 
 POSSESSIVE = {"his", "her", "its", "their", "my", "your", "our"}  # `her` as an object would be among them
 DETERMINERS = {"The", "A", "An", "My", "His", "Her", "Their", "Our", "Your", "Its"}
@@ -31,7 +32,12 @@ def winograd(path: Path) -> Draft:
             excluded["schemas in which nothing follows the pronoun (partial)"] += 1
             continue
         partial.append(DraftPair(source, tuple((before, noun, after) for noun in nouns)))
-    suites = [
+    return Draft(winograd_suites(full, partial), excluded)
+
+
+def winograd_suites(full: list[DraftPair], partial: list[DraftPair]) -> list[TestSuite]:
+    """The suites of texts of one region, and of texts cut before and after the noun."""
+    return [
         suite_of_pairs(
             "winograd_full",
             ("text",),
@@ -49,7 +55,6 @@ def winograd(path: Path) -> Draft:
             "what follows the inserted noun is scored",
         ),
     ]
-    return Draft(suites, excluded)
 
 
 def _schemas(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -114,6 +114,18 @@ def test_logistic_regression_reaches_the_optimum_of_scikit_learn(classes: int, l
     np.testing.assert_allclose(ours, theirs.predict_proba(train.x.double()), atol=2e-4)
 
 
+def test_fewer_vectors_than_features_have_the_same_optimum() -> None:
+    random = np.random.default_rng(1)
+    train, dev = (
+        Tensors(torch.from_numpy(random.normal(size=(size, 60)).astype(np.float32)), torch.arange(size) % 3)
+        for size in (40, 300)
+    )
+    found = optimal(train, dev, 3, Grid(widths=(0,), l2=(0.1,)), "cpu")
+    weight, bias = optimum(train, 3, 0.1)
+    torch.testing.assert_close(found.parameters[0].t(), weight, atol=2e-3, rtol=1e-2)
+    torch.testing.assert_close(found.parameters[1][:, 0], bias, atol=2e-3, rtol=1e-2)
+
+
 def features_that_go_together(classes: int) -> tuple[Tensors, Tensors]:
     """Train and dev of 40 features, mixed of as many that matter alike but are smaller and smaller."""
     mixed, direct = (np.random.default_rng(seed).normal(size=(40, size)) for seed, size in ((2, 40), (3, classes)))

@@ -12,18 +12,13 @@ from common.csv_files import read_csv
 from common.errors import InputError
 from encoders.language_model import CausalLM
 from evaluate import CONFIGS, evaluate
-from probes.classifiers.grid import Grid
 from probes.coherence.models import Length
 from probes.coherence.suite_file import write_suite
-from probes.coherence.tasks import tasks
 from probes.coherence.world import world_suites
 from probes.results import read_rows
-from probes.suites import Context
 from report import main
 from reports.evaluations import WrittenScores, show
 from tests.encoders.small_language_models import gpt2
-from tests.tiny_corpus import TinyCorpus
-from training.build import refuse_surprisals
 
 SMALL = ["suite=coherence", "coherence.items=6", "corpus.size=200"]
 PROBING = ["probes.train_size=50", "corpus.size=200"]
@@ -80,6 +75,10 @@ def test_a_report_has_the_rows_of_the_folder(lm: Path, tmp_path: Path) -> None:
     assert main(["table", str(done.folder), "suite=coherence", f"out={out}"]) == 0
     assert "| shuffle_narration_all |" in out.read_text()
     assert "GPT-2" in out.read_text()
+    page = tmp_path / "page.html"
+    assert main(["html", str(done.folder), "item=story_cloze:2", f"out={page}"]) == 0
+    assert page.read_text().count("<div class=row>") == 2
+    assert main(["html", str(done.folder), "item=story_cloze:99", f"out={page}"]) == 2
 
 
 def test_the_bits_of_each_token_are_kept_and_give_the_details(lm: Path, tmp_path: Path) -> None:
@@ -119,9 +118,13 @@ def test_suites_in_files_are_scored_as_those_in_memory(lm: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["model=majority"], "model=majority: has no language model, which suite=coherence needs; give lm:PATH"),
+        (["model=majority"], "model=majority: has no language model, which suite=coherence needs; give a run of"),
         (["model=bov"], "has no language model"),
         (["model=lm:no/such"], "no such folder"),
+        (
+            ["model=tests/run_before_the_house_moved"],
+            "which suite=coherence needs: its decoder writes a translation",
+        ),
         (["model=ngram", "suite=probing"], "a baseline of other suites; suite=probing has majority"),
         ([f"model=call:{__name__}:characters", "suite=[probing,coherence]"], "gives vectors or surprisals, not both"),
         (["write_sentences=all.txt"], "suite=coherence needs none"),
@@ -136,10 +139,3 @@ def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(tmp_path: Path
 def test_a_language_model_has_no_vectors(lm: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no vectors, which suite=probing needs"):
         scored(tmp_path, f"model=lm:{lm}", "suite=[probing,coherence]", "probes.train_size=50")
-
-
-def test_a_run_is_told_that_it_has_no_language_model(tmp_path: Path) -> None:
-    context = Context(Grid(), 1, tmp_path, TinyCorpus())
-    items = tasks(context, {"paths": None, "items": 2, "metric": None, "compat": None})
-    with pytest.raises(InputError, match="suite=coherence: needs a language model"):
-        refuse_surprisals(items)

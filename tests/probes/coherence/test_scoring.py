@@ -115,6 +115,17 @@ def test_each_distinct_text_is_scored_once() -> None:
     assert len(model.asked) == len(set(model.asked)) == 6
 
 
+def test_portions_of_texts_and_items_give_the_same_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = suite("mean", "(*;%a%) < (*;%b%)", *THREE, *THREE)
+    at_once = scored(given)
+    for module in ("probes.surprisals", "probes.coherence.scoring"):
+        monkeypatch.setattr(f"{module}.CHUNK", 2)
+    in_portions = scored(given)
+    for one, other in zip(at_once[1:], in_portions[1:], strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(at_once.predictions[0].truths, in_portions.predictions[0].truths)
+
+
 def no_function(pairs: list[Pair]) -> list:
     return [(["x"], [(0, 1)], [-1.0]) for _ in pairs]
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.errors import InputError
-from probes.coherence.build.__main__ import command, understand
+from probes.coherence.build.__main__ import command, parse
 from probes.coherence.build.cloze import cloze
 from probes.coherence.build.connectives import CONNECTIVES, connectives
 from probes.coherence.build.gum import read_documents
@@ -312,7 +312,7 @@ def test_the_command_writes_suites_and_a_report(tmp_path: Path, capsys: pytest.C
 )
 def test_arguments_that_are_no_order_are_refused(arguments: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        understand(arguments)
+        parse(arguments)
 
 
 def test_a_source_without_an_item_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,71 @@
+"""Rows of tokens as trees: tokens that several rows begin with are there once, so that a model computes them once."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+TokenIds = tuple[int, ...]
+NODES = 128  # tokens of a tree, at most; a longer row is a tree of its own
+
+
+class PrefixTree(NamedTuple):
+    """N tokens of some rows. A token follows its parent, and sees only the tokens before it in its own rows."""
+
+    rows: list[TokenIds]
+    paths: list[np.ndarray]  # of each row the places of its tokens, (T,)
+    ids: np.ndarray  # (N,)
+    parents: np.ndarray  # (N,) the place of the token before; -1 at the beginning of a row
+    depths: np.ndarray  # (N,) the position in the row, from 0
+
+    def sees(self) -> np.ndarray:
+        """Which token sees which, (N, N) bool; each sees itself."""
+        seen = np.eye(len(self.ids), dtype=bool)
+        for place, parent in enumerate(self.parents):
+            if parent >= 0:
+                seen[place] |= seen[parent]
+        return seen
+
+
+def prefix_trees(rows: Iterable[TokenIds], most: int, share: bool = True) -> Iterator[PrefixTree]:
+    """Trees of rows next to each other in sorted order, at most `most` tokens in each, or one row.
+
+    Without `share` each row is a tree of its own.
+    """
+    group: list[TokenIds] = []
+    size = 0
+    for row in sorted(rows):
+        new = len(row) - (same_beginning(group[-1], row) if group else 0)
+        if group and (not share or size + new > most):
+            yield prefix_tree(group)
+            group, size, new = [], 0, len(row)
+        group.append(row)
+        size += new
+    if group:
+        yield prefix_tree(group)
+
+
+def prefix_tree(rows: Sequence[TokenIds]) -> PrefixTree:
+    """The tree of sorted rows."""
+    paths: list[np.ndarray] = []
+    ids: list[int] = []
+    parents, depths = [], []
+    before: TokenIds = ()
+    for row in rows:
+        same, start = same_beginning(before, row), len(ids)
+        shared = paths[-1][:same] if paths else np.empty(0, np.int64)
+        own = np.arange(start, start + len(row) - same)
+        paths.append(np.concatenate([shared, own]))
+        ids += row[same:]
+        parents.append(np.concatenate([[-1], paths[-1][:-1]])[same:])
+        depths.append(np.arange(same, len(row)))
+        before = row
+    return PrefixTree(list(rows), paths, np.array(ids), np.concatenate(parents), np.concatenate(depths))
+
+
+def same_beginning(one: TokenIds, other: TokenIds) -> int:
+    """How many first tokens are the same."""
+    for number, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return number
+    return min(len(one), len(other))

@@ -1,0 +1,181 @@
+"""The surprisal of texts for a trained objective: each sentence is given the vector of the one before it."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from common.errors import InputError
+from common.matmul import fast_exact_matmul
+from encoders.language_model import ScoredTokens
+
+BATCH_TOKENS = 2048  # padded tokens per batch: on a CPU a batch should fit the caches,
+GPU_BATCH_TOKENS = 1 << 16  # on a GPU it should use all cores
+
+WORD = re.compile(r"\S+")
+STOP = re.compile(r"\[SEP\]|.*[.!?…][\"'”’)\]]*")  # the last word of a sentence; the rest are closing marks
+ABBREVIATION = re.compile(r"(Mr|Mrs|Ms|Dr|St|Prof|[A-Z])\.")
+CLOSING = {"''", "”", "’", ")", "]"}  # belong to the sentence that has just ended
+
+
+class NoLikelihood(InputError):
+    """Why an objective does not say how probable a text is."""
+
+
+class SentenceTokens(NamedTuple):
+    """The T tokens of a sentence that are scored."""
+
+    ids: list[int]
+    tokens: list[str]
+    offsets: np.ndarray  # (T, 2) int64, first character and the one after the last, in the sentence
+
+
+class SentenceLikelihood(Protocol):
+    """The probability of a sentence given the vector of its neighbour."""
+
+    network: nn.Module
+
+    def tokens(self, sentence: str) -> SentenceTokens:
+        """What is scored of a sentence."""
+        ...
+
+    def log_probabilities(self, vectors: Tensor, rows: Sequence[list[int]]) -> Tensor:
+        """log p (B, T), in nats, of the tokens `rows` given vectors (B, D); anything where a row has no token."""
+        ...
+
+
+class SavedRun(NamedTuple):
+    """What a run folder holds of its objective."""
+
+    checkpoint: Path
+    weights: dict[str, Tensor]  # of encoder and objective
+
+    @property
+    def folder(self) -> Path:
+        """The folder of what its decoder reads and writes."""
+        return self.checkpoint.parents[1] / "decoder"
+
+    def file(self, name: str) -> Path:
+        """A file in it. Raises InputError where a run of an earlier version has none."""
+        path = self.folder / name
+        if not path.is_file():
+            again = f"python train.py resume={self.folder.parent}"
+            raise InputError(f"{path}: missing, as in runs of earlier versions; {again} writes it")
+        return path
+
+
+class TextLikelihood:
+    """A language model of texts from the probability of a sentence after another.
+
+    The first sentence of a text is given a vector of zeros. Each distinct sentence is encoded once, and scored once
+    after each distinct sentence before it. Scoring changes neither modes nor random state.
+    """
+
+    def __init__(self, encode: Callable[[list[str]], np.ndarray], sentence: SentenceLikelihood) -> None:
+        """`encode` gives the vectors (N, D) of sentences."""
+        self.encode, self.sentence = encode, sentence
+
+    def logprobs(self, pairs: Sequence[tuple[str, str]]) -> list[ScoredTokens]:
+        """log2 p of the tokens of each continuation. A token that begins in the context is context."""
+        split = {pair: list(sentences_of("".join(pair))) for pair in pairs}
+        wanted = [links(pair, spans) for pair, spans in split.items()]
+        scores = self._scored(list(dict.fromkeys(link for found in wanted for link in found)))
+        found = {}
+        for (pair, spans), chain in zip(split.items(), wanted, strict=True):
+            parts = [scores[link] for link in chain]
+            names = [name for part in parts for name in part.tokens]
+            shifts = [start - len(pair[0]) for start, _ in spans]
+            offsets = [part.offsets + shift for part, shift in zip(parts, shifts, strict=True)]
+            places = np.concatenate([np.empty((0, 2), np.int64), *offsets])
+            bits = np.concatenate([np.empty(0), *(part.logprobs for part in parts)])
+            first = int((places[:, 0] < 0).sum())
+            found[pair] = ScoredTokens(names[first:], places[first:], bits[first:])
+        return [found[pair] for pair in pairs]
+
+    @fast_exact_matmul()
+    def _scored(self, links: list[tuple[str, str]]) -> dict[tuple[str, str], ScoredTokens]:
+        """The tokens of each sentence after the one before it, "" for the first."""
+        before = {sentence: row for row, sentence in enumerate(dict.fromkeys(one for one, _ in links if one))}
+        vectors = torch.from_numpy(np.asarray(self.encode(list(before)), np.float32))
+        vectors = torch.cat([vectors, torch.zeros(1, vectors.shape[1])])  # the last row is for first sentences
+        tokens = {sentence: self.sentence.tokens(sentence) for sentence in dict.fromkeys(own for _, own in links)}
+        device = next(self.sentence.network.parameters()).device
+        budget = BATCH_TOKENS if device.type == "cpu" else GPU_BATCH_TOKENS
+        found = {}
+        with (
+            evaluating(self.sentence.network),
+            tqdm(total=len(links), desc="scoring", disable=None, leave=False) as bar,
+        ):
+            for batch in by_length(links, [len(tokens[own].ids) for _, own in links], budget):
+                rows = [before.get(one, len(before)) for one, _ in batch]
+                given = vectors[rows].to(device)
+                nats = self.sentence.log_probabilities(given, [tokens[own].ids for _, own in batch])
+                bits = nats.double().cpu().numpy() / math.log(2)
+                for link, row in zip(batch, bits, strict=True):
+                    ids, names, offsets = tokens[link[1]]
+                    found[link] = ScoredTokens(names, offsets, row[: len(ids)])
+                bar.update(len(batch))
+        return found
+
+
+def sentences_of(text: str) -> Iterator[tuple[int, int]]:
+    """The first character of each sentence, and the one after its last.
+
+    A sentence ends with a word that ends in `.`, `!`, `?` or `…` and the closing quotes and brackets after it, or with
+    `[SEP]`. `Mr.` and initials do not end one. The text around does not matter, so that the sentences of a text are the
+    same in any order.
+    """
+    start, end, ended = None, 0, False
+    for word in WORD.finditer(text):
+        if ended and word[0] not in CLOSING and start is not None:
+            yield start, end
+            start = None
+        start = word.start() if start is None else start
+        end = word.end()
+        ended = (ended and word[0] in CLOSING) or bool(STOP.fullmatch(word[0]) and not ABBREVIATION.fullmatch(word[0]))
+    if start is not None:
+        yield start, end
+
+
+def links(pair: tuple[str, str], spans: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
+    """Each sentence of a text with the one before it, "" for the first."""
+    sentences = ["".join(pair)[start:end] for start, end in spans]
+    return list(zip(["", *sentences[:-1]], sentences, strict=True)) if sentences else []
+
+
+def by_length(items: Sequence[Any], lengths: Sequence[int], budget: int) -> Iterator[list[Any]]:
+    """Batches of at most `budget` padded tokens, or of one item, the longest first."""
+    order = np.argsort(-np.asarray(lengths, np.int64), kind="stable")
+    at = 0
+    while at < len(order):
+        size = max(1, budget // max(1, lengths[order[at]]))
+        yield [items[row] for row in order[at : at + size]]
+        at += size
+
+
+@contextmanager
+def evaluating(network: nn.Module) -> Iterator[None]:
+    """Without dropout and gradients; the modes are restored."""
+    modes = [(module, module.training) for module in network.modules()]
+    network.eval()
+    try:
+        with torch.inference_mode():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+
+
+def padded(rows: Sequence[list[int]], device: torch.device) -> Tensor:
+    """Ids (B, T) with zeros on the right."""
+    out = torch.zeros(len(rows), max(1, *map(len, rows)), dtype=torch.int64)
+    for at, row in enumerate(rows):
+        out[at, : len(row)] = torch.tensor(row, dtype=torch.int64)
+    return out.to(device)

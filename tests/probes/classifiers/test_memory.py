@@ -1,0 +1,61 @@
+"""The memory of a task has a bound, and no bound changes a score."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.machine import alone, grown_memory
+from probes import vectors
+from probes.classification import Classification
+from probes.classifiers import blocks
+from probes.classifiers.classifier import Grid, Labelled, probe
+from probes.discoeval.features import all_side_by_side
+from probes.task import Items
+from probes.vectors import Vectors
+from tests.probes.classifiers.test_senteval import labelled
+
+SMALL = Grid(widths=(8, 16), dropouts=(0.0, 0.1), l2=(1e-3, 1e-2))
+ITEMS, DIM = 8000, 1024
+WHOLE = 4 * ITEMS * 6 * DIM >> 20  # megabytes of DC's features
+
+
+@pytest.mark.parametrize("protocol", ["modern", "senteval"])
+@pytest.mark.parametrize("logistic", [False, True])
+def test_a_grid_in_little_memory_has_the_scores_of_the_whole_grid(
+    protocol: Any, logistic: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = replace(SMALL.logistic() if logistic else SMALL, protocol=protocol)
+    spread = np.random.default_rng(0).normal(size=(8, 2000)).astype(np.float32)
+    parts = [Labelled(part.vectors @ spread, part.labels) for part in (labelled(150, seed) for seed in (1, 2, 3))]
+    monkeypatch.setattr("probes.classifiers.modern.WIDE", 1000)
+    monkeypatch.setattr("probes.classifiers.classifier.WIDE", 1000)
+    whole = probe(*parts, 3, grid, seed=7)
+    monkeypatch.setattr(blocks, "BLOCK_MB", 0)  # each cell is too large for the cache
+    little = probe(*parts, 3, replace(grid, memory_mb=1), seed=7)  # of which three cells of 8 units need 2 MB
+    assert little.hyperparameters == whole.hyperparameters
+    assert (little.dev_accuracy, little.test_accuracy) == (whole.dev_accuracy, whole.test_accuracy)
+
+
+def grown(protocol: Any) -> float:
+    """Megabytes while a task is scored that has six times the vectors' dimensions as features."""
+    vectors.PORTION = 4 << 20
+    random = np.random.default_rng(0)
+    names = [str(row) for row in range(500)]
+    known = Vectors(random.normal(size=(500, DIM)).astype(np.float32), names)
+    parts = [
+        Items(tuple(list(random.choice(names, size)) for _ in range(6)), random.integers(0, 2, size))
+        for size in (ITEMS, 500, 500)
+    ]
+    short = {"max_passes": 0, "block": 1} if protocol == "senteval" else {}
+    grid = Grid(widths=(4,), dropouts=(0.0,), l2=(1e-3, 1e-2), protocol=protocol, memory_mb=32, **short)
+    task = Classification("DC", ["0", "1"], *parts, suite="discoeval", grid=grid, features=all_side_by_side)
+    with grown_memory() as memory:
+        task.score(known, "cpu")
+    return memory["memory_mb"]
+
+
+@pytest.mark.parametrize("protocol", ["modern", "senteval"])
+def test_features_are_never_whole_in_memory(protocol: str) -> None:
+    assert alone(grown, protocol) < 0.8 * WHOLE  # most of it is a batch of 512, in the making, on each core

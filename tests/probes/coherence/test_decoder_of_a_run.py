@@ -1,0 +1,135 @@
+"""A run is its own language model: after every epoch while it trains, and later from its folder alone."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from common.errors import InputError
+from probes.results import ProbeRow, read_rows
+from tests.conftest import Lab
+from tests.probes.coherence.test_evaluate_coherence import scored
+from tests.test_train import assert_same_weights
+
+SUITES = ["suite=[probing,coherence]", "coherence.items=4"]
+SMALL = [
+    "encoder.dim=16",
+    "encoder.projection=12",
+    "embeddings.dim=10",
+    "embeddings.bucket=100",
+    "embeddings.words=5000",
+    "corpus.size=200",
+    "probes.tasks=[SentLen]",
+    "probes.train_size=60",
+    "probes.dev_size=40",
+    "probes.test_size=40",
+    "trainer.max_epochs=2",
+    "trainer.enable_progress_bar=false",
+]
+OBJECTIVES = {
+    "skipthought": ["objective=skipthought", "objective.decoder_embedding=8", "objective.decoder_hidden=12"],
+    "discourse": ["objective=discourse", "objective.losses=[nsp]", "objective.hidden=12"],
+}
+
+
+class Trained:
+    """A finished run of an objective with the coherence suite, and how to make others like it."""
+
+    def __init__(self, lab: Lab, objective: str, folder: Path) -> None:
+        self.lab, self.objective, self.folder = lab, objective, folder
+
+    def train(self, name: str, *more: str, suites: Sequence[str] = SUITES) -> Path:
+        run = self.folder / name
+        given = [*suites, *SMALL, *OBJECTIVES[self.objective], f"cache={self.lab.cache}", f"hydra.run.dir={run}", *more]
+        done = self.lab.finish(*given)
+        assert done.returncode == 0, done.stderr
+        return run
+
+
+@pytest.fixture(scope="module", params=OBJECTIVES)
+def trained(request: pytest.FixtureRequest, lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    made = Trained(lab, request.param, tmp_path_factory.mktemp(request.param))
+    made.train("whole")
+    return made
+
+
+def rows(run: Path, suite: str = "coherence") -> list[ProbeRow]:
+    return [replace(row, seconds=0.0) for row in read_rows(run / "probes.csv") if row.suite == suite]
+
+
+def test_the_suite_has_a_row_a_task_and_epoch_and_its_curves(trained: Trained) -> None:
+    run = trained.folder / "whole"
+    names = [row.task for row in rows(run) if row.epoch == 0]
+    assert "story_cloze" in names
+    assert sorted((row.epoch, row.task) for row in rows(run)) == sorted((e, name) for e in (0, 1, 2) for name in names)
+    events = EventAccumulator(str(run / "tensorboard")).Reload()
+    assert [point.step for point in events.Scalars("coherence/story_cloze")] == [0, 1, 2]
+
+
+def test_training_is_the_same_without_the_suite_and_so_is_a_resumed_run(trained: Trained) -> None:
+    whole = trained.folder / "whole"
+    without = trained.train("without", suites=["suite=[]"])
+    assert_same_weights(without, whole)
+    begun = trained.train("begun", "trainer.max_epochs=1")
+    done = trained.lab.finish(f"resume={begun}", "trainer.max_epochs=2")
+    assert done.returncode == 0, done.stderr
+    assert_same_weights(begun, whole)
+    assert rows(begun) == rows(whole)
+
+
+def test_a_run_folder_alone_gives_the_scores_of_its_last_epoch(trained: Trained, tmp_path: Path) -> None:
+    run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
+    (done,) = scored(tmp_path, f"model={run / 'checkpoints' / 'last.ckpt'}", "coherence.items=4")
+    found = {e.row.task: round(e.row.test_accuracy, 2) for e in done.scores.main}
+    assert found == {row.task: row.test_accuracy for row in rows(run) if row.epoch == 2}
+
+
+def test_a_run_without_the_files_of_its_decoder_says_how_to_get_them(trained: Trained, tmp_path: Path) -> None:
+    run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
+    shutil.rmtree(run / "decoder")
+    with pytest.raises(InputError, match=f"missing, as in runs of earlier versions; python train.py resume={run}"):
+        scored(tmp_path, f"model={run}")
+    assert trained.lab.finish(f"resume={run}").returncode == 0
+    assert scored(tmp_path, f"model={run}")
+
+
+def test_a_mark_that_a_decoder_does_not_have_is_refused(trained: Trained, tmp_path: Path) -> None:
+    run = trained.folder / "whole"
+    with pytest.raises(InputError, match="bos=false"):
+        scored(tmp_path, f"model={run}", "bos=false")
+    if trained.objective == "discourse":
+        with pytest.raises(InputError, match="eos=true"):
+            scored(tmp_path, f"model={run}", "eos=true")
+    else:
+        with_end, without = (scored(tmp_path, f"model={run}", f"eos={eos}")[0] for eos in ("true", "false"))
+        assert with_end.folder != without.folder
+        sums = [one.scores.main[0].details["sum original 1"] for one in (with_end, without)]
+        assert sums[0] > sums[1]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "said"),
+    [
+        (lambda run: next((run / "decoder").iterdir()).write_bytes(b"no words"), "decoder/"),
+        (lambda run: (run / "config.yaml").write_text("encoder: {}\nembeddings: {}\ncorpus: {}\n"), "config.yaml"),
+    ],
+)
+def test_a_damaged_run_is_refused_in_one_line(trained: Trained, tmp_path: Path, damaged: object, said: str) -> None:
+    from objectives.load import load_likelihood
+
+    run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
+    damaged(run)  # type: ignore[operator]
+    with pytest.raises(InputError, match=said) as error:
+        load_likelihood(run)
+    assert "\n" not in str(error.value)
+
+
+def test_an_objective_without_a_decoder_refuses_the_suite_at_the_start(lab: Lab, tmp_path: Path) -> None:
+    done = lab.finish(*lab.settings(tmp_path / "run", "suite=[probing,coherence]", "coherence.items=2"))
+    assert done.returncode == 2
+    (line,) = done.stderr.strip().splitlines()
+    assert "suite=coherence needs the surprisal of texts, and objective=nmt_enfr has none: its decoder writes" in line
+    assert not (tmp_path / "run" / "checkpoints").exists()

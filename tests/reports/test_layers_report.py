@@ -1,0 +1,121 @@
+"""report.py layers: tasks by layers, from evaluations of a Hugging Face model."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from common.errors import InputError
+from probes.results import ProbeRow, write_rows
+from report import main
+from reports.discourse_claims import discourse_needs_deeper_layers_than_other_tasks
+from reports.evidence import evidence_of
+from reports.layers import LayerScores, as_text, draw_layers, layer_of, layers_of_models, published_layers
+from reports.published import published
+from reports.table import TableCell
+from tests.reports.small_runs import models
+
+GROUPS = ("SPgum", "BSOgum", "DCgum", "SSPgum", "PDTB-E", "PDTB-I", "RST")
+
+
+def layer_evaluation(folder: Path, number: int, suite: str, scores: dict[str, float]) -> Path:
+    """The scores of one layer on one suite, as evaluate.py leaves them."""
+    folder = folder / suite / f"tiny-layer-{number}"
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text(
+        f"encoder_name: tiny\nobjective_name: layer {number}\nmodel: hf:tiny\nsuite: {suite}\nseed: 1\n"
+    )
+    rows = [ProbeRow(0, 0, suite, t, "mlp", 1.0, s, s - 3, s + 3, {}, 1, 0.1) for t, s in scores.items()]
+    write_rows(folder / "probes.csv", rows)
+    return folder
+
+
+def evaluations(folder: Path) -> list[Path]:
+    """LayerScores 0, 3 and 10: WC is best at 0, SentLen and SP at 3, the other discourse tasks at 10."""
+    found = []
+    for n in (10, 0, 3):
+        discourse = dict.fromkeys(GROUPS, 50.0 + n) | {"SPgum": 80.0 - abs(n - 3)}
+        found.append(layer_evaluation(folder, n, "discoeval", discourse))
+        found.append(layer_evaluation(folder, n, "probing", {"WC": 90.0 - n, "SentLen": 80.0 - abs(n - 3)}))
+    return found
+
+
+def test_layers_of_all_suites_are_one_model_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    (found,) = layers_of_models(models(*evaluations(tmp_path)), "best", "mlp")
+    assert (found.title, found.numbers) == ("tiny", [0, 3, 10])
+    assert list(found.cells) == [
+        *("Probing", "SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT", "avg.", "SentLen", "WC")
+    ]
+    np.testing.assert_allclose(found.scores("Probing"), [83.5, 83.5, 76.5])
+    np.testing.assert_allclose(found.scores("avg."), [(77 + 6 * 50) / 7, (80 + 6 * 53) / 7, (73 + 6 * 60) / 7])
+    assert found.best("RST-DT") == [False, False, True]
+    assert found.best("WC") == [True, False, False]
+
+
+def test_the_published_layers_are_those_of_figure_8_with_the_mean_over_groups() -> None:
+    elmo, bert = published_layers()
+    assert (elmo.numbers, bert.numbers) == (list(range(3)), list(range(12)))
+    for row in published("chen2019_figure8"):
+        one = {"ELMo": elmo, "BERT-Base": bert}[row.encoder]
+        assert one.scores(row.task)[one.numbers.index(int(row.model.split()[1]))] == row.score
+    assert bert.scores("avg.")[10] == pytest.approx(np.mean([49.4, 68.0, 60.2, 79.8, 43.7, 40.9, 58.8]))
+
+
+def test_equal_scores_as_printed_are_both_best_and_a_missing_one_is_left_out() -> None:
+    one = LayerScores("tiny", [0, 1, 2], {"SP": [TableCell(50.01), None, TableCell(49.99)]})
+    assert one.best("SP") == [True, False, True]
+    assert "SP    *50.0         *50.0" in as_text([one])
+    assert len(draw_layers([one]).axes[0].texts) == 2
+
+
+def test_a_number_stands_on_the_colour_of_its_place_between_lowest_and_highest() -> None:
+    one = LayerScores(
+        "tiny", [0, 1, 2], {"SP": [TableCell(20), TableCell(30), TableCell(25)], "BSO": [TableCell(50)] * 3}
+    )
+    axes = draw_layers([one]).axes[0]
+    light = [sum(patch.get_facecolor()[:3]) for patch in axes.patches if patch.get_fill()]
+    assert light[1] < light[2] < light[0]
+    assert light[3] == light[4] == light[5]  # of equal scores none is darker
+
+
+def test_the_command_prints_a_table_and_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    evaluations(tmp_path)
+    out = tmp_path / "layers.png"
+    assert main(["layers", str(tmp_path), f"out={out}"]) == 0
+    said = capsys.readouterr().out
+    assert "SP          77.0  *80.0   73.0  ±3.0" in said
+    assert "BERT-Base (Chen et al. 2019, Figure 8)" in said
+    assert str(out) in said
+    assert Image.open(out).width > 1000
+
+
+def test_the_page_of_all_reports_has_the_layers(tmp_path: Path) -> None:
+    layer_evaluation(tmp_path, 0, "probing", {"WC": 90.0})
+    assert main(["html", str(tmp_path), f"out={tmp_path / 'report.html'}"]) == 0
+    assert "<h2>by layer</h2>" in (tmp_path / "report.html").read_text()
+
+
+def test_models_without_layers_are_refused_with_the_command_that_makes_them(tmp_path: Path) -> None:
+    folder = layer_evaluation(tmp_path, 0, "probing", {"WC": 90})
+    text = (folder / "config.yaml").read_text()
+    (folder / "config.yaml").write_text(text.replace("layer 0", "NMT"))
+    with pytest.raises(InputError, match=r"no scores by layer; make them with: python evaluate.py model=hf:"):
+        layers_of_models(models(folder), "best", "mlp")
+
+
+def test_nothing_to_draw_is_refused(capsys: pytest.CaptureFixture) -> None:
+    assert main(["layers", "published=false"]) == 2
+    assert "give run folders" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "layer"), [("layer 3", (3, "")), ("layer 12, cls", (12, ", cls")), ("NMT", None)])
+def test_a_layer_is_recognised_by_its_name(name: str, layer: tuple[int, str] | None) -> None:
+    assert layer_of(name) == layer
+
+
+def test_the_claim_about_deeper_layers_reads_our_layers(tmp_path: Path) -> None:
+    evidence = evidence_of(models(*evaluations(tmp_path)))
+    (found,) = discourse_needs_deeper_layers_than_other_tasks(evidence)
+    assert found.about == "tiny: mean best layer, 9.0 for DiscoEval and 1.5 for probing tasks"
+    assert found.difference == 7.5

@@ -1,0 +1,90 @@
+"""Items of coherence suites on the HTML page."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common.errors import InputError
+from reports.page import page
+from reports.strips import MOST, TOKENS, Record, ShownItem, checked, colour, shown_items, strip
+
+
+def record(
+    condition: str, words: str, bits: list[float | None], item: int = 1, regions: list[int] | None = None
+) -> Record:
+    tokens = words.split(" ")
+    starts = [len(" ".join([*tokens[:at], ""])) for at in range(len(tokens))]
+    return {
+        "suite": "story_cloze",
+        "item": item,
+        "condition": condition,
+        "text": words,
+        "tokens": tokens,
+        "offsets": [[start, start + len(token)] for start, token in zip(starts, tokens, strict=True)],
+        "regions": regions or [1] * len(tokens),
+        "surprisals": bits,
+    }
+
+
+PAIRS = {  # the second has 2 bits a token more, 3 less, 1 more
+    1: ([1, 1], [3, 3]),
+    2: ([4, 4], [1, 1]),
+    3: ([2, 2], [3, 3]),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    lines = [
+        record(condition, "a b", bits, item)
+        for item, both in PAIRS.items()
+        for condition, bits in zip(("right", "wrong"), both, strict=True)
+    ]
+    (tmp_path / TOKENS).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return tmp_path
+
+
+def test_the_most_right_and_the_most_wrong_item_are_shown_or_those_asked_for(folder: Path) -> None:
+    chosen = shown_items("m", folder, None)
+    assert [(item.records[0]["item"], item.why.partition(":")[0]) for item in chosen] == [
+        (1, "most right"),
+        (2, "most wrong"),
+    ]
+    assert [item.records[0]["item"] for item in shown_items("m", folder, ["story_cloze:3", "other:1"])] == [3]
+
+
+def test_an_item_has_a_strip_for_each_condition_and_the_page_needs_no_network(folder: Path) -> None:
+    html = page("t", [], [], items=shown_items("m", folder, ["story_cloze:1"]))
+    assert html.count("<div class=row>") == 2
+    assert html.index(">right<") < html.index(">wrong<")
+    assert "bits: <span" in html
+    assert "http" not in html
+
+
+def test_text_is_escaped() -> None:
+    bad = record("<i>", '<script>alert("&")</script> "x', [1, 2], regions=[1, 2])
+    html = page("t", [], [], items=[ShownItem("<b>m</b>", "<u>", [bad | {"suite": "<s>"}])])
+    for said in ("<i>", "<script>alert", "<b>m</b>", "<u>", "<s>"):
+        assert said not in html
+    assert "&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;" in html
+    assert html.count("class=region") == 1
+
+
+@given(st.lists(st.floats(0, 2 * MOST), min_size=2, max_size=5))
+def test_a_more_surprising_token_is_never_lighter(bits: list[float]) -> None:
+    seen = [sum(map(int, re.findall(r"\d+", colour(one).split(";")[0]))) for one in sorted(bits)]
+    assert seen == sorted(seen, reverse=True)
+
+
+def test_an_impossible_token_has_the_darkest_colour() -> None:
+    assert colour(None) == colour(MOST) != colour(MOST / 2) != colour(0)
+    assert "∞ bits" in strip(record("a", "x", [None]))
+
+
+def test_a_line_that_is_no_record_is_refused() -> None:
+    with pytest.raises(InputError, match=r"file:3: no tokens with their bits"):
+        checked(record("a", "x y", [1]), "file:3")

@@ -1,0 +1,38 @@
+"""A run folder belongs to one run, from its first checkpoint on."""
+
+from pathlib import Path
+
+from common.run_settings import read_settings
+from tests.conftest import Lab
+
+SHORT = ("probes=none", "trainer.max_epochs=1")
+
+
+def settings(lab: Lab, run: Path) -> list[str]:
+    return [text for text in lab.settings(run, *SHORT) if "probes.t" not in text and "probes.d" not in text]
+
+
+def test_the_folder_of_a_run_that_failed_before_its_first_checkpoint_may_be_used_again(
+    lab: Lab, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    without = [text for text in settings(lab, run) if "embeddings." not in text]
+    failed = lab.finish(*without, "embeddings=file", "embeddings.path=nowhere.vec")
+    assert failed.returncode == 2
+    assert (run / "config.yaml").exists()
+    (run / "notes.txt").write_text("mine")
+    done = lab.finish(*settings(lab, run))
+    assert done.returncode == 0, done.stderr
+    assert read_settings(run / "config.yaml").embeddings.source.dim == 10
+    assert (run / "notes.txt").read_text() == "mine"
+    refused = lab.finish(*settings(lab, run))
+    assert refused.returncode == 2
+    assert "a run is already there" in refused.stderr
+
+
+def test_a_folder_with_settings_of_another_program_is_left_alone(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("encoder: {}\nembeddings: {}\ncorpus: {}\n")
+    (tmp_path / "vectors").mkdir()
+    (tmp_path / "vectors" / "mine").touch()
+    assert lab.finish(*settings(lab, tmp_path)).returncode == 2
+    assert (tmp_path / "vectors" / "mine").exists()
