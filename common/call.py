@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from common.errors import InputError
 def function_named(name: str, purpose: str) -> Callable[..., Any]:
     """The function `package.module:function`, also of a module in the current folder.
 
-    Raises InputError; `purpose` says what such a function does.
+    Raises InputError, also when the function fails; `purpose` says what such a function does.
     """
     module, _, function = name.partition(":")
     if not module or module.startswith(".") or not function:
@@ -25,4 +26,15 @@ def function_named(name: str, purpose: str) -> Callable[..., Any]:
         raise InputError(f"call:{name}: {error}") from None
     if not callable(found):
         raise InputError(f"call:{name}: not a function; give one that {purpose}")
-    return found
+
+    @wraps(found)
+    def named(*arguments: Any) -> Any:
+        try:
+            return found(*arguments)
+        except InputError:
+            raise
+        except Exception as error:  # the user's own code
+            said = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InputError(f"call:{name}: the function failed, {said}") from error
+
+    return named

@@ -110,7 +110,7 @@ def checked(answer: Any, pair: Pair) -> TokenLogprobs:
     try:
         tokens, offsets, logprobs = answer
         found = TokenLogprobs(list(tokens), np.asarray(offsets, np.int64), np.asarray(logprobs, np.float64))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: a tensor that has a gradient
         said = f"expected tokens, offsets (T, 2) and log2 probabilities (T,): {' '.join(str(error).split())}"
         raise InputError(f"text {pair[1][:40]!r}: {said}") from None
     count, length = len(found.tokens), len(pair[1])

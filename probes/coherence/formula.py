@@ -192,11 +192,12 @@ def evaluate(tree: Formula, value: Callable[[Value], np.ndarray], syntaxgym: boo
         if tree.symbol in EXACT:
             return EXACT[tree.symbol](left, right)
         if tree.symbol == "=":
-            return (np.abs(left - right) <= 1e-3 + 1e-5 * np.abs(right)).astype(float)
+            return np.isclose(left, right, rtol=1e-5, atol=1e-3).astype(float)
         strict = left < right if tree.symbol == "<" else left > right
         if syntaxgym:
             return strict.astype(float)
-        tie = np.abs(left - right) <= TIE * np.maximum(1, np.maximum(np.abs(left), np.abs(right)))
+        close = np.abs(left - right) <= TIE * np.maximum(1, np.maximum(np.abs(left), np.abs(right)))
+        tie = (left == right) | (close & np.isfinite(left - right))  # any number is below infinity
         return np.where(tie, 0.5, strict)
 
 

@@ -94,7 +94,9 @@ def tasks(context: Context, settings: Mapping[str, Any]) -> list[Coherence]:
     if paths is None:
         suites = world_suites(items, context.seed)
     else:
-        several: Sequence[str] = [paths] if isinstance(paths, str) else list(paths)
+        several = list(paths) if isinstance(paths, Sequence) and not isinstance(paths, str) else [paths]
+        if not all(isinstance(path, str) for path in several):
+            raise InputError(f"coherence.paths={list(several)}: give the names of files or folders")
         if not several:
             raise InputError("coherence.paths=[]: give files or folders of suites, or leave it out")
         suites = read_suites([Path(path) for path in several], syntaxgym)

@@ -14,6 +14,7 @@ JSON file for each suite, and report.md with counts, lengths, what was left out 
 `items` draws so many items of each suite. The same arguments build the same files.
 """
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -69,8 +70,8 @@ def parse(arguments: Sequence[str]) -> CoherenceBuildSettings:
     if given["phenomenon"] not in (names := [*OF_TEXTS, *OF_ONE]):
         raise InputError(f"phenomenon={given['phenomenon']}: choose from {', '.join(names)}")
     for key in ("seed", "items"):
-        if given[key] and not (given[key].isascii() and given[key].isdigit()):
-            raise InputError(f"{key}={given[key]}: give a whole number")
+        if given[key] and not re.fullmatch(r"[0-9]{1,9}", given[key]):
+            raise InputError(f"{key}={given[key][:40]}: give a whole number below a billion")
     if given["items"] and int(given["items"]) == 0:
         raise InputError("items=0: give a number from 1")
     sources = [Path(path) for path in given["source"].strip("[]").split(",")]

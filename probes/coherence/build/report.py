@@ -35,6 +35,6 @@ def write_report(draft: Draft, sources: list[str], path: Path) -> None:
 
 
 def controls(suite: TestSuite) -> dict[str, Logprobs]:
-    """Models without context: word lengths, and word frequencies in the suite's own texts of the first condition."""
-    unigram = NgramModel((text_of(item.texts[0]) for item in suite.items), 1)
+    """Models without context: word lengths, and word frequencies in the suite's own texts of all conditions."""
+    unigram = NgramModel((text_of(text) for item in suite.items for text in item.texts), 1)
     return {"length": Length().logprobs, "unigram": unigram.logprobs}

@@ -13,6 +13,7 @@ from probes.coherence.suite_file import TestSuite
 
 SEPARATOR = "[SEP]"  # in the text where the speaker changes, as in the published suites
 CONTRADICTIONS = ("negative", "contradiction")
+ENDS = tuple(".!?…\"'”’)")  # the sentences of SICK have no final mark
 SICK = ("sentence_A", "sentence_B", "entailment_judgment")
 
 
@@ -31,6 +32,7 @@ def speakers(path: Path) -> Draft:
 
 def by_two_and_by_one(source: str, first: str, second: str) -> DraftPair:
     """Two sentences by two speakers, and by the same one."""
+    first, second = (text if text.endswith(ENDS) else f"{text}." for text in (first, second))
     return DraftPair(source, ((f"{first} {SEPARATOR}", second), (first, second)))
 
 

@@ -48,7 +48,7 @@ def read_texts(path: Path) -> Iterator[SourceText]:
 
 def _stories(path: Path) -> Iterator[SourceText]:
     rows = _csv_rows(path)
-    _, header = next(rows)
+    _, header = next(rows, (1, []))
     if set(ROC) <= set(header):
         columns, identity = ROC, "storyid"
     elif {*CONTEXT, *ENDINGS, ANSWER} <= set(header):

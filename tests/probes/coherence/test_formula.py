@@ -221,3 +221,9 @@ def test_any_text_is_a_formula_or_refused_in_one_line(text: str) -> None:
         else:
             assert parse(written(tree)) == tree
         assert "\n" not in said
+
+
+@pytest.mark.parametrize(("symbol", "wanted"), [("<", [1.0, 0.0, 0.5]), (">", [0.0, 1.0, 0.5]), ("=", [0.0, 0.0, 1.0])])
+def test_every_number_is_below_infinity(symbol: str, wanted: list[float]) -> None:
+    bits = [(5.0, float("inf")), (float("inf"), 5.0), (float("inf"), float("inf"))]
+    assert [computed(f"(1;%a%) {symbol} (1;%b%)", a1=left, b1=right) for left, right in bits] == wanted

@@ -135,6 +135,16 @@ def test_a_function_of_the_users_own_is_a_model() -> None:
     assert (found.tokens, found.offsets.tolist(), found.logprobs.tolist()) == (["x"], [[0, 1]], [-1])
 
 
+def no_answer(pairs: list[Pair]) -> list:
+    return [1 / 0 for _ in pairs]
+
+
+def test_a_function_that_fails_is_named_in_one_line() -> None:
+    name = f"{__name__}:no_answer"
+    with pytest.raises(InputError, match=f"^call:{name}: the function failed, ZeroDivisionError: "):
+        Called(name).logprobs([("", "x")])
+
+
 @pytest.mark.parametrize("name", ["", "json", ":dumps", "json:", "json:nothing", "no_such_module:f", "math:pi"])
 def test_what_is_no_function_is_said(name: str) -> None:
     with pytest.raises(InputError, match="call:"):

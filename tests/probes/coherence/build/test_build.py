@@ -321,6 +321,12 @@ def test_a_source_without_an_item_is_an_error(tmp_path: Path, capsys: pytest.Cap
     assert capsys.readouterr().err == (f"error: {source}: no item for order (1 texts of fewer than 5 sentences)\n")
 
 
+@pytest.mark.parametrize("text", ["", "\n"])
+def test_a_table_without_a_header_is_an_error(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match=r"stories\.csv"):
+        list(read_texts(written(tmp_path / "stories.csv", text)))
+
+
 FORMATS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "cloze.csv": (CLOZE, lambda path: cloze(read_texts(path))),
     "roc.csv": (ROC, lambda path: order(read_texts(path), 0)),
