@@ -48,10 +48,18 @@ def repeated(work: Callable[[], object], times: int = 5) -> float:
     return (now() - started) / times
 
 
+SLOW = 5.0  # seconds of one product
+
+
 def matrix_rate(size: int, kind: torch.dtype) -> float:
-    """GFLOP/s of a large matrix product."""
-    a, b = torch.randn(2, size, size, device=DEVICE, dtype=kind)
-    return 2 * size**3 / repeated(lambda: a @ b) / 1e9
+    """GFLOP/s of a large matrix product; of a smaller one where the processor is slow in numbers of this kind."""
+    small = min(size, 256)
+    a, b = torch.randn(2, small, small, device=DEVICE, dtype=kind)
+    seconds = repeated(lambda: a @ b)
+    if small < size and seconds * (size / small) ** 3 < SLOW:
+        a, b = torch.randn(2, size, size, device=DEVICE, dtype=kind)
+        small, seconds = size, repeated(lambda: a @ b)
+    return 2 * small**3 / seconds / 1e9
 
 
 def bandwidth(megabytes: int = 1024) -> float:
