@@ -4,7 +4,9 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(CANDIDATES); do $$p -c '$(NEW_ENOUGH)' 2> /dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
-.PHONY: demo test test-nightly tensorboard bench
+SECONDS_OF_ATTACK ?= 3000
+
+.PHONY: demo test test-nightly attack tensorboard bench
 
 demo: .venv/installed        ## the whole path on the embedded corpus: train, probe, draw
 	$(BIN)/python train.py encoder=bilstm_max objective=nmt_enfr
@@ -14,6 +16,9 @@ test: .venv/installed        ## style, types, and every test, in two processes o
 
 test-nightly:                ## the same with many more examples of each law and more kills: hours
 	HYPOTHESIS_PROFILE=nightly $(MAKE) test
+
+attack: .venv/installed      ## fresh hostile files, settings, kills (docs/reliability.md): SECONDS_OF_ATTACK, 50 minutes
+	$(BIN)/python -m tests.attack seconds=$(SECONDS_OF_ATTACK)
 
 tensorboard: .venv/installed ## the curves of all runs, live, on http://localhost:6006
 	$(BIN)/tensorboard --logdir runs

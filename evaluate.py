@@ -7,9 +7,8 @@ python evaluate.py model=[bov,RUN] suite=[probing,downstream] downstream.root=DI
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,11 +44,12 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
     from probes.coherence.by_name import surprisal_model
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
-    from reports.evaluations import requested_tables
+    from reports.evaluations import requested_tables, show
 
     device = device_for(config.device)  # refuse wrong values of these three now, not after the scores
     requested_tables(config)
     refuse_layers_of_no_transformer(config)
+    refuse_broken_models(config)
     if config.protocol:  # also written with the scores
         config.probes.classifier.protocol = config.protocol
     with fast_exact_matmul(), workplace(config) as work:
@@ -66,17 +66,31 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
         if OmegaConf.is_missing(config, "model") or not config.model:
             raise InputError(f"model= is missing; give {forms(list(BASELINES))}")
         more = config, corpus, sentences, work, list(BASELINES)
-        models = []
-        for name in several(config.model):
+        cache = work if caches(config) else None
+
+        def built(name: str) -> "list[Model]":
             own = surprisal_model(name, needs, corpus, config.corpus)
             found = [own] if own else models_named(name, *more)
             if surprising := [task.suite for task in tasks if task.needs == "surprisal"]:
                 found = [with_decoder(name, model, surprising[0], config) for model in found]
-            models += [(name, model) for model in found]
-        for name, model in models:
-            refuse_tasks_without_model(name, model, tasks)
-        cache = work if caches(config) else None
-        return [done for name, model in models for done in scored(name, model, suites, config, cache, device)]
+            for model in found:
+                refuse_tasks_without_model(name, model, tasks)
+            return found
+
+        if config.epochs is not None:
+            runs = [checkpoints_of(name, config) for name in several(config.model)]
+            models = ((name, model) for name, kept in runs for path in kept for model in built(str(path)))
+        else:  # all are built before one is scored
+            models = (pair for pair in [(name, model) for name in several(config.model) for model in built(name)])
+        done: list[WrittenScores] = []
+        try:
+            for name, model in models:
+                for one in scored(name, model, suites, config, cache, device):
+                    done.append(one)
+        except InputError:  # of a model that cannot encode: what the models before it scored is shown
+            show(done, config)
+            raise
+        return list({one.folder: one for one in done}.values())  # of the epochs of a run, the last
 
 
 def scored(
@@ -91,6 +105,7 @@ def scored(
     from reports.evaluations import ModelScores, write, write_tokens
     from reports.strips import TOKENS
 
+    by_epoch = config.epochs is not None
     evaluation = Evaluation(model, tasks_of(suites), cache, config.seed, device)
     for suite in suites:
         controls = facts_of(suite.name).controls
@@ -98,10 +113,30 @@ def scored(
         main = evaluation.scores(suite.tasks)
         control = evaluation.scores(controls_of(controlled, config.seed)) if config.control else []
         mdl = evaluation.descriptions(controlled) if config.mdl and model.encode else []
-        done = write(name, model, suite, ModelScores(evaluation.key(suite.tasks), main, control, mdl), config)
-        if not (done.folder / TOKENS).exists():  # the folder's name says which model and tasks it is of
+        key = evaluation.key(suite.tasks, of_model=not by_epoch)
+        done = write(name, model, suite, ModelScores(key, main, control, mdl), config)
+        if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name says which model and tasks it is of
             write_tokens(done.folder, suite.tasks, evaluation)
         yield done
+
+
+def checkpoints_of(name: str, config: "DictConfig") -> tuple[str, list[Path]]:
+    """The folder of a run and its checkpoints that `epochs=` asks for. Raises InputError where there is none."""
+    from encoders.load import find_checkpoint, kept_checkpoints
+
+    if config.mdl:
+        raise InputError("mdl=true: a run has one description length of a task; leave out epochs=")
+    if not Path(name).is_dir():
+        raise InputError(f"model={name}: no run folder, so it has no epochs; leave out epochs=")
+    run = find_checkpoint(Path(name)).parents[1]
+    if config.epochs != "all":
+        if not all(epoch.isdigit() for epoch in several(config.epochs)):
+            raise InputError(f"epochs={config.epochs}: give all, or numbers as [0,1,5]")
+        return str(run), [find_checkpoint(run, int(epoch)) for epoch in several(config.epochs)]
+    kept = kept_checkpoints(run)
+    if not kept:
+        raise InputError(f"model={name}: keeps no epoch; train with checkpoints.keep=every, or leave out epochs=")
+    return str(run), kept
 
 
 def with_decoder(name: str, model: "Model", suite: str, config: "DictConfig") -> "Model":
@@ -126,12 +161,25 @@ def with_decoder(name: str, model: "Model", suite: str, config: "DictConfig") ->
 def refuse_what_has_no_effect(config: "DictConfig", suites: "Sequence[Suite]") -> None:
     """Raises InputError if no suite has tasks, or a setting applies to none of the suites."""
     from probes.facts import facts_of
+    from reports.evaluations import refuse_published_of_other_tasks
 
     if not any(suite.tasks for suite in suites):
         raise InputError("no tasks; give suite=, and for suite=probing a source: probes=corpus, trees or senteval")
     if (config.control or config.mdl) and not any(facts_of(suite.name).controls for suite in suites):
         names = ",".join(suite.name for suite in suites)
         raise InputError(f"control= and mdl= apply only to probing tasks; leave them out with suite={names}")
+    refuse_published_of_other_tasks(config, suites)
+
+
+def refuse_broken_models(config: "DictConfig") -> None:
+    """Raises InputError for a model that cannot be opened, before text is read and word vectors are trained."""
+    from omegaconf import OmegaConf
+
+    from encoders.by_name import check_name
+    from probes.baselines import BASELINES
+
+    for name in [] if OmegaConf.is_missing(config, "model") or not config.model else several(config.model):
+        check_name(name, config, list(BASELINES))
 
 
 def refuse_layers_of_no_transformer(config: "DictConfig") -> None:
@@ -174,8 +222,10 @@ def write_sentences(sentences: Sequence[str], path: Path) -> None:
 @contextmanager
 def workplace(config: "DictConfig") -> Iterator[Path]:
     """The cache; with cache=off a temporary folder."""
-    with tempfile.TemporaryDirectory() as nowhere:
-        yield Path(config.cache) if caches(config) else Path(nowhere)
+    from common.scratch import scratch
+
+    with nullcontext(Path(config.cache)) if caches(config) else scratch() as place:
+        yield place
 
 
 def caches(config: "DictConfig") -> bool:

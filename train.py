@@ -6,6 +6,7 @@ python train.py resume=runs/nmt_enfr/bilstm_max/2026-11-20_12-00-00
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,34 +32,37 @@ def train(config: "DictConfig", run: Path) -> None:
 
     from common.matmul import fast_exact_matmul
     from training.build import build
+    from training.checkpoints import disk_use
     from training.devices import say
-    from training.run_folder import describe
-    from training.tensorboard import open_page
+    from training.loggers import logger_names
+    from training.run_folder import describe, final_scores, summary
+    from training.tensorboard import add_picture, open_page
     from training.trainer import build_trainer, fit
 
     with fast_exact_matmul():
         data, module, suites, probing = build(config, run)
-        trainer = build_trainer(config, run, module, probing, data)
+        trainer = build_trainer(config, run, module, probing, data, partial(draw, config, run, module))
         say(f"{run}: {describe(module, data, suites)}")
-        if trainer.is_global_zero and not (run / "tensorboard").exists():
-            shown = {suite.name: [task.name for task in suite.tasks] for suite in suites}
-            open_page(run / "tensorboard", shown, module.score, OmegaConf.to_yaml(config))
+        if module.trains:
+            say(disk_use(config, module, run))
+        has_page = trainer.is_global_zero and "tensorboard" in logger_names(config)
+        if has_page and not (run / "tensorboard").exists():
+            open_page(run / "tensorboard", OmegaConf.to_yaml(config))
         fit(trainer, module, data, probing, run)
         if trainer.is_global_zero:
-            report(config, run, module)
+            drawn = draw(config, run, module)
+            if has_page and not module.trains:
+                add_picture(run / "tensorboard", drawn, 0)
+            say(summary(run, final_scores(run)))
 
 
-def report(config: "DictConfig", run: Path, module: "Objective") -> None:
-    """Draw the curves, finish the TensorBoard page, print the final scores."""
+def draw(config: "DictConfig", run: Path, module: "Objective") -> Path:
+    """Draw the curves of a run."""
+    from common.run_settings import objective_of
     from reports.curves import draw_curves
-    from training.devices import say
-    from training.run_folder import final_scores, summary
-    from training.tensorboard import add_picture
 
-    title = f"{config.encoder_name} trained on {config.objective_name} ({config.corpus_name})"
-    scores = final_scores(run)
-    add_picture(run / "tensorboard", draw_curves(run, module.score, title), scores[0].epoch if scores else 0)
-    say(summary(run, scores))
+    title = f"{config.encoder_name} trained on {objective_of(config)} ({config.corpus_name})"
+    return draw_curves(run, module.score, title)
 
 
 def begin(config: "DictConfig") -> None:
@@ -79,8 +83,11 @@ def begin(config: "DictConfig") -> None:
     from training import run_folder
     from training.allowed_classes import only_ours
     from training.devices import is_first
+    from training.initial import begun_from
 
     with run_folder.explained(run), run_folder.owned(run):
+        if config.init:
+            OmegaConf.update(config, "begun_from", begun_from(config), force_add=True)
         only_ours(config, "this command", config.allow)  # else the run could not be resumed or loaded
         if is_first():
             run_folder.begin(config, run)

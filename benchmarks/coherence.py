@@ -25,6 +25,7 @@ sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
 from common.matmul import fast_exact_matmul  # noqa: E402
+from datamodules.text.sentences import SEPARATOR  # noqa: E402
 from encoders.language_model import CausalLM  # noqa: E402
 from probes.coherence.scoring import pairs_of, score_suite  # noqa: E402
 from probes.coherence.suite_file import TestSuite  # noqa: E402
@@ -68,6 +69,7 @@ def build(shape: LanguageModelSize, suites: Sequence[TestSuite], folder: Path) -
 def plain(model: CausalLM, pairs: Sequence[Pair]) -> Iterator[np.ndarray]:
     """The straightforward way: each text by itself, all probabilities of each place, bits of each token (T,)."""
     for _, text in pairs:
+        text = text.replace(f" {SEPARATOR}", model.tokenizer.eos_token)
         ids = torch.tensor([[model.begin, *model.tokenizer(text, add_special_tokens=False)["input_ids"]]])
         with torch.no_grad():
             logprobs = torch.log_softmax(model.model(input_ids=ids).logits[0], -1)

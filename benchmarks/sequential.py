@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from scipy.stats import pearsonr
 from sklearn.model_selection import StratifiedKFold
 from torch import Tensor, nn
 
@@ -54,7 +55,8 @@ def train_alone(
     order = order or np.random.RandomState(seed)
     torch.manual_seed(seed)
     model = network(x.shape[1], classes, width, dropout).to(x.device)
-    optimizer = torch.optim.Adam(model.parameters(), weight_decay=l2)
+    kind = torch.optim.RMSprop if grid.optimiser == "rmsprop" else torch.optim.Adam
+    optimizer = kind(model.parameters(), weight_decay=l2)
     loss = nn.CrossEntropyLoss(reduction=grid.reduction)
     best, best_model, failures, stop, passes, evaluations = -1.0, model, 0, False, 0, 0
     while not stop and passes <= grid.max_passes:
@@ -126,6 +128,35 @@ def nested_folds(
         devs.append(max(scores))
         tests.append(round(accuracy(final.model, x[test], y[test]), 2))
     return round(float(np.mean(devs)), 2), round(float(np.mean(tests)), 2)
+
+
+def relatedness(
+    train: tuple[Tensor, Tensor], dev: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], seed: int, most: int = 1000
+) -> tuple[float, np.ndarray]:
+    """Pearson's r on dev and the scores (N_test,) predicted (senteval/tools/relatedness.py). `most`: passes."""
+    torch.manual_seed(seed)
+    model = nn.Sequential(nn.Linear(train[0].shape[1], 5), nn.Softmax(dim=-1))
+    optimizer, loss, order = torch.optim.Adam(model.parameters()), nn.MSELoss(), np.random.RandomState(seed)
+    ratings = torch.arange(1.0, 6.0)
+    targets = (1 - (train[1][:, None] - ratings).abs()).clamp_min(0).float()
+    best, kept, failures, passes = -1.0, np.zeros(len(test[1])), 0, 0
+    while failures <= 3 and passes <= most:
+        for _ in range(50):
+            rows = order.permutation(len(targets))
+            for start in range(0, len(rows), 64):
+                batch = rows[start : start + 64]
+                optimizer.zero_grad()
+                loss(model(train[0][batch]), targets[batch]).backward()
+                optimizer.step()
+        passes += 50
+        with torch.no_grad():
+            found, predicted = ((model(part[0]) @ ratings).numpy() for part in (dev, test))
+        score = float(pearsonr(found, dev[1].numpy())[0])
+        if score > best:
+            best, kept = score, predicted
+        else:
+            failures += 1
+    return best, kept
 
 
 def _fit(

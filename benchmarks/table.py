@@ -195,14 +195,27 @@ def probing(record: dict[str, Any]) -> list[str]:
 
 
 def downstream(record: dict[str, Any]) -> list[str]:
-    rows = []
-    for side in ("one after another", "senteval, fused", "modern"):
-        found = record[side]
-        scores = [f"{found[part]:.2f}" if part in found else "" for part in ("dev", "test")]
-        rows.append([side, f"{found['ratio']:.1f}", f"{found['seconds']:.1f}", *scores])
+    heads, order = ["", "ratio", "s", "dev", "test"], ("one after another", "senteval, fused", "modern")
     shape = record["shape"]
     said = f"{shape['train']:,} sentences, D = {shape['dim']}, {record['folds']} folds, four values of L2."
-    return [said, grid(["", "ratio", "s", "dev", "test"], rows)]
+    lines = [said, grid(heads, _sides({side: record[side] for side in order}))]
+    if "relatedness" in record:
+        pairs = "/".join(f"{size:,}" for size in record["pairs"])
+        related = _sides({side: record["relatedness"][side] for side in order})
+        lines += [f"Relatedness, {pairs} pairs, D = {record['pair_dim']}; scores are r × 100.", grid(heads, related)]
+    return lines
+
+
+def _sides(record: dict[str, Any]) -> list[list[str]]:
+    return [
+        [
+            name,
+            f"{found['ratio']:.1f}",
+            f"{found['seconds']:.1f}",
+            *(f"{found[part]:.2f}" if part in found else "" for part in ("dev", "test")),
+        ]
+        for name, found in record.items()
+    ]
 
 
 def discoeval(record: dict[str, Any]) -> list[str]:

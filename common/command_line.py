@@ -14,9 +14,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from common.errors import InputError, disk_error_line, in_one_line
+from common.errors import MOST_LETTERS, NO_ROOM, InputError, disk_error_line, in_one_line, printable, shortened
 
 WIDE = 120  # columns of help
+DIGITS = 15  # of a whole number
 USER_ERROR, INTERRUPTED = 2, 130  # exit statuses
 KEY = re.compile(r"[a-z_]+")
 LIBRARY_ERRORS = {  # exceptions of libraries for mistakes of the user: module and class
@@ -24,12 +25,14 @@ LIBRARY_ERRORS = {  # exceptions of libraries for mistakes of the user: module a
     "omegaconf.errors": "OmegaConfBaseException",
     "pytorch_lightning.utilities.exceptions": "MisconfigurationException",
 }
+NOT_A_PATH = "embedded null"  # how Python says it
+CHECK_PATH = "check this path"
 MAKE_ROOM = "make room there, then run the same command again"
 
 
 def fail(message: str) -> int:
     """Print an error in one line; returns the exit status of errors that the user can fix."""
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {shortened(printable(message), MOST_LETTERS)}", file=sys.stderr)
     return USER_ERROR
 
 
@@ -51,7 +54,12 @@ def one_line_errors(
         raise SystemExit(fail(in_one_line(error))) from None
     except OSError as error:
         said = disk_error_line(error, where)
-        raise SystemExit(fail(f"{said}; {remedy if isinstance(remedy, str) else remedy()}")) from None
+        wanted = remedy if error.errno in NO_ROOM else CHECK_PATH
+        raise SystemExit(fail(f"{said}; {wanted if isinstance(wanted, str) else wanted()}")) from None
+    except ValueError as error:
+        if not str(error).startswith(NOT_A_PATH):
+            raise
+        raise SystemExit(fail(f"{error}: a path has a character that no path can have; {CHECK_PATH}")) from None
 
 
 def _errors_of_users() -> tuple[type[Exception], ...]:
@@ -80,9 +88,13 @@ class Kind(NamedTuple):
 
 
 def _whole(text: str) -> int:
-    if not text.isdecimal():
+    if not _is_whole(text):
         raise ValueError
     return int(text)
+
+
+def _is_whole(text: str) -> bool:
+    return text.isdecimal() and len(text) <= DIGITS
 
 
 def _truth(text: str) -> bool:
@@ -94,19 +106,37 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.strip("[]").split(",")]
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise ValueError
+    return int(text)
+
+
+def _paths(text: str) -> list[Path]:
+    return [Path(name) for name in names(text)]
+
+
 TEXT = Kind("TEXT", "a text", str)
 FILE = Kind("FILE", "a file", Path)
 FOLDER = Kind("DIR", "a folder", Path)
 WHOLE = Kind("N", "a whole number", _whole)
+COUNT = Kind("N", "a whole number from 1", _count)
 TRUTH = Kind("true|false", "true or false", _truth)
+PATHS = Kind("PATH,...", "a file or folder, or several with commas between them", _paths)
 NAMES = Kind("NAME,...", "a name, or several with commas between them", names)
+
+
+def refuse_missing(paths: Sequence[Path], key: str) -> None:
+    """Raises InputError where one of the paths of a setting does not exist."""
+    if missing := [path for path in paths if not path.exists()]:
+        raise InputError(f"{missing[0]}: no such file or folder ({key}=)")
 
 
 def one_of(*choices: str, or_number: bool = False) -> Kind:
     """One of some words, or a whole number, as text."""
 
     def read(text: str) -> str:
-        if text not in choices and not (or_number and text.isdecimal()):
+        if text not in choices and not (or_number and _is_whole(text)):
             raise ValueError
         return text
 

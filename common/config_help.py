@@ -1,6 +1,5 @@
 """The text of `python train.py --help`, read from the configuration files themselves."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 GROUPS = {
@@ -11,9 +10,12 @@ GROUPS = {
     "suite": "the tasks that score its vectors: one or several, suite=[probing,downstream]",
     "probes": "where the probing tasks come from, and the schedule and classifier of all suites",
     "trainer": "how long and on what",
+    "schedule": "the learning rate: objective.optimizer.lr times what",
     "experiment": "a published run: encoder, objective, training (add corpus= embeddings= probes=)",
     "study": "a published table or figure: many runs, then its reports (scale= data= study_dir= dry_run=true)",
 }
+
+WIDEST = 36  # columns for a setting with its default
 
 INTRODUCTION = """\
 Pretrain a sentence encoder and watch, epoch by epoch, what it learns.
@@ -33,6 +35,7 @@ Score frozen encoders on suites of tasks, next to baselines and published number
   python evaluate.py model=hf:bert-base-uncased layers=all pooling=mean probes=senteval probes.root=DIR
   python evaluate.py model=[bov,RUN] suite=[probing,downstream] downstream.root=DIR protocol=senteval
   python evaluate.py model=[lm:PATH,ngram,unigram] suite=coherence coherence.paths=[DIR]
+  python evaluate.py model=RUN epochs=all suite=discoeval           every epoch that a run kept
   python evaluate.py write_sentences=all.txt                        then encode them elsewhere, and
   python evaluate.py model=vectors:all.npy sentences=all.txt
   python evaluate.py model=call:my_package.my_module:encode control=true mdl=true
@@ -50,6 +53,8 @@ COMMON_SETTINGS = """\
 Common settings (key=value, any key of the files in configs/):
   corpus.size=N  corpus.root=DIR  embeddings.dim=N  probes.tasks=[SentLen,WC]  probes.train_size=N
   trainer.max_epochs=N  trainer.devices=N  seed=N  hydra.run.dir=DIR  resume=RUN
+  init=RUN  early_stopping.patience=N  logger=[tensorboard,csv,wandb,mlflow]
+  checkpoints.keep=every  checkpoints.steps=[1,2,4,8]  probes.steps=[1,2,4,8]
 
 A run is written to runs/<objective>/<encoder>/<time>: config.yaml, checkpoints/{best,last}.ckpt, metrics.csv,
 probes.csv, answers.csv, curves.png, vectors/, tensorboard/. Look at it with: make tensorboard"""
@@ -68,9 +73,10 @@ def evaluate_help(configs: Path) -> str:
     return "\n".join([EVALUATION, *_settings(f"model:{settings}"), "", *groups])
 
 
-def _settings(text: str) -> Iterator[str]:
+def _settings(text: str) -> list[str]:
     """The lines of a configuration as key=value, with their comments: `root:` below `toy:` is `toy.root=`."""
     above = ""
+    lines: list[tuple[str, str]] = []  # setting, meaning
     for line in filter(None, text.splitlines()):
         name, _, rest = line.partition(":")
         value, _, meaning = rest.partition("#")
@@ -78,7 +84,9 @@ def _settings(text: str) -> Iterator[str]:
             above = f"{name}."
             continue
         whole = f"{above}{name.strip()}" if name.startswith(" ") else name
-        yield f"  {f'{whole}={value.strip()}':<24} {meaning.strip()}".rstrip()
+        lines.append((f"{whole}={value.strip()}", meaning.strip()))
+    wide = min(max([24, *(len(setting) for setting, _ in lines)]), WIDEST)
+    return [f"  {setting:<{wide}} {meaning}".rstrip() for setting, meaning in lines]
 
 
 def _group(folder: Path, meaning: str) -> str:
@@ -86,9 +94,18 @@ def _group(folder: Path, meaning: str) -> str:
     choices = [(path.relative_to(folder).with_suffix("").as_posix(), description(path)) for path in paths]
     wide = max(16, max(len(name) for name, _ in choices))
     lines = [f"  {name:<{wide}} {text}" for name, text in choices if "not a choice" not in text]
+    if folder.name == "probes":
+        lines += _classifier(folder / "corpus.yaml")
     if folder.name == "suite":
         lines += [line for path in paths for line in _settings(_own_settings(path))]
     return "\n".join([f"{folder.name}=  {meaning}", *lines, ""])
+
+
+def _classifier(probes: Path) -> list[str]:
+    """The settings of the classifier, one line each."""
+    text = probes.read_text(encoding="utf-8").partition("\nclassifier:")[2]
+    settings = [line for line in text.splitlines()[1:] if "_target_" not in line]
+    return _settings("probes.classifier:\n" + "\n".join(settings))
 
 
 def _own_settings(suite: Path) -> str:

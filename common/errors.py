@@ -4,6 +4,7 @@ import errno
 import os
 from pathlib import Path
 
+MOST_LETTERS = 2000  # of a message
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG}
 
 
@@ -14,6 +15,21 @@ class InputError(ValueError):
     Commands print it without a traceback and exit with status 2.
     """
 
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(printable(message), MOST_LETTERS))
+
+
+def printable(text: str) -> str:
+    """The text on one line, without control characters: in a terminal they are commands."""
+    kept = (letter if letter.isprintable() else " " if letter.isspace() else "" for letter in text)
+    return text if text.isprintable() else "".join(kept)
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, or its beginning and its end, `most` characters together."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[: most - half - 1]}…{text[-half:]}"
+
 
 def in_one_line(error: Exception) -> str:
     """The message of an error on one line, without the text that Hydra adds around it."""
@@ -22,10 +38,11 @@ def in_one_line(error: Exception) -> str:
 
 
 def disk_error_line(error: OSError, where: Path | str) -> str:
-    """A message for a disk error: the file that could not be written (else `where`) and why.
+    """A message for an error with a file: which one (else `where`) and why. Re-raises any other error.
 
-    Re-raises any other error.
+    A path can be wrong in many ways: a file in place of a folder, a loop of links, a name that is too long, gone.
     """
-    if error.errno not in NO_ROOM:
+    if error.errno not in (*NO_ROOM, errno.EIO) and not (error.errno and error.filename):
         raise error
-    return f"{os.fsdecode(error.filename or where)}: {error.strerror}"
+    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else where
+    return f"{name or where}: {error.strerror}"

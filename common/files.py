@@ -4,38 +4,77 @@ import errno
 import json
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from common.errors import InputError
 from common.locks import FOREVER, locked
 
+NO_NAMELESS = {errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL}  # O_TMPFILE is not known
 SIZES = "sizes.json"  # in a folder that build_once made: its files and their bytes
 
 
 @contextmanager
 def atomic_write(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
-    """Open a temporary file next to `path` for writing; when the block ends without an error it replaces `path`.
+    """Open a temporary file for writing; when the block ends without an error it replaces `path`.
 
-    Raises OSError naming the file if the disk is full.
+    Until then the file has no name, where the disk knows such files, so that a kill leaves nothing behind.
+    Raises OSError naming the file if the disk is full, InputError if `path` is a link, a device or a pipe.
     """
     path = Path(path)
+    refuse_link_or_device(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
-        with (
-            room_for(path),
-            temporary.open("wb") if binary else temporary.open("w", encoding="utf-8", newline="") as file,
-        ):
+        with room_for(path), _open(path.parent, temporary, binary) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+            _name(file.fileno(), temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _open(folder: Path, temporary: Path, binary: bool) -> IO[Any]:
+    """A file in `folder` without a name; named `temporary` where the disk or the system knows no such files."""
+    try:
+        opened = os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666)
+    except (AttributeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in NO_NAMELESS:
+            raise
+        opened = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666)
+    return os.fdopen(opened, "wb") if binary else os.fdopen(opened, "w", encoding="utf-8", newline="")
+
+
+def _name(descriptor: int, temporary: Path) -> None:
+    """Give an open file a name, unless it has it."""
+    if not temporary.exists():
+        folder = os.open(temporary.parent, os.O_RDONLY)
+        try:  # with a folder Python follows the link in /proc to the file
+            os.link(f"/proc/self/fd/{descriptor}", temporary.name, src_dir_fd=folder, dst_dir_fd=folder)
+        finally:
+            os.close(folder)
+
+
+def refuse_link_or_device(path: Path) -> None:
+    """Raises InputError if a file cannot be written at `path` without replacing or changing something else."""
+    with suppress(FileNotFoundError):
+        kind = path.lstat().st_mode
+        if not stat.S_ISREG(kind):
+            what = "a folder" if stat.S_ISDIR(kind) else "a link, a device or a pipe"
+            raise InputError(f"{path}: {what}, which is not replaced; give the name of a plain file")
+
+
+def refuse_special(path: Path) -> None:
+    """Raises InputError if `path` is there and is no plain file: reading a pipe or a device may never end."""
+    if path.exists() and not path.is_file():
+        what = "a folder" if path.is_dir() else "a device or a pipe"
+        raise InputError(f"{path}: {what}, not a file; it was not read")
 
 
 def clear_unfinished(folder: Path) -> None:
@@ -63,6 +102,8 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     """
     if folder.exists():
         _check_sizes(folder)
+        with suppress(OSError):  # a cache that may only be read
+            os.utime(folder)  # it was used (common/cache.py)
     else:
         make_once(folder, folder.exists, lambda: _build(folder, build))
     return folder

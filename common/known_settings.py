@@ -136,6 +136,7 @@ def _without_additions(program: str) -> dict[str, Any]:
     own = {group: choice for group, choice in job.runtime.choices.items() if not group.startswith("hydra/")}
     chosen = {group: choice for group, choice in own.items() if group not in NO_SOURCE}
     settings = [f"{'+' if '@' in group else ''}{group}={_written(choice)}" for group, choice in chosen.items()]
+    settings += [text for text in job.overrides.task if text.startswith("suite=")]  # Hydra records no choice of several
     plain: Any = OmegaConf.to_container(hydra.compose_config(program, settings, RunMode.RUN), resolve=False)
     return plain
 

@@ -1,10 +1,12 @@
-"""The commit and the versions that made a run: in its config.yaml, as information for the user."""
+"""What made a run: the commit, versions, number of threads; in its config.yaml, as information for the user."""
 
 import platform
 import re
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+import torch
 
 PACKAGES = (
     "torch",
@@ -17,13 +19,14 @@ PACKAGES = (
     "torchtext",
     "transformers",
 )
-KEYS = ("commit", "python", *PACKAGES)
+KEYS = ("commit", "python", "threads", *PACKAGES)
 BLOCK = re.compile(rb"^made_with:\n(?:[ \t].*\n?)*", re.MULTILINE)  # in a config.yaml
 
 
-def made_with() -> dict[str, str | None]:
+def made_with() -> dict[str, str | int | None]:
     """A value for each of KEYS; None for a package that is not installed, and for the commit outside git."""
-    return {"commit": commit(), "python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
+    about = {"commit": commit(), "python": platform.python_version(), "threads": torch.get_num_threads()}
+    return {**about, **{name: _version(name) for name in PACKAGES}}
 
 
 def without_made_with(settings: bytes) -> bytes:

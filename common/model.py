@@ -1,6 +1,6 @@
 """A frozen model by name: what scores, caches and tables know of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,8 @@ class Model(NamedTuple):
     objective: str  # what it was trained for; the name of a baseline
     encode: Callable[[list[str]], np.ndarray] | None  # N sentences to (N, D); None: it has no vectors
     fingerprint: str | None = None  # the same text means the same model; None: what it gives is hashed
-    epoch: int = 0
+    epoch: int | float = 0  # epochs done; a part of one within it
     step: int = 0
     settings: Mapping[str, Any] = {}  # that made it, for reports: models of other settings are other models
     logprobs: Callable[..., Any] | None = None  # (context, continuation) pairs to tokens with log2 p; None: it has none
+    long_texts: Collection[tuple[str, str]] = ()  # the pairs scored so far that are longer than the model's context

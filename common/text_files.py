@@ -17,8 +17,7 @@ MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Line numbers (from 1) and lines, without their line ends. Only a newline ends a line."""
-    if not path.is_file():
-        raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
+    _refuse_what_is_no_file(path)
     number = 0
     try:
         with open_packed(path) as file:
@@ -70,6 +69,7 @@ def read_table(path: Path, columns: Iterable[str]) -> Iterator[tuple[int, dict[s
 
 def count_lines(path: Path) -> int:
     """The number of lines that `read_lines` yields, without decoding them."""
+    _refuse_what_is_no_file(path)
     lines, last = 0, b"\n"
     try:
         with open_packed(path) as file:
@@ -78,6 +78,11 @@ def count_lines(path: Path) -> int:
     except (EOFError, OSError, zlib.error) as error:
         raise InputError(f"{path}: {error}; the file is damaged or not what its name says") from None
     return lines + (last != b"\n")
+
+
+def _refuse_what_is_no_file(path: Path) -> None:
+    if not path.is_file():
+        raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
 
 
 def note(text: str) -> None:

@@ -8,6 +8,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from common.errors import InputError
+from common.files import refuse_special
 
 ROWS = 1 << 14  # sequences in memory at a time
 
@@ -84,6 +85,7 @@ class ArrayFile:
 
 def read_numbers(path: Path) -> np.memmap:
     """The numeric array of a .npy file, memory-mapped. Raises InputError for other content or a wrong file size."""
+    refuse_special(path)
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:

@@ -15,6 +15,12 @@ class Sentences(NamedTuple):
     lengths: Tensor  # (B,) int64, at least 1
 
 
+class SingleSentences(NamedTuple):
+    """Sentences and nothing to predict for them."""
+
+    sentence: Sentences
+
+
 class SentencePair(NamedTuple):
     """Source sentences and what a decoder must produce for them."""
 

@@ -37,22 +37,23 @@ class Inference(NamedTuple):
 class Corpus:
     """Text on disk, or generated. A subclass overrides the views that it has.
 
-    Each view streams whitespace-tokenised English (and translations) of one split: the same text in the same order at
+    Each view streams whitespace-tokenised text (and translations) of one split: the same text in the same order at
     each call. Raises InputError naming file and line if the text is malformed.
     """
 
     name: str = "corpus"
+    source_language: str = "en"  # of all views, and of the source of `parallel`
 
     def fingerprint(self) -> str:
         """A short text that changes if the text of a view may have changed; part of every cache key."""
         raise self._without("fingerprint")
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
-        """English sentences with their translations into `target` ("fr", "de", "fi")."""
-        raise self._without(f"English-{target} sentence pairs")
+        """Sentences with their translations into `target` ("fr", "de", "fi")."""
+        raise self._without(f"{self.source_language}-{target} sentence pairs")
 
     def sentences(self, split: Split) -> Iterator[str]:
-        """English sentences."""
+        """Sentences."""
         raise self._without("plain sentences")
 
     def trees(self, split: Split) -> Iterator[str]:
@@ -68,7 +69,7 @@ class Corpus:
         raise self._without("premise-hypothesis pairs")
 
     @staticmethod
-    def tokenize(raw: str) -> str:
+    def tokenize(raw: str, language: str = "en") -> str:  # noqa: ARG004
         """Tokenise raw text as this corpus does; tokens have single spaces between them."""
         return " ".join(raw.split())
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from torch.utils.data import DataLoader
 
+from common.errors import InputError
 from common.files import build_once
 from datamodules.arrays import save_ragged
 from datamodules.base import SPLITS, CachedData, key_of, lines, write_sides, write_words
@@ -46,7 +47,7 @@ class SourceTarget(CachedData):
 
 
 class TextPairs(SourceTarget):
-    """English sentences and their targets: a translation ("fr"), the sentence itself ("en"), or the next one ("next").
+    """Sentences and their targets: a translation ("fr"), the sentence itself ("same"), or the next one ("next").
 
     The corpus is read once; words, subword codes and ids are cached under `cache` and memory-mapped. Pairs with an
     empty side, or a side of more than `max_words` words, are counted and left out. There are at most `codes` BPE codes,
@@ -65,7 +66,7 @@ class TextPairs(SourceTarget):
         max_words: int = 100,
     ) -> None:
         key = key_of(FORMAT, corpus.fingerprint(), target, codes, max_words)
-        folder = cache / f"pairs-{corpus.name}-en-{target}-{key}"
+        folder = cache / f"pairs-{corpus.name}-{corpus.source_language}-{target}-{key}"
         build_once(folder, lambda work: _build(work, corpus, target, codes, max_words))
         super().__init__(folder, batch_size, seed, batch_tokens)
         self.subwords = Subwords.load(folder / "subwords.model")
@@ -81,7 +82,7 @@ class TextPairs(SourceTarget):
 
 def _build(work: Path, corpus: Corpus, target: str, codes: int, max_words: int) -> None:
     limits: dict[str, int | None] = {"source": max_words, "target": max_words}
-    what = f"{corpus.name} en-{target}"
+    what = f"{corpus.name} {corpus.source_language}-{target}"
     skipped = {split: write_sides(work, split, what, _pairs(corpus, split, target), limits) for split in SPLITS}
     write_words(work, ("source",))
     pairs = sum(1 for _ in lines(work / "train.target.txt"))
@@ -93,8 +94,10 @@ def _build(work: Path, corpus: Corpus, target: str, codes: int, max_words: int) 
 
 
 def _pairs(corpus: Corpus, split: Split, target: str) -> Iterator[tuple[str, str]]:
-    if target == "en":
+    if target == "same" or target == corpus.source_language == "en":  # as older runs have it
         return ((sentence, sentence) for sentence in corpus.sentences(split))
+    if target == corpus.source_language:
+        raise InputError(f"datamodule.target={target} is the source language: give another, or objective=autoencoder")
     if target == "next":
         return followed(corpus.documents(split))
     return corpus.parallel(split, target)

@@ -1,13 +1,13 @@
-"""BoV: a bag of vectors, the mean of a sentence's word vectors (Conneau et al. 2018, section 4)."""
+"""BoV: a bag of vectors, the mean of the vectors of a sentence's known words (Conneau et al. 2018, section 4)."""
 
 from torch import Tensor
 
 from encoders.encoder import Encoded, Encoder
-from encoders.pooling import mean_pool, valid
+from encoders.pooling import valid
 
 
 class BagOfVectors(Encoder):
-    """The mean of the word vectors; nothing to train."""
+    """The mean of the word vectors, without words that have none (a vector of zeros); nothing to train."""
 
     def __init__(self, input_dim: int) -> None:
         super().__init__()
@@ -15,4 +15,6 @@ class BagOfVectors(Encoder):
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
         words = valid(lengths, embedded.shape[1])[:, :, None]
-        return Encoded(mean_pool(embedded, lengths), embedded * words)
+        known = (words & (embedded != 0).any(2, keepdim=True)).sum(1).clamp_min(1)
+        states = embedded * words
+        return Encoded(states.sum(1) / known, states)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from hydra.utils import instantiate
@@ -13,6 +14,7 @@ from datamodules.corpus import Corpus
 from datamodules.word_vectors.store import FromFile
 from encoders.hugging_face import pretrained
 from encoders.language_model import CausalLM
+from encoders.load import load_encoder
 from encoders.model_sources import called, initialised, of_files, precomputed, trained
 
 CONFIGS = Path(__file__).parents[1] / "configs"
@@ -30,7 +32,7 @@ def forms(baselines: Sequence[str]) -> str:
 def models_named(
     name: str, config: DictConfig, corpus: Corpus, sentences: list[str], work: Path, baselines: Sequence[str]
 ) -> list[Model]:
-    """The models of a name; all layers of a transformer are a model each. Raises InputError for an unknown name."""
+    """The models of a name that `check_name` accepts; all layers of a transformer are a model each."""
     kind, colon, rest = name.partition(":")
     if name in baselines:
         return [Model("baseline", name, None, "baseline")]
@@ -44,12 +46,25 @@ def models_named(
         return [language_model(Path(rest), config)]
     if colon and kind == "call":
         return [called(rest)]
-    if not Path(name).exists():
-        raise InputError(f"model={name}: no such run folder; give {forms(baselines)}")
     source = instantiate(config.embeddings.source)
     more = source.vectors(list, "", work) if isinstance(source, FromFile) else None
     one = trained(Path(name), config.device, more, config.allow)
     return [one._replace(settings={**one.settings, "embeddings": config.embeddings}) if more else one]
+
+
+def check_name(name: str, config: DictConfig, baselines: Sequence[str]) -> None:
+    """Raises InputError for a name that is no model, a broken run or a missing function: what needs no text to know."""
+    kind, colon, rest = name.partition(":")
+    if name.startswith("untrained/"):
+        encoder_file(name.removeprefix("untrained/"))
+    elif colon and kind == "call":
+        called(rest)
+    elif colon and kind == "vectors":
+        precomputed(Path(rest), config.sentences and Path(config.sentences))
+    elif name not in (*baselines, "bov", "ngram", "unigram", "length") and not (colon and kind in ("hf", "lm")):
+        if not Path(name).exists():
+            raise InputError(f"model={name}: no such run folder; give {forms(baselines)}")
+        load_encoder(Path(name), "cpu", allow=config.allow)
 
 
 def language_model(path: Path, config: DictConfig) -> Model:
@@ -58,19 +73,27 @@ def language_model(path: Path, config: DictConfig) -> Model:
     files = sorted(file for file in path.iterdir() if file.is_file())
     known = f"{of_files(files)} bos {config.bos} eos {config.eos}"
     settings = {"bos": config.bos, "eos": config.eos}
-    return Model(path.resolve().name, "language model", None, known, settings=settings, logprobs=found.logprobs)
+    name = path.resolve().name
+    return Model(name, "language model", None, known, 0, 0, settings, found.logprobs, found.long_texts)
 
 
-def untrained(encoder: str, config: DictConfig, corpus: Corpus, sentences: list[str], work: Path) -> Model:
-    """bov, or an encoder with initial weights from the seed."""
+def encoder_file(encoder: str) -> Path:
+    """The settings of an untrained encoder. Raises InputError."""
     path = CONFIGS / "encoder" / f"{encoder}.yaml"
     if not path.exists():
         there = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml")))
         raise InputError(f"model=untrained/{encoder}: no such encoder; there are {there}")
+    return path
+
+
+def untrained(encoder: str, config: DictConfig, corpus: Corpus, sentences: list[str], work: Path) -> Model:
+    """bov, or an encoder with initial weights from the seed."""
+    path = encoder_file(encoder)
     source = instantiate(config.embeddings.source)
     store = source.vectors(lambda: corpus.sentences("train"), corpus.fingerprint(), work)
     torch.manual_seed(config.seed)
-    settings = OmegaConf.load(path)
+    loaded: Any = OmegaConf.load(path)
+    settings = loaded.get("encoder", loaded)  # of a YAML that also has labels
     made = instantiate(settings, input_dim=store.matrix.shape[1])
     objective = "bov" if encoder == "bov" else "untrained"
     one = initialised(encoder, objective, made, OmegaConf.to_yaml(settings), sentences, store, config.device)

@@ -6,10 +6,8 @@ python -m encoders.encode RUN < sentences.txt > vectors.npy
 import shutil
 import signal
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 
 from common.command_line import TRUTH, Command, Setting, run
@@ -50,14 +48,15 @@ def encode(run: str, tokenized: bool) -> None:
     """Standard input to standard output, through a temporary file, so that memory stays bounded."""
     import numpy as np
 
+    from common.scratch import scratch
     from datamodules.arrays import ArrayFile, chunks
     from encoders.frozen import Coverage
     from encoders.load import load_encoder
 
     encoder, read, lines = load_encoder(run), Coverage(), 0
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    with scratch() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said below, in one line
-        path = Path(folder) / "vectors.npy"
+        path = folder / "vectors.npy"
         with ArrayFile(path, np.float32, (encoder.dim,)) as vectors:
             for sentences in chunks(read_sentences(), HELD):
                 vectors.append(encoder.encode(sentences, tokenized))

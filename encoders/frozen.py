@@ -1,19 +1,21 @@
 """A frozen encoder: sentences in, vectors out, from the run folder alone."""
 
 import os
+import uuid
 import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 from tqdm import tqdm
 
 from common.errors import InputError
-from common.files import room_for
+from common.files import refuse_link_or_device, room_for
 from common.matmul import fast_exact_matmul
 from datamodules.arrays import ragged
 from datamodules.batches import UNKNOWN, Sentences
@@ -46,8 +48,19 @@ class Coverage(NamedTuple):
         return "; ".join(parts)
 
 
+class _How(NamedTuple):
+    """The wishes of one call of `encode`."""
+
+    sentences: int | None  # in a batch, at most
+    bar: bool | None  # None: in a terminal
+    normalize: bool
+
+
 class FrozenEncoder:
-    """An encoder with its word vectors. Encoding changes neither modes nor random state."""
+    """An encoder with its word vectors. Encoding changes neither modes nor random state. It can be pickled.
+
+    It has the methods of a scikit-learn transformer, and those of `SentenceTransformer` that most code calls.
+    """
 
     def __init__(
         self,
@@ -56,22 +69,85 @@ class FrozenEncoder:
         vocabulary: Vocabulary,
         oov: Callable[[str], np.ndarray | None] | None = None,
         tokenize: Callable[[str], str] | None = None,
+        raw: bool = False,
     ) -> None:
+        """`raw`: sentences are tokenised by `tokenize` first, unless a call says that they are tokenised."""
         self.encoder, self.embedding, self.vocabulary = encoder, embedding, vocabulary
         self.oov = lru_cache(CACHED_WORDS)(oov) if oov else None
-        self.tokenize = tokenize
+        self.tokenize, self.raw = tokenize, raw
         self.dim = encoder.dim
         self.coverage = Coverage()  # of the last call of `encode`
 
-    def encode(self, sentences: Sequence[str], tokenized: bool = True, out: Path | None = None) -> np.ndarray:
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the cache of composed word vectors, which cannot be pickled."""
+        return self.__dict__ | {"oov": self.oov.__wrapped__ if self.oov else None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.oov = lru_cache(CACHED_WORDS)(self.oov) if self.oov else None
+
+    def get_sentence_embedding_dimension(self) -> int:
+        """D, under the name that it has in sentence-transformers."""
+        return self.dim
+
+    def fit(self, sentences: Any = None, labels: Any = None) -> "FrozenEncoder":
+        """Does nothing: the encoder is trained. A pipeline of scikit-learn calls it."""
+        return self
+
+    def transform(self, sentences: Sequence[str]) -> np.ndarray:
+        """Vectors (N, D) of sentences, as `encode` gives them by default."""
+        return self.encode(sentences)
+
+    def fit_transform(self, sentences: Sequence[str], labels: Any = None) -> np.ndarray:
+        """The same as `transform`."""
+        return self.encode(sentences)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Nothing: a grid search has nothing to vary."""
+        return {}
+
+    def __sklearn_clone__(self) -> "FrozenEncoder":
+        return self  # trained: a clone without its weights would be another model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        reads = InputTags(one_d_array=True, two_d_array=False, string=True)
+        return Tags("transformer", TargetTags(required=False), TransformerTags(), input_tags=reads, requires_fit=False)
+
+    def encode(
+        self,
+        sentences: Sequence[str],
+        tokenized: bool | None = None,
+        out: Path | None = None,
+        *,
+        batch_size: int | None = None,
+        show_progress_bar: bool | None = None,
+        normalize_embeddings: bool = False,
+        convert_to_tensor: bool = False,
+    ) -> Any:
         """Vectors (N, D) float32 of sentences, in their order; an empty sentence gets zeros.
 
-        `tokenized`: words are separated by whitespace; otherwise the tokeniser of the corpus runs first.
+        `tokenized`: words are separated by whitespace; otherwise the tokeniser of the corpus runs first. By default
+        words are separated by whitespace unless the encoder was made with `raw`.
         `out`: write the vectors to this .npy file and return it memory-mapped; memory stays bounded. Raises OSError
         before encoding if the disk has too little space.
+        `batch_size`: at most this many sentences at a time; by default as many as are fast.
+        `show_progress_bar`: by default in a terminal. `normalize_embeddings`: to length 1; zeros stay zeros.
+        `convert_to_tensor`: a tensor on the device of the encoder instead of an array.
         """
         if isinstance(sentences, str):
             raise InputError(f"encode takes a list of sentences, not one string: encode([{sentences[:40]!r}])")
+        if out is not None and convert_to_tensor:
+            raise InputError(f"out={out}: the file is returned as an array; leave convert_to_tensor out")
+        if batch_size is not None and batch_size < 1:
+            raise InputError(f"batch_size={batch_size}: give at least 1")
+        sentences = list(sentences)  # a column of a table is one too
+        how = _How(batch_size, show_progress_bar, normalize_embeddings)
+        tokenized = not self.raw if tokenized is None else tokenized
         assert tokenized or self.tokenize, "this encoder came without a tokenisation"
         texts = sentences if tokenized else map(self.tokenize, sentences)  # type: ignore[arg-type]
         first: dict[str, int] = {}  # distinct sentences, by first appearance
@@ -81,38 +157,40 @@ class FrozenEncoder:
         self.coverage = Coverage(sentences=len(distinct))
         if out is None:
             vectors = np.empty((len(sentences), self.dim), dtype=np.float32)
-            self._fill(lambda: vectors, distinct, which)
+            self._fill(lambda: vectors, distinct, which, how)
         else:
-            vectors = self._fill_file(Path(out), distinct, which)
+            vectors = self._fill_file(Path(out), distinct, which, how)
         if self.coverage.warning:
             warnings.warn(self.coverage.warning, stacklevel=2)
-        return vectors
+        return torch.from_numpy(vectors).to(self.embedding.table.device) if convert_to_tensor else vectors
 
-    def _fill_file(self, out: Path, distinct: list[str], which: np.ndarray) -> np.ndarray:
-        temporary = out.with_name(f".{out.name}.tmp")
+    def _fill_file(self, out: Path, distinct: list[str], which: np.ndarray, how: "_How") -> np.ndarray:
+        refuse_link_or_device(out)
+        temporary = out.with_name(f".{out.name}.{uuid.uuid4().hex[:16]}.tmp")
         try:
             with room_for(out):
                 np.lib.format.open_memmap(temporary, "w+", np.float32, (len(which), self.dim)).flush()
                 with temporary.open("r+b") as file:  # allocate now: writing to a map on a full disk kills the process
                     os.posix_fallocate(file.fileno(), 0, temporary.stat().st_size)
             # reopened for each chunk: the pages of a closed map do not count as our memory
-            self._fill(partial(np.lib.format.open_memmap, temporary, "r+"), distinct, which)
+            self._fill(partial(np.lib.format.open_memmap, temporary, "r+"), distinct, which, how)
             temporary.replace(out)
         finally:
             temporary.unlink(missing_ok=True)
         return np.load(out, mmap_mode="r")
 
     @fast_exact_matmul()
-    def _fill(self, target: Callable[[], np.ndarray], distinct: list[str], which: np.ndarray) -> None:
+    def _fill(self, target: Callable[[], np.ndarray], distinct: list[str], which: np.ndarray, how: "_How") -> None:
         """Write the vector of sentence `distinct[which[i]]` to row i of the target."""
         by_sentence = np.argsort(which, kind="stable")  # rows of the first sentence, of the second, ...
         begin = np.searchsorted(which[by_sentence], np.arange(0, len(distinct) + CHUNK, CHUNK))
         modes = [(module, module.training) for module in self.encoder.modules()]
         self.encoder.eval()
         try:
-            with torch.inference_mode(), tqdm(total=len(distinct), desc="encoding", disable=None, leave=False) as bar:
+            hide = None if how.bar is None else not how.bar  # None: shown in a terminal
+            with torch.inference_mode(), tqdm(total=len(distinct), desc="encoding", disable=hide, leave=False) as bar:
                 for chunk, start in enumerate(range(0, len(distinct), CHUNK)):
-                    vectors = self._encode_distinct(distinct[start : start + CHUNK], bar)
+                    vectors = self._encode_distinct(distinct[start : start + CHUNK], bar, how)
                     rows = by_sentence[begin[chunk] : begin[chunk + 1]]
                     for part in range(0, len(rows), CHUNK):
                         some = rows[part : part + CHUNK]
@@ -121,7 +199,7 @@ class FrozenEncoder:
             for module, training in modes:
                 module.training = training
 
-    def _encode_distinct(self, sentences: list[str], bar: tqdm) -> np.ndarray:
+    def _encode_distinct(self, sentences: list[str], bar: tqdm, how: "_How") -> np.ndarray:
         """Vectors (N, D), in batches of similar length, the longest first."""
         word_rows = [self.vocabulary.rows(sentence) for sentence in sentences]
         texts = ragged(row[:LONGEST] for row in word_rows)
@@ -132,7 +210,7 @@ class FrozenEncoder:
             len(sentences), self.dim, device=device
         )  # on the device, so that a GPU does not wait after each batch
         words = BATCH_WORDS if device.type == "cpu" else GPU_BATCH_WORDS
-        for rows in _batches(order, lengths, words):
+        for rows in _batches(order, lengths, words, how.sentences or len(order)):
             vectors[torch.from_numpy(rows).to(device)] = self._encode_batch(pad(texts, rows), sentences, rows).float()
             bar.update(len(rows))
         bar.update(len(sentences) - len(order))
@@ -141,6 +219,8 @@ class FrozenEncoder:
             cut=sum(len(row) > LONGEST for row in word_rows),
             words=int(lengths.sum()),
         )
+        if how.normalize:
+            vectors = functional.normalize(vectors)
         return vectors.cpu().numpy()
 
     def _encode_batch(self, batch: Sentences, sentences: list[str], rows: np.ndarray) -> Tensor:
@@ -162,11 +242,11 @@ class FrozenEncoder:
         self.coverage = self.coverage._replace(**{k: getattr(self.coverage, k) + v for k, v in more.items()})
 
 
-def _batches(order: np.ndarray, lengths: np.ndarray, words: int) -> list[np.ndarray]:
-    """Split rows, the longest first, into batches of at most `words` padded words."""
+def _batches(order: np.ndarray, lengths: np.ndarray, words: int, most: int) -> list[np.ndarray]:
+    """Split rows, the longest first, into batches of at most `words` padded words and `most` sentences."""
     batches, start = [], 0
     while start < len(order):
-        size = max(1, words // int(lengths[order[start]]))
+        size = min(most, max(1, words // int(lengths[order[start]])))
         batches.append(order[start : start + size])
         start += size
     return batches

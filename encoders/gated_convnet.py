@@ -63,7 +63,4 @@ def positions(steps: int, dim: int, device: torch.device) -> Tensor:
     """Sinusoidal positional encodings (T, D) (Vaswani et al. 2017, section 3.5): no length limit, no weights."""
     step = torch.arange(steps, device=device, dtype=torch.float32)[:, None]
     rate = torch.exp(torch.arange(0, dim, 2, device=device) * (-math.log(10_000.0) / dim))
-    encoded = torch.zeros(steps, dim, device=device)
-    encoded[:, 0::2] = torch.sin(step * rate)
-    encoded[:, 1::2] = torch.cos(step * rate[: dim // 2])
-    return encoded
+    return torch.stack([torch.sin(step * rate), torch.cos(step * rate)], 2).flatten(1)[:, :dim]

@@ -23,6 +23,8 @@ Layers = int | str | Sequence[int]  # one number, "last", "all" or several numbe
 BATCH_TOKENS = 4096  # padded tokens per forward pass on a CPU,
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU
 LONGEST = 512  # tokens; longer sentences are cut
+FORMS = "give a name on the hub or a folder with safetensors weights"
+POOLER = "pooler"  # on top of the layers, so not used; many checkpoints have none
 
 
 class Pretrained:
@@ -42,6 +44,17 @@ class Pretrained:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         self.layers = self._numbers(layers)
         self._kept: tuple[list[str], np.ndarray] | None = None
+        self._try(name)
+
+    @torch.inference_mode()
+    def _try(self, name: str) -> None:
+        """Raises InputError if the model cannot encode a sentence: its files may not fit each other."""
+        try:
+            shape = self._pooled(["a b"]).shape
+        except Exception as error:  # as many ways as there are models
+            raise InputError(f"hf:{name}: cannot encode a sentence ({_said(error)}); {FORMS}") from None
+        if shape != (len(self.layers), 1, int(self.model.config.hidden_size)):
+            raise InputError(f"hf:{name}: its vectors have another size than its config.json says; {FORMS}")
 
     def _numbers(self, layers: Layers) -> list[int]:
         """The numbers of the layers, each once; negative numbers count from the top. Raises InputError."""
@@ -127,13 +140,23 @@ def _load(name: str) -> tuple[Any, Any]:
         from transformers import AutoModel, AutoTokenizer
     except ImportError:
         raise InputError(f"hf:{name}: needs another package: pip install transformers") from None
-    try:  # only safetensors: a pickle could run code
-        tokenizer, model = AutoTokenizer.from_pretrained(name), AutoModel.from_pretrained(name, use_safetensors=True)
-    except (OSError, ValueError, KeyError) as error:
-        said = str(error).strip().splitlines()[0]
-        raise InputError(f"hf:{name}: {said}; give a name on the hub or a folder with safetensors weights") from None
+    try:  # only safetensors: a pickle could run code; and never the code that a model brings
+        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+        loaded: Any = AutoModel.from_pretrained(
+            name, use_safetensors=True, trust_remote_code=False, output_loading_info=True
+        )
+    except Exception as error:  # damaged files fail in many ways
+        raise InputError(f"hf:{name}: {_said(error)}; {FORMS}") from None
+    model, info = loaded
+    if missing := sorted(key for key in info["missing_keys"] if POOLER not in key):
+        raise InputError(f"hf:{name}: no weights for {missing[0]}, which its config.json asks for; {FORMS}")
     tokenizer.padding_side = "right"  # otherwise the first token of a sentence depends on the batch
     return tokenizer, model.get_encoder() if model.config.is_encoder_decoder else model
+
+
+def _said(error: Exception) -> str:
+    """The first line of an error of a library."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def _content(name: str, model: Pretrained) -> str | None:

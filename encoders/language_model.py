@@ -1,7 +1,8 @@
 """lm:PATH, a causal language model on disk: the surprisal of every token of a text."""
 
 import math
-import warnings
+import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,13 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
 from common.devices import device_for
 from common.errors import InputError
+from datamodules.text.sentences import SEPARATOR
 from encoders.prefix_trees import NODES, PrefixTree, TokenIds, prefix_tree, prefix_trees
 
 BATCH_TOKENS = 4096  # padded tokens per forward pass on a CPU,
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU,
+SEPARATORS = re.compile(rf"(?:^| ){re.escape(SEPARATOR)}(?= |$)")  # with the space before
 CELLS, GPU_CELLS = 1 << 26, 1 << 29  # at most this many logits per forward pass
 
 
@@ -33,7 +37,10 @@ class CausalLM:
     The token that begins a text (BOS) is context and has no surprisal of its own; `bos=False` leaves it out, and the
     first token, which then has no context, has 0 bits. `eos=True` adds the token that ends a text, at its last
     character. A text longer than the model's context of L tokens is read in windows of L that begin every L // 2
-    tokens, so that each token is scored with at least the L // 2 tokens before it; `long_texts` counts such texts.
+    tokens, so that each token is scored with at least the L // 2 tokens before it; `long_texts` has such pairs.
+
+    `[SEP]`, where the speaker changes, is the token of the tokenizer that separates texts (SEP), without one the token
+    that ends a text (EOS). All other tokens are those of the text without it, as in the text of one speaker.
     """
 
     def __init__(self, path: Path, device: str | None = None, bos: bool = True, eos: bool = False) -> None:
@@ -42,17 +49,18 @@ class CausalLM:
         self.tokenizer, model = _load(path)
         self.model = model.eval().requires_grad_(False).to(self.device)
         self.context = getattr(self.model.config, "max_position_embeddings", None) or 1 << 30
-        self.begin = self._special("bos", "cls", "eos") if bos else None
-        self.end = self._special("eos", "sep") if eos else None
-        self.long_texts = 0
+        self.begin = self._special("bos", "cls", "eos", otherwise="give bos=false") if bos else None
+        self.end = self._special("eos", "sep", otherwise="give eos=false") if eos else None
+        self.long_texts: set[tuple[str, str]] = set()
         self.shares = self._check()
 
-    def _special(self, *names: str) -> int:
+    def _special(self, *names: str, otherwise: str = "") -> int:
+        """The first of the tokenizer's special tokens that there is. Raises InputError with what to do `otherwise`."""
         found = [getattr(self.tokenizer, f"{name}_token_id") for name in names]
         for number in found:
             if number is not None:
                 return int(number)
-        raise InputError(f"lm:{self.path}: the tokenizer has no {names[0].upper()} token; give {names[0]}=false")
+        raise InputError(f"lm:{self.path}: the tokenizer has no {names[0].upper()} token; {otherwise}")
 
     def _vocabulary(self) -> int:
         return int(self.model.get_input_embeddings().num_embeddings)
@@ -89,13 +97,12 @@ class CausalLM:
         """Each distinct (context, continuation) once. A token that begins in the context is context."""
         distinct = list(dict.fromkeys(pairs))
         rows, offsets = [], []
-        encoded = self._encode([before + continuation for before, continuation in distinct])
-        for (before, continuation), found in zip(distinct, encoded, strict=True):
-            ids, places = found.ids, found.offsets
+        for (before, continuation), (ids, places) in zip(distinct, self._tokens(distinct), strict=True):
             if self.end is not None:
                 ids, places = [*ids, self.end], [*places, (len(before) + len(continuation),) * 2]
             rows.append((*(() if self.begin is None else (self.begin,)), *ids))
             offsets.append(np.array(places, np.int64).reshape(-1, 2) - len(before))
+        self._note_long(pair for pair, row in zip(distinct, rows, strict=True) if len(row) > self.context)
         scores = self._scored(list(dict.fromkeys(rows)))
         scored = {}
         for pair, row, spans in zip(distinct, rows, offsets, strict=True):
@@ -104,6 +111,46 @@ class CausalLM:
             names = self.tokenizer.convert_ids_to_tokens(list(row[first:]))
             scored[pair] = ScoredTokens(names, spans[skipped:], scores[row][first:])
         return [scored[pair] for pair in pairs]
+
+    def _note_long(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Keep the pairs longer than the model's context; says so the first time."""
+        before = len(self.long_texts)
+        self.long_texts.update(pairs)
+        if self.long_texts and not before:
+            said = f"read in windows of {self.context} that begin every {self.context // 2} tokens"
+            tqdm.write(f"lm:{self.path}: texts longer than the model's context are {said}", file=sys.stderr)
+
+    def _tokens(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
+        """The ids of each text, context and continuation together, and their characters in it."""
+        texts = ["".join(pair) for pair in pairs]
+        cuts = [[found.span() for found in SEPARATORS.finditer(text)] for text in texts]
+        encoded = self._encode([SEPARATORS.sub("", text) for text in texts])
+        for text, removed, found in zip(texts, cuts, encoded, strict=True):
+            yield (
+                self._with_separators(text, removed, found.ids, found.offsets)
+                if removed
+                else (
+                    found.ids,
+                    found.offsets,
+                )
+            )
+
+    def _with_separators(
+        self, text: str, removed: list[tuple[int, int]], ids: list[int], offsets: list[tuple[int, int]]
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """The tokens of the text without the characters `removed`, with a separator for each of these."""
+        separator = self._special("sep", "eos", otherwise=f"take suites without {SEPARATOR}, or add one")
+        left = list(removed)
+        out: list[tuple[int, tuple[int, int]]] = []
+        shift = 0  # characters removed before this token
+        for number, (start, end) in zip(ids, offsets, strict=True):
+            while left and start + shift >= left[0][0]:
+                shift += left[0][1] - left[0][0]
+                out.append((separator, _inside(text, left.pop(0))))
+            inside = sum(stop - first for first, stop in left if end + shift > first)  # a token on both sides
+            out.append((number, (start + shift, end + shift + inside)))
+        out += [(separator, _inside(text, cut)) for cut in left]
+        return [number for number, _ in out], [span for _, span in out]
 
     def _encode(self, texts: list[str]) -> list[Any]:
         """Ids and offsets of texts by the tokenizer itself, which is several times as fast as its wrapper."""
@@ -115,16 +162,12 @@ class CausalLM:
     def _scored(self, rows: list[TokenIds]) -> dict[TokenIds, np.ndarray]:
         """log2 p of every token of each row given those before it, the first one 0."""
         found = {row: np.zeros(len(row)) for row in rows}
-        long = [row for row in rows if len(row) > self.context]
-        if long:
-            self.long_texts += len(long)
-            said = f"read in windows of {self.context} that begin every {self.context // 2} tokens"
-            warnings.warn(f"lm:{self.path}: {len(long)} texts longer than the model's context {said}", stacklevel=3)
         short = [row for row in rows if 1 < len(row) <= self.context]
         for batch in self._batches(prefix_trees(short, min(NODES, self._budget()), self.shares)):
             found.update(self._batch(batch))
-        for row in long:
-            self._windows(row, found[row])
+        for row in rows:
+            if len(row) > self.context:
+                self._windows(row, found[row])
         return found
 
     def _windows(self, row: TokenIds, out: np.ndarray) -> None:
@@ -186,6 +229,11 @@ class CausalLM:
         for place, row in enumerate(rows):
             out[place, : len(row)] = row
         return torch.from_numpy(out).to(self.device)
+
+
+def _inside(text: str, cut: tuple[int, int]) -> tuple[int, int]:
+    """The characters of a separator without the space before it."""
+    return cut[0] + (text[cut[0]] == " "), cut[1]
 
 
 def _load(path: Path) -> tuple[Any, Any]:

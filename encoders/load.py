@@ -2,7 +2,8 @@
 
 import pickle
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,20 +21,28 @@ from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder
 
+MOST_STEPS = 2**53
 MOST_LAYERS = 1000  # more layers would take too long to build
 
 
 def load_encoder(
-    path: str | Path, device: str | None = None, more: WordVectors | None = None, allow: Sequence[str] = ()
+    path: str | Path,
+    device: str | None = None,
+    more: WordVectors | None = None,
+    allow: Sequence[str] = (),
+    epoch: int | None = None,
+    raw: bool = False,
 ) -> FrozenEncoder:
     """The frozen encoder of a run: its folder (the best checkpoint) or one of its `.ckpt` files.
 
     It runs on `device`, by default the GPU if there is one. Needs neither the training corpus nor the objective.
     `more`: the vectors that the run was trained on, for words that are not in the run folder. `allow`: packages with
-    your own encoder or corpus; their code is executed. Raises InputError if a file is missing, corrupt or from another
-    project, or names a class that is neither an encoder of this project nor in such a package.
+    your own encoder or corpus; their code is executed. `epoch`: of a run folder, this epoch instead of the best. `raw`:
+    sentences are tokenised as the corpus was, unless a call of `encode` says `tokenized=True`. Raises InputError if a
+    file is missing, corrupt or from another project, or names a class that is neither an encoder of this project nor in
+    such a package.
     """
-    checkpoint = find_checkpoint(Path(path))
+    checkpoint = find_checkpoint(Path(path), epoch)
     run = checkpoint.parents[1]
     config = read_config(run)
     vectors = load_run_vectors(run)
@@ -46,10 +55,12 @@ def load_encoder(
     encoder.load_state_dict(fitting(checkpoint, encoder, "encoder.", state))
     embedding.load_state_dict(fitting(checkpoint, embedding, "embedding.", state))
     where = device_for(device)
-    tokenize = _tokenizer(run / "config.yaml", str(config.corpus.get("_target_")), allow)
+    language = str(config.corpus.get("source_language", "en"))
+    target = str(config.corpus.get("_target_"))
+    tokenize = partial(_tokenized, run / "config.yaml", target, language, tuple(allow))
     frozen = encoder.eval().requires_grad_(False).to(where)
     oov = vectors.extended(more) if more else vectors.lookup_oov
-    return FrozenEncoder(frozen, embedding.requires_grad_(False).to(where), vectors.vocabulary, oov, tokenize)
+    return FrozenEncoder(frozen, embedding.requires_grad_(False).to(where), vectors.vocabulary, oov, tokenize, raw)
 
 
 def read_config(run: Path) -> DictConfig:
@@ -79,6 +90,9 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     state = checkpoint.get("state_dict") if isinstance(checkpoint, dict) else None
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
         raise InputError(f"{path}: not a checkpoint of this project")
+    for name in ("epoch", "global_step"):
+        if type(checkpoint.get(name)) is not int or not 0 <= checkpoint[name] < MOST_STEPS:
+            raise InputError(f"{path}: not a checkpoint of this project ({name} is no count)")
     return checkpoint
 
 
@@ -93,8 +107,11 @@ def _check_sums(path: Path) -> None:
         raise zipfile.BadZipFile(f"{changed} has changed")
 
 
-def find_checkpoint(path: Path) -> Path:
-    """The checkpoint file itself, or the best checkpoint of a run folder or of the only run below a folder."""
+def find_checkpoint(path: Path, epoch: int | None = None) -> Path:
+    """The checkpoint file itself, or the best checkpoint of a run folder or of the only run below a folder.
+
+    `epoch`: the checkpoint of this epoch instead of the best. Raises InputError where there is none.
+    """
     if not path.exists():
         raise InputError(f"{path}: no such run folder or checkpoint")
     if path.is_file():
@@ -104,7 +121,33 @@ def find_checkpoint(path: Path) -> Path:
         raise InputError(f"{path}: not a run folder, it has no config.yaml")
     if len(runs) > 1:
         raise InputError(f"{path}: {len(runs)} runs inside; give one of them, the newest is {runs[-1]}")
-    return runs[0].absolute() / "checkpoints" / "best.ckpt"
+    folder = runs[0].absolute() / "checkpoints"
+    return folder / "best.ckpt" if epoch is None else _of_epoch(folder, epoch)
+
+
+def _of_epoch(folder: Path, epoch: int) -> Path:
+    if (kept := folder / f"epoch-{epoch}.ckpt").exists():
+        return kept
+    there = [path.stem.partition("-")[2] for path in kept_checkpoints(folder.parent) if path.stem.startswith("epoch")]
+    for path in (folder / "best.ckpt", folder / "last.ckpt"):
+        if path.exists():
+            found = epoch_of(read_checkpoint(path))
+            if found == epoch:
+                return path
+            there.append(f"{found} ({path.stem})")
+    remedy = "train with checkpoints.keep=every to keep every epoch"
+    raise InputError(f"{folder}: no checkpoint of epoch {epoch}; there are {', '.join(there) or 'none'}; {remedy}")
+
+
+def kept_checkpoints(run: Path) -> list[Path]:
+    """The checkpoints of the epochs and steps that a run keeps: `step-N.ckpt`, then `epoch-N.ckpt`."""
+    found = [path for kind in ("step", "epoch") for path in (run / "checkpoints").glob(f"{kind}-*.ckpt")]
+    return sorted(found, key=lambda path: (path.stem.startswith("epoch"), int(path.stem.partition("-")[2])))
+
+
+def epoch_of(checkpoint: Mapping[str, Any]) -> int | float:
+    """How many epochs were done when a checkpoint was written; a part of one within it where it says so."""
+    return checkpoint.get("epochs_done", int(checkpoint["epoch"]) + (int(checkpoint["global_step"]) > 0))
 
 
 def _builder(path: Path, config: DictConfig, input_dim: int, allow: Sequence[str]) -> Callable[[], Encoder]:
@@ -165,13 +208,9 @@ def fitting(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]
     return mine
 
 
-def _tokenizer(path: Path, target: str, allow: Sequence[str]) -> Callable[[str], str]:
-    """The tokeniser of the corpus class, imported at first use; the corpus itself is not needed."""
-
-    def tokenize(raw: str) -> str:
-        kind = class_in(("datamodules", *allow), target, Corpus)
-        if kind is None:
-            raise InputError(f"{path}: corpus._target_ is {target}; only corpora in datamodules/ are loaded")
-        return kind.tokenize(raw)
-
-    return tokenize
+def _tokenized(path: Path, target: str, language: str, allow: Sequence[str], raw: str) -> str:
+    """Raw text, tokenised by the corpus class, which is imported at first use; the corpus itself is not needed."""
+    kind = class_in(("datamodules", *allow), target, Corpus)
+    if kind is None:
+        raise InputError(f"{path}: corpus._target_ is {target}; only corpora in datamodules/ are loaded")
+    return str(kind.tokenize(raw) if language == "en" else kind.tokenize(raw, language))

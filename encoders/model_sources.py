@@ -1,5 +1,6 @@
 """Frozen models from runs, files and functions."""
 
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -12,6 +13,7 @@ from common.devices import device_for
 from common.errors import InputError
 from common.made_with import without_made_with
 from common.model import Model
+from common.run_settings import objective_of
 from common.text_files import read_lines
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import Vocabulary
@@ -19,7 +21,7 @@ from datamodules.word_vectors.store import WordVectors
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder
-from encoders.load import find_checkpoint, load_encoder, read_checkpoint, read_config
+from encoders.load import epoch_of, find_checkpoint, load_encoder, read_checkpoint, read_config
 
 MANY = 0.02  # share of words without a vector from which there is a warning
 
@@ -35,8 +37,6 @@ def trained(path: Path, device: str | None, more: WordVectors | None = None, all
     state = read_checkpoint(checkpoint)
     kept = [p for folder in ("vectors", "decoder") for p in sorted((run / folder).glob("*")) if p.is_file()]
     parts = [checkpoint, run / "config.yaml", *kept]
-    encoder, objective = (str(config.get(f"{kind}_name", "?")) for kind in ("encoder", "objective"))
-    epoch = int(state["epoch"]) + (int(state["global_step"]) > 0)
     frozen = load_encoder(checkpoint, device, more, allow)
 
     def encode(sentences: list[str]) -> np.ndarray:
@@ -51,7 +51,8 @@ def trained(path: Path, device: str | None, more: WordVectors | None = None, all
 
     made_of = of_files(parts) + (more.folder.name if more else "")
     settings = {"run": config, "checkpoint": checkpoint.name}
-    return Model(encoder, objective, encode, made_of, epoch, int(state["global_step"]), settings)
+    names = str(config.get("encoder_name", "?")), objective_of(config)
+    return Model(*names, encode, made_of, epoch_of(state), int(state["global_step"]), settings)
 
 
 def precomputed(path: Path, sentences: Path | None) -> Model:
@@ -101,8 +102,11 @@ def initialised(
     device: str | None,
 ) -> Model:
     """An untrained encoder with the word vectors of a store: bov and untrained/ENCODER."""
+    sentences = list(sentences)
     vocabulary = Vocabulary.count(sentences)
-    embedding = WordEmbedding(store.lookup(vocabulary.words).matrix * np.float32(store.scale))
+    looked_up = store.lookup(vocabulary.words)
+    say_coverage(name, sentences, vocabulary, looked_up.found | looked_up.composed, store)
+    embedding = WordEmbedding(looked_up.matrix * np.float32(store.scale))
     made = sha256(settings.encode())  # the weights do not contain the pooling
     made.update(np.ascontiguousarray(embedding.table.numpy()).tobytes())
     for key, value in encoder.state_dict().items():
@@ -110,3 +114,16 @@ def initialised(
     where = device_for(device)
     frozen = FrozenEncoder(encoder.eval().requires_grad_(False).to(where), embedding.to(where), vocabulary)
     return Model(name, objective, frozen.encode, made.hexdigest())
+
+
+def say_coverage(
+    name: str, sentences: Iterable[str], vocabulary: Vocabulary, known: np.ndarray, store: WordVectors
+) -> None:
+    """Print how many words of the sentences have a vector; a warning from `MANY` without. `known (V,)`: of which."""
+    rows = np.fromiter((row for sentence in sentences for row in vocabulary.rows(sentence)), np.int64)
+    missing = int((~known[rows]).sum())
+    share = missing / max(1, len(rows))
+    how = f"{'looked up in lower case, ' if store.lowercase else ''}vectors times {store.scale:.3g}"
+    said = f"{name}: {missing:,} of {len(rows):,} words ({100 * share:.1f}%) have no vector; {how}"
+    remedy = "" if store.lowercase else "; embeddings.lowercase=true may find more"
+    print(f"warning: {said}{remedy}" if share > MANY else said, file=sys.stderr)

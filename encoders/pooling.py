@@ -24,5 +24,5 @@ def mean_pool(states: Tensor, lengths: Tensor) -> Tensor:
 def last_pool(states: Tensor, lengths: Tensor) -> Tensor:
     """The forward half at the last word next to the backward half at the first: (B, T, H) to (B, H)."""
     half = states.shape[2] // 2
-    rows = torch.arange(len(lengths), device=lengths.device)
+    rows = torch.arange(lengths.shape[0], device=lengths.device)
     return torch.cat([states[rows, lengths - 1, :half], states[:, 0, half:]], 1)

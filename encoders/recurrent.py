@@ -37,7 +37,7 @@ class Bidirectional(nn.Module):
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         """States (B, T, dim) for inputs (B, T, E); zero at padding."""
         states = inputs.transpose(0, 1)  # (T, B, E), the layout of the kernels
-        steps = torch.arange(len(states), device=lengths.device)[:, None]
+        steps = torch.arange(states.shape[0], device=lengths.device)[:, None]
         mirror = torch.where(steps < lengths, lengths - 1 - steps, steps)[:, :, None]  # (T, B, 1)
         for layer, (ahead, back) in enumerate(zip(self.ahead, self.back, strict=True)):
             if layer:

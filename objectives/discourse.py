@@ -11,13 +11,14 @@ from torch import Tensor, nn
 from common.errors import InputError
 from datamodules.batches import InDocument
 from datamodules.discourse import SentencesInDocuments
+from datamodules.text.sentences import WORD
 from datamodules.text.vocabulary import Vocabulary
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.load import fitting
 from objectives.chunked_cross_entropy import CHUNK_LOGITS
 from objectives.layers import LOSSES, Term, feedforward
-from objectives.likelihood import WORD, SavedRun, SentenceTokens, padded
+from objectives.likelihood import SavedRun, SentenceTokens, padded
 from objectives.metrics import MetricSums, perplexity, ratio
 from objectives.objective import MakeOptimizer, Objective
 

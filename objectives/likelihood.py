@@ -1,7 +1,6 @@
 """The surprisal of texts for a trained objective: each sentence is given the vector of the one before it."""
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,15 +13,11 @@ from tqdm import tqdm
 
 from common.errors import InputError
 from common.matmul import fast_exact_matmul
+from datamodules.text.sentences import sentences_of
 from encoders.language_model import ScoredTokens
 
 BATCH_TOKENS = 2048  # padded tokens per batch: on a CPU a batch should fit the caches,
 GPU_BATCH_TOKENS = 1 << 16  # on a GPU it should use all cores
-
-WORD = re.compile(r"\S+")
-STOP = re.compile(r"\[SEP\]|.*[.!?…][\"'”’)\]]*")  # the last word of a sentence; the rest are closing marks
-ABBREVIATION = re.compile(r"(Mr|Mrs|Ms|Dr|St|Prof|[A-Z])\.")
-CLOSING = {"''", "”", "’", ")", "]"}  # belong to the sentence that has just ended
 
 
 class NoLikelihood(InputError):
@@ -123,25 +118,6 @@ class TextLikelihood:
                     found[link] = ScoredTokens(names, offsets, row[: len(ids)])
                 bar.update(len(batch))
         return found
-
-
-def sentences_of(text: str) -> Iterator[tuple[int, int]]:
-    """The first character of each sentence, and the one after its last.
-
-    A sentence ends with a word that ends in `.`, `!`, `?` or `…` and the closing quotes and brackets after it, or with
-    `[SEP]`. `Mr.` and initials do not end one. The text around does not matter, so that the sentences of a text are the
-    same in any order.
-    """
-    start, end, ended = None, 0, False
-    for word in WORD.finditer(text):
-        if ended and word[0] not in CLOSING and start is not None:
-            yield start, end
-            start = None
-        start = word.start() if start is None else start
-        end = word.end()
-        ended = (ended and word[0] in CLOSING) or bool(STOP.fullmatch(word[0]) and not ABBREVIATION.fullmatch(word[0]))
-    if start is not None:
-        yield start, end
 
 
 def links(pair: tuple[str, str], spans: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from common.errors import InputError
 from datamodules.batches import LabelledPair
 from datamodules.corpus import LABELS
 from datamodules.nli import InferencePairs
@@ -16,19 +15,15 @@ from objectives.layers import classifier
 from objectives.metrics import MetricSums, ratio
 from objectives.objective import MakeOptimizer, Objective
 
-SHRINK, CUT, LEAST = 0.99, 0.2, 1e-5  # InferSent: lr x 0.99 per epoch, / 5 without gain, stop below 1e-5
-
 
 class NLI(Objective):
     """Entailment, neutral or contradiction, from [u, v, |u-v|, u*v] of premise u and hypothesis v.
 
-    Loss: mean cross-entropy. Batch: LabelledPair. Score: accuracy in percent. `schedule="infersent"` lowers the
-    learning rate as InferSent did, and stops the run when it is below 1e-5.
+    Loss: mean cross-entropy. Batch: LabelledPair. Score: accuracy in percent.
     """
 
     score = "val/accuracy"
     no_likelihood = "it labels pairs of sentences, and predicts no words"
-    best: Tensor
 
     def __init__(
         self,
@@ -40,15 +35,8 @@ class NLI(Objective):
         head: Literal["mlp", "linear", "nonlinear"] = "mlp",
         hidden: int = 100,
         dropout: float = 0.0,
-        schedule: Literal["constant", "infersent"] = "constant",
     ) -> None:
         super().__init__(encoder, embedding, optimizer, seed)
-        if schedule not in ("constant", "infersent"):
-            raise InputError(f"objective.schedule={schedule}: choose constant or infersent")
-        if schedule == "infersent" and optimizer is None:
-            raise InputError("objective.schedule=infersent: only for NLI alone; parts share one optimizer")
-        self.schedule = schedule
-        self.register_buffer("best", torch.zeros((), dtype=torch.float64))  # best dev accuracy, for the schedule
         self.head = classifier(head, 4 * encoder.dim, hidden, len(LABELS), dropout)
 
     def forward(self, batch: LabelledPair) -> Tensor:
@@ -73,22 +61,6 @@ class NLI(Objective):
         sums = self._sums.totals(self)
         self.log_score("val/loss", ratio(sums["nats"], sums["pairs"]))
         self.log_score("val/accuracy", 100 * ratio(sums["correct"], sums["pairs"]), prog_bar=True)
-
-    def on_train_start(self) -> None:
-        self._stop_if_spent()
-
-    def on_train_epoch_end(self) -> None:  # runs before the checkpoint is saved, so that a resumed run is equal
-        if self.schedule == "constant":
-            return
-        accuracy = round(float(self.trainer.callback_metrics[self.score]), 2)
-        for group in self.trainer.optimizers[0].param_groups:
-            group["lr"] *= SHRINK if accuracy > self.best else SHRINK * CUT
-        self.best.fill_(max(accuracy, float(self.best)))
-        self._stop_if_spent()
-
-    def _stop_if_spent(self) -> None:
-        spent = self.trainer.optimizers[0].param_groups[0]["lr"] < LEAST
-        self.trainer.should_stop |= self.schedule == "infersent" and spent
 
 
 def features(u: Tensor, v: Tensor) -> Tensor:

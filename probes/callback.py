@@ -1,7 +1,7 @@
 """Probing while an encoder trains: before the first step, and after every epoch."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,17 +10,20 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.utilities.seed import isolate_rng
 
-from probes.results import ProbeRow, read_rows, write_rows
+from probes.results import Epoch, ProbeRow, read_rows, write_rows
 from probes.share import ALONE, Share, score_together
 from probes.surprisals import Logprobs
 from probes.task import Task
 from probes.vectors import EncodesSentences
+from probes.watch import WhileItTrains
 
 PATIENCE = timedelta(days=1)  # how long a process with finished tasks waits for the others
 
 
 class ProbingCallback(pl.Callback):
-    """Scores tasks of all suites after every n-th epoch and the last; epoch 0 is the untrained encoder.
+    """Scores tasks of all suites after every n-th epoch, the last, and `steps`; epoch 0 is the untrained encoder.
+
+    The model is anything with `encode(sentences)`: the callback works in any LightningModule.
 
     Laws: training is the same bit for bit with and without it; one row per (epoch, suite, task) in probes.csv,
     also after kill and resume; each distinct sentence is encoded once, however many suites have it.
@@ -35,19 +38,27 @@ class ProbingCallback(pl.Callback):
         seed: int = 1,
         device: str = "cpu",
         logprobs: Logprobs | None = None,
+        steps: Collection[int] = (),
     ) -> None:
         """The classifiers run on `device`; `logprobs` of the run's own decoder, for tasks that need surprisals."""
         self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, results, every_n_epochs
-        self.seed, self.device, self.logprobs = seed, device, logprobs
+        self.seed, self.device, self.logprobs, self.steps = seed, device, logprobs, frozenset(steps)
+        self.latest: list[ProbeRow] = []  # of the last probing
         self._group: Any = None  # the processes that probe together
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.global_step == 0:
             self.probe(trainer, epoch=0)
 
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        if trainer.global_step in self.steps and not trainer.is_last_batch:
+            self.probe(trainer, epochs_done(trainer, batch_idx))
+
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch = trainer.current_epoch + 1
-        if epoch % self.every_n_epochs == 0 or epoch == trainer.max_epochs:
+        if epoch % self.every_n_epochs == 0 or epoch == trainer.max_epochs or trainer.global_step in self.steps:
             self.probe(trainer, epoch)
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
@@ -57,7 +68,7 @@ class ProbingCallback(pl.Callback):
         if not trainer.strategy.broadcast(probed):  # only the first process writes rows, so only it knows
             self.probe(trainer, epoch)
 
-    def probe(self, trainer: pl.Trainer, epoch: int) -> list[ProbeRow]:
+    def probe(self, trainer: pl.Trainer, epoch: Epoch) -> list[ProbeRow]:
         """Score the model now and write the rows to probes.csv and the loggers."""
         if not self.tasks:
             return []
@@ -67,13 +78,19 @@ class ProbingCallback(pl.Callback):
             share = Share(trainer.global_rank, trainer.world_size, self._gather) if together else ALONE
             step = trainer.global_step
             more = self.seed, self.device, share, self.logprobs
-            rows = score_together(self.tasks, self.model, epoch, step, *more)
+            model = WhileItTrains(self.model, trainer.lightning_module) if trainer.lightning_module else self.model
+            rows = score_together(self.tasks, model, epoch, step, *more)
+        self.latest = rows
         if trainer.is_global_zero:
             write_rows(self.results, rows)
         seconds = time.monotonic() - started
         scores = {f"{row.suite}/{row.task}": row.test_accuracy for row in rows}
+        if isinstance(epoch, float):  # within an epoch: charts of their own, by step
+            scores, at = {f"steps/{name}": score for name, score in scores.items()}, trainer.global_step
+        else:
+            scores, at = scores | {"time/probing": seconds}, epoch
         for logger in trainer.loggers:
-            logger.log_metrics(scores | {"time/probing": seconds}, step=epoch)
+            logger.log_metrics(scores, step=at)
         return rows
 
     def _gather(self, part: Any) -> list[Any]:
@@ -83,3 +100,8 @@ class ProbingCallback(pl.Callback):
         parts: list[Any] = [None] * torch.distributed.get_world_size()
         torch.distributed.all_gather_object(parts, part, group=self._group)
         return parts
+
+
+def epochs_done(trainer: pl.Trainer, batch_idx: int) -> float:
+    """How many epochs are done after a batch within one, such as 0.25."""
+    return round(trainer.current_epoch + (batch_idx + 1) / trainer.num_training_batches, 6)

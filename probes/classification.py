@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from common.code import code_of
 from probes.baselines import BASELINES, score_baseline
 from probes.classifiers.classifier import Grid, Labelled, Score, probe
 from probes.statistics import wilson
@@ -59,9 +60,9 @@ class Classification:
 
     @property
     def fingerprint(self) -> str:
-        second = [self.second.__qualname__] if self.second else []
+        second = [self.second.__qualname__, code_of(self.second)] if self.second else []
         settings = {name: value for name, value in asdict(self.grid).items() if name != "memory_mb"}  # changes no score
-        read = self.features.__qualname__, settings, self.seed, self.sorted_by_length
+        read = self.features.__qualname__, code_of(self.features), settings, self.seed, self.sorted_by_length
         return hashed(self.data, *read, *second)
 
     @property

@@ -10,18 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
+from common.code import code_of
 from common.files import atomic_write
 from common.model import Model
 from probes.classification import Classification
 from probes.classifiers.classifier import Labelled
 from probes.description_length import description_length
-from probes.results import Answers, ProbeRow, packed, unpacked
+from probes.results import Answers, Epoch, ProbeRow, packed, unpacked
 from probes.surprisals import Surprisals, score_pairs
 from probes.surprisals import fingerprint as surprisals_fingerprint
 from probes.task import Needs, Outcome, Task
 from probes.vectors import Vectors, distinct, vectors_of
 
-FORMAT = 6  # raised when a change of the classifiers makes cached scores stale
+FORMAT = 7  # raised when a change of the classifiers makes cached scores stale
 
 
 class Evaluated(NamedTuple):
@@ -71,9 +72,9 @@ class Evaluation:
             return sha256(self.vectors.matrix.numpy().tobytes()).hexdigest()
         return surprisals_fingerprint(self.surprisals)
 
-    def key(self, tasks: Iterable[Task]) -> str:
-        """A short name for this model on these tasks."""
-        made_of = [self.fingerprint, [task.fingerprint for task in tasks], self.seed]
+    def key(self, tasks: Iterable[Task], of_model: bool = True) -> str:
+        """A short name for this model on these tasks, or for the tasks alone."""
+        made_of = [self.fingerprint if of_model else "", [task.fingerprint for task in tasks], self.seed]
         return sha256(json.dumps(made_of).encode()).hexdigest()[:8]
 
     def scores(self, tasks: Sequence[Task]) -> list[Evaluated]:
@@ -91,14 +92,19 @@ class Evaluation:
     def _evaluated(self, task: Task) -> Evaluated:
         def compute() -> dict[str, Any]:
             if task.needs == "surprisal":
-                return _as_json(task.score(self.surprisals, self.device))
+                return _as_json(self._noted(task, task.score(self.surprisals, self.device)))
             if self.model.encode is None:
                 return _as_json(task.baseline(self.model.objective))
             return _as_json(task.score(self.vectors, self.device))
 
         reader = task.reader if self.model.encode or task.needs == "surprisal" else self.model.objective
-        found = _outcome_from(self._cached([task.fingerprint, reader, self.seed], compute))
+        found = _outcome_from(self._cached([task.fingerprint, code_of(type(task)), reader, self.seed], compute))
         return Evaluated(row_of(task, found, reader, self.model.epoch, self.model.step, self.seed), found.details)
+
+    def _noted(self, task: Task, found: Outcome) -> Outcome:
+        """The outcome with how many of the task's texts are longer than the model's context."""
+        long = {text for _, text in self.model.long_texts} & set(task.sentences)
+        return found._replace(details=found.details | {"long texts": float(len(long))}) if long else found
 
     def _description(self, task: Classification) -> dict[str, float]:
         def compute() -> dict[str, float]:
@@ -130,7 +136,7 @@ def distinct_sentences(tasks: Iterable[Task], needs: Needs | None = None) -> lis
     return distinct(sentence for task in tasks if needs in (None, task.needs) for sentence in task.sentences)
 
 
-def row_of(task: Task, found: Outcome, reader: str, epoch: int, step: int, seed: int) -> ProbeRow:
+def row_of(task: Task, found: Outcome, reader: str, epoch: Epoch, step: int, seed: int) -> ProbeRow:
     """The score as a row of probes.csv."""
     return ProbeRow(
         epoch=epoch,

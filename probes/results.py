@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -12,6 +13,8 @@ import numpy as np
 from common.csv_files import numbered_csv, upsert_csv
 from common.errors import InputError
 
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")  # in no name
+LONGEST, MOST = 200, 1e9  # characters of a name; a number
 KEY = ("epoch", "suite", "task", "classifier", "seed")
 ANSWERS = "answers.csv"
 csv.field_size_limit(2**30)  # one cell holds the answers to a whole test set
@@ -24,11 +27,14 @@ class Answers(NamedTuple):
     right: np.ndarray  # (N_test,) bool
 
 
+Epoch = int | float  # a whole number is the end of an epoch; 0.25 is a quarter of the first
+
+
 @dataclass(frozen=True)
 class ProbeRow:
     """One score. Accuracies are in percent, written with two decimals."""
 
-    epoch: int  # 0 is before training
+    epoch: Epoch  # epochs done; 0 is before training
     step: int  # optimiser steps taken
     suite: str
     task: str
@@ -82,8 +88,21 @@ def unpacked(text: str) -> np.ndarray:
     return np.unpackbits(packs, count=int(size)).astype(bool)
 
 
-def _epoch(row: Mapping[str, str]) -> int:
-    return int(row["epoch"])
+def _epoch(row: Mapping[str, str]) -> Epoch:
+    return _number(row["epoch"])
+
+
+def _number(text: str) -> Epoch:
+    """An epoch. Raises ValueError where it is written in another way than we write it: that would be another key."""
+    value = float(text) if "." in text else int(text)
+    if (
+        str(value) != text
+        or value != value
+        or value in (float("inf"), -float("inf"))
+        or (isinstance(value, float) and value.is_integer())
+    ):
+        raise ValueError(text)
+    return value
 
 
 def _key(row: ProbeRow) -> dict[str, str]:
@@ -107,7 +126,7 @@ def _read_answers(path: Path) -> dict[tuple[str, ...], Answers]:
 
 
 def _as_text(row: ProbeRow) -> dict[str, str]:
-    return {column.name: _cell(getattr(row, column.name)) for column in COLUMNS}
+    return {column.name: _cell(getattr(row, column.name)) for column in COLUMNS} | _key(row)
 
 
 def _cell(value: Any) -> str:
@@ -128,8 +147,12 @@ def _from_text(path: Path, line: int, row: dict[str, str]) -> ProbeRow:
 
 
 def _parse(kind: Any, text: str) -> Any:
+    if kind == Epoch:
+        return _number(text)
     if kind in (int, float, str):
         value = kind(text)
+        if (kind is str and (CONTROL.search(text) or len(text) > LONGEST)) or (kind is float and abs(value) > MOST):
+            raise ValueError(text)
         if kind is int and str(value) != text:  # two ways to write one number would be two keys
             raise ValueError(text)
         return value

@@ -8,7 +8,7 @@ import numpy as np
 from tqdm import tqdm
 
 from probes.evaluation import distinct_sentences, row_of
-from probes.results import ProbeRow
+from probes.results import Epoch, ProbeRow
 from probes.surprisals import Logprobs, score_pairs
 from probes.task import Task
 from probes.vectors import EncodesSentences, Vectors, vectors_of
@@ -36,7 +36,7 @@ ALONE = Share(0, 1, lambda part: [part])
 def score_together(
     tasks: Sequence[Task],
     model: EncodesSentences,
-    epoch: int,
+    epoch: Epoch,
     step: int,
     seed: int,
     device: str,
@@ -54,7 +54,7 @@ def score_together(
     parts = share.gather(score_pairs(logprobs, [("", text) for text in texts])) if logprobs else []
     given = {"vectors": vectors, "surprisal": {pair: found for part in parts for pair, found in part.items()}}
     progress = tqdm(
-        tasks[share.rank :: share.world], f"probing epoch {epoch}", disable=None, leave=False, unit=" tasks"
+        tasks[share.rank :: share.world], f"probing epoch {epoch:.4g}", disable=None, leave=False, unit=" tasks"
     )
     scored = ((task, task.score(given[task.needs], device)) for task in progress)
     rows = [row_of(task, found, task.reader, epoch, step, seed) for task, found in scored]

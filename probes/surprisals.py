@@ -1,5 +1,6 @@
 """The surprisals of texts: what a language model must give, and what it gave, checked."""
 
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -11,6 +12,7 @@ from tqdm import tqdm
 from common.errors import InputError
 
 Pair = tuple[str, str]  # a context and its continuation; the context may be empty
+SURROGATE = re.compile("[\ud800-\udfff]")  # half of a character, which no file can hold
 CHUNK = 4096  # pairs that a model scores at a time
 TOKEN = np.dtype([("name", np.int32), ("offsets", np.int32, 2), ("logprob", np.float64)])
 
@@ -110,15 +112,20 @@ def checked(answer: Any, pair: Pair) -> TokenLogprobs:
     try:
         tokens, offsets, logprobs = answer
         found = TokenLogprobs(list(tokens), np.asarray(offsets, np.int64), np.asarray(logprobs, np.float64))
-    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: a tensor that has a gradient
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last: a tensor that has a gradient
         said = f"expected tokens, offsets (T, 2) and log2 probabilities (T,): {' '.join(str(error).split())}"
         raise InputError(f"text {pair[1][:40]!r}: {said}") from None
     count, length = len(found.tokens), len(pair[1])
     wrong = ""
-    if found.offsets.reshape(-1, 2).shape != (count, 2) or found.logprobs.shape != (count,):
+    pairs = found.offsets.shape == (count, 2) or not (count or found.offsets.size)
+    if not pairs or found.logprobs.shape != (count,):
         wrong = f"{count} tokens, but offsets {found.offsets.shape} and log2 probabilities {found.logprobs.shape}"
+    elif not all(isinstance(name, str) and not SURROGATE.search(name) for name in found.tokens):
+        wrong = "a token that is no text"
     elif count and not (found.offsets.min() >= 0 and found.offsets.max() <= length):
         wrong = f"an offset outside the {length} characters of the text"
+    elif count and (found.offsets[:, 0] > found.offsets[:, 1]).any():
+        wrong = "a token that ends before it starts"
     elif not (found.logprobs <= 1e-6).all():
         wrong = "a log2 probability above 0, or NaN"
     if wrong:

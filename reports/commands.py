@@ -17,6 +17,7 @@ from reports.claims import CLAIMS
 from reports.correlation import FEWEST, ScoresByModel, correlate, draw_correlations, scores_of
 from reports.curves import Panel, draw_panels, panel_of
 from reports.drawing import save_figure
+from reports.escape import for_terminal
 from reports.evidence import evidence_of, published_evidence
 from reports.findings import as_markdown, check
 from reports.formats import FORMATS
@@ -27,7 +28,14 @@ from reports.published import TRAINING
 from reports.runs import ReportedModel, each_seed_once, models_of, read_run, run_folders
 from reports.sizes import by_size, draw_sizes, has_size
 from reports.strips import TOKENS, ShownItem, shown_items
-from reports.table import Table, no_scores, own_cell, probing_table, training_table
+from reports.table import (
+    Table,
+    no_scores,
+    own_cell,
+    probing_table,
+    refuse_published_without_effect,
+    training_table,
+)
 
 
 def given(arguments: SimpleNamespace, or_published: bool = False) -> list[ReportedModel]:
@@ -46,6 +54,7 @@ def quoted(arguments: SimpleNamespace) -> list[str] | None:
 def table(arguments: SimpleNamespace) -> None:
     models = given(arguments, or_published=True)
     made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, quoted(arguments))
+    refuse_published_without_effect(quoted(arguments) or [], [made] if models else [])
     write_table(made, arguments)
 
 
@@ -81,7 +90,7 @@ def layers(arguments: SimpleNamespace) -> None:
     models = given(arguments, or_published=True)
     ours = layers_of_models(models, arguments.epoch, arguments.classifier) if models else []
     found = [*ours, *(published_layers() if arguments.published is not False else [])]
-    print(as_text(found))
+    print(for_terminal(as_text(found)))
     print(save_figure(draw_layers(found), arguments.out))
 
 
@@ -103,6 +112,7 @@ def html(arguments: SimpleNamespace) -> None:
     suites = dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows)
     asked = quoted(arguments)
     tables = [probing_table(models, s, arguments.epoch, arguments.classifier, asked) for s in suites]
+    refuse_published_without_effect(asked or [], tables)
     if any(map(own_cell, models)):
         tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
     found = check(CLAIMS, evidence_of(models, arguments.epoch))
@@ -156,10 +166,13 @@ def panel(model: ReportedModel, arguments: SimpleNamespace) -> Panel:
         )
         for run in model.runs
     ]
-    if all(run.evaluated for run in model.runs):  # one checkpoint each: several seeds are one point,
+    if all(
+        run.evaluated and len({row.epoch for row in run.rows}) < 2 for run in model.runs
+    ):  # one checkpoint each: several seeds are one point,
         last = max((row.epoch for found in rows for row in found), default=0)  # also if their best epochs differ
         rows = [[replace(row, epoch=last) for row in found] for found in rows]
-    return panel_of(model.title, rows, model.runs[0].score, [run.metrics for run in model.runs])
+    made = panel_of(model.title, rows, model.runs[0].score, [run.metrics for run in model.runs])
+    return made._replace(colour=model.colour)
 
 
 def both(models: list[ReportedModel], arguments: SimpleNamespace, suite: str, published: bool) -> ScoresByModel:
@@ -183,7 +196,7 @@ def write_table(made: Table, arguments: SimpleNamespace) -> None:
 def write_text(text: str, out: Path | None) -> None:
     """To the file, or to standard output."""
     if out is None:
-        print(text, end="")
+        print(for_terminal(text), end="")
         return
     with atomic_write(out) as file:
         file.write(text)

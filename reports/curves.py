@@ -1,10 +1,9 @@
 """Training as a picture: probes by epoch, the objective's own score behind them (Conneau et al. 2018, Figure 1)."""
 
-import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -35,6 +34,8 @@ from reports.metrics import read_metrics
 
 NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
 PERCENT = ("BLEU", "accuracy")  # the scores that have a highest value
+LEGEND: dict[str, Any] = {"frameon": False, "fontsize": 8.5, "handlelength": 2.8}
+HIGHEST = 1e15  # of an objective's score in a figure; a diverged run has more
 TOP = 102.0  # percent; leaves room for the marker of a perfect score
 
 
@@ -47,6 +48,7 @@ class Panel(NamedTuple):
     own: Line
     suite: str
     runs: frozenset[int]  # numbers of runs behind the points
+    colour: str = ""  # of its line among other models; empty: ours
 
 
 def draw_curves(run: Path, score: str, title: str = "") -> Path:
@@ -84,7 +86,7 @@ def _by_epoch(rows: Sequence[ProbeRow], task: str) -> dict[float, tuple[float, f
 
 def _finite(metrics: Sequence[Mapping[str, str]], score: str) -> list[tuple[float, float]]:
     pairs = [(float(row["epoch"]), float(row[score])) for row in metrics if row.get(score)]
-    return [(epoch, value) for epoch, value in pairs if math.isfinite(value)]
+    return [(epoch, value) for epoch, value in pairs if abs(value) < HIGHEST]  # also not NaN
 
 
 def over_runs(name: str, runs: Sequence[Mapping[float, tuple[float, float, float]]]) -> Line:
@@ -115,13 +117,24 @@ def draw_panels(panels: Sequence[Panel]) -> Figure:
     columns = min(len(panels), 2)
     rows = -(-len(panels) // columns)
     figure = new_figure(9.0 if columns == 1 else 12.0, 5.2 if rows == 1 else 4.4 * rows)
+    alike = len({_has_kinds(panel) for panel in panels}) == 1
     for place, panel in enumerate(panels):
-        draw_panel(figure.add_subplot(rows, columns, place + 1), panel)
+        axes = figure.add_subplot(rows, columns, place + 1)
+        draw_panel(axes, panel)
+        if _has_kinds(panel) and not alike:  # the kinds are those of probing tasks, not of the other panels
+            axes.legend(handles=kind_handles(), loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, **LEGEND)
     joined = [line.name for panel in panels if len(_epochs(panel)) > 1 for line in panel.lines]
-    shapes = ["bands"] * bool(joined) + ["bars"] * any(len(_epochs(panel)) < 2 for panel in panels)
+    joined = joined if alike else []
+    shapes = ["bands"] * any(len(_epochs(panel)) > 1 for panel in panels)
+    shapes += ["bars"] * any(len(_epochs(panel)) < 2 for panel in panels)
     meaning = band_meaning({n for panel in panels for n in panel.runs})
     explain(figure, joined, f"{' and '.join(shapes)}: {meaning}")
     return figure
+
+
+def _has_kinds(panel: Panel) -> bool:
+    """Whether the styles of its lines are the kinds of the paper's tasks."""
+    return len(_epochs(panel)) > 1 and any(line.name in LOOKS for line in panel.lines)
 
 
 def _epochs(panel: Panel) -> list[float]:
@@ -189,17 +202,14 @@ def _points(axes: Axes, lines: Sequence[Line]) -> None:
 
 def explain(figure: Figure, joined: Collection[str], bands: str) -> None:
     """The legend: the meaning of the bands and, for the paper's tasks, of the styles of the lines `joined`."""
+    handles = kind_handles() if LOOKS.keys() & set(joined) else []
+    figure.legend(handles=[*handles, band_handle(bands)], loc="outside lower right", ncols=4, **LEGEND)
+
+
+def kind_handles() -> list[Line2D]:
+    """The legend entries of the styles of lines."""
     kinds: dict[str, Style] = {"surface": SURFACE, "syntax": SYNTAX, "semantics": SEMANTICS}
-    known = kinds if LOOKS.keys() & set(joined) else {}
-    handles = [Line2D([], [], color="#444444", linestyle=style, label=kind) for kind, style in known.items()]
-    figure.legend(
-        handles=[*handles, band_handle(bands)],
-        loc="outside lower right",
-        ncols=4,
-        frameon=False,
-        fontsize=8.5,
-        handlelength=2.8,
-    )
+    return [Line2D([], [], color="#444444", linestyle=style, label=kind) for kind, style in kinds.items()]
 
 
 def band_handle(meaning: str) -> Patch:

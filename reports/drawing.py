@@ -3,10 +3,11 @@
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Literal, NamedTuple
 
 import numpy as np
-from matplotlib import rc_context
+from matplotlib import rc_context, rcParams
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -15,6 +16,9 @@ from scipy.optimize import isotonic_regression
 
 from common.errors import InputError
 from common.files import atomic_write
+from reports.escape import for_figure
+
+rcParams["text.parse_math"] = False  # names with $ in them are no formulas
 
 Style = Literal["-"] | tuple[float, tuple[float, ...]]  # of a line: solid, or offset with dashes and gaps
 SURFACE: Style = (0, (1, 1))
@@ -38,6 +42,7 @@ TASKS = tuple(LOOKS)
 OWN = "#8063AE"  # the objective's own score
 GRID = "#E6E6E6"
 DPI = 200
+LETTER = 0.085  # inches, of a bold letter of 10 points: titles wrap where their panel ends
 
 
 class Line(NamedTuple):
@@ -57,8 +62,10 @@ def in_order(names: Sequence[str]) -> list[str]:
 
 
 def look(name: str, place: int = 0) -> tuple[str, Style]:
-    """Colour and line style of a task; any other name takes those of its `place`."""
-    return LOOKS.get(name) or LOOKS[TASKS[(place + 2) % len(TASKS)]]
+    """Colour and line style of a task. Any other name takes the colour of its `place`, solid while they last."""
+    styles: tuple[Style, ...] = ("-", (0, (4, 1, 1, 1)), (0, (8, 2)))
+    colour, _ = LOOKS[TASKS[(place + 2) % len(TASKS)]]
+    return LOOKS.get(name) or (colour, styles[place // len(TASKS) % len(styles)])
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -68,6 +75,9 @@ def new_figure(width: float, height: float) -> Figure:
 
 def plain_axes(axes: Axes, title: str = "") -> None:
     """Percent upwards, a light grid, no box."""
+    width, spec = axes.get_figure().get_size_inches()[0], axes.get_subplotspec()  # type: ignore[union-attr]
+    room = width / (spec.get_gridspec().ncols if spec else 1) - 0.9
+    title = fill(for_figure(title), max(10, int(room / LETTER)))
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
     axes.grid(axis="y", color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)

@@ -136,8 +136,9 @@ def _point(rows: Sequence[ProbeRow]) -> Point:
 
 
 def _moments(runs: Sequence[Run]) -> list[EpochScores]:
-    """Every epoch that was probed; by the MLP where a task has two classifiers."""
-    epochs = sorted({row.epoch for run in runs for row in run.rows if row.suite == "probing"})
+    """Every epoch that was probed at its end; by the MLP where a task has two classifiers."""
+    probed = (row for run in runs for row in run.rows if row.suite == "probing")
+    epochs = sorted({row.epoch for row in probed if isinstance(row.epoch, int)})
     bleu = [run.own_scores() for run in runs if run.score.endswith("bleu")]
     moments = []
     for epoch in epochs:

@@ -6,6 +6,7 @@ from inspect import cleandoc
 from typing import Literal, NamedTuple
 
 from probes.statistics import compare, over_seeds
+from reports.escape import for_markdown
 from reports.evidence import Evidence, Point
 
 Verdict = Literal["holds", "fails", "cannot tell"]
@@ -133,10 +134,15 @@ def _with(about: str, *scores: Point) -> str:
 def as_markdown(found: Sequence[Finding], notes: Sequence[str] = ()) -> str:
     """A table of the claims that have scores, the names of the others, how they were decided, `notes` on the runs."""
     lines = ["| finding | claim | rule | comparisons | verdict |", "|---|---|---|---|---|"]
-    lines += [f"| {f.name} | {f.claim} | {f.rule} | {f.numbers} | **{f.verdict}** |" for f in found if f.comparisons]
+    lines += [
+        f"| {f.name} | {f.claim} | {f.rule} | {for_markdown(f.numbers)} | **{f.verdict}** |"
+        for f in found
+        if f.comparisons
+    ]
     silent = [f.name for f in found if not f.comparisons]
     without = [f"No scores for {len(silent)} of {len(found)} claims: {', '.join(silent)}.", ""] if silent else []
-    return "\n".join([*lines, "", *without, *RULE.splitlines(), how_many_paired(found), *notes]) + "\n"
+    said = [*without, *RULE.splitlines(), how_many_paired(found), *map(for_markdown, notes)]
+    return "\n".join([*lines, "", *said]) + "\n"
 
 
 def how_many_paired(found: Sequence[Finding]) -> str:

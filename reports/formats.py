@@ -1,11 +1,14 @@
 """A table as Markdown, LaTeX, CSV or HTML."""
 
 import csv
-import html
 import io
 from collections.abc import Callable, Iterator
 
+from common.errors import printable
+from reports.escape import for_csv, for_html, for_latex, for_markdown
 from reports.table import Table, TableCell, TableRow
+
+LARGE = 1e7  # scores above it, of a diverged run, are written with an exponent
 
 
 def markdown(table: Table) -> str:
@@ -15,15 +18,15 @@ def markdown(table: Table) -> str:
         found = row.cells.get(column)
         if found is None:
             return ""
-        text = f"**{found.score:.1f}**" if table.best(row, column) else f"{found.score:.1f}"
+        text = f"**{_score(found)}**" if table.best(row, column) else _score(found)
         return text + (f"<br><sub>{_interval(found)}</sub>" if found.low is not None else "")
 
-    lines = [f"| model | {' | '.join(table.columns)} |", "|---" + "|---:" * len(table.columns) + "|"]
+    lines = [f"| model | {' | '.join(map(for_markdown, table.columns))} |", "|---" + "|---:" * len(table.columns) + "|"]
     for heading, row in _with_headings(table):
         if heading:
-            lines.append(f"| *{_escape_pipe(heading)}* |" + " |" * len(table.columns))
-        lines.append(f"| {_escape_pipe(row.name)} | {' | '.join(cell(row, c) for c in table.columns)} |")
-    return "\n".join([*lines, "", *table.notes]) + "\n"
+            lines.append(f"| *{for_markdown(heading)}* |" + " |" * len(table.columns))
+        lines.append(f"| {for_markdown(row.name)} | {' | '.join(cell(row, c) for c in table.columns)} |")
+    return "\n".join([*lines, "", *map(for_markdown, table.notes)]) + "\n"
 
 
 def latex(table: Table) -> str:
@@ -33,17 +36,17 @@ def latex(table: Table) -> str:
         found = row.cells.get(column)
         if found is None:
             return ""
-        text = rf"\textbf{{{found.score:.1f}}}" if table.best(row, column) else f"{found.score:.1f}"
+        text = rf"\textbf{{{_score(found)}}}" if table.best(row, column) else _score(found)
         return text + (rf" {{\tiny {found.low:.1f}--{found.high:.1f}}}" if found.low is not None else "")
 
     width = len(table.columns) + 1
     lines = [rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}", r"\toprule"]
-    lines += [" & ".join(["", *map(_escape_latex, table.columns)]) + r" \\"]
+    lines += [" & ".join(["", *map(for_latex, table.columns)]) + r" \\"]
     for heading, row in _with_headings(table):
         if heading:
-            lines += [r"\midrule", rf"\multicolumn{{{width}}}{{l}}{{\textit{{{_escape_latex(heading)}}}}} \\"]
-        lines.append(" & ".join([_escape_latex(row.name), *(cell(row, c) for c in table.columns)]) + r" \\")
-    notes = [f"% {note}" for note in table.notes]
+            lines += [r"\midrule", rf"\multicolumn{{{width}}}{{l}}{{\textit{{{for_latex(heading)}}}}} \\"]
+        lines.append(" & ".join([for_latex(row.name), *(cell(row, c) for c in table.columns)]) + r" \\")
+    notes = [f"% {printable(note)}" for note in table.notes]
     return "\n".join([*notes, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
@@ -52,11 +55,12 @@ def as_csv(table: Table) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = [name for c in table.columns for name in (c, f"{c} low", f"{c} high")]
-    writer.writerow(["source", "encoder", "model", *names])
+    writer.writerow(["source", "encoder", "model", *map(for_csv, names)])
     for row in table.rows:
         cells = [row.cells.get(column) for column in table.columns]
         values = [value for cell in cells for value in (cell[:3] if cell else (None,) * 3)]
-        writer.writerow([row.source or "ours", row.encoder, row.name, *("" if v is None else f"{v:g}" for v in values)])
+        about = map(for_csv, (row.source or "ours", row.encoder, row.name))
+        writer.writerow([*about, *("" if v is None else f"{v:g}" for v in values)])
     return out.getvalue()
 
 
@@ -68,17 +72,17 @@ def as_html(table: Table) -> str:
         if found is None:
             return "<td></td>"
         hover = "; ".join(filter(None, [_interval(found) if found.low is not None else "", found.about]))
-        score = f"<b>{found.score:.1f}</b>" if table.best(row, column) else f"{found.score:.1f}"
+        score = f"<b>{_score(found)}</b>" if table.best(row, column) else _score(found)
         small = f"<small>{_interval(found)}</small>" if found.low is not None else ""
-        return f'<td data-value="{found.score:.4f}" title="{html.escape(hover)}">{score}{small}</td>'
+        return f'<td data-value="{found.score:.4f}" title="{for_html(hover)}">{score}{small}</td>'
 
-    heads = "".join(f"<th>{html.escape(name)}</th>" for name in ("source", "encoder", "model", *table.columns))
+    heads = "".join(f"<th>{for_html(name)}</th>" for name in ("source", "encoder", "model", *table.columns))
     body = []
     for row in table.rows:
-        names = "".join(f"<td>{html.escape(text)}</td>" for text in (row.source or "ours", row.encoder, row.name))
+        names = "".join(f"<td>{for_html(text)}</td>" for text in (row.source or "ours", row.encoder, row.name))
         cells = "".join(cell(row, column) for column in table.columns)
         body.append(f'<tr class="{"quoted" if row.source else "ours"}">{names}{cells}</tr>')
-    notes = f"<p>{html.escape(' '.join(table.notes))}</p>"
+    notes = f"<p>{for_html(' '.join(table.notes))}</p>"
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table>{notes}"
 
 
@@ -94,13 +98,9 @@ def _with_headings(table: Table) -> Iterator[tuple[str, TableRow]]:
         before = heading
 
 
+def _score(cell: TableCell) -> str:
+    return f"{cell.score:.1f}" if abs(cell.score) < LARGE else f"{cell.score:.3g}"
+
+
 def _interval(cell: TableCell) -> str:
     return f"{cell.low:.1f}–{cell.high:.1f}"
-
-
-def _escape_pipe(text: str) -> str:
-    return text.replace("|", r"\|")
-
-
-def _escape_latex(text: str) -> str:
-    return "".join("\\" + letter if letter in "&%$#_{}" else letter for letter in text)

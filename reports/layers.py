@@ -14,6 +14,7 @@ from matplotlib.patches import Rectangle
 from common.errors import InputError
 from probes.facts import facts_of
 from reports.drawing import in_order, new_figure
+from reports.escape import for_figure
 from reports.published import SOURCES, published
 from reports.runs import ReportedModel
 from reports.table import MEAN, TableCell, TableRow, by_group, probing_table, published_rows
@@ -131,7 +132,7 @@ def draw_layers(models: Sequence[LayerScores]) -> Figure:
 
 
 def _draw(axes: Axes, one: LayerScores, rows: int) -> None:
-    axes.set_title(one.title.replace(" (", "\n("), loc="left", fontsize=9, fontweight="bold")
+    axes.set_title(for_figure(one.title).replace(" (", "\n("), loc="left", fontsize=9, fontweight="bold")
     for row, task in enumerate(one.cells):
         scores, best = one.scores(task), one.best(task)
         for column, shade in enumerate(_shades(scores)):

@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from reports.curves import Panel, band_handle, band_meaning
 from reports.drawing import Line, Style, in_order, new_figure, plain_axes
+from reports.escape import for_figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C65D94", "#000000", "#D98C00", "#3BA3DB", "#6A3D9A")
 BANDED = 6  # models; with more, bands would overlap too much
@@ -34,13 +35,15 @@ def draw_overlay(panels: Sequence[Panel]) -> Figure:
         plain_axes(axes, title if title not in tasks else f"{title} (%)")
         for model, line in enumerate(lines):
             if line:
-                _draw(axes, line, model, panels[model].title, banded)
+                _draw(axes, line, model, panels[model], banded)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
         if place >= len(cells) - columns:
             axes.set_xlabel("epoch", fontsize=9)
     handles: list[Artist] = [
-        Line2D([], [], color=_colour(i), linestyle=_style(i), linewidth=2, label=panel.title)
+        Line2D(
+            [], [], color=panel.colour or _colour(i), linestyle=_style(i), linewidth=2, label=for_figure(panel.title)
+        )
         for i, panel in enumerate(panels)
     ]
     if banded:
@@ -49,11 +52,12 @@ def draw_overlay(panels: Sequence[Panel]) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, line: Line, model: int, title: str, banded: bool) -> None:
+def _draw(axes: Axes, line: Line, model: int, panel: Panel, banded: bool) -> None:
+    colour = panel.colour or _colour(model)
     if banded:
-        axes.fill_between(line.x, line.low, line.high, color=_colour(model), alpha=0.12, linewidth=0)
-    axes.plot(line.x, line.y, color=_colour(model), linestyle=_style(model), linewidth=1.6)
-    axes.plot(line.x, line.y, "o", color=_colour(model), markersize=2.4, gid=f"points {title}, {line.name}")
+        axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.12, linewidth=0)
+    axes.plot(line.x, line.y, color=colour, linestyle=_style(model), linewidth=1.6)
+    axes.plot(line.x, line.y, "o", color=colour, markersize=2.4, gid=f"points {panel.title}, {line.name}")
 
 
 def _colour(model: int) -> str:

@@ -1,6 +1,5 @@
 """Tables and figures on one self-contained HTML page."""
 
-import html
 import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
@@ -9,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reports.drawing import as_svg
+from reports.escape import for_html
 from reports.findings import RULE, Finding, how_many_paired
 from reports.formats import as_html
 from reports.strips import STYLE as STRIPS
@@ -57,14 +57,14 @@ def page(
     items: Sequence[ShownItem] = (),
 ) -> str:
     """An HTML page: a click on a column's head sorts by it, tooltips show values."""
-    parts = [f"<h2>{html.escape(table.title)}</h2><div class=scroll>{as_html(table)}</div>" for table in tables]
+    parts = [f"<h2>{for_html(table.title)}</h2><div class=scroll>{as_html(table)}</div>" for table in tables]
     parts += [
-        f"<h2>{html.escape(heading)}</h2><figure>{svg_with_values(figure, f'f{place}-')}</figure>"
+        f"<h2>{for_html(heading)}</h2><figure>{svg_with_values(figure, f'f{place}-')}</figure>"
         for place, (heading, figure) in enumerate(figures)
     ]
     parts += [f"<h2>Surprisal of each token</h2>{strips(items)}"] if items else []
     parts += [f"<h2>Which published findings hold</h2>{findings_table(findings)}"] if findings else []
-    name = html.escape(title)
+    name = for_html(title)
     head = f'<meta charset="utf-8"><title>{name}</title><style>{STYLE}{STRIPS if items else ""}</style>'
     return (
         f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{name}</h1>'
@@ -74,20 +74,25 @@ def page(
 
 def findings_table(found: Sequence[Finding]) -> str:
     """Verdicts; a click shows every comparison."""
-    rows = []
+    rows, silent = [], []
     for f in found:
+        if not f.comparisons:
+            silent.append(f"<li>{for_html(f.claim)}</li>")
+            continue
         clear = sorted(f.comparisons, key=lambda c: -c.says)
         numbers = "".join(
-            f"<li>{html.escape(c.about)}: {c.difference:+.1f} ± {c.half:.1f}, {SAYS[c.says]}</li>" for c in clear
+            f"<li>{for_html(c.about)}: {c.difference:+.1f} ± {c.half:.1f}, {SAYS[c.says]}</li>" for c in clear
         )
-        said = html.escape(f.numbers)
-        unfolds = f"<details><summary>{said}</summary><ul>{numbers}</ul></details>" if numbers else said
-        about = f"{html.escape(f.claim)}<small>{html.escape(f.rule)}</small>"
+        unfolds = f"<details><summary>{for_html(f.numbers)}</summary><ul>{numbers}</ul></details>"
+        about = f"{for_html(f.claim)}<small>{for_html(f.rule)}</small>"
         kind = f.verdict.replace(" ", "-")
         rows.append(f'<tr><td class="{kind}">{f.verdict}</td><td>{about}</td><td>{unfolds}</td></tr>')
     heads = "<th>verdict</th><th>claim and rule</th><th>comparisons</th>"
     table = f"<table class=findings><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return f"<div class=scroll>{table}</div><p>{html.escape(' '.join([*RULE.split(), how_many_paired(found)]))}</p>"
+    without = f"No scores for {len(silent)} of {len(found)} claims"
+    folded = f"<details><summary>{without}</summary><ul>{''.join(silent)}</ul></details>" if silent else ""
+    rule = f"<p>{for_html(' '.join([*RULE.split(), how_many_paired(found)]))}</p>"
+    return (f"<div class=scroll>{table}</div>{rule}" if rows else "") + folded
 
 
 def svg_with_values(figure: Figure, prefix: str) -> str:

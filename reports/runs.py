@@ -9,11 +9,13 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from common.errors import InputError
+from common.errors import InputError, printable, shortened
 from common.made_with import KEYS
-from common.run_settings import read_settings
+from common.run_settings import objective_of, read_settings
+from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.facts import facts_of
-from probes.results import ProbeRow, read_rows
+from probes.results import Epoch, ProbeRow, read_rows
+from reports.escape import NAME
 from reports.metrics import read_metrics
 
 ENCODERS = {
@@ -22,6 +24,8 @@ ENCODERS = {
     "bilstm_att": "BiLSTM-Att",
     "gated_convnet": "Gated ConvNet",
     "bigru_mean": "BiGRU",
+    "transformer": "Transformer",
+    "transformer_max": "Transformer-max",
     "bov": "BoV",
     "baseline": "Baselines",
 }
@@ -48,14 +52,25 @@ OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False
 LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # in addition to NSP, in the order of Chen et al. 2019, Table 2
 # settings in which the runs of one model may differ: where they were computed, and what was displayed
 INCIDENTAL = {
-    *("seed", "resume", "cache", "checkpoint_every_n_steps"),
+    *("labels.encoder", "labels.objective", "labels.colour"),
+    *("seed", "resume", "cache", "init"),
+    *(f"checkpoints.{name}" for name in ("keep", "every_n_epochs", "steps", "every_n_steps")),
+    *("probes.steps", "logger"),
     *(f"made_with.{key}" for key in KEYS),
     *(
         f"trainer.{name}"
         for name in ("accelerator", "strategy", "log_every_n_steps", "enable_model_summary", "enable_progress_bar")
     ),
 }
+UNNAMED = {  # settings that older runs do not name, with their defaults
+    **{f"probes.classifier.{name}": getattr(Grid, name) for name in (*SENTEVAL_ONLY, "block_mb", "memory_mb")},
+    "corpus.source_language": "en",
+    **{f"embeddings.{part}lowercase": "auto" for part in ("", "source.")},
+    **{f"embeddings.{part}scale": None for part in ("", "source.")},
+}
 SETTINGS = "config.yaml"  # a folder with this file is a run folder
+EACH_EPOCH = "each epoch"  # the checkpoint of an evaluation of several epochs
+EVALUATIONS = "evaluations"  # in a run folder: scores of its epochs on more suites
 # prefixes of the settings that make the tasks, and of those that, with its name, make an evaluated model
 TASKS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "corpus.", "seed")
 MODEL = ("embeddings.", "corpus.", "checkpoint")
@@ -85,9 +100,14 @@ class Run:
     def evaluated(self) -> str:
         """What an evaluation scored: the folder of a run, or another name of `model=`; empty for a run.
 
-        A relative path is tried from the current folder and from every parent folder of the evaluation.
+        An evaluation inside a run's folder is of that run. Otherwise a relative path is tried from the current folder
+        and from every parent folder of the evaluation.
         """
         name = str(self.settings.get("model", ""))
+        above = self.folder.absolute().parents
+        around = next((path.parent for path in above if path.name == EVALUATIONS), None)
+        if name and around and (around / SETTINGS).exists():
+            return str(around.resolve())
         bases = [Path(), *(self.folder.absolute().parents if "/" in name else [])]
         path = next((base / name for base in bases if name and (base / name).exists()), None)
         if path is None:
@@ -105,9 +125,10 @@ class Run:
 
     def own_scores(self) -> dict[int, float]:
         """The objective's score by epoch."""
-        return {int(m["epoch"]): float(m[self.score]) for m in self.metrics if m.get(self.score)}
+        score = self.score
+        return {int(m["epoch"]): float(m[score]) for m in self.metrics if m.get(score)}
 
-    def epoch(self, which: str, suite: str) -> int:
+    def epoch(self, which: str, suite: str) -> Epoch:
         """The last epoch probed until `which`: last, a number, or best by the objective's score, never by a probe.
 
         The best epoch of a run that trained is never 0, which is before training: the first one probed stands for it.
@@ -141,15 +162,22 @@ class ReportedModel:
     def title(self) -> str:
         return f"{self.encoder}, {self.name}"
 
+    @property
+    def colour(self) -> str:
+        """The colour that its settings give it; empty: ours."""
+        return str(self.runs[0].settings.get("labels.colour") or "")
+
 
 def run_folders(given: Iterable[Path]) -> list[Path]:
-    """Each run folder, once; a folder that is no run folder stands for all run folders inside it.
+    """Each run folder with the evaluations in it, once; any other folder stands for all run folders inside it.
 
     Raises InputError naming a folder without any.
     """
     found: dict[Path, None] = {}
     for folder in given:
-        inside = [folder] if (folder / SETTINGS).exists() else sorted(path.parent for path in folder.rglob(SETTINGS))
+        below = sorted(path.parent for path in folder.rglob(SETTINGS) if "wandb" not in path.parts)
+        is_run = folder in below
+        inside = [one for one in below if not is_run or one == folder or (folder / EVALUATIONS) in one.parents]
         if not folder.exists():
             raise InputError(f"{folder}: no such folder; give a run folder, runs/<objective>/<encoder>/<time>")
         if not inside:
@@ -164,12 +192,22 @@ def read_run(folder: Path) -> Run:
     settings = {key: value for key, value in settings.items() if not key.startswith("suites.")}  # no part of a model
     if protocol := settings.pop("protocol", None):  # the key in evaluations made before 22 November 2026
         settings["probes.classifier.protocol"] = protocol
+    settings = {key: value for key, value in settings.items() if not _is_default(key, value)}
     *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
     if objective == "discourse":
         objective = _named_after(settings.get("objective.losses"))
+    if "begun_from" in settings:
+        objective = objective_of(settings | {"objective_name": objective})
     rows, metrics = read_rows(folder / "probes.csv"), read_metrics(folder / "metrics.csv")
-    return Run(folder, str(encoder), str(objective), settings, rows, metrics)
+    encoder, objective = (shortened(printable(str(name)), NAME) for name in (encoder, objective))
+    return Run(folder, encoder, objective, settings, rows, metrics)
+
+
+def _is_default(key: str, value: Any) -> bool:
+    """Whether it is one of `UNNAMED` at its default, also of an evaluated run."""
+    name = key.removeprefix("run.")
+    return name in UNNAMED and value == UNNAMED[name]
 
 
 def _named_after(losses: Any) -> str:
@@ -200,13 +238,27 @@ def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
         named.setdefault((group[0].encoder, group[0].objective), []).append(group)
     models = [
         ReportedModel(
-            ENCODERS.get(encoder, encoder), OBJECTIVES.get(objective, objective), _difference(group, alike), group
+            _label(group, "encoder", ENCODERS.get(encoder, encoder)),
+            _label(group, "objective", _shown(objective)),
+            _difference(group, alike),
+            group,
         )
         for (encoder, objective), alike in named.items()
         for group in alike
     ]
     first = {encoder: place for place, encoder in reversed(list(enumerate(model.encoder for model in models)))}
     return sorted(models, key=lambda model: first[model.encoder])
+
+
+def _label(group: Sequence[Run], kind: str, otherwise: str) -> str:
+    """The name that the settings of a run give its encoder or objective, also through an evaluation of it."""
+    settings = group[0].settings
+    return str(settings.get(f"labels.{kind}") or settings.get(f"run.labels.{kind}") or otherwise)
+
+
+def _shown(objective: str) -> str:
+    """The name of an objective, or of one after another, in tables."""
+    return " → ".join(OBJECTIVES.get(one, one) for one in objective.split(" → "))
 
 
 def each_seed_once(runs: Iterable[Run]) -> list[Run]:
@@ -219,7 +271,7 @@ def each_seed_once(runs: Iterable[Run]) -> list[Run]:
     return list(kept.values())
 
 
-def _age(run: Run) -> tuple[int, int]:
+def _age(run: Run) -> tuple[Epoch, int]:
     """Larger is newer: the evaluated epoch, then the time; runs that are no evaluations are equal."""
     if "model" not in run.settings:
         return 0, 0
@@ -237,8 +289,9 @@ def with_evaluations(runs: Iterable[Run]) -> list[Run]:
         if home is None:
             joined.append(run)
         else:
-            there = {_what(row) for row in home.rows}
-            new = [row for row in run.rows if _what(row) not in there]
+            each = run.settings.get("checkpoint") == EACH_EPOCH
+            there = {_what(row, each) for row in home.rows}
+            new = [row for row in run.rows if _what(row, each) not in there]
             joined[joined.index(home)] = replace(home, rows=[*home.rows, *new])
     return joined
 
@@ -246,14 +299,16 @@ def with_evaluations(runs: Iterable[Run]) -> list[Run]:
 def _fit(home: Run, more: Run) -> bool:
     """Whether the scores of both fit in one row: no score is there twice, a shared suite has the same settings."""
     ours, theirs = ({_what(row) for row in run.rows} for run in (home, more))
-    if {suite for suite, _, _ in ours}.isdisjoint(suite for suite, _, _ in theirs):
+    if {suite for suite, *_ in ours}.isdisjoint(suite for suite, *_ in theirs):
         return True
+    if more.settings.get("checkpoint") == EACH_EPOCH:  # more epochs of the same tasks
+        return _agree(home, more, TASKS)
     twice = {what for what in ours & theirs if what[1] not in facts_of(what[0]).one_reader}
     return not twice and bool(theirs - ours) and _agree(home, more, TASKS)
 
 
-def _what(row: ProbeRow) -> tuple[str, str, str]:
-    return row.suite, row.task, row.classifier
+def _what(row: ProbeRow, each_epoch: bool = False) -> tuple:
+    return row.suite, row.task, row.classifier, row.epoch if each_epoch else None
 
 
 def _agree(one: Run, other: Run, on: tuple[str, ...]) -> bool:
@@ -288,5 +343,18 @@ def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
     """The settings of `group` that differ in other groups of its name, at most three."""
     mine, all_of = _shared(group), [_shared(other) for other in alike]
     keys = [key for key in mine if len({other.get(key) for other in all_of}) > 1]
-    names = [key for key in keys if not key.endswith("_target_")][:3]
-    return f"({', '.join(f'{name}={mine[name]}' for name in names)})" if names else ""
+    shown: dict[str, str] = {}  # value -> key: of two keys with one value, the first
+    for key in [key for key in keys if not key.endswith("_target_")]:
+        shown.setdefault(shortest_tails([mine[key], *(other[key] for other in all_of if key in other)])[0], key)
+    said = ", ".join(shortened(printable(f"{key}={value}"), NAME) for value, key in list(shown.items())[:3])
+    return f"({said})" if shown else ""
+
+
+def shortest_tails(paths: Sequence[str]) -> list[str]:
+    """The last parts of each path, as few as tell the different ones apart; a text without `/` stays as it is."""
+    parts = [path.split("/") for path in paths]
+    for size in range(1, max(map(len, parts)) + 1):
+        tails = ["/".join(path[-size:]) for path in parts]
+        if len(set(tails)) == len(set(paths)):
+            return tails
+    return list(paths)

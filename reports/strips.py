@@ -1,6 +1,5 @@
 """Items of coherence suites as strips of tokens coloured by their surprisal, the conditions one under the other."""
 
-import html
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -8,11 +7,12 @@ from typing import Any, NamedTuple
 
 from common.errors import InputError
 from common.text_files import read_json_lines
+from reports.escape import for_html
 
 TOKENS = "surprisals.jsonl"  # of an evaluation's folder
 MOST = 20.0  # bits of the darkest colour
 STEPS = (0, 5, 10, 15, 20)  # bits in the legend
-TIE = 0.005  # bits a token: less is neither right nor wrong
+TIE = 0.005  # bits: less is neither right nor wrong
 LONGEST = 400  # tokens of a strip
 Record = dict[str, Any]  # a line of surprisals.jsonl
 
@@ -39,17 +39,17 @@ class ShownItem(NamedTuple):
 def shown_items(model: str, folder: Path, wanted: Sequence[str] | None) -> list[ShownItem]:
     """The items `SUITE:NUMBER` that are wanted; without any the most right and the most wrong one of each suite.
 
-    Right is how many bits a token of the last region has in the second condition more than in the first.
+    Right is by how many bits all predictions of the suite hold, in its metric; wrong, by how many one of them fails.
     """
     best: dict[tuple[str, str], tuple[float, list[Record]]] = {}
     asked = []
     for records in _items(folder / TOKENS):
         suite, name = records[0]["suite"], f"{records[0]['suite']}:{records[0]['item']}"
+        margin = records[0]["margin"]
         if wanted is not None:
             asked += [ShownItem(model, "as asked for", records)] if name in wanted else []
-        elif len(records) > 1:
-            difference = _bits(records[1]) - _bits(records[0])
-            for why, score in (("most right", difference), ("most wrong", -difference)):
+        elif margin is not None:  # without a value in a region nothing is right or wrong
+            for why, score in (("most right", margin), ("most wrong", -margin)):
                 if (suite, why) not in best or score > best[suite, why][0]:
                     best[suite, why] = score, records
     chosen = [
@@ -61,8 +61,9 @@ def shown_items(model: str, folder: Path, wanted: Sequence[str] | None) -> list[
 
 
 def _said(score: float, why: str) -> str:
-    second = "more" if why == "most right" else "less"
-    return f"the second condition has {score:.2f} bits a token {second} in the last region"
+    if why == "most right":
+        return f"every prediction holds by {score:.2f} bits or more"
+    return f"a prediction fails by {score:.2f} bits"
 
 
 def _items(path: Path) -> Iterator[list[Record]]:
@@ -77,16 +78,10 @@ def checked(record: Record, where: str) -> Record:
     kinds = {"suite": str, "condition": str, "text": str, "item": int}
     lists = [record.get(name) for name in ("tokens", "offsets", "regions", "surprisals")]
     right = all(isinstance(record.get(name), kind) for name, kind in kinds.items())
+    right = right and isinstance(record.get("margin", ""), float | int | None)
     if not right or not all(isinstance(one, list) and len(one) == len(lists[0] or []) for one in lists):
         raise InputError(f"{where}: no tokens with their bits of an item; evaluate the model again")
     return record
-
-
-def _bits(record: Record) -> float:
-    """The mean bits of a token in the last region; infinite ones count as MOST."""
-    last = max(record["regions"], default=0)
-    found = [bits for bits, region in zip(record["surprisals"], record["regions"], strict=True) if region == last]
-    return sum(MOST if bits is None else bits for bits in found) / max(1, len(found))
 
 
 def strips(items: Sequence[ShownItem]) -> str:
@@ -94,9 +89,9 @@ def strips(items: Sequence[ShownItem]) -> str:
     parts = [legend()]
     for item in items:
         first = item.records[0]
-        head = f"<b>{html.escape(first['suite'])}, item {first['item']}</b>, {html.escape(item.model)}"
+        head = f"<b>{for_html(first['suite'])}, item {first['item']}</b>, {for_html(item.model)}"
         rows = "".join(map(strip, item.records))
-        parts.append(f"<div class=strips>{head} <small>{html.escape(item.why)}</small>{rows}</div>")
+        parts.append(f"<div class=strips>{head} <small>{for_html(item.why)}</small>{rows}</div>")
     return "".join(parts)
 
 
@@ -110,12 +105,12 @@ def strip(record: Record) -> str:
         text = "·" if (start, stop) == before else text  # another part of the same character
         kind = " class=region" if region and own != region else ""
         said = f"{name}: {'∞' if bits is None else format(bits, '.2f')} bits"
-        spans.append(f'{gap}<span{kind} style="{colour(bits)}" title="{html.escape(said)}">{html.escape(text)}</span>')
+        spans.append(f'{gap}<span{kind} style="{colour(bits)}" title="{for_html(said)}">{for_html(text)}</span>')
         end, region, before = stop, own, (start, stop)
     more = f" … {len(tokens) - LONGEST} more tokens" if len(tokens) > LONGEST else ""
     finite = [bits for bits in record["surprisals"] if bits is not None]
     total = f"{sum(finite):.1f} bits<br>{sum(finite) / max(1, len(finite)):.2f} a token"
-    name = html.escape(record["condition"])
+    name = for_html(record["condition"])
     return (
         f"<div class=row><div class=name>{name}</div><div class=tokens>{''.join(spans)}{more}</div>"
         f"<div class=sum>{total}</div></div>"

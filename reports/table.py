@@ -3,11 +3,15 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from common.csv_files import read_csv
 from common.errors import InputError
+from probes.classifiers.grid import SENTEVAL_ONLY, Grid
+from probes.coherence.scoring import with_ties
+from probes.coherence.tasks import compared_name
 from probes.facts import facts_of
-from probes.results import ProbeRow
+from probes.results import Epoch, ProbeRow
 from probes.statistics import ENOUGH, mean_of_runs
 from reports.drawing import in_order
 from reports.published import NOTES, SOURCES, TRAINING, Published, fitting, published
@@ -15,6 +19,7 @@ from reports.runs import OWN_SCORES, ReportedModel, Run
 
 BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
 MEAN = "avg."  # the column of the mean over groups, as in Chen et al. 2019
+CHOSEN_ON_DEV = ("mlp", "logreg", "regression")  # readers with settings that dev chooses
 CLASSIFIERS = {"mlp": "MLP", "logreg": "logistic regression"}
 RELATEDNESS = ("SICK-R", "STSB")  # scores that are Pearson's r times 100
 SIMILARITY = ("STS12", "STS13", "STS14", "STS15", "STS16")
@@ -28,6 +33,7 @@ class TableCell(NamedTuple):
     low: float | None = None
     high: float | None = None
     about: str = ""
+    dev: float | None = None  # the score on dev, where something was chosen by it
 
 
 @dataclass
@@ -82,15 +88,51 @@ def probing_table(
     rows = [_row(model, scores, suite, _means(model, others, epoch, classifier)) for model, scores in found]
     tables = fitting(suite, _read_by(found, classifier)) if published_names is None else published_names
     quoted = [row for table in tables for row in published_rows(published(table))]
+    theirs = {task for row in quoted for task in row.cells}
+    for (model, scores), row in zip(found, rows, strict=True):
+        row.cells |= prediction_cells(model, scores, theirs)
     columns = in_order([task for row in rows or quoted for task in row.cells])
+    columns += in_order([task for row in quoted for task in row.cells if _part_of(task, columns)])
     if not columns:
         raise no_scores(models, suite)
     shown = [row for row in quoted if row.cells.keys() & set(columns)]
-    notes = _notes(found, suite, epoch, classifier) if found else []
+    notes = _notes(found, suite, epoch, classifier, bool(shown)) if found else []
     notes += [
         f"{c}: the mean over the tasks of suite={s}." for c, s in others.items() if any(c in r.cells for r in rows)
     ]
     return Table(f"{suite} scores", columns, rows + shown, [*notes, *_measures(columns), *_quoting(shown)])
+
+
+def _part_of(task: str, columns: Sequence[str]) -> bool:
+    """Whether a published task is a part of one of ours that ours does not have: remention_wsj of remention."""
+    return task not in columns and any(task.startswith(f"{column}_") for column in columns)
+
+
+def prediction_cells(model: ReportedModel, scores: RowsByTask, names: Collection[str]) -> dict[str, TableCell]:
+    """Single predictions of coherence suites (details.csv), of those `names` that tables of connectives have."""
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    for run in model.runs if any(" " in name for name in names) else ():
+        path = run.folder / "details.csv"
+        for row in read_csv(path) if path.exists() else ():
+            right = [one.answers.right for one in scores.get(row["task"], ()) if one.answers]
+            name = compared_name(row["task"], row["measure"]) if right and row["measure"].startswith("(") else ""
+            if name in names:
+                percent, items = float(row["score"]), len(right[0])
+                found.setdefault(name, []).append((percent, *with_ties(round(percent * items / 50) / 2, items)))
+    return {name: TableCell(*mean_of_runs(cells)) for name, cells in found.items()}
+
+
+def refuse_published_without_effect(tables: Sequence[str], shown: Sequence[Table]) -> None:
+    """Raises InputError where a published table that the user asked for has no row in any table."""
+    for name in tables:
+        if shown and all(row.source != name for made in shown for row in made.rows):
+            raise InputError(f"published={name}: it has no score of these tasks; choose another table, or leave it out")
+
+
+def has_scores_of(table: str, suite: str, tasks: Collection[str]) -> bool:
+    """Whether a published table has a score of some tasks of a suite, or of their groups."""
+    columns = [*by_group({task: TableCell(0) for task in tasks}, facts_of(suite).groups), *facts_of(suite).means]
+    return any(score.task in columns or _part_of(score.task, columns) for score in published(table))
 
 
 def no_scores(models: Sequence[ReportedModel], suite: str) -> InputError:
@@ -120,7 +162,8 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
     columns = list(dict.fromkeys(column for row in rows.values() for column in row.cells))
     shown = list(rows.values())
     which = ["Ours: dev scores of the best epoch."] if ours else []
-    notes = [*which, *_of_seeds({len(model.runs) for model in models if own_cell(model)}), *_quoting(shown)]
+    seeds = {model.title: [len(model.runs)] for model in models if own_cell(model)}
+    notes = [*which, *_of_seeds(seeds), *_quoting(shown)]
     return Table("scores on the training tasks", columns, shown, notes, frozenset(lower))
 
 
@@ -137,7 +180,8 @@ def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, P
     """The run's scores by task at one epoch; `classifier` where there is a choice."""
     if not any(row.suite == suite for row in run.rows):
         return {}
-    at = [row for row in run.rows if row.suite == suite and row.epoch == run.epoch(epoch, suite)]
+    shown = run.epoch(epoch, suite)
+    at = [row for row in run.rows if row.suite == suite and row.epoch == shown]
     return {row.task: row for row in sorted(at, key=lambda row: row.classifier == classifier)}
 
 
@@ -203,34 +247,40 @@ def _mean_cell(cells: Mapping[str, TableCell]) -> TableCell:
     halves = [(cell.high - cell.low) / 2 for cell in cells.values() if cell.low is not None and cell.high is not None]
     mean, half = sum(scores) / len(scores), math.hypot(*halves) / len(scores)
     about = "mean of " + ", ".join(f"{task} {cell.score:.1f}" for task, cell in cells.items())
-    return TableCell(mean, mean - half, mean + half, about)
+    devs = [cell.dev for cell in cells.values() if cell.dev is not None]
+    dev = sum(devs) / len(devs) if len(devs) == len(cells) else None
+    return TableCell(mean, mean - half, mean + half, about, dev)
 
 
 def _cell(rows: Sequence[ProbeRow]) -> TableCell:
     scores = [row.test_accuracy for row in rows]
+    chosen = all(row.classifier in CHOSEN_ON_DEV for row in rows)
+    dev = sum(row.dev_accuracy for row in rows) / len(rows) if chosen else None
     if len(rows) == 1:
         settings = ", ".join(f"{name} {value}" for name, value in rows[0].hyperparameters.items())
         about = f"epoch {rows[0].epoch}, {rows[0].classifier}, {settings}, dev {rows[0].dev_accuracy:.1f}"
-        return TableCell(scores[0], rows[0].test_low, rows[0].test_high, about)
+        return TableCell(scores[0], rows[0].test_low, rows[0].test_high, about, dev)
     about = f"{len(rows)} seeds: " + ", ".join(f"{score:.1f}" for score in scores)
-    return TableCell(*mean_of_runs([(row.test_accuracy, row.test_low, row.test_high) for row in rows]), about)
+    return TableCell(*mean_of_runs([(row.test_accuracy, row.test_low, row.test_high) for row in rows]), about, dev)
 
 
 def _own_column(objective: str, kind: str) -> str:
     return f"{objective} {'BLEU' if kind == 'bleu' else kind}"
 
 
-def _notes(found: Sequence[tuple[ReportedModel, RowsByTask]], suite: str, epoch: str, classifier: str) -> list[str]:
+def _notes(
+    found: Sequence[tuple[ReportedModel, RowsByTask]], suite: str, epoch: str, classifier: str, quoted: bool
+) -> list[str]:
     """What our rows show, and where it is not what was asked for."""
     when = f"epoch {epoch}" if epoch.isdigit() else f"{epoch} epoch"
     choice = facts_of(suite).choice
     by = f" by {CLASSIFIERS.get(classifier, classifier)}," if choice else ""
     notes = [f"Test scores in %,{by} {when} of each run."]
     notes += _otherwise_classified(found, classifier) if choice else []
-    notes += _by_protocol([model for model, scores in found if _uses_classifiers(scores)])
+    notes += _by_protocol([model for model, scores in found if _uses_classifiers(scores)], suite, quoted)
     notes += _at_another_epoch([model for model, _ in found], suite, epoch)
-    seeds = {len(rows) for _, scores in found for rows in scores.values()}
-    notes += ["With each score its 95% interval."] if seeds & {1} else []
+    seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in found}
+    notes += ["With each score its 95% interval."] if any(1 in numbers for numbers in seeds.values()) else []
     return [*notes, *_of_seeds(seeds)]
 
 
@@ -238,28 +288,46 @@ def _uses_classifiers(scores: RowsByTask) -> bool:
     return any(row.classifier != "surprisal" for rows in scores.values() for row in rows)
 
 
-def _by_protocol(models: Sequence[ReportedModel]) -> list[str]:
-    """How our classifiers were trained (docs/probing_protocol.md); baselines without vectors have none."""
+def _by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool) -> list[str]:
+    """How our classifiers were trained (docs/probing_protocol.md); baselines without vectors have none.
+
+    `quoted`: scores of papers are in the table.
+    """
     used: dict[str, list[str]] = {}
     for model in models:
-        protocol = model.runs[0].settings.get("probes.classifier.protocol")  # the same for all seeds
-        if protocol and model.runs[0].encoder != "baseline":
-            used.setdefault(str(protocol), []).append(model.title)
+        settings = model.runs[0].settings  # these are the same for all seeds
+        if settings.get("probes.classifier.protocol") and model.runs[0].encoder != "baseline":
+            used.setdefault(_trained_by(settings, suite), []).append(model.title)
     if not used:
         return []
-    titles = {protocol: f" ({'; '.join(names)})" if len(used) > 1 else "" for protocol, names in used.items()}
-    ours = ", ".join(f"protocol={protocol}{names}" for protocol, names in titles.items())
-    return [f"Our classifiers: {ours}; the papers': protocol=senteval."]
+    titles = {how: f" ({'; '.join(names)})" if len(used) > 1 else "" for how, names in used.items()}
+    ours = ", ".join(f"{how}{names}" for how, names in titles.items())
+    theirs = "; the papers': protocol=senteval" if quoted else ""
+    return [f"Our classifiers: {ours}{theirs}."]
 
 
-def _of_seeds(seeds: Collection[int]) -> list[str]:
-    """A note on the scores of models with several seeds."""
-    several = [number for number in seeds if number > 1]
+def _trained_by(settings: Mapping[str, Any], suite: str) -> str:
+    """The protocol, the settings of the classifier that were changed, and the number of folds."""
+    said = [f"protocol={settings['probes.classifier.protocol']}"]
+    for name in ("widths", "dropouts", "l2", *SENTEVAL_ONLY):
+        value, default = settings.get(f"probes.classifier.{name}"), getattr(Grid, name)
+        if value is not None and (tuple(value) if isinstance(value, list) else value) != default:
+            said.append(f"{name}={value}")
+    folds = settings.get(f"{suite}.kfold")
+    return ", ".join([*said, f"{folds} folds"] if folds else said)
+
+
+def _of_seeds(seeds: Mapping[str, Collection[int]]) -> list[str]:
+    """A note on the models with several seeds, and how many; `seeds` has the numbers of each model by its title."""
+    several = {title: sorted(n for n in numbers if n > 1) for title, numbers in seeds.items() if max(numbers) > 1}
     if not several:
         return []
-    few = f"; with fewer than {ENOUGH} it is too narrow" if min(several) < ENOUGH else ""
+    ranges = {title: "-".join(map(str, dict.fromkeys((n[0], n[-1])))) for title, n in several.items()}
+    one = len(set(ranges.values())) == 1
+    count = next(iter(ranges.values())) if one else f"several ({'; '.join(f'{t}: {n}' for t, n in ranges.items())})"
+    few = f"; with fewer than {ENOUGH} it is too narrow" if min(n[0] for n in several.values()) < ENOUGH else ""
     how = f"by bootstrap over the seeds, which excludes test-set sampling variance{few}"
-    return [f"Models with several seeds: their mean with its 95% interval {how}."]
+    return [f"Models with {count} seeds: their mean with its 95% interval {how}."]
 
 
 def _read_by(found: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> str:
@@ -286,7 +354,7 @@ def _otherwise_classified(found: Sequence[tuple[ReportedModel, RowsByTask]], cla
 
 def _at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
     """The models that were not scored at the requested epoch."""
-    others: dict[int, dict[str, None]] = {}
+    others: dict[Epoch, dict[str, None]] = {}
     for title, run in ((model.title, run) for model in models for run in model.runs):
         if any(row.suite == suite for row in run.rows):
             shown = run.epoch(epoch, suite)
@@ -295,7 +363,7 @@ def _at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) -
     return [f"At epoch {e}, as the requested one has no scores: {'; '.join(names)}." for e, names in others.items()]
 
 
-def _asked(run: Run, epoch: str) -> int | None:
+def _asked(run: Run, epoch: str) -> Epoch | None:
     """The epoch that best, last or a number means for a run; None if any epoch will do."""
     if epoch == "best":
         return run.best_epoch()

@@ -23,18 +23,13 @@ SECOND = {
     "mean spearman": "Spearman mean",
     "wmean spearman": "Spearman weighted mean",
     "all spearman": "Spearman all pairs",
-    "ties": "ties, counted half:",
-    "undefined": "items with a region that has no token:",
 }
-
-
-COUNTS = ("ties", "undefined")  # which are not worth a word where they are 0
-DECIMALS = {"mse": 2, **dict.fromkeys(COUNTS, 0)}
+DECIMALS = {"mse": 2}
 
 
 def plain(table: Table) -> str:
     """Models by tasks; the best of a column has a star, and half of its interval follows a score."""
-    wide = max([len("model"), *(len(row.name) for row in table.rows)]) + 2
+    wide = max([len("    on dev"), *(len(row.name) for row in table.rows)]) + 2
     widths = [max(14, len(column) + 2) for column in table.columns]
     lines = [f"{'model':<{wide}}" + "".join(f"{name:>{w}}" for name, w in zip(table.columns, widths, strict=True))]
     before = None
@@ -44,10 +39,16 @@ def plain(table: Table) -> str:
             lines += ["", heading or "ours"]
             before = heading
         cells = [_cell(table, row, column) for column in table.columns]
-        lines.append(
-            f"  {row.name:<{wide - 2}}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
-        )
+        lines.append(_line(f"  {row.name}", cells, wide, widths))
+        devs = {column: cell.dev for column, cell in row.cells.items() if cell.dev is not None}
+        if devs:
+            shown = [f"{devs[column]:.1f}" if column in devs else "" for column in table.columns]
+            lines.append(_line("    on dev", shown, wide, widths))
     return "\n".join([*lines, "", *table.notes, "±: half of the interval."]) + "\n"
+
+
+def _line(name: str, cells: Sequence[str], wide: int, widths: Sequence[int]) -> str:
+    return f"{name:<{wide}}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True)).rstrip()
 
 
 def _cell(table: Table, row: TableRow, column: str) -> str:
@@ -114,7 +115,7 @@ def second_measures(title: str, scores: Sequence[Evaluated]) -> str:
     """One line for each task with other measures of the same predictions; empty if there is none."""
     lines, wide = [], max([8, *(len(e.row.task) + 2 for e in scores)])
     for e in scores:
-        shown = [key for key in SECOND if key in e.details and (key not in COUNTS or e.details[key])]
+        shown = [key for key in SECOND if key in e.details]
         if not shown:
             continue
         others = ", ".join(f"{SECOND[key]} {e.details[key]:.{DECIMALS.get(key, 1)}f}" for key in shown)
@@ -126,8 +127,6 @@ def second_measures(title: str, scores: Sequence[Evaluated]) -> str:
 def _main_measure(scored: Evaluated) -> str:
     if "mean pearson" in scored.details:
         return "Pearson, mean over domains"
-    if "ties" in scored.details:
-        return "items that hold, %"
     return "Pearson" if "spearman" in scored.details else "accuracy"
 
 

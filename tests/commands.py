@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("common", "datamodules", "encoders", "objectives", "probes", "reports", "studies", "training")
-HEAVY = ("torch", "pytorch_lightning", "sklearn.linear_model", "transformers")  # even if we import them late
+HEAVY = ("torch", "pytorch_lightning", "sklearn.linear_model", "transformers", "nltk.lm")  # even if we import them late
 MODULES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for package in PACKAGES

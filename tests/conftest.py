@@ -9,6 +9,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # as train.py does, before tor
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny products gain nothing from two
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from tests import commands
@@ -39,6 +40,7 @@ TINY = [
     "probes.classifier.dropouts=[0.0]",
     "trainer.max_epochs=2",
     "trainer.enable_progress_bar=false",
+    "logger=[]",
 ]
 
 
@@ -67,14 +69,25 @@ class Lab:
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    return Lab(tmp_path_factory.mktemp("cache"))
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this run of the tests have."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
-def finished_run(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lab(shared: Path) -> Lab:
+    (shared / "cache").mkdir(exist_ok=True)
+    return Lab(shared / "cache")
+
+
+@pytest.fixture(scope="session")
+def finished_run(lab: Lab, shared: Path) -> Path:
     """A run of two epochs that nobody disturbed. Tests must not write into it."""
-    run = tmp_path_factory.mktemp("runs") / "whole"
-    done = lab.cold(*lab.settings(run))  # so with other hashes of strings than the runs that must equal it
-    assert done.returncode == 0, done.stderr
+    run, done = shared / "whole", shared / "whole.done"
+    with FileLock(shared / "whole.lock"):
+        if not done.exists():  # cold, so with other hashes of strings than the runs that must equal it
+            ended = lab.cold(*lab.settings(run, "logger=[tensorboard]"))
+            assert ended.returncode == 0, ended.stderr
+            done.touch()
     return run

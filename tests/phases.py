@@ -21,7 +21,7 @@ PHASES = {  # the functions that a phase consists of
     "training step": ("training.trainer.fit",),  # save what is another phase's
     "checkpoint write": ("training.checkpoints.AtomicCheckpoints.save_checkpoint",),
     "probing": ("probes.callback.ProbingCallback.probe",),
-    "final report": ("train.report",),
+    "final report": ("train.draw",),
 }
 MOMENTS = (  # what happens in them: a moment before and one after each, and so for the above
     "os.fsync",

@@ -128,7 +128,8 @@ def test_an_empty_corpus_file_is_named(lab: Lab, parallel: Path, tmp_path: Path)
 
 def test_a_checkpoint_of_another_project_is_refused(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     run = shutil.copytree(finished_run, tmp_path / "run")
-    torch.save({"state_dict": {"other.weight": torch.zeros(2)}}, run / "checkpoints" / "last.ckpt")
+    for name in ("last", "previous"):
+        torch.save({"state_dict": {"other.weight": torch.zeros(2)}}, run / "checkpoints" / f"{name}.ckpt")
     assert "last.ckpt" in complaint(lab, f"resume={run}", "trainer.max_epochs=3")
 
 
@@ -153,7 +154,7 @@ def test_a_checkpoint_that_carries_code_is_refused_and_the_code_not_run(
     assert not made.exists()
 
 
-@pytest.mark.parametrize("more", ["checkpoint_every_n_steps=1", "trainer.limit_train_batches=1"])
+@pytest.mark.parametrize("more", ["checkpoints.every_n_steps=1", "trainer.limit_train_batches=1"])
 def test_a_loss_that_is_not_finite_writes_the_sentences_of_its_batch(lab: Lab, tmp_path: Path, more: str) -> None:
     run = tmp_path / "r"
     said = complaint(lab, *lab.settings(run), "objective.optimizer.lr=1e38", more)

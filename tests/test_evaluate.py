@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from common.errors import InputError
 from encoders import load_encoder
 from encoders.by_name import untrained
 from evaluate import CONFIGS, evaluate
+from probes.classifiers.grid import Grid
 from probes.results import read_rows
 from reports.discourse_claims import context_helps_position
 from reports.evaluations import WrittenScores, show
@@ -47,6 +49,7 @@ def test_help_names_every_setting_as_one_types_it() -> None:
     settings, suite = (OmegaConf.load(CONFIGS / name) for name in ("evaluate.yaml", "suite/downstream.yaml"))
     assert isinstance(settings, DictConfig)
     below = [f"downstream.{name}" for name in suite.downstream]
+    below += [f"probes.classifier.{field.name}" for field in fields(Grid)]
     names = [name for name in settings if name not in ("defaults", "hydra")]
     shown = [line.partition("=")[0] for line in evaluate_help(CONFIGS).partition("defaults:\n")[2].splitlines()]
     assert [f"  {name}" for name in (*names, *below) if f"  {name}" not in shown] == []
@@ -97,8 +100,8 @@ def test_checkpoints_of_one_name_are_told_apart(lab: Lab, finished_run: Path, tm
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         show(done, compose("evaluate", ["model=bov", "published=null"]))
     printed = capsys.readouterr().out
-    assert f"model={finished_run}" in printed
-    assert f"model={other}" in printed
+    for run in (finished_run, other):
+        assert f"model={run.name}" in printed
 
 
 @pytest.mark.parametrize(("model", "other"), [("bov", "embeddings.dim=8"), ("majority", "corpus.seed=2")])
@@ -200,6 +203,23 @@ def test_no_two_untrained_encoders_share_cached_scores(tmp_path: Path) -> None:
     assert len(made) == len(names)
 
 
+@pytest.mark.parametrize(
+    ("sentences", "said"),
+    [
+        (["a b"], "bov: 0 of 2 words (0.0%) have no vector; looked up in lower case, vectors times 0.5\n"),
+        (["A c", "B"], "warning: bov: 1 of 3 words (33.3%) have no vector; looked up in lower case, "),
+    ],
+)
+def test_a_bag_of_vectors_says_how_many_words_have_no_vector(
+    tmp_path: Path, sentences: list[str], said: str, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / "v.vec").write_text("2 2\na 2 2\nb 2 2\n")
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        config = compose("evaluate", ["embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}"])
+    untrained("bov", config, TinyCorpus(), sentences, tmp_path)
+    assert capsys.readouterr().err.startswith(said)
+
+
 def test_scores_by_logistic_regression_are_compared_with_the_papers_by_logistic_regression(
     lab: Lab, tmp_path: Path, capsys
 ) -> None:
@@ -228,6 +248,41 @@ def test_scores_by_logistic_regression_are_compared_with_the_papers_by_logistic_
 def test_an_unknown_model_is_answered_with_what_there_is(lab: Lab, tmp_path: Path, model: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         scored(lab, tmp_path, f"model={model}")
+
+
+def test_a_broken_run_is_refused_before_any_task_is_built(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    broken = shutil.copytree(finished_run, tmp_path / "broken")
+    (broken / "checkpoints" / "best.ckpt").write_bytes(b"PK")
+    with pytest.raises(InputError, match="damaged"):
+        scored(lab, tmp_path, f"model=[bov,{broken}]", "probes=trees", "probes.paths=[/no/such/trees]")
+
+
+def fails(sentences: list[str]) -> np.ndarray:
+    """A callable that cannot encode."""
+    raise ValueError(f"no memory left for {len(sentences)}")
+
+
+def test_what_was_scored_before_a_model_that_fails_is_shown(lab: Lab, tmp_path: Path, capsys) -> None:
+    models = "model=[call:tests.test_evaluate:lengths,call:tests.test_evaluate:fails]"
+    with pytest.raises(InputError, match="fails: the function failed, ValueError: no memory"):
+        scored(lab, tmp_path, models, "probes.tasks=[SentLen]")
+    (written,) = (tmp_path / "probing").iterdir()
+    assert f"{written}/probes.csv" in capsys.readouterr().out
+
+
+def test_two_checkpoints_of_a_run_have_two_names_in_every_table(
+    lab: Lab, finished_run: Path, tmp_path: Path, capsys
+) -> None:
+    best, last = (finished_run / "checkpoints" / f"{name}.ckpt" for name in ("best", "last"))
+    copy = shutil.copytree(finished_run, tmp_path / "copy") / "checkpoints" / "other.ckpt"
+    state = torch.load(last, weights_only=True)
+    torch.save(state | {"state_dict": {k: v * 0.5 for k, v in state["state_dict"].items()}}, copy)
+    done = scored(lab, tmp_path / "out", f"model=[{best},{copy}]", "probes.tasks=[BShift]")
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        show(done, compose("evaluate", ["model=bov", "published=null"]))
+    printed = capsys.readouterr().out
+    assert "(other.ckpt) minus" in printed
+    assert "(best.ckpt), percentage points" in printed
 
 
 @pytest.mark.parametrize("said", ["suite=nonsense", "protocol=nonsense", "device=gpu", "model= is missing"])
@@ -287,9 +342,9 @@ def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab: Lab, tm
         "downstream.tasks=MR",
         "protocol=senteval",
         "probes.classifier.l2=[0.5]",
-        "+probes.classifier.max_passes=4",
+        "probes.classifier.max_passes=4",
     ]
-    summed = "+probes.classifier.reduction=sum"
+    summed = "probes.classifier.reduction=sum"
     (mean,), (total,) = (scored(lab, tmp_path, *FIXED, tasks, *more, *extra) for extra in ([], [summed]))
     assert mean.scores.main[0].row.hyperparameters == {"l2": "0.5 0.5"}
     assert mean.folder != total.folder
@@ -302,7 +357,7 @@ def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab: Lab, tm
         ("downstream.kfold=1", "downstream.kfold=1: give the number of folds, 2 or more"),
         ("downstream.tasks=SNLI", "no downstream task SNLI"),
         ("probes.classifier.widths=[100]", "logistic regression; leave widths= and dropouts= out"),
-        ("+probes.classifier.reduction=sum", "reduction= is a setting of protocol=senteval"),
+        ("probes.classifier.reduction=sum", "reduction= is a setting of protocol=senteval"),
         ("model=[call:tests.test_evaluate:lengths,length]", "model=length: .* majority alone"),
     ],
 )

@@ -22,10 +22,10 @@ from tests.test_resume import behind, recorded
 from tests.test_train import assert_same_weights, weights
 
 NIGHTLY = settings.get_current_profile_name() == "nightly"
-KILLS, EACH = (50, 6) if NIGHTLY else (12, 2)  # in all, and at least so many in each phase
+KILLS, EACH = (50, 6) if NIGHTLY else (9, 1)  # in all, and at least so many in each phase
 SMALLER = ["corpus.size=150", "probes.tasks=[SentLen,BShift]", "probes.classifier.widths=[0]"]
 SMALLER += [f"probes.{split}_size=40" for split in ("train", "dev", "test")]
-SETTINGS = [*TINY, *SMALLER, "checkpoint_every_n_steps=3"]
+SETTINGS = [*TINY, *SMALLER, "checkpoints.every_n_steps=3"]
 
 
 def killed_after(seconds: float | None, arguments: list[str], watched: Path, death: Death | None) -> str | None:
@@ -122,7 +122,7 @@ def test_a_disk_that_takes_nothing_more_ends_in_one_line_and_the_run_goes_on_lat
     lab: Lab, finished_run: Path, tmp_path: Path, fault: Callable[..., None], reason: str
 ) -> None:
     run, failed = tmp_path / "disk" / "run", tmp_path / "failed"
-    arguments = lab.settings(run, "checkpoint_every_n_steps=2")
+    arguments = lab.settings(run, "checkpoints.every_n_steps=2")
     errors = on_a_disk(fault, tmp_path, arguments, tmp_path / "said", failed)
     assert reason in errors
     assert f"python train.py resume={run}" in errors

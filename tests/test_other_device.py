@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -20,6 +19,7 @@ from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
 from probes.description_length import description_length
 from probes.downstream.folds import nested
 from probes.downstream.relatedness import regression
+from tests.commands import FORKS
 from tests.silent import silent_trainer
 from tests.test_every_encoder import CONFIGS, WIDTH
 from tests.test_every_encoder import build as encoder_of
@@ -29,13 +29,13 @@ from training.finite import StopsWhereNotFinite
 WORDS = ["the", "a", "cat", "dog", "sees", "hears", "and"]
 SENTENCES = ["the cat sees a dog", "a dog", "the dog hears the cat and a dog sees the cat", "and", "a dog", ""]
 GRID = Grid(widths=(4, 9), dropouts=(0.0, 0.2), l2=(1e-5, 1e-2))
-PUBLISHED = replace(GRID, protocol="senteval", block=20, max_passes=60)
+PUBLISHED = replace(GRID, protocol="senteval", block=4, max_passes=8)  # each step is slow on the pretended device
 
 
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[Callable[..., Any]]:
     """A function of the other device's name and of more, called in a process that has the device."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, FORKS) as pool:
         yield lambda function, *more: pool.submit(_there, function, *more).result()
 
 
@@ -56,7 +56,7 @@ def labelled(sentences: int, seed: int, classes: int) -> Labelled:
 
 
 def parts(classes: int) -> list[Labelled]:
-    size = max(200, 6 * classes)
+    size = max(60, 2 * classes)
     return [labelled(sentences, seed, classes) for seed, sentences in enumerate((2 * size, size, size))]
 
 
@@ -79,7 +79,7 @@ def folds(device: str, protocol: str) -> float:
 
 def relatedness(device: str, protocol: str) -> float:
     found = [as_tensors(part._replace(labels=part.labels % 5 + 1.0), device) for part in parts(5)]
-    with patch("probes.downstream.relatedness.MOST_PASSES", 100):  # each step is slow on the pretended device
+    with patch("probes.downstream.relatedness.MOST_PASSES", 20):
         return 100 * regression(*found, (1.0, 5.0), Grid(protocol=protocol, l2=(1e-3,)).logistic(), 1)[0]
 
 
@@ -110,7 +110,7 @@ def test_probing_scores_equal_those_of_the_cpu(elsewhere: Callable, grid: Grid, 
 
 
 def test_the_sequential_reference_scores_like_the_grid(elsewhere: Callable) -> None:
-    few = replace(PUBLISHED, widths=(9,), dropouts=(0.0,), max_passes=20)
+    few = replace(PUBLISHED, widths=(9,), dropouts=(0.0,), max_passes=4)
     assert elsewhere(scores_one_by_one, few, 3) == pytest.approx(scores("cpu", few, 3), abs=3)
 
 

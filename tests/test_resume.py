@@ -92,7 +92,7 @@ def test_control_c_leaves_a_resumable_run_and_says_how_to_resume(lab: Lab, tmp_p
 
 def test_a_checkpoint_in_the_middle_of_an_epoch_resumes_exactly(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    process = lab.start(*lab.settings(run, "checkpoint_every_n_steps=3"))
+    process = lab.start(*lab.settings(run, "checkpoints.every_n_steps=3"))
     middle = run / "checkpoints" / "last.ckpt"
     while process.poll() is None and not middle.exists():
         time.sleep(0.005)

@@ -51,6 +51,18 @@ def test_tensorboard_shows_a_curve_per_task_and_the_score_of_the_objective(finis
     assert [point.step for point in events.Scalars("val/bleu")] == [1, 2]
 
 
+def test_tensorboard_has_a_chart_of_each_suite_with_a_line_for_each_task_and_a_picture_of_each_epoch(
+    finished_run: Path,
+) -> None:
+    rows = read_rows(finished_run / "probes.csv")
+    for task in ("SentLen", "BShift", "SubjNum"):
+        points = EventAccumulator(str(finished_run / "tensorboard" / task)).Reload().Scalars("all tasks/probing")
+        expected = [(row.epoch, pytest.approx(row.test_accuracy, abs=0.01)) for row in rows if row.task == task]
+        assert [(point.step, point.value) for point in points] == expected
+    pictures = EventAccumulator(str(finished_run / "tensorboard")).Reload().Images("curves")
+    assert [picture.step for picture in pictures] == [1, 2]
+
+
 def test_the_losses_of_steps_and_of_epochs_are_two_curves(finished_run: Path) -> None:
     events = EventAccumulator(str(finished_run / "tensorboard")).Reload()
     assert [point.step for point in events.Scalars("train/step_loss")] == [20]

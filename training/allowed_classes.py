@@ -18,13 +18,19 @@ from encoders.encoder import Encoder
 from encoders.load import class_in
 from objectives.objective import Objective
 from probes.classifiers.grid import Grid
+from training.schedules import RateSchedule
 
 SUITE = re.compile(r"(probes\.\w+\.(?:tasks|data))\.(\w+)")  # the two entry files of a suite
-KINDS: dict[str, tuple[type, ...]] = {
-    "datamodules": (Corpus, ResumableData, FromFile, Trained),
-    "encoders": (Encoder,),
-    "objectives": (Objective,),
-    "probes": (Grid,),
+# a part of objective=multitask, which has the places of a run too; the end of a place
+PART = re.compile(r"^(?:parts|(?:objective|datamodule)\.settings)\.\w+\.|\._target_$")
+PLACES: dict[str, tuple[str, tuple[type, ...]]] = {  # of a class: its package, and what it is
+    "corpus": ("datamodules", (Corpus,)),
+    "datamodule": ("datamodules", (ResumableData,)),
+    "embeddings.source": ("datamodules", (FromFile, Trained)),
+    "encoder": ("encoders", (Encoder,)),
+    "objective": ("objectives", (Objective,)),
+    "probes.classifier": ("probes", (Grid,)),
+    "schedule": ("training", (RateSchedule,)),
 }
 
 
@@ -40,9 +46,9 @@ def only_ours(config: DictConfig, path: Path | str, allow: Sequence[str] = ()) -
         raise InputError(f"{path}: {in_one_line(error)}") from None
     for name, value in _values(settings):
         package = str(value).partition(".")[0]
-        if name.endswith("_target_") and package not in allow and not _is_ours(str(value)):
+        if name.endswith("_target_") and package not in allow and not _is_ours(PART.sub("", name), str(value)):
             remedy = f"your own or a library's is allowed by allow=[{package}]"
-            raise InputError(f"{path}: {name} is {value}; a run has only classes of this project; {remedy}")
+            raise InputError(f"{path}: {name} is {value}; a run has only classes of this project there; {remedy}")
         if "${" in str(value):
             raise InputError(f"{path}: {name} is {value}; the settings of a run are plain values")
     made = OmegaConf.create(settings)
@@ -60,16 +66,20 @@ def _values(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, settings
 
 
-def _is_ours(target: str) -> bool:
-    package, _, rest = target.partition(".")
-    if package == "probes" and (found := SUITE.fullmatch(target)):
-        return _is_of_suite(*found.groups())
-    if package in KINDS:
-        return class_in([package], target, KINDS[package]) is not None
-    if target.startswith("torch.optim."):
-        found = vars(torch.optim).get(rest.removeprefix("optim."))
+def _is_ours(place: str, target: str) -> bool:
+    """Whether the class may stand at this place of the settings."""
+    if place in PLACES:
+        package, kinds = PLACES[place]
+        return class_in([package], target, kinds) is not None
+    if place == "objective.optimizer":
+        found = vars(torch.optim).get(target.removeprefix("torch.optim."))
         return isinstance(found, type) and issubclass(found, torch.optim.Optimizer)
-    return target == "pytorch_lightning.Trainer"
+    if place == "trainer":
+        return target == "pytorch_lightning.Trainer"
+    suite = SUITE.fullmatch(target)
+    if suite is None or not (place == "probes.source" or re.fullmatch(r"suites\.\w+", place)):
+        return False
+    return suite[1].endswith(".data" if place == "probes.source" else ".tasks") and _is_of_suite(*suite.groups())
 
 
 def _is_of_suite(module: str, name: str) -> bool:

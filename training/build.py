@@ -1,6 +1,7 @@
 """From the settings of a run to what it trains and probes."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from probes.evaluation import distinct_sentences
 from probes.suites import Suite, suites_of, tasks_of
 from probes.task import Task
 from training.devices import accelerator, is_first
+from training.initial import source_of, take_weights
 from training.run_folder import run_vectors
 
 
@@ -42,19 +44,25 @@ def build(config: DictConfig, run: Path) -> Built:
     suites = suites_of(config, corpus, cache)
     tasks = tasks_of(suites)
     refuse_without_decoder(config, tasks)
-    vectors = run_vectors(config, run, data, distinct_sentences(tasks), cache)
+    source = source_of(config, run)
+    vectors = run_vectors(config, run, data, distinct_sentences(tasks), cache, source)
 
     pl.seed_everything(config.seed, workers=True, verbose=False)  # weights depend on the seed alone
     embedding = WordEmbedding(vectors.matrix, freeze=config.embeddings.freeze)
     encoder = instantiate(config.encoder, input_dim=embedding.dim)
     known = {"data": data} if config.objective_name != "untrained" else {}
     module = instantiate(config.objective, encoder=encoder, embedding=embedding, seed=config.seed, **known)
-    frozen = FrozenEncoder(encoder, embedding, vectors.vocabulary, oov=vectors.lookup_oov, tokenize=corpus.tokenize)
+    if source:
+        take_weights(source, encoder)
+    spoken = corpus.source_language
+    tokens = corpus.tokenize if spoken == "en" else partial(corpus.tokenize, language=spoken)
+    frozen = FrozenEncoder(encoder, embedding, vectors.vocabulary, oov=vectors.lookup_oov, tokenize=tokens)
     keep_files(run, module)
     surprised = any(task.needs == "surprisal" for task in tasks)
     logprobs = TextLikelihood(frozen.encode, module.likelihood()).logprobs if surprised else None
     results, device = run / "probes.csv", probing_device(config)
-    probing = ProbingCallback(tasks, frozen, results, config.probes.every_n_epochs, config.seed, device, logprobs)
+    when = config.probes.every_n_epochs, config.seed, device, logprobs, config.probes.get("steps", ())
+    probing = ProbingCallback(tasks, frozen, results, *when)
     return Built(data, module, suites, probing)
 
 

@@ -6,7 +6,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
+import torch
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from hydra.utils import instantiate
@@ -19,7 +21,7 @@ from common.files import atomic_write, clear_unfinished
 from common.locks import locked, wait_for
 from common.made_with import made_with
 from datamodules.base import ResumableData
-from datamodules.word_vectors.store import RunVectors, load_run_vectors, save_run_vectors
+from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, save_run_vectors
 from encoders.load import read_checkpoint, read_config
 from objectives.objective import Objective
 from probes.evaluation import distinct_sentences
@@ -28,10 +30,22 @@ from probes.suites import Suite
 from training.allowed_classes import only_ours
 from training.checkpoints import LAST
 from training.devices import is_first, say, starts_others
+from training.initial import Source, words_of
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 PARTS = ("seed", "cache", "corpus", "datamodule", "objective", "embeddings", "encoder", "probes", "trainer")
-WRITTEN = ("vectors", "tensorboard", "metrics.csv", "probes.csv", "answers.csv", "curves.png")  # before a checkpoint
+WRITTEN = (  # before a checkpoint
+    *("vectors", "tensorboard", "csv", "wandb", "mlruns", "mlflow_run"),
+    *("metrics.csv", "probes.csv", "answers.csv", "curves.png"),
+)
+FOLDERS = ("checkpoints", "decoder", "not_finite", *WRITTEN[:6])
+SINCE: dict[str, Any] = {  # settings that older runs lack, with the value that changes nothing
+    "init": None,
+    "checkpoints": {"keep": "best_last", "every_n_epochs": None, "steps": [], "every_n_steps": None},
+    "early_stopping": {"patience": None},
+    "logger": ["tensorboard"],
+    "schedule": {"_target_": "training.schedules.RateSchedule"},
+}
 RUNNING = ".running"  # the lock in a run's folder, held while a process works on it
 
 
@@ -70,23 +84,47 @@ def settings_to_resume(run: Path, overrides: Sequence[str]) -> DictConfig:
         config.suites = OmegaConf.load(CONFIGS / "suite" / "probing.yaml").suites
     if lacking := [part for part in PARTS if part not in config]:
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(lacking)} in it; copy the whole run folder")
-    merged = OmegaConf.merge(config, OmegaConf.from_dotlist(list(overrides)))
+    merged = OmegaConf.merge(SINCE, config, OmegaConf.from_dotlist(list(overrides)))
     assert isinstance(merged, DictConfig)
     ours = only_ours(merged, run / "config.yaml", allow)
     check(ours)
+    if said := other_threads(ours):
+        say(said)
     return ours
+
+
+def other_threads(config: DictConfig) -> str:
+    """A line where the run began with another number of threads; empty where it has the same."""
+    before, now = OmegaConf.select(config, "made_with.threads"), torch.get_num_threads()
+    if before in (None, now):
+        return ""
+    same = f"for exactly the same result resume with OMP_NUM_THREADS={before}"
+    return f"threads: {before} when the run began, now {now}: sums differ in their last bits; {same}"
 
 
 @contextmanager
 def owned(run: Path) -> Iterator[None]:
-    """The folder of a run, for us alone. Raises InputError while another process has it."""
+    """The folder of a run, for us alone. Raises InputError while another process has it, if it is inside the folder of
+    another run, and if something in it leads to files elsewhere.
+    """
+    refuse_what_is_elsewhere(run)
     with locked(run / RUNNING) if is_first() else nullcontext(True) as ours:
         if not ours:
             raise InputError(f"{run}: another process works on this run; wait until it ends")
         if is_first():  # the others write nothing before all train
-            for folder in (run, run / "checkpoints", run / "vectors", run / "not_finite"):
+            for folder in (run, *(run / name for name in FOLDERS)):
                 clear_unfinished(folder)
         yield
+
+
+def refuse_what_is_elsewhere(run: Path) -> None:
+    """Raises InputError if work on the run would change files of another run or outside its folder."""
+    for above in run.absolute().parents:
+        if (above / "config.yaml").exists() and any((above / name).exists() for name in (RUNNING, "checkpoints")):
+            raise InputError(f"{run}: inside the folder of another run, {above}; choose a folder outside it")
+    for folder in (run / name for name in FOLDERS):
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise InputError(f"{folder}: a link or a file where a run has a folder; copy the whole run folder")
 
 
 def explained(run: Path) -> AbstractContextManager[None]:
@@ -102,21 +140,34 @@ def explained(run: Path) -> AbstractContextManager[None]:
     return one_line_errors(run, remedy, stopped if is_first() else "")
 
 
-def run_vectors(config: DictConfig, run: Path, data: ResumableData, probed: Sequence[str], cache: Path) -> RunVectors:
+def run_vectors(
+    config: DictConfig,
+    run: Path,
+    data: ResumableData,
+    probed: Sequence[str],
+    cache: Path,
+    begin_with: Source | None = None,
+) -> RunVectors:
     """The rows of word vectors that this run uses. The first process writes them to the run's folder once; from then
-    on all processes read them there. `probed` are the sentences of the tasks.
+    on all processes read them there. `probed` are the sentences of the tasks, `begin_with` what `init=` names.
     """
     written = run / "vectors" / "matrix.npy"
     if not written.exists() and not (run / "checkpoints").exists():
-        source = instantiate(config.embeddings.source)
-        store = source.vectors(data.source_sentences, data.fingerprint, cache)
+        source: Any = instantiate(config.embeddings.source)
+        reads = begin_with is None or isinstance(source, FromFile)
+        store: Any = source.vectors(data.source_sentences, data.fingerprint, cache) if reads else None
         if not is_first():
             wait_for(written, run / RUNNING)
             return load_run_vectors(run)
         vocabulary = data.vocabulary.extend(word for s in probed for word in s.split())
-        looked_up = store.lookup(vocabulary.words)
+        if begin_with:
+            vocabulary, looked_up = words_of(begin_with, vocabulary, store)
+            subwords = begin_with.vectors.lookup_oov.path
+            kept, scale = subwords if subwords.exists() else None, begin_with.vectors.scale
+        else:
+            looked_up, kept, scale = store.lookup(vocabulary.words), store.subwords_bin, store.scale
         say(looked_up.coverage)
-        save_run_vectors(run, vocabulary, looked_up.matrix, store.subwords_bin, store.scale)
+        save_run_vectors(run, vocabulary, looked_up.matrix, kept, scale, scaled=begin_with is not None)
     return load_run_vectors(run)
 
 

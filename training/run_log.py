@@ -15,6 +15,7 @@ class RunLog(pl.Callback):
 
     def __init__(self, metrics: Path) -> None:
         self.metrics = metrics
+        self.row: dict[str, float] = {}  # of the last epoch
         self._started = time.monotonic()
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
@@ -36,6 +37,6 @@ class RunLog(pl.Callback):
         seconds = time.monotonic() - self._started
         for logger in trainer.loggers:
             logger.log_metrics(scores | {"time/epoch": seconds}, step=epoch)
+        self.row = {"epoch": epoch, "step": trainer.global_step, **scores, "seconds": seconds}
         if trainer.is_global_zero:
-            row = {"epoch": epoch, "step": trainer.global_step, **scores, "seconds": seconds}
-            upsert_csv(self.metrics, [row], key=("epoch",))
+            upsert_csv(self.metrics, [self.row], key=("epoch",))

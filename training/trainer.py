@@ -1,6 +1,7 @@
 """Lightning's trainer with our callbacks, and the fit from the start or from the last checkpoint."""
 
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytorch_lightning as pl
@@ -8,24 +9,42 @@ import torch
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 from pytorch_lightning.callbacks import ModelCheckpoint
-from pytorch_lightning.loggers import TensorBoardLogger
 
-from common.errors import InputError
 from datamodules.base import ResumableData
-from encoders.load import read_checkpoint
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
-from training.checkpoints import LAST, AtomicCheckpoints, CheckpointEvery, newest_whole
+from training.checkpoints import (
+    LAST,
+    AtomicCheckpoints,
+    CheckpointEvery,
+    KeptWeights,
+    StepsAreReached,
+    newest_whole,
+)
 from training.devices import accelerator, strategy
+from training.early_stopping import StopsEarly
+from training.epoch_lines import EpochLines, wants_lines
 from training.finite import StopsWhereNotFinite
 from training.interrupt import StopsOnInterrupt
+from training.loggers import logger_names, loggers_of
+from training.progress import progress_bar
+from training.resumable import read_resumable
 from training.run_log import RunLog
+from training.tensorboard import TaskCharts
 
 
 def build_trainer(
-    config: DictConfig, run: Path, module: Objective, probing: ProbingCallback, data: ResumableData
+    config: DictConfig,
+    run: Path,
+    module: Objective,
+    probing: ProbingCallback,
+    data: ResumableData,
+    draw: Callable[[], Path] | None = None,
 ) -> pl.Trainer:
-    """Lightning's trainer with probing, the run's record, and checkpoints after every epoch."""
+    """Lightning's trainer with probing, the run's record, and checkpoints after every epoch.
+
+    `draw` draws the curves of the run, for its TensorBoard page.
+    """
     checkpoints = run / "checkpoints"
     # both after probing, so that a checkpointed epoch is a probed one; last after best, as it holds the state of best
     best = ModelCheckpoint(
@@ -37,17 +56,30 @@ def build_trainer(
         enable_version_counter=False,
     )
     last = ModelCheckpoint(checkpoints, "last", save_on_train_epoch_end=True, enable_version_counter=False)
-    within = CheckpointEvery(config.checkpoint_every_n_steps, checkpoints / LAST)
+    given = config.checkpoints
+    kept = KeptWeights(checkpoints, (given.every_n_epochs or 1) if given.keep == "every" else None, given.steps)
+    within = CheckpointEvery(given.every_n_steps, checkpoints / LAST)
+    reached = StepsAreReached({"checkpoints.steps": given.steps, "probes.steps": config.probes.get("steps") or []})
+    patience = config.early_stopping.patience
+    ends = [StopsEarly(module.score, module.mode, patience)] if patience else []
     record = RunLog(run / "metrics.csv")
+    shown: list[pl.Callback] = [EpochLines(record, probing)] if wants_lines(config) else []
+    if draw and "tensorboard" in logger_names(config):
+        shown.append(TaskCharts(probing, run / "tensorboard", draw))
     finite = StopsWhereNotFinite(data, run / "not_finite")
+    bar = [] if wants_lines(config) else [progress_bar()]
     theirs = {name: instantiate(config.trainer.get(name) or []) for name in ("callbacks", "logger")}
     return instantiate(
         config.trainer,
         accelerator=accelerator(config),
         strategy=strategy(config, module),
         default_root_dir=run,
-        logger=[TensorBoardLogger(run, name="tensorboard", version=""), *theirs["logger"]],
-        callbacks=[StopsOnInterrupt(), finite, record, *theirs["callbacks"], probing, within, best, last],
+        enable_progress_bar=not wants_lines(config),
+        logger=[*loggers_of(config, run), *theirs["logger"]],
+        callbacks=[
+            *(StopsOnInterrupt(), *bar, reached, finite, instantiate(config.schedule), *ends, record),
+            *(*theirs["callbacks"], probing, *shown, kept, within, best, last),
+        ],
         plugins=[AtomicCheckpoints()],
         _convert_="all",
     )
@@ -56,9 +88,7 @@ def build_trainer(
 def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: ProbingCallback, run: Path) -> None:
     """Train from the start or from the last checkpoint; an objective that trains nothing is probed once."""
     if module.trains:
-        last = newest_whole(run / "checkpoints", read_checkpoint)
-        if last:
-            refuse_foreign(last, module)
+        last = newest_whole(run / "checkpoints", lambda path: read_resumable(path, trainer, module))
         try:
             trainer.fit(module, data, ckpt_path=last, weights_only=True)
         except SystemExit:  # how Lightning ends on Ctrl-C
@@ -75,10 +105,3 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
         for name in ("best", "last"):
             state = {"state_dict": module.state_dict(), "epoch": 0, "global_step": 0}
             AtomicCheckpoints().save_checkpoint(state, run / "checkpoints" / f"{name}.ckpt")
-
-
-def refuse_foreign(path: Path, module: Objective) -> None:
-    """Raises InputError when a checkpoint is not one that this run could have written."""
-    checkpoint = read_checkpoint(path)
-    if "loops" not in checkpoint or checkpoint["state_dict"].keys() != module.state_dict().keys():
-        raise InputError(f"{path}: not a checkpoint of this run (other weights, or none of the training state)")

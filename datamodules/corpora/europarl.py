@@ -9,7 +9,7 @@ import numpy as np
 from common.errors import InputError
 from common.processes import parallel_map
 from common.text_files import count_lines, read_lines
-from datamodules.corpora.on_disk import Example, OnDisk, find_file
+from datamodules.corpora.on_disk import Example, OnDisk, find_file, refuse_languages
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Split
 from datamodules.text.tokenize import tokenize, tokenize_pair
@@ -22,15 +22,16 @@ class Europarl(OnDisk):
     """`europarl-v7.fr-en.en`, `europarl-v7.fr-en.fr` and so on; `.gz` or plain.
 
     Dev and test are two random sets of 10,000 lines each (a twentieth of a smaller corpus), drawn with `seed`.
-    `sentences` gives the English side of the first language pair that is present.
+    `sentences` gives the source language of the first language pair that is present.
     """
 
     name = "europarl"
     remedy = "get fr-en.tgz, de-en.tgz or fi-en.tgz of statmt.org/europarl (python -m datamodules.download europarl-fr)"
 
-    def __init__(self, root: str | None, size: int | None = None, seed: int = 1) -> None:
+    def __init__(self, root: str | None, size: int | None = None, seed: int = 1, source_language: str = "en") -> None:
+        refuse_languages(self.name, [source_language], ("en", *LANGUAGES))
         super().__init__(root, size)
-        self.seed = seed
+        self.seed, self.source_language = seed, source_language
 
     def files(self) -> list[Path]:
         return [path for pattern in ("europarl-v7.*", "*/europarl-v7.*") for path in self.root.glob(pattern)]
@@ -39,17 +40,22 @@ class Europarl(OnDisk):
         return f"{super().fingerprint()} seed {self.seed}"
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
-        if target not in LANGUAGES:
-            raise InputError(f"corpus europarl is read in {', '.join(LANGUAGES)}, not {target}")
-        english, other = self._file(target, "en"), self._file(target, target)
-        pairs = self._of(split, english, aligned(english, other))
-        return parallel_map(partial(tokenize_pair, language=target), self.cut(split, pairs))
+        refuse_languages(self.name, [target], ("en", *LANGUAGES))
+        source = self.source_language
+        if "en" not in (source, target):
+            raise InputError(f"corpus europarl has pairs with English alone, not {source}-{target}")
+        other = target if source == "en" else source
+        first, second = self._file(other, source), self._file(other, target)
+        pairs = self._of(split, first, aligned(first, second))
+        return parallel_map(partial(tokenize_pair, source=source, target=target), self.cut(split, pairs))
 
     def sentences(self, split: Split) -> Iterator[str]:
         there = [language for language in LANGUAGES if any(f".{language}-en." in path.name for path in self.files())]
-        english = self._file(there[0] if there else LANGUAGES[0], "en")
-        lines = self._of(split, english, read_lines(english))
-        return parallel_map(tokenize, (text for _, text in self.cut(split, lines)))
+        pair = (there[0] if there else LANGUAGES[0]) if self.source_language == "en" else self.source_language
+        file = self._file(pair, self.source_language)
+        lines = self._of(split, file, read_lines(file))
+        tokens = partial(tokenize, language=self.source_language)
+        return parallel_map(tokens, (text for _, text in self.cut(split, lines)))
 
     def _file(self, pair: str, language: str) -> Path:
         return find_file(self.root, f"europarl-v7.{pair}-en.{language}", self.remedy)

@@ -5,15 +5,14 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from common.errors import InputError
 from common.processes import parallel_map
 from common.text_files import read_lines
-from datamodules.corpora.on_disk import OnDisk, find_file
+from datamodules.corpora.on_disk import OnDisk, find_file, refuse_languages
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Split
 from datamodules.text.tokenize import tokenize, tokenize_pair
 
-LANGUAGES = ("fr", "de", "cs")
+LANGUAGES = ("en", "fr", "de", "cs")
 
 
 class Multi30k(OnDisk):
@@ -26,18 +25,23 @@ class Multi30k(OnDisk):
     )
     splits: ClassVar = {"train": "train", "dev": "val", "test": "test_2016_flickr"}
 
+    def __init__(self, root: str | None, size: int | None = None, source_language: str = "en") -> None:
+        refuse_languages(self.name, [source_language], LANGUAGES)
+        super().__init__(root, size)
+        self.source_language = source_language
+
     def files(self) -> list[Path]:
         return [path for name in self.splits.values() for path in self.root.glob(f"{name}.*")]
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
-        if target not in LANGUAGES:
-            raise InputError(f"corpus multi30k is translated into {', '.join(LANGUAGES)}, not {target}")
-        pairs = aligned(self._file(split, "en"), self._file(split, target))
-        return parallel_map(partial(tokenize_pair, language=target), self.cut(split, pairs))
+        refuse_languages(self.name, [target], LANGUAGES)
+        pairs = aligned(self._file(split, self.source_language), self._file(split, target))
+        tokens = partial(tokenize_pair, source=self.source_language, target=target)
+        return parallel_map(tokens, self.cut(split, pairs))
 
     def sentences(self, split: Split) -> Iterator[str]:
-        lines = self.cut(split, read_lines(self._file(split, "en")))
-        return parallel_map(tokenize, (text for _, text in lines))
+        lines = self.cut(split, read_lines(self._file(split, self.source_language)))
+        return parallel_map(partial(tokenize, language=self.source_language), (text for _, text in lines))
 
     def _file(self, split: Split, language: str) -> Path:
         return find_file(self.root, f"{self.split_name(split)}.{language}", self.remedy)

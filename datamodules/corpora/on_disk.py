@@ -1,6 +1,6 @@
 """The base of all corpora in files: a root that must exist, a size limit for train, a fingerprint."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -32,11 +32,12 @@ class OnDisk(Corpus):
         raise NotImplementedError
 
     def fingerprint(self) -> str:
-        return f"{self.name} {FORMAT} {self.root.resolve()} size {self.size} {state_of(self.files())}"
+        spoken = "" if self.source_language == "en" else f" {self.source_language}"
+        return f"{self.name} {FORMAT} {self.root.resolve()} size {self.size} {state_of(self.files())}{spoken}"
 
     @staticmethod
-    def tokenize(raw: str) -> str:
-        return tokenize(raw)
+    def tokenize(raw: str, language: str = "en") -> str:
+        return tokenize(raw, language)
 
     def cut(self, split: Split, examples: Iterable[Example]) -> Iterator[Example]:
         """The examples of a split, cut to `size`."""
@@ -46,6 +47,13 @@ class OnDisk(Corpus):
         if split not in self.splits:
             raise InputError(f"corpus {self.name} has no {split} split: it comes as {', '.join(self.splits)}")
         return self.splits[split]
+
+
+def refuse_languages(name: str, asked: Iterable[str], there: Sequence[str]) -> None:
+    """Raises InputError for a language that a corpus does not have."""
+    for language in asked:
+        if language not in there:
+            raise InputError(f"corpus {name} is in {', '.join(there)}, not in {language} (corpus.source_language=)")
 
 
 def find_file(root: Path, name: str, remedy: str) -> Path:

@@ -7,13 +7,15 @@ from datamodules.text.tokenize import tokenize
 class PerhapsTokenized(DocumentCorpus):
     """`tokenized`: the text is already tokenised, with spaces between tokens."""
 
-    def __init__(self, root: str | None, size: int | None = None, tokenized: bool = False) -> None:
+    def __init__(
+        self, root: str | None, size: int | None = None, tokenized: bool = False, source_language: str = "en"
+    ) -> None:
         super().__init__(root, size)
-        self.tokenized = tokenized
+        self.tokenized, self.source_language = tokenized, source_language
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} tokenized {self.tokenized}"
 
     def tokens(self, text: str) -> str:
         """The text with single spaces between its tokens."""
-        return " ".join(text.split()) if self.tokenized else tokenize(text)
+        return " ".join(text.split()) if self.tokenized else tokenize(text, self.source_language)

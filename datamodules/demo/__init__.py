@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from itertools import count, islice
 
 from common.errors import InputError
+from datamodules.corpora.on_disk import refuse_languages
 from datamodules.corpus import Corpus, Document, Inference, Split
 from datamodules.demo.documents import Story, story
 from datamodules.demo.grammar import tree_of, words_of
 from datamodules.demo.inference import inference
 from datamodules.demo.meaning import SentencePlan
 
+LANGUAGES = ("en", "fr", "de", "fi")
 GRAMMAR = 3  # increase it when the same seed gives other text
 PROBE_FACTOR = 1000  # sentences of the probe split per training sentence; read only as far as needed
 
@@ -23,26 +25,29 @@ class Demo(Corpus):
 
     name = "demo"
 
-    def __init__(self, size: int = 5000, seed: int = 1) -> None:
+    def __init__(self, size: int = 5000, seed: int = 1, source_language: str = "en") -> None:
+        refuse_languages(self.name, [source_language], LANGUAGES)
         if not isinstance(size, int) or size < 1:
             raise InputError(f"corpus.size={size}: give a number of training sentences")
-        self.size, self.seed = size, seed
+        self.size, self.seed, self.source_language = size, seed, source_language
 
     def fingerprint(self) -> str:
-        return f"demo grammar {GRAMMAR} seed {self.seed} size {self.size}"
+        spoken = "" if self.source_language == "en" else f" {self.source_language}"
+        return f"demo grammar {GRAMMAR} seed {self.seed} size {self.size}{spoken}"
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
-        if target not in ("fr", "de", "fi"):
-            raise InputError(f"corpus demo speaks fr, de and fi, not {target}")
-        return ((words_of(said, "en"), words_of(said, target)) for said in self._plans(split))
+        refuse_languages(self.name, [target], LANGUAGES)
+        return ((words_of(said, self.source_language), words_of(said, target)) for said in self._plans(split))
 
     def sentences(self, split: Split) -> Iterator[str]:
-        return (words_of(said, "en") for said in self._plans(split))
+        return (words_of(said, self.source_language) for said in self._plans(split))
 
     def trees(self, split: Split) -> Iterator[str]:
+        self._refuse_others("trees (probes=corpus, objective=seq2tree)")
         return (tree_of(said) for said in self._plans(split))
 
     def documents(self, split: Split) -> Iterator[Document]:
+        self._refuse_others("documents")
         left = self._count(split)
         for found in self._stories(split):
             if left <= 0:
@@ -51,7 +56,12 @@ class Demo(Corpus):
             yield found.english()
 
     def inference(self, split: Split) -> Iterator[Inference]:
+        self._refuse_others("premise-hypothesis pairs")
         return (inference(self.seed, split, number) for number in range(self._count(split)))
+
+    def _refuse_others(self, view: str) -> None:
+        if self.source_language != "en":
+            raise InputError(f"corpus demo has {view} in English alone, not in {self.source_language}")
 
     def _plans(self, split: Split) -> Iterator[SentencePlan]:
         return islice((said for found in self._stories(split) for said in found.plans()), self._count(split))

@@ -7,10 +7,10 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, TypeVar
 
 from common.errors import NO_ROOM, InputError, in_one_line
 from common.text_files import open_packed
@@ -18,6 +18,8 @@ from common.text_files import open_packed
 ARCHIVES = (".zip", ".tgz", ".tar.gz", ".tar")
 LITTER = ("__MACOSX", ".DS_Store")
 MOST_FILES = 100_000
+LONGEST_HEADER = 1 << 20  # bytes of a member that is no file: a long name, or records about the next one
+FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE, tarfile.GNUTYPE_SPARSE)
 RATIO, SLACK = 100, 64 * 1024 * 1024  # allowed unpacked bytes per packed byte, plus a fixed allowance
 LONGEST_END, MANY = (
     22 + 0xFFFF,
@@ -25,6 +27,7 @@ LONGEST_END, MANY = (
 )  # bytes of the last record of a zip; its count if a ZIP64 record has the real one
 DAMAGED = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError)
 BROKEN = (*DAMAGED, OSError, RuntimeError, ValueError, IndexError)
+Member = TypeVar("Member")
 
 
 def check(path: Path, name: str) -> None:
@@ -36,9 +39,11 @@ def check(path: Path, name: str) -> None:
             if damaged:
                 raise InputError(f"{name}: {damaged[:80]!r} inside is damaged")
         elif name.endswith((".gz", ".tgz", ".bz2")):
+            left = _allowance(path)
             with open_packed(path, name) as file:
-                while file.read(1 << 20):
-                    pass
+                while block := file.read(1 << 20):
+                    if (left := left - len(block)) < 0:
+                        raise _bomb(path)
     except BROKEN as error:
         raise _explained(path, error) from None
 
@@ -49,35 +54,63 @@ def unpack(path: Path, folder: Path) -> None:
     Raises InputError, perhaps after some files were written, for a corrupt archive, for a member that is outside the
     folder, a link or a device, and for an archive bomb. Raises OSError for a disk error.
     """
-    left = RATIO * path.stat().st_size + SLACK
+    left, written = _allowance(path), 0
     try:
-        for count, (name, open_member) in enumerate(_members(path), start=1):
+        for name, open_member in _members(path):
+            written += 1
             target = folder / _inside(name, path)
             target.parent.mkdir(parents=True, exist_ok=True)
             with open_member() as source, target.open("wb") as file:
                 while block := source.read(1 << 20):
-                    left -= len(block)
-                    if left < 0 or count > MOST_FILES:
-                        raise InputError(
-                            f"{path}: far more bytes unpacked than packed (an archive bomb?); not unpacked"
-                        )
+                    if (left := left - len(block)) < 0:
+                        raise _bomb(path)
                     file.write(block)
     except BROKEN as error:
         raise _explained(path, error) from None
+    if not written:
+        raise InputError(f"{path}: no files in it; not unpacked")
+
+
+def _allowance(path: Path) -> int:
+    """How many bytes may come out of an archive."""
+    return RATIO * path.stat().st_size + SLACK
+
+
+def _bomb(path: Path) -> InputError:
+    return InputError(f"{path}: far more bytes unpacked than packed (an archive bomb?); not unpacked")
+
+
+class _TarInfo(tarfile.TarInfo):
+    """A member of a tar. A header that would fill the memory is refused: tarfile reads long names and records whole."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_TarInfo":
+        made = super().frombuf(buf, encoding, errors)
+        if made.type not in FILES and made.size > LONGEST_HEADER:
+            raise tarfile.TarError(f"a header of {made.size:,} bytes")
+        return made
+
+
+def _counted(members: Iterable[Member], path: Path) -> Iterator[Member]:
+    """The members; also folders and links count. Raises InputError for too many."""
+    for count, member in enumerate(members, start=1):
+        if count > MOST_FILES:
+            raise InputError(f"{path}: more than {MOST_FILES:,} files (an archive bomb?); not unpacked")
+        yield member
 
 
 def _members(path: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
     """The regular files of an archive."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as zipped:
-            for info in _entries(zipped, path):
+            for info in _counted(_entries(zipped, path), path):
                 if stat.S_ISLNK(info.external_attr >> 16):
                     raise InputError(f"{path}: {info.filename[:80]!r} is a link; not unpacked")
                 if not info.is_dir() and not _litter(info.filename):
                     yield info.filename, partial(zipped.open, info)
         return
-    with tarfile.open(path) as tarred:
-        for member in tarred:
+    with tarfile.open(path, tarinfo=_TarInfo) as tarred:
+        for member in _counted(tarred, path):
             if not member.isfile() and not member.isdir():
                 raise InputError(f"{path}: {member.name[:80]!r} is a link or a device; not unpacked")
             if member.isfile() and not _litter(member.name):

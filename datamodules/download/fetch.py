@@ -7,9 +7,9 @@ from pathlib import Path
 
 import requests
 from tqdm import tqdm
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, LocationParseError
 
-from common.errors import InputError
+from common.errors import InputError, in_one_line
 from common.files import atomic_write
 from datamodules.download.archives import ARCHIVES, check, unpack
 from datamodules.download.catalogue import Entry, state
@@ -79,6 +79,10 @@ def _fetch(url: str, part: Path, homepage: str) -> None:
             if _append(url, part, homepage):
                 return
             why = "the connection broke off"
+        except (ValueError, LocationParseError) as error:  # requests raises ValueErrors for these
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{url}: not an address ({in_one_line(error)})") from None
         except (requests.RequestException, HTTPError) as error:
             why = type(error).__name__
         except OSError as error:

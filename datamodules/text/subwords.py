@@ -10,7 +10,7 @@ from typing import NamedTuple
 import sentencepiece
 
 from common.errors import InputError
-from common.files import atomic_write
+from common.files import atomic_write, refuse_special
 from datamodules.arrays import chunks
 from datamodules.batches import PADDING, UNKNOWN
 
@@ -68,6 +68,7 @@ class Subwords:
     def load(cls, path: Path) -> "Subwords":
         """Read a model that `train` wrote."""
         try:
+            refuse_special(path)
             return cls(path.read_bytes())
         except (OSError, RuntimeError) as error:
             raise InputError(f"{path}: not a SentencePiece model ({error}); delete its folder to rebuild it") from None

@@ -22,9 +22,9 @@ def tokenize(text: str, language: str = "en") -> str:
     return " ".join(" ".join(tokens).split())
 
 
-def tokenize_pair(pair: tuple[str, str], language: str) -> tuple[str, str]:
-    """An English sentence and its translation."""
-    return tokenize(pair[0]), tokenize(pair[1], language)
+def tokenize_pair(pair: tuple[str, str], source: str, target: str) -> tuple[str, str]:
+    """A sentence and its translation."""
+    return tokenize(pair[0], source), tokenize(pair[1], target)
 
 
 def split_sentences(text: str) -> Iterator[str]:

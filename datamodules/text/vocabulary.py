@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from common.errors import InputError
-from common.files import atomic_write
+from common.files import atomic_write, refuse_special
 from datamodules.batches import UNKNOWN
 
 SPECIALS = ("<pad>", "<unk>")  # rows 0 and 1
@@ -55,6 +55,7 @@ class Vocabulary:
         """Read what `save` wrote. Raises InputError naming file and line."""
         if not path.exists():
             raise InputError(f"{path}: missing; a run folder keeps its words there, copy the whole folder")
+        refuse_special(path)
         *lines, rest = path.read_bytes().split(b"\n")
         first: dict[str, int] = {}
         for line, text in enumerate(lines, start=1):

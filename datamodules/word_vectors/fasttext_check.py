@@ -7,14 +7,18 @@ from pathlib import Path
 import numpy as np
 
 from common.errors import InputError
+from common.files import refuse_special
 
 MAGIC, NEWEST = 793712314, 12
+LONGEST_NGRAM = 100  # characters; a longer one is in no model, and all n-grams of a word are made at once
+LONGEST_WORD, MOST = 1 << 16, 10**15  # bytes; occurrences
 CENTROIDS = 256  # per part of a product quantiser
 BEHIND_WORD = 1 + 8 + 1  # null byte, count, type (0 for words, which come first; 1 for labels)
 
 
 def check_bin(path: Path) -> None:
     """Raises InputError if a file is not a fastText model, or its size does not fit its header."""
+    refuse_special(path)
     size = path.stat().st_size
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -28,8 +32,9 @@ def check_bin(path: Path) -> None:
         raise InputError(
             f"{path}: cut off after {size:,} bytes; delete it, and get or make the fastText model again"
         ) from None
-    except _Damaged:
-        raise InputError(f"{path}: not a fastText model, or damaged; delete it, and get or make it again") from None
+    except _Damaged as error:
+        said = str(error) or "not a fastText model, or damaged; delete it, and get or make it again"
+        raise InputError(f"{path}: {said}") from None
     if end != size:
         raise InputError(
             f"{path}: {size:,} bytes instead of {end:,}; delete it, and get or make the fastText model again"
@@ -48,19 +53,26 @@ class _Reader:
 
     def end(self) -> int:
         """The offset of the end of the model; may be larger than the file."""
-        magic, version, dim, *_, bucket, _, _, _, _ = self._take("<14id")
-        _expect(magic == MAGIC and version <= NEWEST and dim >= 1)
+        magic, version, *arguments, _ = self._take("<14id")  # the last one is the sampling threshold
+        dim, bucket, longest = arguments[0], arguments[8], arguments[10]
+        _expect(magic == MAGIC and version <= NEWEST and dim >= 1 and longest <= LONGEST_NGRAM)
+        _expect(bucket >= 1 or (bucket == 0 and longest <= 0))  # a hash is divided by it
         entries, words, labels, _, pruned = self._take("<3i2q")
-        _expect(entries >= 1 and words >= 0 and words + labels == entries)
+        _expect(entries >= 1 and words >= 0 and labels >= 0 and words + labels == entries)
         for place in range(entries):
             if (null := self.data.find(b"\0", self.at)) < 0:
                 raise ValueError("a word without an end")
+            _expect(null - self.at <= LONGEST_WORD)
             self.at = null + BEHIND_WORD
+            (count,) = struct.unpack_from("<q", self.data, null + 1)
+            _expect(0 <= count < MOST)  # more ends in a broken Huffman tree
             _expect(self.data[self.at - 1] == (place >= words))  # words first, then labels; else the counts are wrong
         self._kept_subwords(max(0, pruned), bucket)
         (quantised,) = self._take("<?")
         rows, columns = self._matrix(quantised)
         _expect(columns == dim and rows == words + (bucket if pruned < 0 else pruned))
+        if entries > rows:  # a label may be looked up too, in the rows after those of the words
+            raise _Damaged("a classifier with labels beyond its matrix; give its vectors as a .vec file")
         (output_quantised,) = self._take("<?")
         _expect(self._matrix(quantised and output_quantised)[1] == dim)
         return self.at

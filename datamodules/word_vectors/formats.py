@@ -1,7 +1,7 @@
 """Reads word-vector files: fastText `.vec` and `.bin`, GloVe `.txt`, plain or gzipped."""
 
-import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 from tqdm import tqdm
 
 from common.errors import InputError
+from common.scratch import scratch
 from common.text_files import read_lines
 from datamodules.arrays import ArrayFile
 from datamodules.word_vectors.fasttext_check import check_bin
@@ -28,8 +29,8 @@ def read_vectors(path: Path, out: Path | None = None) -> tuple[list[str], np.nda
     if first is None:
         raise InputError(f"{path}: no words in it")
     words: list[str] = []
-    with tempfile.TemporaryDirectory() as nowhere:
-        store = out or Path(nowhere) / "matrix.npy"
+    with nullcontext(out.parent) if out else scratch() as place:
+        store = out or place / "matrix.npy"
         with ArrayFile(store, np.float32, first[1].shape) as matrix:
             for word, vector in chain([first], rows):
                 matrix.append(vector[None])

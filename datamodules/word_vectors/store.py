@@ -10,9 +10,9 @@ import math
 import shutil
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,8 @@ RUN_SUBWORDS_LIMIT = 100 * 2**20  # bytes; a larger fastText .bin is not copied 
 ReadSentences = Callable[[], Iterable[str]]  # returns the source sentences of the run
 COMPARED = 200  # words compared to check that a run was made from a store
 SCALED_BY = 50_000  # rows of a store from which its scale is computed
+CAPITALS = 0.001  # share of the words with capitals up to which a file counts as lower-cased
+FORMAT = 2  # of a store; raised when stores of before lack something
 INDEX = np.dtype([("hash", "<u8"), ("row", "<i8")])
 
 
@@ -50,25 +52,35 @@ class LookupResult(NamedTuple):
 class WordVectors:
     """An open store: words to vectors."""
 
-    def __init__(self, folder: Path, subwords_bin: Path | None = None) -> None:
-        self.folder = folder
+    def __init__(
+        self, folder: Path, subwords_bin: Path | None = None, lowercase: bool = False, scale: float | None = None
+    ) -> None:
+        self.folder, self.lowercase, self.given_scale = folder, lowercase, scale
         self.matrix = np.load(folder / "matrix.npy", mmap_mode="r")
         self._index = np.load(folder / "hashes.npy", mmap_mode="r")
         self.subwords_bin = subwords_bin
 
+    def __reduce__(self) -> tuple[type["WordVectors"], tuple[Path, Path | None]]:
+        """Pickled as the names of its files, which stay where they are."""
+        return WordVectors, (self.folder, self.subwords_bin)
+
     @cached_property
     def scale(self) -> float:
-        """The factor that makes the mean square of the entries 1, over the first vectors (the most frequent words).
+        """What a model multiplies the vectors by, unless given the factor that makes the mean square of the entries 1,
+        over the first vectors (the most frequent words).
 
         Weight initialisation assumes this scale. With smaller entries all sentence vectors are nearly equal at the
         start, and a decoder learns to ignore them.
         """
+        if self.given_scale is not None:
+            return self.given_scale
         some = self.matrix[:SCALED_BY]
         known = some[np.any(some, axis=1)]
         return float(1 / np.sqrt(np.square(known, dtype=np.float64).mean())) if len(known) else 1.0
 
     def lookup(self, words: Sequence[str]) -> LookupResult:
         """The vectors of `words`; the special rows of a vocabulary are zero and count as found."""
+        asked, words = words, [word.lower() for word in words] if self.lowercase else words
         wanted = np.array([_hash(word) for word in words], dtype="<u8")
         at = np.searchsorted(self._index["hash"], wanted).clip(max=len(self._index) - 1)
         found = self._index["hash"][at] == wanted
@@ -76,7 +88,7 @@ class WordVectors:
         rows = self._index["row"][at[found]]
         by_place = np.argsort(rows)  # read the file in order
         matrix[np.flatnonzero(found)[by_place]] = self.matrix[rows[by_place]]
-        special = np.array([word in SPECIALS for word in words])
+        special = np.array([word in SPECIALS for word in asked])
         matrix[special] = 0
         composed = np.zeros(len(words), dtype=bool)
         unknown = np.flatnonzero(~found & ~special).tolist() if self.subwords_bin else []
@@ -96,10 +108,15 @@ def open_store(path: Path, cache: Path) -> WordVectors:
     if not path.is_file():
         raise InputError(f"{path}: no such file; give embeddings.path= a .vec, GloVe .txt or fastText .bin file")
     state = path.stat()
-    key = hashlib.sha256(f"{path.resolve()} {state.st_size} {state.st_mtime_ns}".encode()).hexdigest()[:16]
+    key = hashlib.sha256(f"{FORMAT} {path.resolve()} {state.st_size} {state.st_mtime_ns}".encode()).hexdigest()[:16]
     folder = cache / f"vectors-{path.name}-{key}"
     build_once(folder, lambda work: _write_store(work, path))
     return WordVectors(folder, path if path.suffix == ".bin" else None)
+
+
+def has_capitals(folder: Path) -> bool:
+    """Whether a store has words with capitals."""
+    return bool(np.load(folder / "capitals.npy"))
 
 
 def _write_store(work: Path, path: Path) -> None:
@@ -109,10 +126,30 @@ def _write_store(work: Path, path: Path) -> None:
     index["row"] = np.arange(len(words))
     index.sort(order=["hash", "row"])  # a lookup finds the first row of a repeated word
     np.save(work / "hashes.npy", index)
+    np.save(work / "capitals.npy", sum(word != word.lower() for word in words) > CAPITALS * len(words))
 
 
 def _hash(word: str) -> int:
     return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
+
+
+class ComposedVectors:
+    """Vectors of words that a run does not have. The fastText model is opened at the first of them."""
+
+    def __init__(self, path: Path, scale: float) -> None:
+        self.path, self.scale = path, scale
+        self._model: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_model": None}  # an open model cannot be pickled
+
+    def __call__(self, word: str) -> np.ndarray | None:
+        """A vector (E,) composed of the word's character n-grams, or None where the run has no subwords."""
+        if not self.path.exists():
+            return None
+        self._model = self._model or open_bin(self.path)
+        vector = np.asarray(self._model.get_word_vector(word), dtype=np.float32) * np.float32(self.scale)
+        return vector if vector.any() else None
 
 
 class RunVectors:
@@ -128,17 +165,8 @@ class RunVectors:
         scale = read_numbers(folder / "scale.npy") if there else np.ones(1)
         if scale.size != 1 or not np.isfinite([scale.sum(), self.matrix.sum(dtype=np.float64)]).all():
             raise InputError(f"{folder}: numbers that are not finite, or not one scale; copy the whole run folder")
-        self._scale = float(scale.item())
-        self._bin = folder / "subwords.bin"
-        self._model: Any = None
-
-    def lookup_oov(self, word: str) -> np.ndarray | None:
-        """A vector (E,) composed of the word's character n-grams, or None where the run has no subwords."""
-        if not self._bin.exists():
-            return None
-        self._model = self._model or open_bin(self._bin)
-        vector = np.asarray(self._model.get_word_vector(word), dtype=np.float32) * np.float32(self._scale)
-        return vector if vector.any() else None
+        self.scale = float(scale.item())
+        self.lookup_oov = ComposedVectors(folder / "subwords.bin", self.scale)
 
     def extended(self, store: WordVectors) -> Callable[[str], np.ndarray | None]:
         """A lookup, in `store`, of words that are not in the run folder.
@@ -147,25 +175,34 @@ class RunVectors:
         """
         shared = store.lookup(self.vocabulary.words[:COMPARED])
         mine = np.asarray(self.matrix[: len(shared.matrix)])
-        there = shared.found | shared.composed
+        there = (shared.found | shared.composed) & mine.any(1)  # more words may have vectors with lowercase=auto
         if mine.shape != shared.matrix.shape or not np.allclose(
-            mine[there], shared.matrix[there] * np.float32(self._scale), rtol=1e-3, atol=1e-4
+            mine[there], shared.matrix[there] * np.float32(self.scale), rtol=1e-3, atol=1e-4
         ):
             other = "not the word vectors that this run was made from, so they are not used"
-            warnings.warn(f"{self._bin.parent}: {store.folder.name} holds {other}", stacklevel=2)
+            warnings.warn(f"{self.lookup_oov.path.parent}: {store.folder.name} holds {other}", stacklevel=2)
             return self.lookup_oov
 
-        def lookup(word: str) -> np.ndarray | None:
-            vector = store.lookup([word]).matrix[0] * np.float32(self._scale)
-            return vector if vector.any() else None
+        return partial(_looked_up, store, self.scale)
 
-        return lookup
+
+def _looked_up(store: WordVectors, scale: float, word: str) -> np.ndarray | None:
+    vector = store.lookup([word]).matrix[0] * np.float32(scale)
+    return vector if vector.any() else None
 
 
 def save_run_vectors(
-    run: Path, vocabulary: Vocabulary, matrix: np.ndarray, subwords_bin: Path | None = None, scale: float = 1.0
+    run: Path,
+    vocabulary: Vocabulary,
+    matrix: np.ndarray,
+    subwords_bin: Path | None = None,
+    scale: float = 1.0,
+    scaled: bool = False,
 ) -> None:
-    """Write `vectors/` of a run folder: words, their vectors times `scale`, and a small enough subword model."""
+    """Write `vectors/` of a run folder: words, their vectors times `scale`, and a small enough subword model.
+
+    `scaled`: the vectors are already times `scale`.
+    """
     folder = run / "vectors"
     vocabulary.save(folder / "words.txt")
     if subwords_bin and subwords_bin.stat().st_size <= RUN_SUBWORDS_LIMIT:
@@ -176,7 +213,7 @@ def save_run_vectors(
     with atomic_write(
         folder / "matrix.npy", binary=True
     ) as file:  # written last: its presence means that the folder is complete
-        np.save(file, matrix * np.float32(scale))
+        np.save(file, matrix if scaled else matrix * np.float32(scale))
 
 
 def load_run_vectors(run: Path) -> RunVectors:
@@ -188,16 +225,25 @@ def load_run_vectors(run: Path) -> RunVectors:
 
 
 class FromFile:
-    """`embeddings=file`: pretrained vectors."""
+    """`embeddings=file`: pretrained vectors.
 
-    def __init__(self, path: str | None) -> None:
+    `lowercase`: look up every word in lower case; "auto": if the file has no words with capitals. `scale`: of all
+    entries; None makes their mean square 1.
+    """
+
+    def __init__(
+        self, path: str | None, lowercase: bool | Literal["auto"] = "auto", scale: float | None = None
+    ) -> None:
         if not path:
             raise InputError("embeddings=file needs embeddings.path=FILE (.vec, GloVe .txt or fastText .bin)")
-        self.path = Path(path)
+        self.path, self.lowercase, self.scale = Path(path), lowercase, scale
 
     def vectors(self, sentences: ReadSentences, fingerprint: str, cache: Path) -> WordVectors:
         """The store of the file; the text of the run is not used."""
-        return open_store(self.path, cache)
+        store = open_store(self.path, cache)
+        store.lowercase = not has_capitals(store.folder) if self.lowercase == "auto" else bool(self.lowercase)
+        store.given_scale = self.scale
+        return store
 
 
 class Trained:

@@ -15,6 +15,7 @@ from torch import Tensor
 from probes.vectors import rows_at_once
 
 CHUNK = 2048  # sentences predicted at a time, at most
+RMSPROP_RATE, RMSPROP_DECAY = 1e-2, 0.99  # torch's defaults
 
 
 class Cell(NamedTuple):
@@ -49,8 +50,11 @@ class Cells:
     The first layers of all cells are one matrix product.
     """
 
-    def __init__(self, inputs: int, classes: int, cells: Sequence[Cell], seed: int, device: str = "cpu") -> None:
+    def __init__(
+        self, inputs: int, classes: int, cells: Sequence[Cell], seed: int, device: str = "cpu", optimiser: str = "adam"
+    ) -> None:
         """Initialise like torch's own layers after `torch.manual_seed(seed)`; `cells` in the order of a grid."""
+        self.optimiser = optimiser
         self.cells, self.classes, self.device = list(cells), classes, device
         self.masks: dict[tuple[int, float], torch.Generator] = {}
         weights, biases, heads = [], [], []
@@ -85,7 +89,10 @@ class Cells:
         back = self._backward(x, y, 1 / len(x) if scale is None else scale)
         torch.mm(back, x, out=self.gradients[0])
         torch.sum(back, -1, keepdim=True, out=self.gradients[1])
-        self._adam(rate)
+        if self.optimiser == "adam":
+            self._adam(rate)
+        else:
+            self._rmsprop()
 
     def _backward(self, x: Tensor, y: Tensor, scale: float) -> Tensor:
         """The gradient (H, B) of the first layers' outputs; writes the gradients of the second layers."""
@@ -140,6 +147,16 @@ class Cells:
                 amsgrad=False,
                 maximize=False,
             )
+
+    def _rmsprop(self) -> None:
+        """As torch's RMSprop with its defaults and L2."""
+        for l2, (parameters, gradients, _, squares) in self.by_l2.items():
+            slopes = torch._foreach_add(gradients, parameters, alpha=l2)
+            torch._foreach_mul_(squares, RMSPROP_DECAY)
+            torch._foreach_addcmul_(squares, slopes, slopes, value=1 - RMSPROP_DECAY)
+            scale = torch._foreach_sqrt(squares)
+            torch._foreach_add_(scale, 1e-8)
+            torch._foreach_addcdiv_(parameters, slopes, scale, value=-RMSPROP_RATE)
 
     def _arrange(self) -> None:
         """Compute the groups of cells, and the rows and views of each cell."""

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from probes.classifiers.cells import initial
+from probes.classifiers.cells import RMSPROP_DECAY, RMSPROP_RATE, initial
 from probes.classifiers.grid import Grid, Tensors
 
 RATE, BETAS, EPSILON = 1e-3, (0.9, 0.999), 1e-8  # of Adam
@@ -25,10 +25,11 @@ class Fold(NamedTuple):
 
 
 class FoldCells:
-    """F x K logistic regressions with equal initial weights; each trains like torch's `Linear` with Adam and L2."""
+    """F x K logistic regressions with equal initial weights; each trains like torch's `Linear` with L2."""
 
-    def __init__(self, inputs: int, classes: int, l2: Tensor, seed: int) -> None:
+    def __init__(self, inputs: int, classes: int, l2: Tensor, seed: int, optimiser: str = "adam") -> None:
         """`inputs`: D without the constant; `l2 (F, K)`."""
+        self.optimiser = optimiser
         start = torch.cat(initial((classes, inputs), torch.Generator().manual_seed(seed)), 1).to(l2.device)
         self.weights = start.repeat(*l2.shape, 1, 1)  # (F, K, C, D)
         self.l2 = l2[:, :, None, None]
@@ -45,6 +46,13 @@ class FoldCells:
         error *= share[:, None, None]
         slope = torch.bmm(error.view(folds, -1, x.shape[1]), x).view_as(weights)
         slope.addcmul_(weights, self.l2[:folds])
+        self._update(weights, slope, folds)
+
+    def _update(self, weights: Tensor, slope: Tensor, folds: int) -> None:
+        if self.optimiser == "rmsprop":
+            squares = self.squares[:folds].mul_(RMSPROP_DECAY).addcmul_(slope, slope, value=1 - RMSPROP_DECAY)
+            weights.addcdiv_(slope, squares.sqrt().add_(EPSILON), value=-RMSPROP_RATE)
+            return
         steps, means, squares = (state[:folds] for state in (self.steps, self.means, self.squares))
         steps += 1
         means.lerp_(slope, 1 - BETAS[0])
@@ -73,7 +81,8 @@ def train_folds(data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarr
     """
     x = torch.cat([data.x, torch.ones_like(data.x[:, :1])], 1)
     place = sorted(range(len(folds)), key=lambda fold: -len(folds[fold].train))
-    cells = FoldCells(data.x.shape[1], classes, torch.as_tensor(l2[place], dtype=x.dtype, device=x.device), seed)
+    values = torch.as_tensor(l2[place], dtype=x.dtype, device=x.device)
+    cells = FoldCells(data.x.shape[1], classes, values, seed, grid.optimiser)
     best, kept = torch.full(l2.shape, -1.0, dtype=torch.double, device=x.device), torch.empty_like(cells.weights)
     failures = torch.zeros(l2.shape, dtype=torch.long, device=x.device)
     passes = 0

@@ -10,7 +10,7 @@ from torch import Tensor
 from common.errors import InputError
 from probes.vectors import Streamed
 
-SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction")  # settings of Grid
+SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction", "optimiser")  # settings of Grid
 
 
 class Labelled(NamedTuple):
@@ -50,12 +50,15 @@ class Grid:
     batch: int = 64  # sentences
     reduction: Literal["mean", "sum"] = "mean"  # of the loss in a batch; sum: as on torch before 0.4.1
     memory_mb: int = 2048  # above the vectors: half for the features of a task, half for its classifiers
+    optimiser: Literal["adam", "rmsprop"] = "adam"  # with torch's rates: 0.001 and 0.01
 
     def __post_init__(self) -> None:
         if self.protocol not in ("modern", "senteval"):
             raise InputError(f"protocol={self.protocol}: give modern or senteval")
         if self.reduction not in ("mean", "sum"):
             raise InputError(f"reduction={self.reduction}: give mean or sum")
+        if self.optimiser not in ("adam", "rmsprop"):
+            raise InputError(f"optimiser={self.optimiser}: give adam or rmsprop")
         if self.block_mb is not None and (not isinstance(self.block_mb, int) or self.block_mb < 1):
             raise InputError(f"block_mb={self.block_mb}: give megabytes, such as 32")
         if not isinstance(self.memory_mb, int) or self.memory_mb < 1:
@@ -76,6 +79,11 @@ class Grid:
     def is_logistic(self) -> bool:
         """Whether there is no hidden layer."""
         return not any(self.widths)
+
+    @property
+    def open(self) -> bool:
+        """Whether the L2 values are the default ones, which `modern` continues where the best is at their end."""
+        return tuple(self.l2) == Grid.l2
 
     def logistic(self) -> "Grid":
         """Logistic regression over the same L2 values."""

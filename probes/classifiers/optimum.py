@@ -1,6 +1,8 @@
 """Multinomial logistic regression at its optimum for each L2 value: convex, so the result needs no seed."""
 
+from collections.abc import Callable, Sequence
 from math import sqrt
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -14,11 +16,35 @@ from probes.vectors import Streamed, rows_at_once
 
 ROWS = 4096  # sentences per product, at most; bounds the memory for scores
 ITERATIONS = 500  # of L-BFGS, at most; tens are usual
+FURTHER = 4  # powers of ten that are tried beyond the default L2 values, at most
 COVARIANCE_ROWS = 8  # sentences per input for the covariance, which only affects speed
 
 
+Result = TypeVar("Result")
+
+
+def best_of_l2(
+    grid: Grid, tried: Callable[[list[float]], Sequence[Result]], score: Callable[[Result], float]
+) -> tuple[float, Result]:
+    """The L2 value with the best score and its result; the smallest value wins a tie.
+
+    While the best of the default values is the smallest or the largest, alone, the next power of ten is tried too.
+    """
+    values = sorted(grid.l2)
+    found = dict(zip(values, tried(values), strict=True))
+    for _ in range(FURTHER):
+        best = max(sorted(found), key=lambda l2: score(found[l2]))
+        others = [score(found[l2]) for l2 in found if l2 != best]
+        if not grid.open or min(found) < best < max(found) or score(found[best]) <= max(others):
+            break
+        further = 10 * best if best == max(found) else best / 10
+        found[further] = tried([further])[0]
+    best = max(sorted(found), key=lambda l2: score(found[l2]))
+    return best, found[best]
+
+
 def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str) -> Fitted:
-    """The classifier with the best dev accuracy over the L2 values; the smallest value wins a tie."""
+    """The classifier with the best dev accuracy over the L2 values (`best_of_l2`)."""
     basis = row_space(train.x) if len(train.y) < train.x.shape[1] else None
     inner = train if basis is None else Tensors(train.x @ basis, train.y)
     found = principal_axes(inner.x)
@@ -29,7 +55,7 @@ def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str)
         right = int((predict(parameters, dev.x) == dev.y).sum())
         return Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
 
-    return max(on_all_cores(work, sorted(grid.l2), device), key=lambda cell: cell.dev_accuracy)
+    return best_of_l2(grid, lambda some: on_all_cores(work, some, device), lambda cell: cell.dev_accuracy)[1]
 
 
 def optimum(

@@ -24,7 +24,7 @@ def train_all(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int,
     best = Best((cell for block in jobs for cell in block), digits=2)
 
     def work(block: list[Cell]) -> None:  # creates its own cells, so that few are in memory at once
-        cells = Cells(inputs, classes, block, seed, device)
+        cells = Cells(inputs, classes, block, seed, device, grid.optimiser)
         found = train_with_early_stopping(cells, train, dev, grid, seed)
         best.add({Cell(cell.width, cell.dropout, cell.l2): cell for cell in found})
 

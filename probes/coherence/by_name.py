@@ -1,6 +1,6 @@
 """The names of `model=` that stand for models of the coherence suite without any training of an encoder."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,7 +12,7 @@ from probes.coherence.ngram import NgramModel
 from probes.surprisals import Pair, TokenLogprobs
 from probes.task import Needs
 
-ORDERS = {"unigram": 1, "ngram": 3}  # words of an n-gram
+ORDERS = {"unigram": 1, "ngram": 4}  # words and boundaries of an n-gram
 FORMS = "a run of skipthought or discourse, lm:PATH, ngram, unigram, length or call:MODULE:FUNCTION"
 
 
@@ -23,7 +23,7 @@ def surprisal_model(name: str, needs: set[Needs], corpus: Corpus, settings: Any)
     Raises InputError where the tasks need both of a function.
     """
     if name in ORDERS:
-        known = f"{name} {ORDERS[name]} {corpus.fingerprint()}"
+        known = f"{name} of NLTK {ORDERS[name]} {corpus.fingerprint()}"
         return Model("baseline", name, None, known, settings={"corpus": settings}, logprobs=_counted(corpus, name))
     if "surprisal" not in needs:
         return None
@@ -41,9 +41,18 @@ def _counted(corpus: Corpus, name: str) -> Any:
 
     @cache
     def model() -> NgramModel:
-        return NgramModel(corpus.sentences("train"), ORDERS[name])
+        return NgramModel(_running(corpus), ORDERS[name])
 
     def logprobs(pairs: Sequence[Pair]) -> list[TokenLogprobs]:
         return model().logprobs(pairs)
 
     return logprobs
+
+
+def _running(corpus: Corpus) -> Iterator[list[str]]:
+    """The training sentences of each document; where the corpus has no documents, each sentence by itself."""
+    if type(corpus).documents is Corpus.documents:
+        yield from ([sentence] for sentence in corpus.sentences("train"))
+        return
+    for document in corpus.documents("train"):
+        yield [said for section in document.sections for paragraph in section.paragraphs for said in paragraph]

@@ -201,6 +201,28 @@ def evaluate(tree: Formula, value: Callable[[Value], np.ndarray], syntaxgym: boo
         return np.where(tie, 0.5, strict)
 
 
+def margin(tree: Formula, value: Callable[[Value], np.ndarray]) -> np.ndarray:
+    """By how many bits the formula holds on N items, (N,); negative where it fails, 0 where it ties."""
+    if not isinstance(tree, Operation) or tree.symbol in "+-":
+        return evaluate(tree, value)
+    if tree.symbol in "&|":
+        return EXACT[tree.symbol](margin(tree.left, value), margin(tree.right, value))
+    with np.errstate(invalid="ignore"):
+        difference = evaluate(tree.right, value) - evaluate(tree.left, value)
+    return {"<": difference, ">": -difference, "=": -np.abs(difference)}[tree.symbol]
+
+
+def compared(text: str) -> tuple[Value, Value] | None:
+    """The two values of a formula `a < b` of one region; None for any other formula."""
+    tree = parse(text, syntaxgym=True)
+    if not isinstance(tree, Operation) or tree.symbol != "<":
+        return None
+    left, right = tree.left, tree.right
+    if isinstance(left, Value) and isinstance(right, Value) and left.region == right.region:
+        return left, right
+    return None
+
+
 EXACT: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "+": operator.add,
     "-": operator.sub,

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from common.call import function_named
+from datamodules.text.sentences import SEPARATOR
 from probes.surprisals import Pair, TokenLogprobs
 
-WORD = re.compile(r"\w+|[^\w\s]")
+WORD = re.compile(rf"{re.escape(SEPARATOR)}|\w+|[^\w\s]")
 
 
 class Called:
@@ -20,16 +21,6 @@ class Called:
         self.logprobs: Callable[[Sequence[Pair]], Sequence[tuple[list[str], np.ndarray, np.ndarray]]] = found
 
 
-def words_of(pair: Pair) -> tuple[list[str], np.ndarray, int]:
-    """Words and marks of context and continuation, their offsets (T, 2) in both together, how many are context.
-
-    A word that begins in the context and ends in the continuation is context.
-    """
-    found = list(WORD.finditer(pair[0] + pair[1]))
-    offsets = np.array([word.span() for word in found], np.int64).reshape(-1, 2)
-    return [word[0] for word in found], offsets, int((offsets[:, 0] < len(pair[0])).sum())
-
-
 class Length:
     """A control: each word costs one bit for each of its characters, in any context."""
 
@@ -38,6 +29,6 @@ class Length:
         return [self._one(pair) for pair in pairs]
 
     def _one(self, pair: Pair) -> TokenLogprobs:
-        words, offsets, before = words_of(pair)
-        own = offsets[before:] - len(pair[0])
-        return TokenLogprobs(words[before:], own, (own[:, 0] - own[:, 1]).astype(np.float64))
+        words = [word for word in WORD.finditer("".join(pair)) if word.start() >= len(pair[0])]
+        offsets = np.array([word.span() for word in words], np.int64).reshape(-1, 2) - len(pair[0])
+        return TokenLogprobs([word[0] for word in words], offsets, (offsets[:, 0] - offsets[:, 1]).astype(np.float64))

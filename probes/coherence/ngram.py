@@ -1,101 +1,89 @@
-"""An interpolated n-gram model of a text: what word frequencies and short contexts alone know of coherence."""
+"""An interpolated n-gram model of running text (NLTK): what word frequencies and short contexts know of coherence."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 
 import numpy as np
 
 from common.errors import InputError
-from probes.coherence.models import WORD, words_of
+from datamodules.text.sentences import SEPARATOR, sentences_of
+from probes.coherence.models import WORD
 from probes.surprisals import Pair, TokenLogprobs
 
-OFTEN = 2  # times that a word must occur to be a word of the model; all others are one unknown word
-UNKNOWN = 0
-
-
-class _Level(NamedTuple):
-    """The n-grams of one length. A context is the row of the n-gram one word shorter; the empty one is row 0."""
-
-    grams: np.ndarray  # (K,) int64 sorted: context * vocabulary size + word
-    counts: np.ndarray  # (K,)
-    totals: np.ndarray  # (contexts,) how many words follow a context
-    kinds: np.ndarray  # (contexts,) how many different words do
+OFTEN = 2  # times that a word must occur to be a word of the model; all others are unknown words
+UNKNOWN, BOUNDARY = "<UNK>", "</s>"
+KEPT = 1 << 16  # n-grams with a known probability in memory
 
 
 class NgramModel:
-    """Witten-Bell interpolation (Chen and Goodman 1998, section 2.5), down to the uniform distribution.
+    """Witten-Bell interpolation of NLTK (Chen and Goodman 1998, section 2.5).
 
     p(w|h) = (c(hw) + n(h) p(w|h')) / (c(h) + n(h)), where n(h) is the number of different words after h and h' is h
-    without its first word. `order=1` is the unigram control: a sum over a text does not depend on the order of words.
-    A text begins without a context.
+    without its first word; p(w) = c(w) / N. `order=1` is the unigram control: a sum over a text does not depend on the
+    order of words.
+
+    Contexts run across the sentences of a text, with a boundary between two sentences and around the text. `[SEP]` is
+    such a boundary. The others are context alone and have no surprisal.
+
+    Open vocabulary: words that occur once in the training text are one unknown word, counted one time more than they
+    occur. Its probability is shared equally by these words and any new one, so that no unknown word is more probable
+    than a word of the model is by itself.
     """
 
-    def __init__(self, texts: Iterable[str], order: int = 3) -> None:
-        """Raises InputError where the texts have no word."""
+    def __init__(self, texts: Iterable[Sequence[str]], order: int = 4) -> None:
+        """`texts`: sentences in order. Raises InputError where they have no word."""
+        from nltk.lm import Vocabulary, WittenBellInterpolated  # only now: it takes a second
+        from nltk.util import everygrams
+
         if order < 1:
             raise InputError(f"order={order}: an n-gram has at least one word")
-        words: Counter[str] = Counter()
-        rows, ages = [], []
-        place: dict[str, int] = {}
-        for text in texts:
-            found = WORD.findall(text)
-            words.update(found)
-            rows.append(np.array([place.setdefault(word, len(place)) for word in found], np.int64))
-            ages.append(np.arange(len(found)))
+        rows = [list(_with_boundaries(text)) for text in texts]
+        self.vocabulary = Vocabulary((word for row in rows for word in row), unk_cutoff=OFTEN, unk_label=UNKNOWN)
+        words = self.vocabulary.counts.keys() - {BOUNDARY, SEPARATOR}
         if not words:
             raise InputError("no words to count for an n-gram model; give a corpus with text")
-        kept = [word for word in place if words[word] >= OFTEN]
-        self.ids = {word: number for number, word in enumerate(kept, 1)}
-        self.size = len(kept) + 1
-        renamed = np.array([self.ids.get(word, UNKNOWN) for word in place])
-        self.levels = self._count(renamed[np.concatenate(rows)], np.concatenate(ages), order)
+        self.rare = sum(self.vocabulary.counts[word] < OFTEN for word in words)
+        names = {word: self._symbol(word) for word in self.vocabulary.counts}
+        self.order, self.model = order, WittenBellInterpolated(order, vocabulary=self.vocabulary)
+        self.model.counts.update(everygrams([names[word] for word in row], max_len=order) for row in rows)
+        self.model.counts.update([[(UNKNOWN,)]])
+        estimator = self.model.estimator
+        estimator._gamma = cache(estimator._gamma)  # it counts all words after a context each time
+        self.bits = lru_cache(KEPT)(self._bits)
 
-    def _count(self, ids: np.ndarray, ages: np.ndarray, order: int) -> list[_Level]:
-        """`ages (T,)`: how many words of the same text come before each of `ids (T,)`."""
-        levels, context, contexts = [], np.zeros(len(ids), np.int64), 1
-        for length in range(1, order + 1):
-            inside = ages >= length - 1
-            if not inside.any():
-                break
-            grams, rows, counts = np.unique(
-                context[inside] * self.size + ids[inside], return_inverse=True, return_counts=True
-            )
-            owners = grams // self.size
-            totals = np.bincount(owners, counts, minlength=contexts)
-            levels.append(_Level(grams, counts, totals, np.bincount(owners, minlength=contexts)))
-            gram = np.full(len(ids), -1)
-            gram[inside] = rows
-            context, contexts = _one_later(gram), len(grams)
-        return levels
+    def _symbol(self, word: str) -> str:
+        return BOUNDARY if word in (SEPARATOR, BOUNDARY) else str(self.vocabulary.lookup(word))
 
     def logprobs(self, pairs: Sequence[Pair]) -> list[TokenLogprobs]:
-        """All pairs as one long row of words."""
-        found = [words_of(pair) for pair in pairs]
-        ids = np.array([self.ids.get(word, UNKNOWN) for words, _, _ in found for word in words], np.int64)
-        ages = np.concatenate([np.arange(0), *(np.arange(len(words)) for words, _, _ in found)])
-        bits = np.log2(self.probabilities(ids, ages))
-        ends = np.cumsum([len(words) for words, _, _ in found])
-        return [
-            TokenLogprobs(words[before:], offsets[before:] - len(pair[0]), bits[end - len(words) + before : end])
-            for pair, (words, offsets, before), end in zip(pairs, found, ends, strict=True)
-        ]
+        """Words and marks; a word that begins in the context is context."""
+        return [self._one("".join(pair), len(pair[0])) for pair in pairs]
 
-    def probabilities(self, ids: np.ndarray, ages: np.ndarray) -> np.ndarray:
-        """p of each word given those before it in its text, (T,)."""
-        chance, context = np.full(len(ids), 1 / self.size), np.zeros(len(ids), np.int64)
-        for length, level in enumerate(self.levels, 1):
-            context = np.where(ages >= length - 1, context, -1)
-            wanted = context * self.size + ids
-            row = np.minimum(np.searchsorted(level.grams, wanted), len(level.grams) - 1)
-            seen = (context >= 0) & (level.grams[row] == wanted)
-            weight = np.where(context >= 0, level.totals[context] + level.kinds[context], 0)
-            mixed = np.where(seen, level.counts[row], 0) + level.kinds[context] * chance
-            chance = np.where(weight > 0, mixed / np.maximum(weight, 1), chance)
-            context = _one_later(np.where(seen, row, -1))
-        return chance
+    def _one(self, text: str, begin: int) -> TokenLogprobs:
+        history, tokens, spans, bits = [BOUNDARY], [], [], []
+        for start, end in sentences_of(text):
+            if history[-1] != BOUNDARY and not text.startswith(SEPARATOR, start):
+                history.append(BOUNDARY)
+            for word in WORD.finditer(text, start, end):
+                symbol = self._symbol(word[0])
+                if word.start() >= begin:
+                    tokens.append(word[0])
+                    spans.append((word.start() - begin, word.end() - begin))
+                    bits.append(self.bits(symbol, tuple(history[max(0, len(history) - self.order + 1) :])))
+                history.append(symbol)
+            history = history[-self.order :]
+        return TokenLogprobs(tokens, np.array(spans, np.int64).reshape(-1, 2), np.array(bits, np.float64))
+
+    def _bits(self, symbol: str, history: tuple[str, ...]) -> float:
+        """log2 p of a symbol after others."""
+        while history and history not in self.model.counts[len(history) + 1]:  # so that nothing is added to the counts
+            history = history[1:]
+        share = self.rare + 1 if symbol == UNKNOWN else 1
+        return math.log2(self.model.unmasked_score(symbol, history) / share)
 
 
-def _one_later(rows: np.ndarray) -> np.ndarray:
-    """What ends at each word, as what ends before the next."""
-    return np.concatenate([[-1], rows[:-1]]) if len(rows) else rows
+def _with_boundaries(sentences: Sequence[str]) -> Iterator[str]:
+    yield BOUNDARY
+    for sentence in sentences:
+        yield from WORD.findall(sentence)
+        yield BOUNDARY

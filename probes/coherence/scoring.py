@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probes.coherence.formula import Formula, Value, evaluate, parse, values_in
+from probes.coherence.formula import Formula, Value, evaluate, margin, parse, values_in
 from probes.coherence.regions import regions_of, text_of, values
 from probes.coherence.suite_file import TestSuite
 from probes.statistics import wilson
@@ -32,6 +32,7 @@ class SuiteScore(NamedTuple):
     values: np.ndarray  # (N, C, R) the suite's metric
     sums: np.ndarray  # (N, C, R)
     means: np.ndarray  # (N, C, R) per token; NaN where a region has none
+    margins: np.ndarray  # (N,) by how many bits all predictions hold; negative where one fails, NaN without a value
 
 
 def pairs_of(suite: TestSuite) -> list[Pair]:
@@ -68,12 +69,13 @@ def score_suite(suite: TestSuite, given: Mapping[Pair, TokenLogprobs], syntaxgym
         condition = suite.conditions.index(of.condition)
         return whole[:, condition] if of.region is None else own[:, condition, of.region - 1]
 
-    predictions = []
+    predictions, margins = [], []
     for text in suite.predictions:
         tree = parse(text, syntaxgym)
+        margins.append(np.broadcast_to(margin(tree, value), shape[:1]))
         truths = np.broadcast_to(evaluate(tree, value, syntaxgym), shape[:1])
         predictions.append(prediction_score(text, truths, _undefined(tree, value, shape[0])))
-    return SuiteScore(predictions, own, by_region["sum"], by_region["mean"])
+    return SuiteScore(predictions, own, by_region["sum"], by_region["mean"], np.min(margins, axis=0))
 
 
 def _tokens_of(suite: TestSuite, given: Mapping[Pair, TokenLogprobs]) -> tuple[np.ndarray, np.ndarray]:
@@ -95,30 +97,42 @@ def _undefined(tree: Formula, value: Callable[[Value], np.ndarray], items: int) 
 def prediction_score(formula: str, truths: np.ndarray, undefined: int) -> PredictionScore:
     """The share of items where it holds, `truths (N,)` as in PredictionScore, with its interval."""
     holds, total = float(truths.sum()), len(truths)
-    low, high = wilson(math.floor(holds), total)[0], wilson(math.ceil(holds), total)[1]
     ties = int((truths == 0.5).sum())
-    return PredictionScore(formula, truths, 100 * holds / total, low, high, ties, undefined)
+    return PredictionScore(formula, truths, 100 * holds / total, *with_ties(holds, total), ties, undefined)
+
+
+def with_ties(holds: float, total: int) -> tuple[float, float]:
+    """Wilson's 95% interval in percent; of the whole numbers on both sides where ties leave a half."""
+    return wilson(math.floor(holds), total)[0], wilson(math.ceil(holds), total)[1]
 
 
 def score_line(score: PredictionScore) -> str:
     """What a reader must know of a score: `62.5 [30.6, 86.3] of 8 items, 1 tie counted half`."""
     said = f"{score.percent:.1f} [{score.low:.1f}, {score.high:.1f}] of {len(score.truths)} items"
-    if score.ties:
-        said += f", {score.ties} {'tie' if score.ties == 1 else 'ties'} counted half"
-    if score.undefined:
-        said += f", {score.undefined} with a region that has no token"
-    return said
+    return said + also(score.ties, score.undefined)
 
 
-def token_records(suite: TestSuite, given: Mapping[Pair, TokenLogprobs]) -> Iterator[dict[str, Any]]:
-    """One record for each item and condition: its tokens, their characters, regions from 1 and bits."""
-    for item in suite.items:
+def also(ties: float, undefined: float) -> str:
+    """How many items tie or have no value: `, 1 tie counted half`."""
+    said = f", {ties:.0f} {'tie' if ties == 1 else 'ties'} counted half" if ties else ""
+    return said + (f", {undefined:.0f} with a region that has no token" if undefined else "")
+
+
+def token_records(
+    suite: TestSuite, given: Mapping[Pair, TokenLogprobs], margins: np.ndarray
+) -> Iterator[dict[str, Any]]:
+    """One record for each item and condition: its tokens, their characters, regions from 1 and bits.
+
+    `margins (N,)`: by how many bits all predictions of an item hold.
+    """
+    for item, holds_by in zip(suite.items, margins.tolist(), strict=True):
         for condition, regions in zip(suite.conditions, item.texts, strict=True):
             text = text_of(regions)
             tokens, offsets, logprobs = given["", text]
             yield {
                 "suite": suite.name,
                 "item": item.number,
+                "margin": round(holds_by, 6) if math.isfinite(holds_by) else None,
                 "condition": condition,
                 "text": text,
                 "tokens": tokens,

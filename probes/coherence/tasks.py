@@ -10,12 +10,16 @@ import numpy as np
 
 from common.errors import InputError
 from probes.coherence.data import read_suites
+from probes.coherence.formula import compared
 from probes.coherence.scoring import SuiteScore, pairs_of, prediction_score, score_suite, token_records
 from probes.coherence.suite_file import METRICS, TestSuite, fingerprint
 from probes.coherence.world import world_suites
 from probes.suites import Context
 from probes.surprisals import Surprisals
 from probes.task import Outcome, hashed
+
+TIES = "ties of "  # before a formula, among the details
+VERSION = 2  # raised when scores, details or records of the same items change
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Coherence:
 
     @property
     def fingerprint(self) -> str:
-        return hashed(fingerprint(self.items), self.syntaxgym)
+        return hashed(VERSION, fingerprint(self.items), self.syntaxgym)
 
     @property
     def test_items(self) -> str:
@@ -56,24 +60,38 @@ class Coherence:
         seconds = time.monotonic() - started
         return Outcome(whole.percent, whole.percent, whole.low, whole.high, holds(whole.truths), {}, details, seconds)
 
+    @property
+    def compared(self) -> list[str]:
+        """The names of its predictions as the paper's table of connectives has them: the suite, and the other word."""
+        return [name for formula in self.items.predictions if (name := compared_name(self.name, formula))]
+
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: predicts nothing in suite={self.suite}")
 
     def records(self, given: Surprisals) -> Iterator[dict[str, Any]]:
         """The tokens of every text with their regions and bits."""
-        return token_records(self.items, given)
+        return token_records(self.items, given, score_suite(self.items, given, self.syntaxgym).margins)
 
     def _details(self, found: SuiteScore) -> Iterator[tuple[str, float]]:
         """Scores of single predictions, and the mean over items of the sum and of the mean of each region."""
         yield "undefined", float(max(one.undefined for one in found.predictions))
         if len(found.predictions) > 1:
-            yield from ((one.formula, one.percent) for one in found.predictions)
+            for one in found.predictions:
+                yield one.formula, one.percent
+                if one.ties:
+                    yield f"{TIES}{one.formula}", float(one.ties)
         for kind, values in (("sum", found.sums), ("mean", found.means)):
             for place, condition in enumerate(self.items.conditions):
                 for region in range(len(self.items.regions)):
                     defined = values[:, place, region][~np.isnan(values[:, place, region])]
                     if len(defined):
                         yield f"{kind} {condition} {region + 1}", float(defined.mean())
+
+
+def compared_name(suite: str, formula: str) -> str:
+    """`connectives_as_causal since` for `(3;%as%) < (3;%since%)`; empty for a formula that compares otherwise."""
+    pair = compared(formula)
+    return f"{suite} {pair[1].condition}" if pair else ""
 
 
 def holds(truths: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ def world_suites(items: int, seed: int) -> list[TestSuite]:
     suites = [*order(stories, seed).suites, *cloze(stories).suites]
     suites = [_first(suite, items) for suite in suites if suite.items]
     twins = items // 2
-    suites += [*_winograd(seed, twins), _remention(seed, twins), *_connectives(items, seed)]
+    suites += [*_winograd(seed, twins), _mention_form(seed, twins), *_connectives(items, seed)]
     said = ((f"inference {SPLIT}-{number}", *contradiction(seed, SPLIT, number)) for number in range(items))
     return [*suites, speaker_suite(by_two_and_by_one(*pair) for pair in said)]
 
@@ -52,7 +52,7 @@ def _winograd(seed: int, twins: int) -> list[TestSuite]:
     return winograd_suites(full, partial)
 
 
-def _remention(seed: int, twins: int) -> TestSuite:
+def _mention_form(seed: int, twins: int) -> TestSuite:
     """Half of the items want the pronoun, and half the phrase, so that no form is right by itself."""
     pairs = [
         DraftPair(f"mention {SPLIT}-{number}", ((one.context, one.fitting), (one.context, one.other)))
@@ -60,7 +60,7 @@ def _remention(seed: int, twins: int) -> TestSuite:
         for one in mentions(seed, SPLIT, number)
     ]
     return suite_of_pairs(
-        "remention",
+        "mention_form",
         ("context", "sentence"),
         ("fitting", "other"),
         ["(2;%fitting%) < (2;%other%)"],

@@ -92,7 +92,7 @@ def _class_files(folder: Path, name: str) -> Downstream:
     rows = [
         DownstreamItem(line, "", label)
         for label, path in zip((1, 0), _files(folder, name), strict=True)
-        for _, line in read_lines(path, "latin-1")
+        for line in "".join(f"{text}\n" for _, text in read_lines(path, "latin-1")).splitlines()  # as the toolkit
     ]
     return Downstream(name, "nested", {"all": _single(folder / name, iter(rows))}, classes=2)
 

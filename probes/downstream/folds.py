@@ -21,7 +21,7 @@ from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.classifier import standardised
 from probes.classifiers.folded import Fold, Stopped, train_folds
 from probes.classifiers.grid import Grid, Tensors
-from probes.classifiers.optimum import optimum, principal_axes
+from probes.classifiers.optimum import best_of_l2, optimum, principal_axes
 
 NESTED_SEED = 1111  # of the published nested folds, with any seed of the user
 HELD_BACK = 0.05  # of train, to stop the last fit of the published protocol
@@ -153,7 +153,6 @@ def at_once(folds: int, batch: int, device: str) -> int:
 def _choose_at_optimum(data: Tensors, part: OuterSplit, classes: int, grid: Grid) -> ChosenL2:
     train, test = standardised(*(Tensors(data.x[rows], data.y[rows]) for rows in (part.train, part.test)))
     within = principal_axes(train.x)
-    values = sorted(grid.l2)
 
     def fitted(rows: np.ndarray, l2: float) -> tuple[Tensor, Tensor]:
         some = torch.from_numpy(rows).to(train.y.device)
@@ -164,11 +163,13 @@ def _choose_at_optimum(data: Tensors, part: OuterSplit, classes: int, grid: Grid
         where = torch.from_numpy(scored).to(train.y.device)
         return float((_classes(train.x[where], *fitted(rows, l2)) == train.y[where].cpu().numpy()).mean())
 
-    jobs = [(rows, l2) for rows in part.inner for l2 in values]
-    means = np.array(on_all_cores(accuracy, jobs, train.x.device.type)).reshape(len(part.inner), -1).mean(0)
-    dev = [round(100 * float(mean), 2) for mean in means]
-    best = values[int(np.argmax(dev))]
-    return ChosenL2(best, max(dev), _classes(test.x, *fitted(np.arange(len(train.y)), best)))
+    def dev_accuracies(values: list[float]) -> list[float]:
+        jobs = [(rows, l2) for rows in part.inner for l2 in values]
+        means = np.array(on_all_cores(accuracy, jobs, train.x.device.type)).reshape(len(part.inner), -1).mean(0)
+        return [round(100 * float(mean), 2) for mean in means]
+
+    best, dev = best_of_l2(grid, dev_accuracies, float)
+    return ChosenL2(best, dev, _classes(test.x, *fitted(np.arange(len(train.y)), best)))
 
 
 def _classes(x: Tensor, weight: Tensor, bias: Tensor) -> np.ndarray:

@@ -1,13 +1,14 @@
 """Reads the ten published probing files (SentEval's data/probing)."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from common.errors import InputError
 from common.files import atomic_write
-from common.text_files import read_lines
+from common.text_files import read_json_lines, read_lines
 from probes.classification import Classification
 from probes.task import single
 
@@ -23,12 +24,24 @@ FILES = {
     "SOMO": "odd_man_out.txt",
     "CoordInv": "coordination_inversion.txt",
 }
+TOOLKIT = {  # the toolkit's names of its tasks
+    "Length": "SentLen",
+    "WordContent": "WC",
+    "Depth": "TreeDepth",
+    "TopConstituents": "TopConst",
+    "BigramShift": "BShift",
+    "SubjNumber": "SubjNum",
+    "ObjNumber": "ObjNum",
+    "OddManOut": "SOMO",
+    "CoordinationInversion": "CoordInv",
+}
 SPLITS = ("tr", "va", "te")
+SPLIT_NAMES = {"train": "tr", "dev": "va", "validation": "va", "test": "te"}  # in JSON lines
 SOURCE = "github.com/facebookresearch/SentEval/tree/main/data/probing"
 
 
 def read_senteval(root: Path, names: Sequence[str] = tuple(FILES)) -> list[Classification]:
-    """The named tasks from a folder with the published files, or from `probing/` in it.
+    """The named tasks from a folder with the published files, or from `probing/` in it. Prints which are missing.
 
     Each line is split tag, tab, label, tab, sentence; more fields may stand between the last two. Classes are the
     sorted labels of the training split. Raises InputError naming file and line.
@@ -37,21 +50,22 @@ def read_senteval(root: Path, names: Sequence[str] = tuple(FILES)) -> list[Class
     if unknown:
         raise InputError(f"no probing task {', '.join(unknown)}; choose from {', '.join(FILES)}")
     folder = root / "probing" if (root / "probing").is_dir() else root
-    return [read_task(name, folder / FILES[name]) for name in names]
+    missing = [name for name in names if not (folder / FILES[name]).is_file()]
+    if len(missing) == len(names):
+        raise InputError(f"{folder}: none of the {len(names)} files; get them from {SOURCE} (probes.root=)")
+    if missing:
+        files = ", ".join(f"{name} ({FILES[name]})" for name in missing)
+        print(f"{folder}: skipped, as their files are not there: {files}; get them from {SOURCE}", file=sys.stderr)
+    return [read_task(name, folder / FILES[name]) for name in names if name not in missing]
 
 
 def read_task(name: str, path: Path) -> Classification:
     """One published file."""
     if not path.is_file():
-        raise InputError(f"{path}: missing; get it from {SOURCE} and name its folder (probes.root=)")
+        raise InputError(f"{path}: no such file")
     rows: dict[str, list[tuple[int, str, str]]] = {split: [] for split in SPLITS}
-    for number, line in read_lines(path):
-        fields = line.rstrip().split("\t")
-        if len(fields) < 3 or fields[0] not in rows or not fields[1] or not fields[-1].strip():
-            raise InputError(
-                f"{path}:{number}: expected tr, va or te, a label and a sentence between tabs: {line[:60]!r}"
-            )
-        rows[fields[0]].append((number, fields[1], " ".join(fields[-1].split())))
+    for number, split, label, sentence in _records(path):
+        rows[split].append((number, label, " ".join(sentence.split())))
     empty = [split for split in SPLITS if not rows[split]]
     if empty:
         raise InputError(f"{path}: no line of split {' or '.join(empty)}; the file is cut off")
@@ -69,6 +83,29 @@ def read_task(name: str, path: Path) -> Classification:
         for split in SPLITS
     ]
     return Classification(name, classes, *splits)
+
+
+def name_of(path: Path) -> str:
+    """The name of the user's own task in a file: its name without endings."""
+    return path.name.partition(".")[0]
+
+
+def _records(path: Path) -> Iterator[tuple[int, str, str, str]]:
+    """Line, split, label and sentence: tab-separated, or JSON objects with these names if the file ends in .jsonl."""
+    if path.name.removesuffix(".gz").endswith(".jsonl"):
+        for number, record in read_json_lines(path):
+            split, label, sentence = (str(record.get(key, "")) for key in ("split", "label", "sentence"))
+            if SPLIT_NAMES.get(split, split) not in SPLITS or not label or not sentence.strip():
+                raise InputError(f"{path}:{number}: expected split (train, dev or test), label and sentence")
+            yield number, SPLIT_NAMES.get(split, split), label, sentence
+        return
+    for number, line in read_lines(path):
+        fields = line.rstrip().split("\t")
+        if len(fields) < 3 or fields[0] not in SPLITS or not fields[1] or not fields[-1].strip():
+            raise InputError(
+                f"{path}:{number}: expected tr, va or te, a label and a sentence between tabs: {line[:60]!r}"
+            )
+        yield number, fields[0], fields[1], fields[-1]
 
 
 def write_task(task: Classification, path: Path) -> None:

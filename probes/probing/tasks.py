@@ -7,13 +7,16 @@ from typing import Any
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.probing import FACTS
+from probes.probing.published_files import TOOLKIT
 from probes.suites import Context
 
 
 def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification]:
     """The tasks of `probes.source`, each with its classifiers."""
     sizes = settings["train_size"], settings["dev_size"], settings["test_size"]
-    found = settings["source"].tasks(context, list(settings["tasks"]), sizes)
+    given = settings["tasks"]
+    names = [TOOLKIT.get(name, name) for name in ([given] if isinstance(given, str) else given)]
+    found = settings["source"].tasks(context, list(dict.fromkeys(names)), sizes)
     return with_classifiers(found, context.grid, context.seed)
 
 

@@ -49,8 +49,8 @@ def judge(configs: Path, *arguments: str) -> None:
     [
         ("lr=0.5", " or objective.optimizer.lr=?"),
         ("+lr=0.5", "did you mean embeddings.lr= or "),
-        ("+init=RUN", "see --help"),
-        ("+early_stopping=3", "see --help"),
+        ("+initial=RUN", "did you mean init="),
+        ("+early=3", "see --help"),
         ("+probes.early=3", "see --help"),
         ("probes.task=[WC]", "did you mean probes.tasks="),
         ("encodr.dim=3", "did you mean encoder.dim= or "),
@@ -146,7 +146,7 @@ def test_callbacks_and_loggers_of_the_user_are_added_to_ours(lab: Lab, tmp_path:
     rates = "{_target_: pytorch_lightning.callbacks.LearningRateMonitor}"
     table = f"{{_target_: pytorch_lightning.loggers.CSVLogger, save_dir: {run}}}"
     added = [f"+trainer.callbacks=[{rates}]", f"+trainer.logger=[{table}]", "allow=[pytorch_lightning]"]
-    done = commands.finish("train.py", *lab.settings(run, *added))
+    done = commands.finish("train.py", *lab.settings(run, "logger=[tensorboard]", *added))
     assert done.returncode == 0, done.stderr
     assert len(read_csv(run / "metrics.csv")) == 2
     assert list((run / "tensorboard").glob("events*"))

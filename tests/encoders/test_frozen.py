@@ -1,12 +1,17 @@
 """The law of a frozen encoder: sentences in, vectors out."""
 
+import pickle
 from pathlib import Path
 
+import cloudpickle
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
 
 from common.errors import InputError
 from datamodules.text.vocabulary import Vocabulary
@@ -120,7 +125,7 @@ def test_a_sentence_beyond_the_limit_is_cut_and_reported(monkeypatch: pytest.Mon
 
 def test_an_unknown_word_is_composed_or_zero_and_counted() -> None:
     encoder = bag(oov=lambda word: np.full(3, 4.0, np.float32) if word == "news" else None)
-    assert encoder.encode(["news a", "b what"]).tolist() == [[2.5, 2, 2], [0, 0.5, 0]]
+    assert encoder.encode(["news a", "b what"]).tolist() == [[2.5, 2, 2], [0, 1, 0]]
     assert (encoder.coverage.words, encoder.coverage.unknown) == (4, 1)
 
 
@@ -139,6 +144,58 @@ def test_raw_text_is_tokenised_first() -> None:
 def test_one_string_instead_of_a_list_is_refused_with_the_remedy() -> None:
     with pytest.raises(InputError, match=r"encode\(\['a b'\]\)"):
         bag().encode("a b")
+
+
+def test_code_written_for_sentence_transformers_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    encoder = bag()
+    assert encoder.get_sentence_embedding_dimension() == 3
+    options = {"batch_size": 2, "show_progress_bar": True, "normalize_embeddings": True, "convert_to_tensor": True}
+    with pytest.warns(UserWarning, match="empty"):
+        vectors = encoder.encode(["a b", "d", ""], **options)
+    assert "encoding" in capsys.readouterr().err
+    expected = torch.tensor([[0.5**0.5, 0.5**0.5, 0], [3**-0.5] * 3, [0, 0, 0]])
+    torch.testing.assert_close(vectors, expected)
+
+
+def test_a_batch_has_at_most_as_many_sentences_as_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder, sizes = bag(), []
+    forward = encoder.encoder.forward
+    monkeypatch.setattr(encoder.encoder, "forward", lambda words, n: sizes.append(len(n)) or forward(words, n))
+    vectors = encoder.encode([f"a {word}" for word in WORDS], batch_size=3)
+    assert sizes == [3, 1]
+    np.testing.assert_array_equal(vectors, encoder.encode([f"a {word}" for word in WORDS]))
+
+
+@pytest.mark.parametrize("options", [{"batch_size": 0}, {"out": Path("v.npy"), "convert_to_tensor": True}])
+def test_options_that_cannot_work_are_refused(options: dict) -> None:
+    with pytest.raises(InputError, match=f"^{next(iter(options))}="):
+        bag().encode(["a"], **options)
+
+
+def test_an_encoder_of_raw_text_tokenises_unless_a_call_says_otherwise() -> None:
+    encoder = bag(tokenize=lambda raw: raw.replace("-", " "), raw=True)
+    assert encoder.encode(["a-b"]).tolist() == [[0.5, 0.5, 0]]
+    assert encoder.encode(["a-b"], tokenized=True).tolist() == [[0, 0, 0]]
+
+
+def composed(word: str) -> np.ndarray | None:
+    return np.full(3, 4.0, np.float32) if word == "news" else None
+
+
+def test_a_pickled_encoder_gives_the_same_vectors() -> None:
+    encoder = bag(oov=composed, tokenize=str.lower)
+    expected = encoder.encode(["news A", "a b"], tokenized=False)
+    copy = pickle.loads(pickle.dumps(encoder))
+    np.testing.assert_array_equal(copy.encode(["news A", "a b"], tokenized=False), expected)
+
+
+def test_an_encoder_is_a_step_of_a_pipeline_that_other_processes_can_cross_validate() -> None:
+    sentences = [f"{word} {other}" for word in "ab" for other in "cd"] * 3
+    pipeline = make_pipeline(freeze(BagOfVectors(3), oov=composed), LogisticRegression())
+    pipeline = cloudpickle.loads(cloudpickle.dumps(pipeline))  # what n_jobs=2 does
+    scores = cross_val_score(pipeline, sentences, [sentence[0] for sentence in sentences], cv=3)
+    assert scores.tolist() == [1, 1, 1]
+    assert pipeline[:1].transform(["a b"]).tolist() == [[0.5, 0.5, 0]]
 
 
 def test_no_sentences_give_no_rows() -> None:

@@ -147,12 +147,49 @@ def test_bos_and_eos_are_switched(folder: Path) -> None:
     np.testing.assert_allclose(ended.logprobs[:-1], with_bos, atol=1e-4)
 
 
-def test_a_text_longer_than_the_context_is_read_in_windows(tmp_path: Path) -> None:
+def test_a_change_of_speaker_is_the_separator_and_changes_no_other_token(folder: Path) -> None:
+    model = _models(folder)
+    texts = ["The cat sat. [SEP] Then it slept.", "[SEP] Then it slept. [SEP]", "The cat sat. [SEP] [SEP] Then"]
+    for text, scored in zip(texts, model.logprobs([("", text) for text in texts]), strict=True):
+        marks = [at for at, token in enumerate(scored.tokens) if token == "<|endoftext|>"]  # GPT-2 has no SEP
+        assert [text[a:b] for a, b in scored.offsets[marks]] == ["[SEP]"] * text.count("[SEP]")
+        (plain,) = model.logprobs([("", text.replace(" [SEP]", "").replace("[SEP]", ""))])
+        assert np.delete(scored.tokens, marks).tolist() == plain.tokens
+        assert [text[a:b] for a, b in np.delete(scored.offsets, marks, 0)] == [
+            text.replace(" [SEP]", "").replace("[SEP]", "")[a:b] for a, b in plain.offsets
+        ]
+    pieces = [model.tokenizer(part)["input_ids"] for part in ("The cat sat.", " Then it slept.")]
+    row, end = [model.begin, *pieces[0], model.tokenizer.eos_token_id, *pieces[1]], len(pieces[0]) + 1
+    with torch.inference_mode():
+        logits = model.model(torch.tensor([row])).logits[0].double().log_softmax(1)
+    wanted = [float(logits[at - 1, row[at]]) / math.log(2) for at in range(1, len(row))]
+    (scored,) = model.logprobs([("The cat sat. [SEP]", " Then it slept.")])
+    np.testing.assert_allclose(scored.logprobs, wanted[end:], atol=1e-4)
+    (plain,) = model.logprobs([("", "Is it [SEP], or [SEP]s?")])  # no word by itself
+    assert "<|endoftext|>" not in plain.tokens
+
+
+def test_a_tokenizer_with_a_separator_has_it_where_the_speaker_changes(folder: Path, tmp_path: Path) -> None:
+    import transformers
+
+    shutil.copytree(folder, tmp_path / "lm")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer.sep_token = tokenizer.convert_ids_to_tokens(7)
+    tokenizer.save_pretrained(tmp_path / "lm")
+    (scored,) = CausalLM(tmp_path / "lm", "cpu").logprobs([("", "The cat [SEP] sat")])
+    assert scored.tokens.count(tokenizer.sep_token) == 1
+
+
+def test_a_text_longer_than_the_context_is_read_in_windows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = CausalLM(gpt2(tmp_path, context=10), "cpu")
     text = " ".join(TEXT[:3])
-    with pytest.warns(UserWarning, match="1 texts longer than the model's context read in windows of 10 .* every 5"):
-        (scored,) = model.logprobs([("", text)])
-    assert model.long_texts == 1
+    capsys.readouterr()  # of loading
+    model.logprobs([("", text[:20])])
+    assert capsys.readouterr().err == ""
+    ((scored,), _) = model.logprobs([("", text)]), model.logprobs([("", f"{text} {text}"), ("", text)])
+    said = "texts longer than the model's context are read in windows of 10 that begin every 5 tokens"
+    assert capsys.readouterr().err == f"lm:{tmp_path}: {said}\n"  # once
+    assert model.long_texts == {("", text), ("", f"{text} {text}")}
     row = [model.begin, *model.tokenizer(text, add_special_tokens=False)["input_ids"]]
     wanted = []
     for at in range(1, len(row)):

@@ -15,12 +15,16 @@ PROJECTION = 300 * 1024 + 1024
 LSTM_1 = 2 * 4 * 256 * (1024 + 256 + 2)
 LSTM_2 = 2 * 4 * 256 * (512 + 256 + 2)
 CONVOLUTION = 3 * 512 * 1024 + 1024
+# queries, keys, values and their mixture, the feed-forward network, two norms
+LAYER = 4 * (512 * 512 + 512) + (512 * 2048 + 2048) + (2048 * 512 + 512) + 2 * 2 * 512
 COUNTS = {
     "bilstm_max": PROJECTION + LSTM_1 + LSTM_2,  # 4,510,720: "2 layers of 512 hidden units (~4M parameters)"
     "bilstm_last": PROJECTION + LSTM_1 + LSTM_2,
     "bilstm_att": PROJECTION + LSTM_1 + LSTM_2,
     "gated_convnet": 300 * 512 + 512 + 8 * CONVOLUTION,  # 12,745,216: "~12M parameters"
     "bigru_mean": 2 * 3 * 1200 * (300 + 1200 + 2),  # 10,814,400
+    "transformer": 300 * 512 + 512 + 4 * LAYER + 2 * 512,  # 12,764,672
+    "transformer_max": 300 * 512 + 512 + 4 * LAYER + 2 * 512,
     "bov": 0,
 }
 

@@ -1,6 +1,7 @@
 import torch
 from torch import tensor
 
+from encoders.bov import BagOfVectors
 from encoders.pooling import last_pool, max_pool, mean_pool, valid
 
 #        sentence 1: two words and padding          sentence 2: three words
@@ -28,3 +29,9 @@ def test_nan_in_padding_does_not_change_the_maximum() -> None:
     states = STATES.clone()
     states[0, 2] = torch.nan
     assert not max_pool(states, LENGTHS).isnan().any()
+
+
+def test_words_without_a_vector_are_left_out_of_a_bag_of_vectors() -> None:
+    words = torch.tensor([[[2.0, 4.0], [0.0, 0.0], [4.0, 0.0], [9.0, 9.0]], [[0.0, 0.0]] * 4])
+    found = BagOfVectors(2)(words, torch.tensor([3, 2])).vector
+    assert found.tolist() == [[3.0, 2.0], [0.0, 0.0]]

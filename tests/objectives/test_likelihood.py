@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from datamodules.discourse import SentencesInDocuments
 from datamodules.seq2seq import TextPairs
+from datamodules.text.sentences import sentences_of
 from datamodules.text.subwords import BEGIN, Subwords
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from encoders.frozen import FrozenEncoder
 from objectives.discourse import Discourse
-from objectives.likelihood import TextLikelihood, sentences_of
+from objectives.likelihood import TextLikelihood
 from objectives.objective import Objective
 from objectives.skipthought import NextSentence, SkipThought
 from probes.surprisals import score_pairs

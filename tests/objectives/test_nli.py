@@ -13,7 +13,7 @@ from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from objectives.layers import classifier
 from objectives.nli import NLI, features
-from tests.silent import silent_trainer, validation_scores
+from tests.silent import validation_scores
 from tests.tiny_corpus import TinyCorpus
 
 
@@ -56,11 +56,9 @@ def test_the_nonlinear_head_is_the_one_of_infersent() -> None:
     assert kinds == ["Dropout", "Linear", "Tanh"] * 2 + ["Dropout", "Logits"]
 
 
-def test_an_unknown_head_or_schedule_is_refused(data: InferencePairs) -> None:
+def test_an_unknown_head_is_refused(data: InferencePairs) -> None:
     with pytest.raises(InputError, match="mlp, linear, nonlinear"):
         objective(data, head="deep")
-    with pytest.raises(InputError, match="constant or infersent"):
-        objective(data, schedule="cosine")
 
 
 def test_accuracy_is_the_share_of_right_labels(data: InferencePairs) -> None:
@@ -70,30 +68,3 @@ def test_accuracy_is_the_share_of_right_labels(data: InferencePairs) -> None:
     scores = validation_scores(module, data)
     assert scores["val/accuracy"] == pytest.approx(100 / 3)
     assert scores["val/loss"] == pytest.approx(math.log(math.e + 2) - 1 / 3, abs=1e-6)
-
-
-def test_the_learning_rate_falls_each_epoch_and_more_without_gain(data: InferencePairs) -> None:
-    module, run, rates = objective(data, rate=0.1, schedule="infersent"), silent_trainer(max_epochs=5), []
-    accuracies = iter([50.0, 60.0, 60.004, 70.0, 65.0])
-    module.on_validation_epoch_end = lambda: module.log_score("val/accuracy", next(accuracies))
-    falls = module.on_train_epoch_end
-
-    def fall_and_note() -> None:
-        falls()
-        rates.append(run.optimizers[0].param_groups[0]["lr"])
-
-    module.on_train_epoch_end = fall_and_note
-    run.fit(module, data)
-    steps = np.cumprod([0.99, 0.99, 0.99 / 5, 0.99, 0.99 / 5])
-    assert rates == pytest.approx(0.1 * steps)
-
-
-def test_a_too_small_learning_rate_ends_a_run_and_a_resumed_run(data: InferencePairs, tmp_path: Path) -> None:
-    module, run = objective(data, rate=3e-5, schedule="infersent"), silent_trainer(max_epochs=9)
-    module.on_validation_epoch_end = lambda: module.log_score("val/accuracy", 40.0)
-    run.fit(module, data)
-    assert run.current_epoch == 2  # the second epoch is no better: 3e-5 * 0.99 * 0.99 / 5 < 1e-5
-    run.save_checkpoint(tmp_path / "last.ckpt")
-    again = silent_trainer(max_epochs=9)
-    again.fit(module, data, ckpt_path=tmp_path / "last.ckpt", weights_only=True)
-    assert again.global_step == run.global_step

@@ -12,10 +12,11 @@ from tests.objectives.test_nli import objective
 from tests.probes.test_share import Counts, tasks
 from tests.silent import silent_trainer
 from tests.tiny_corpus import TinyCorpus
+from training.schedules import InferSent
 
 
 def spent_after_two_epochs(data: InferencePairs) -> NLI:
-    module = objective(data, rate=3e-5, schedule="infersent")
+    module = objective(data, rate=3e-5)
     module.on_validation_epoch_end = lambda: module.log_score("val/accuracy", 40.0)
     return module
 
@@ -23,7 +24,8 @@ def spent_after_two_epochs(data: InferencePairs) -> NLI:
 def fit(folder: Path, model: Counts, **more: object) -> pl.Trainer:
     """A run that may be probed every fifth of nine epochs, and ends itself after the second."""
     data = InferencePairs(TinyCorpus(), folder, seed=1, batch_size=8)
-    run = silent_trainer(max_epochs=9, callbacks=[ProbingCallback(tasks(1), model, folder / "probes.csv", 5)])
+    callbacks = [InferSent(0.99, 0.2, 1e-5), ProbingCallback(tasks(1), model, folder / "probes.csv", 5)]
+    run = silent_trainer(max_epochs=9, callbacks=callbacks)
     run.fit(spent_after_two_epochs(data), data, weights_only=True, **more)
     return run
 

@@ -1,14 +1,18 @@
 """A suite is one folder in probes/ and one YAML: everything else finds it."""
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hydra.core.global_hydra import GlobalHydra
 
 from probes.results import read_rows
+from tests.commands import FORKS
 from tests.conftest import ROOT, TINY
 
 DATA = """
@@ -72,14 +76,47 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 PACKAGES = {"common", "configs", "datamodules", "encoders", "objectives", "probes", "reports", "studies", "training"}
 
 
+def become(folder: Path, arguments: Sequence[str], said: Path) -> None:
+    """Do what `python ARGUMENTS` does in a copy of the project, in this process, which must be a fresh fork."""
+    os.chdir(folder)
+    for number in (1, 2):
+        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), number)
+    for name in [name for name in sys.modules if name.split(".")[0] in {*PACKAGES, "train", "evaluate", "report"}]:
+        del sys.modules[name]  # the copy has its own
+    GlobalHydra.instance().clear()
+    sys.path.insert(0, str(folder))
+    sys.argv = list(arguments)
+    launch = subprocess.run
+    subprocess.run = lambda command, **more: (  # type: ignore[assignment]
+        forked(folder, said, command) if Path(command[1]).parent == folder else launch(command, **more)
+    )
+    runpy.run_path(arguments[0], run_name="__main__")
+
+
+def forked(folder: Path, said: Path, command: Sequence[str]) -> subprocess.CompletedProcess:
+    """The cells and reports of a study, without the seconds of their imports."""
+    if not (child := os.fork()):
+        status = 1
+        try:
+            become(folder, [str(Path(command[1]).relative_to(folder)), *command[2:]], said)
+            status = 0
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+    return subprocess.CompletedProcess(command, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+
 def said(project: Path, *arguments: str) -> str:
     """What a command of the copy prints; it must end well."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(project)}
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=project, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    text = project / "said"
+    text.unlink(missing_ok=True)
+    process = FORKS.Process(target=become, args=(project, arguments, text))
+    process.start()
+    process.join(300)
+    assert process.exitcode == 0, text.read_text()
+    return text.read_text()
 
 
 @pytest.mark.parametrize("program", ["train.py", "evaluate.py"])

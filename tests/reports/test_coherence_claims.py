@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from probes.coherence.world import world_suites
 from reports.coherence_claims import (
     COHERENCE_CLAIMS,
     connectives_differ_by_sense,
@@ -83,3 +84,8 @@ def test_connectives_without_numbers_of_items_decide_nothing() -> None:
     points = {"connectives_as": Point(90, math.inf), "connectives_yet": Point(50, math.inf)}
     evidence = Evidence(coherence={("small", "language model"): points})
     assert check([connectives_differ_by_sense], evidence)[0].verdict == "cannot tell"
+
+
+def test_the_claim_about_pronouns_is_not_about_the_forms_of_the_embedded_world() -> None:
+    assert verdict(pronouns_are_not_preferred_to_repeated_phrases, mention_form=50) == "cannot tell"
+    assert "mention_form" in {suite.name for suite in world_suites(2, seed=1)}

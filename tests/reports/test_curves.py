@@ -97,6 +97,18 @@ def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -
     assert legend_of(figure_of(run_of(tmp_path, 3, ("MR", "CR")))) == ["bands: 95% interval"]
 
 
+def test_other_suites_in_a_figure_of_probing_have_no_groups_of_tasks_and_solid_lines(tmp_path: Path) -> None:
+    probing, other = (panel_of_runs(run_of(tmp_path / name, 3, (name, "story_cloze"))) for name in ("WC", "order"))
+    figure = draw_panels([probing, other])
+    assert legend_of(figure) == ["bands: 95% interval"]
+    first, second = (axes for axes in figure.axes if axes.get_title(loc="left"))
+    assert [text.get_text() for text in first.get_legend().get_texts()] == ["surface", "syntax", "semantics"]
+    assert second.get_legend() is None
+    drawn = [line for line in second.lines if (line.get_gid() or "").startswith("line ")]
+    assert {line.get_linestyle() for line in drawn} == {"-"}
+    assert len({line.get_color() for line in drawn}) == 2
+
+
 def test_the_axis_names_the_suite() -> None:
     rows = [ProbeRow(e, e, "downstream", "MR", "logreg", 1, 60, 55, 65, {}, 1, 0.1) for e in range(2)]
     axes = draw_panels([panel_of("a run", [rows], "", [])]).axes[0]
@@ -108,6 +120,15 @@ def test_many_models_over_each_other_have_no_bands(tmp_path: Path, models: int, 
     figure = draw_overlay([panel_of_runs(run_of(tmp_path, 3, ("WC",)))] * models)
     assert bool(figure.axes[0].collections) == banded
     assert ("bands: 95% interval" in legend_of(figure)) == banded
+
+
+def test_a_long_title_ends_where_its_panel_ends(tmp_path: Path) -> None:
+    panel = panel_of_runs(run_of(tmp_path, 3))._replace(title="BiLSTM-max, NMT En-Fr (" + "encoder.dim=1024, " * 9)
+    figure = draw_panels([panel, panel])
+    as_svg(figure)
+    for axes in figure.axes[::2]:
+        title = axes.title.get_window_extent() if axes.get_title() else axes._left_title.get_window_extent()
+        assert title.x1 - title.x0 < figure.bbox.width / 2
 
 
 def test_names_stand_at_the_ends_of_lines_also_on_a_logarithmic_axis() -> None:

@@ -27,6 +27,7 @@ from reports.correlation import correlate, draw_correlations, holm, scores_of
 from reports.evidence import published_evidence
 from reports.findings import check
 from reports.formats import FORMATS, as_csv, as_html, latex, markdown
+from reports.overlay import draw_overlay
 from reports.published import SCORES as PUBLISHED_SCORES
 from reports.published import SOURCES, published
 from reports.runs import read_run
@@ -101,6 +102,38 @@ def test_of_two_protocols_each_is_named_with_its_models_and_a_baseline_has_none(
     assert f"Our classifiers: {ours}; the papers': protocol=senteval." in probing_table(found, "probing").notes
 
 
+def test_notes_name_changed_settings_and_folds_and_the_papers_only_next_to_their_scores(tmp_path: Path) -> None:
+    text = f"{PROBES}    batch: 128\n    tenacity: 5\n    l2: [0.1]\n".replace("modern", "senteval")
+    found = models(evaluation_of(tmp_path / "a", "hf:name", settings=text))
+    ours = "Our classifiers: protocol=senteval, l2=[0.1], batch=128, 10 folds"
+    assert f"{ours}; the papers': protocol=senteval." in probing_table(found, "downstream").notes
+    assert f"{ours}." in probing_table(found, "downstream", published_names=[]).notes
+
+
+def test_a_run_of_before_the_classifiers_settings_were_named_is_of_the_same_model(tmp_path: Path) -> None:
+    texts = [
+        PROBES,
+        f"{PROBES}    batch: 64\n    optimiser: adam\n    block_mb: null\ncorpus: {{source_language: en}}\n",
+    ]
+    texts += [f"{PROBES}    batch: 32\n"]
+    found = models(*(with_settings(run_of(tmp_path / str(seed), seed=seed), text) for seed, text in enumerate(texts)))
+    assert [len(model.runs) for model in found] == [2, 1]
+
+
+def test_dev_scores_are_in_the_printed_table_where_dev_chose(tmp_path: Path) -> None:
+    rows = [
+        ProbeRow(2, 2, "probing", task, reader, dev, 60, 58, 62, {}, 1, 0.1)
+        for task, reader, dev in (("Tense", "mlp", 61.24), ("WC", "majority", 99.0))
+    ]
+    folder = run_of(tmp_path / "a")
+    (folder / "probes.csv").unlink()
+    write_rows(folder / "probes.csv", rows)
+    printed = plain(probing_table(models(folder), "probing", published_names=[])).splitlines()
+    (dev,) = [line for line in printed if line.startswith("    on dev")]
+    assert dev.split() == ["on", "dev", "61.2"]
+    assert printed[0].index("Tense") + len("Tense") == len(dev)
+
+
 @pytest.mark.parametrize(
     ("task", "said"),
     [
@@ -131,6 +164,7 @@ def test_a_table_has_the_interval_of_the_mean_over_seeds(tmp_path: Path, seeds: 
     probing, own = probing_table(models(*runs), "probing", published_names=[]), training_table(models(*runs), [])
     assert probing.rows[0].cells["WC"][1:3] == own.rows[0].cells["NMT En-Fr BLEU"][1:3] == (low, high)
     assert f"±{(high - low) / 2:.1f}" in plain(probing)
+    assert f"Models with {seeds} seeds" in probing.notes[-1]
     assert probing.notes[-1].endswith(said)
     assert own.notes[-1].endswith(said)
 
@@ -323,6 +357,35 @@ def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
     assert ">WC, 1024: 52.00</title>" in text
     assert "probing against downstream" not in text  # nothing downstream was scored
     assert all(html.escape(finding.claim) in text for finding in check(CLAIMS, published_evidence()))
+
+
+def test_where_the_numbers_of_seeds_differ_each_model_has_its_own(tmp_path: Path) -> None:
+    of = [run_of(tmp_path / f"{e}{s}", e, s) for e, n in (("bilstm_max", 2), ("bov", 3)) for s in range(n)]
+    note = probing_table(models(*of), "probing", published_names=[]).notes[-1]
+    assert "several (BiLSTM-max, NMT En-Fr: 2; BoV, NMT En-Fr: 3) seeds" in note
+
+
+def test_claims_without_scores_are_folded_on_the_page(tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    assert main(["html", str(run_of(tmp_path / "a")), f"out={out}"]) == 0
+    table, _, folded = out.read_text().partition("Which published findings hold")[2].rpartition("<details>")
+    assert "no scores for it" not in table
+    assert f"No scores for {folded.count('<li>')} of {len(CLAIMS)} claims" in folded
+
+
+def test_models_told_apart_by_a_path_have_its_end_in_their_name(tmp_path: Path) -> None:
+    folders = [with_settings(run_of(tmp_path / n), f"text: /a/long/path/{n}.txt\n") for n in ("one", "two")]
+    assert [model.variant for model in models(*folders)] == ["(text=one.txt)", "(text=two.txt)"]
+
+
+def test_names_and_colours_of_new_parts_come_from_their_settings(tmp_path: Path) -> None:
+    labels = 'labels:\n  encoder: Gated mean\n  objective: SimCSE\n  colour: "#6A3D9A"\n'
+    first, other = with_settings(run_of(tmp_path / "a"), labels), run_of(tmp_path / "b", encoder="bilstm_last")
+    (named, ours) = models(first, other)
+    assert (named.title, ours.title) == ("Gated mean, SimCSE", "BiLSTM-last, NMT En-Fr")
+    settings = SimpleNamespace(suite="probing", classifier="mlp")
+    figure = draw_overlay([panel(model, settings) for model in (named, ours)])
+    assert [line.get_color() for line in figure.axes[0].lines[::2]] == ["#6A3D9A", "#D55E00"]
 
 
 def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Path) -> None:

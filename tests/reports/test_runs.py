@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from common.csv_files import upsert_csv
-from reports.runs import each_seed_once, read_run, run_folders
-from reports.table import probing_table
+from reports.runs import Run, each_seed_once, read_run, run_folders
+from reports.table import final_rows, probing_table
 from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of
 
 
@@ -184,3 +184,10 @@ def test_a_run_without_names_takes_them_from_its_folder(tmp_path: Path) -> None:
     (folder / "config.yaml").write_text("seed: 1\n")
     run = read_run(folder)
     assert (run.objective, run.encoder) == ("nli", "mine")
+
+
+def test_the_shown_epoch_is_computed_once_for_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, asked, epoch = read_run(run_of(tmp_path / "run")), [], Run.epoch
+    monkeypatch.setattr(Run, "epoch", lambda one, *which: asked.append(which) or epoch(one, *which))
+    assert len(final_rows(run, "probing", "best", "mlp")) == 3
+    assert len(asked) == 1

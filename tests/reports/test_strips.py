@@ -14,13 +14,19 @@ from reports.strips import MOST, TOKENS, Record, ShownItem, checked, colour, sho
 
 
 def record(
-    condition: str, words: str, bits: list[float | None], item: int = 1, regions: list[int] | None = None
+    condition: str,
+    words: str,
+    bits: list[float | None],
+    item: int = 1,
+    regions: list[int] | None = None,
+    margin: float | None = 1,
 ) -> Record:
     tokens = words.split(" ")
     starts = [len(" ".join([*tokens[:at], ""])) for at in range(len(tokens))]
     return {
         "suite": "story_cloze",
         "item": item,
+        "margin": margin,
         "condition": condition,
         "text": words,
         "tokens": tokens,
@@ -30,18 +36,19 @@ def record(
     }
 
 
-PAIRS = {  # the second has 2 bits a token more, 3 less, 1 more
-    1: ([1, 1], [3, 3]),
-    2: ([4, 4], [1, 1]),
-    3: ([2, 2], [3, 3]),
+PAIRS = {  # bits of both conditions, and by how many all predictions hold
+    1: ([1, 1], [3, 3], 2),
+    2: ([4, 4], [1, 1], -3),
+    3: ([2, 2], [3, 3], 1),
+    4: ([9, 9], [0, 0], None),
 }
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     lines = [
-        record(condition, "a b", bits, item)
-        for item, both in PAIRS.items()
+        record(condition, "a b", bits, item, margin=margin)
+        for item, (*both, margin) in PAIRS.items()
         for condition, bits in zip(("right", "wrong"), both, strict=True)
     ]
     (tmp_path / TOKENS).write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -86,5 +93,8 @@ def test_an_impossible_token_has_the_darkest_colour() -> None:
 
 
 def test_a_line_that_is_no_record_is_refused() -> None:
-    with pytest.raises(InputError, match=r"file:3: no tokens with their bits"):
-        checked(record("a", "x y", [1]), "file:3")
+    earlier = record("a", "x y", [1, 2])
+    del earlier["margin"]  # of an earlier version
+    for wrong in (record("a", "x y", [1]), earlier):
+        with pytest.raises(InputError, match=r"file:3: no tokens with their bits"):
+            checked(wrong, "file:3")

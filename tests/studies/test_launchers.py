@@ -15,7 +15,7 @@ from studies.cell import DONE, SETTINGS
 from studies.launch import GPUS, take_one_gpu, visible_gpus
 from studies.run import run_study
 from tests.conftest import ROOT, Lab
-from tests.studies.test_run import TEXT, tiny
+from tests.studies.test_run import TEXT, fork_cells, tiny
 
 CELLS = ["untrained/bilstm_last", "untrained/bov"]
 NO_REPORTS = TEXT.partition("reports:")[0]
@@ -76,7 +76,9 @@ def assert_each_row_once(run: Path) -> None:
     assert len(rows) == len(set(rows)) == 3
 
 
-def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(lab: Lab, tmp_path: Path) -> None:
+def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(
+    lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     arguments, run = tiny(tmp_path, lab, NO_REPORTS), tmp_path / "results" / "untrained" / "bov"
     study = start(tmp_path, arguments)
     wait_until(lambda: (run / "config.yaml").exists())
@@ -84,9 +86,10 @@ def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(lab: 
     assert study.wait(300) == 1
     assert "failed: untrained/bov\n" in (tmp_path / "said").read_text()
     assert done_cells(tmp_path) == CELLS[:1]
-    assert start(tmp_path, arguments).wait(300) == 0
-    said = (tmp_path / "said").read_text().splitlines()
-    begun = [line for line in said if line.endswith((": begun", ": resumed"))]
+    fork_cells(monkeypatch)
+    assert run_study(tmp_path, "tiny", arguments) == 0
+    said = (tmp_path / "said").read_text() + capsys.readouterr().out
+    begun = [line for line in said.splitlines() if line.endswith((": begun", ": resumed"))]
     assert sorted(begun) == ["untrained/bilstm_last: begun", "untrained/bov: begun", "untrained/bov: resumed"]
     assert done_cells(tmp_path) == CELLS
     assert_each_row_once(run)

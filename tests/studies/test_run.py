@@ -67,9 +67,8 @@ def test_the_grid_of_table_2_has_its_24_cells() -> None:
     assert len({cell.name for cell in study.cells}) == 24
 
 
-@pytest.fixture
-def forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cells and reports with their imports done. They do not inherit the lock, which this process keeps."""
+def fork_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start cells and reports with their imports done. They do not inherit the lock, which this process keeps."""
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess:
         done = commands.finish(*command[1:])
@@ -78,6 +77,11 @@ def forked(monkeypatch: pytest.MonkeyPatch) -> None:
         return done
 
     monkeypatch.setattr("studies.cell.subprocess.run", run)
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    fork_cells(monkeypatch)
 
 
 @pytest.mark.usefixtures("forked")

@@ -1,6 +1,5 @@
 """A run is continued only with classes of this project."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -9,15 +8,26 @@ from omegaconf import DictConfig, OmegaConf
 from common.errors import InputError
 from tests.common.test_config_check import CONFIGS, composed
 from train import command
-from training.allowed_classes import only_ours
+from training.allowed_classes import _values, only_ours
 
-SHIPPED = {name for path in CONFIGS.rglob("*.yaml") for name in re.findall(r"_target_: (.*)", path.read_text())}
 HERE = Path("config.yaml")
 
 
-@pytest.mark.parametrize("target", sorted(SHIPPED))
-def test_all_classes_in_our_configuration_files_are_allowed(target: str) -> None:
-    config = OmegaConf.create({"part": [{"_target_": target}]})
+def shipped() -> set[tuple[str, str]]:
+    """The place and the name of each class in our configuration files."""
+    found = set()
+    for path in CONFIGS.rglob("*.yaml"):
+        text = path.read_text()
+        group = "" if "@package _global_" in text else f"{path.relative_to(CONFIGS).parts[0]}."
+        settings = OmegaConf.to_container(OmegaConf.create(text))
+        found |= {(f"{group}{name}", str(value)) for name, value in _values(settings) if name.endswith("_target_")}
+    return found
+
+
+@pytest.mark.parametrize(("place", "target"), sorted(shipped()))
+def test_all_classes_in_our_configuration_files_are_allowed_in_their_place(place: str, target: str) -> None:
+    config = OmegaConf.create({})
+    OmegaConf.update(config, place, target)
     assert only_ours(config, HERE) == config
 
 

@@ -2,8 +2,13 @@
 
 from pathlib import Path
 
+import torch
+from omegaconf import OmegaConf
+
+from common.made_with import made_with
 from common.run_settings import read_settings
 from tests.conftest import Lab
+from training.run_folder import other_threads
 
 SHORT = ("probes=none", "trainer.max_epochs=1")
 
@@ -36,3 +41,12 @@ def test_a_folder_with_settings_of_another_program_is_left_alone(lab: Lab, tmp_p
     (tmp_path / "vectors" / "mine").touch()
     assert lab.finish(*settings(lab, tmp_path)).returncode == 2
     assert (tmp_path / "vectors" / "mine").exists()
+
+
+def test_another_number_of_threads_is_reported() -> None:
+    now = torch.get_num_threads()
+    assert other_threads(OmegaConf.create({"made_with": {"threads": now}})) == ""
+    assert other_threads(OmegaConf.create({"seed": 1})) == ""  # of a run from before
+    said = other_threads(OmegaConf.create({"made_with": {"threads": now + 1}}))
+    assert f"resume with OMP_NUM_THREADS={now + 1}" in said
+    assert made_with()["threads"] == now

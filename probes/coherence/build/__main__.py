@@ -1,133 +1,111 @@
 """Build coherence suites (Beyer et al. 2021) in SyntaxGym's format.
 
-python -m probes.coherence.build phenomenon=NAME source=PATH[,PATH...] out=DIR [seed=0] [items=N]
-
-order        all sentences shuffled, and only those before the last: files of stories, documents or dialogues
-cloze        the right ending of a story or a wrong one: the Story Cloze test (.csv), or files of stories
-winograd     a pronoun replaced by what it means or by the distractor: the published collection (.xml) or .jsonl
-remention    a pronoun or the phrase that it stands for: a folder with GUM's *.docs.jsonl and *.coref.jsonl
-connectives  the connective of the text or another one: a folder with GUM's *.docs.jsonl and *.gdtb.tsv
-speakers     a contradiction by the same speaker or another: DialogueNLI (.json, .jsonl) or SICK (.txt)
-
-Files of texts are ROCStories (.csv), PersonaChat (.txt), or JSON lines with sentences, turns or sections. Writes one
-JSON file for each suite, and report.md with counts, lengths, what was left out and the scores of two controls.
-`items` draws so many items of each suite. The same arguments build the same files.
+python -m probes.coherence.build phenomenon=NAME source=PATH[,PATH...] out=DIR
 """
 
-import re
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
-import numpy as np
+from common.command_line import COUNT, FOLDER, PATHS, WHOLE, Command, Setting, one_of, refuse_missing, run
+from common.errors import InputError
 
-from common.errors import InputError, disk_error_line
-from probes.coherence.build.cloze import cloze
-from probes.coherence.build.connectives import connectives
-from probes.coherence.build.draft import Draft
-from probes.coherence.build.order import order
-from probes.coherence.build.remention import remention
-from probes.coherence.build.report import write_report
-from probes.coherence.build.speakers import speakers
-from probes.coherence.build.texts import SourceText, read_texts
-from probes.coherence.build.winograd import winograd
-from probes.coherence.suite_file import TestSuite, write_suite
+if TYPE_CHECKING:  # what takes time to import is imported where work begins
+    from probes.coherence.build.draft import Draft
 
-USAGE = "python -m probes.coherence.build phenomenon=NAME source=PATH out=DIR [seed=0] [items=N]"
-OF_TEXTS: dict[str, Callable[[Iterable[SourceText], int], Draft]] = {"order": order, "cloze": lambda texts, _: cloze(texts)}
-OF_ONE: dict[str, Callable[[Path], Draft]] = {
-    "winograd": winograd,
-    "remention": remention,
-    "connectives": connectives,
-    "speakers": speakers,
-}
+PURPOSE = """\
+Build coherence suites (Beyer et al. 2021) in SyntaxGym's format.
 
+  order        all sentences shuffled, and only those before the last: files of stories, documents or dialogues
+  cloze        the right ending of a story or a wrong one: the Story Cloze test (.csv), or files of stories
+  winograd     a pronoun replaced by what it means or by the distractor: the published collection (.xml) or .jsonl
+  remention    a pronoun or the phrase that it stands for: a folder with GUM's *.docs.jsonl and *.coref.jsonl
+  connectives  the connective of the text or another one: a folder with GUM's *.docs.jsonl and *.gdtb.tsv
+  speakers     a contradiction by the same speaker or another: DialogueNLI (.json, .jsonl) or SICK (.txt)
 
-class CoherenceBuildSettings(NamedTuple):
-    """What to build."""
-
-    phenomenon: str
-    sources: list[Path]
-    out: Path
-    seed: int
-    items: int | None
-
-
-def parse(arguments: Sequence[str]) -> CoherenceBuildSettings:
-    """The order that `key=value` arguments give. Raises InputError on anything else."""
-    given = {"phenomenon": "", "source": "", "out": "", "seed": "0", "items": ""}
-    for argument in arguments:
-        key, equals, value = argument.partition("=")
-        if not equals or key not in given:
-            raise InputError(f"{argument}: not understood; {USAGE}")
-        given[key] = value
-    for key in ("phenomenon", "source", "out"):
-        if not given[key]:
-            raise InputError(f"{key}= is missing; {USAGE}")
-    if given["phenomenon"] not in (names := [*OF_TEXTS, *OF_ONE]):
-        raise InputError(f"phenomenon={given['phenomenon']}: choose from {', '.join(names)}")
-    for key in ("seed", "items"):
-        if given[key] and not re.fullmatch(r"[0-9]{1,9}", given[key]):
-            raise InputError(f"{key}={given[key][:40]}: give a whole number below a billion")
-    if given["items"] and int(given["items"]) == 0:
-        raise InputError("items=0: give a number from 1")
-    sources = [Path(path) for path in given["source"].strip("[]").split(",")]
-    if missing := [path for path in sources if not path.exists()]:
-        raise InputError(f"{missing[0]}: no such file or folder (source=)")
-    if given["phenomenon"] in OF_ONE and len(sources) > 1:
-        raise InputError(f"source={given['source']}: phenomenon={given['phenomenon']} reads one source")
-    items = int(given["items"]) if given["items"] else None
-    return CoherenceBuildSettings(given["phenomenon"], sources, Path(given["out"]), int(given["seed"]), items)
+Files of texts are ROCStories (.csv), PersonaChat (.txt), or JSON lines with sentences, turns or sections. Writes one
+JSON file for each suite, and report.md with counts, lengths, what was left out or changed and the scores of two
+controls. The same arguments build the same files."""
+OF_TEXTS = ("order", "cloze")
+OF_ONE = ("winograd", "remention", "connectives", "speakers")
+COMMAND = Command(
+    "python -m probes.coherence.build phenomenon=NAME source=PATH[,PATH...] out=DIR",
+    PURPOSE,
+    [
+        Setting("phenomenon", "which suites", one_of(*OF_TEXTS, *OF_ONE), required=True),
+        Setting("source", "the files, or the folder; order and cloze read several files", PATHS, required=True),
+        Setting("out", "the folder that gets the files; it has no suites of another build", FOLDER, required=True),
+        Setting("seed", "which order of sentences, and which items are drawn", WHOLE, 0),
+        Setting("items", "draws at most so many of each suite, twins together (default: all)", COUNT),
+    ],
+    most=0,
+)
 
 
-def build(wanted: CoherenceBuildSettings) -> Draft:
-    """Build, write and report. Raises InputError where the sources give no item."""
-    if wanted.phenomenon in OF_TEXTS:
-        texts = chain.from_iterable(map(read_texts, wanted.sources))
-        draft = OF_TEXTS[wanted.phenomenon](texts, wanted.seed)
-    else:
-        draft = OF_ONE[wanted.phenomenon](wanted.sources[0])
-    suites = [drawn(suite, wanted.items, wanted.seed) for suite in draft.suites if suite.items]
+def build(wanted: SimpleNamespace) -> "Draft":
+    """Build, write and report. Raises InputError where the sources give no item, or `out` has other suites."""
+    from probes.coherence.build.draft import drawn
+    from probes.coherence.build.report import write_report
+    from probes.coherence.suite_file import write_suite
+
+    refuse_missing(wanted.source, "source")
+    if wanted.phenomenon in OF_ONE and len(wanted.source) > 1:
+        given = ",".join(map(str, wanted.source))
+        raise InputError(f"source={given}: phenomenon={wanted.phenomenon} reads one source")
+    draft = _draft(wanted.phenomenon, wanted.source, wanted.seed)
+    suites = [
+        drawn(suite, draft.twins.get(suite.name, []), wanted.items, wanted.seed)
+        for suite in draft.suites
+        if suite.items
+    ]
+    suites = [suite for suite in suites if suite.items]
     if not suites:
         reasons = ", ".join(f"{count} {reason}" for reason, count in draft.excluded.items()) or "nothing to read"
-        raise InputError(f"{wanted.sources[0]}: no item for {wanted.phenomenon} ({reasons})")
-    draft = Draft(suites, Counter(draft.excluded))
+        raise InputError(f"{wanted.source[0]}: no item for {wanted.phenomenon} ({reasons})")
+    _refuse_other_suites(wanted.out, {f"{suite.name}.json" for suite in suites})
+    draft = draft._replace(suites=suites)
     for suite in suites:
         write_suite(suite, wanted.out / f"{suite.name}.json")
-    write_report(draft, [path.name for path in wanted.sources], wanted.out / "report.md")
+    write_report(draft, [path.name for path in wanted.source], wanted.out / "report.md")
     return draft
 
 
-def drawn(suite: TestSuite, items: int | None, seed: int) -> TestSuite:
-    """So many items of a suite, in their order and with new numbers."""
-    if items is None or items >= len(suite.items):
-        return suite
-    chosen = sorted(np.random.default_rng(seed).permutation(len(suite.items))[:items])
-    kept = tuple(suite.items[at]._replace(number=number) for number, at in enumerate(chosen, 1))
-    return suite._replace(items=kept)
+def _draft(phenomenon: str, sources: Sequence[Path], seed: int) -> "Draft":
+    from itertools import chain
+
+    from probes.coherence.build.cloze import cloze
+    from probes.coherence.build.connectives import connectives
+    from probes.coherence.build.order import order
+    from probes.coherence.build.remention import remention
+    from probes.coherence.build.speakers import speakers
+    from probes.coherence.build.texts import read_texts
+    from probes.coherence.build.winograd import winograd
+
+    of_one = {"winograd": winograd, "remention": remention, "connectives": connectives, "speakers": speakers}
+    if phenomenon in of_one:
+        return of_one[phenomenon](sources[0])
+    texts = chain.from_iterable(map(read_texts, sources))
+    return order(texts, seed) if phenomenon == "order" else cloze(texts)
+
+
+def _refuse_other_suites(out: Path, names: set[str]) -> None:
+    """Raises InputError where the folder has suites that this build does not replace: they would be scored too."""
+    others = sorted(path.name for path in out.glob("*.json*") if path.name not in names)
+    if others:
+        raise InputError(f"out={out}: has suites of another build, such as {others[0]}; give another folder")
 
 
 def command(arguments: Sequence[str]) -> int:
-    """Exit status 0, or 2 where the user can correct something."""
-    if not arguments or {"-h", "--help"} & set(arguments):
-        print(__doc__)
-        return 0
-    try:
-        wanted = parse(arguments)
-        draft = build(wanted)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"error: {disk_error_line(error, wanted.out)}", file=sys.stderr)
-        return 2
-    print(
-        f"{len(draft.suites)} suites, {sum(len(suite.items) for suite in draft.suites)} items: {wanted.out}/report.md"
-    )
-    return 0
+    """The exit status."""
+
+    def work(given: SimpleNamespace) -> None:
+        made = build(given)
+        items = sum(len(suite.items) for suite in made.suites)
+        print(f"{len(made.suites)} suites, {items} items: {given.out}/report.md")
+
+    return run(COMMAND, arguments, work, lambda given: given.out)
 
 
 if __name__ == "__main__":

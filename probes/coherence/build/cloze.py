@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from probes.coherence.build.draft import Draft, DraftPair, suite_of_pairs
+from probes.coherence.build.draft import Draft, DraftPair, suite_of_pairs, twins_of
 from probes.coherence.build.texts import SourceText, windows
 
 
@@ -27,7 +27,7 @@ def cloze(texts: Iterable[SourceText], size: int = 5) -> Draft:
     for story, piece in sorted(open_stories, key=lambda found: (len(found[1].sentences[-1].split()), found[1].source)):
         for at, (other_story, other) in enumerate(waiting):
             if other_story != story and other.sentences[-1] != piece.sentences[-1]:
-                pairs += [_pair(other, piece.sentences[-1]), _pair(piece, other.sentences[-1])]
+                pairs += [_exchanged(other, piece), _exchanged(piece, other)]
                 del waiting[at]
                 break
         else:
@@ -42,7 +42,14 @@ def cloze(texts: Iterable[SourceText], size: int = 5) -> Draft:
         pairs,
         "the right ending of a story against a wrong one",
     )
-    return Draft([suite], excluded)
+    return Draft([suite], excluded, twins={suite.name: twins_of(pairs)})
+
+
+def _exchanged(story: SourceText, other: SourceText) -> DraftPair:
+    """The story with its own ending and that of the other one."""
+    pair = _pair(story, other.sentences[-1])
+    both = " and ".join(sorted([story.source, other.source]))
+    return pair._replace(source=f"{story.source}; wrong ending of {other.source}", twins=both)
 
 
 def _pair(text: SourceText, wrong: str) -> DraftPair:

@@ -22,7 +22,7 @@ def connectives(folder: Path) -> Draft:
     """A suite for each connective and sense of GUM's explicit relations; what follows the connective is scored."""
     documents = read_documents(folder)
     found: dict[tuple[str, str], list[DraftPair]] = defaultdict(list)
-    excluded = Counter[str]()
+    excluded, changed = Counter[str](), Counter[str]()
     for path in files(folder, "gdtb.tsv"):
         for number, row in read_table(path, COLUMNS):
             if row["type"] != "Explicit" or row["conn"].lower() not in CONNECTIVES:
@@ -40,7 +40,9 @@ def connectives(folder: Path) -> Draft:
                 continue
             own = row["conn"].lower()
             shape = capital if row["conn"][0].isupper() else str
-            texts = tuple((regions[0], shape(other), regions[1]) for other in _conditions(own))
+            before, comma, after = regions
+            changed["connectives with a comma after them, which is not scored"] += bool(comma)
+            texts = tuple((before, shape(other) + comma, after) for other in _conditions(own))
             sense = sense_of(row)
             if not SENSE.fullmatch(sense):
                 raise InputError(
@@ -48,23 +50,29 @@ def connectives(folder: Path) -> Draft:
                 )
             found[own, sense].append(DraftPair(f"{path.name}:{number} ({row['doc']})", texts))
     suites = [_suite(own, sense, pairs) for (own, sense), pairs in sorted(found.items())]
-    return Draft(suites, excluded)
+    return Draft(suites, excluded, +changed)
 
 
-def _regions(document: GumDocument, places: list[int], arguments: list[int]) -> tuple[str, tuple[str, str]]:
-    """Why it is left out, or "", and what comes before and after the connective."""
+def _regions(document: GumDocument, places: list[int], arguments: list[int]) -> tuple[str, tuple[str, str, str]]:
+    """Why it is left out, or "", and what comes before the connective, with it and after it.
+
+    A comma stays with the connective: it follows `however` nearly always and `as` hardly ever, so that it would tell
+    which one is right if it were scored.
+    """
     if len(places) != 1 or not arguments:
-        return "relations without the place of a connective of one word", ("", "")
+        return "relations without the place of a connective of one word", ("", "", "")
     place, first = places[0], min(arguments)
     if first > place:
-        return "relations in which the first argument does not come before the connective", ("", "")
+        return "relations in which the first argument does not come before the connective", ("", "", "")
     if document.sentences[place - 1] - document.sentences[first - 1] > FAR:
-        return f"relations with more than {FAR} sentences between argument and connective", ("", "")
+        return f"relations with more than {FAR} sentences between argument and connective", ("", "", "")
     before = document.text(document.first_of(first), place - 1)
-    after = document.text(place + 1, document.last_of(place))
+    follows = document.tokens[place] if place < document.last_of(place) else ""  # tokens have numbers from 1
+    comma = document.text(place, place + 1)[len(document.tokens[place - 1]) :] if follows == "," else ""
+    after = document.text(place + 1 + bool(comma), document.last_of(place))
     if not any(character.isalnum() for character in after) or not before:
-        return "relations without a word on both sides of the connective", ("", "")
-    return "", (before, after)
+        return "relations without a word on both sides of the connective", ("", "", "")
+    return "", (before, comma, after)
 
 
 def _conditions(own: str) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """What a build makes: suites, and what it left out."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
@@ -12,18 +13,40 @@ from probes.coherence.suite_file import Item, TestSuite
 REFERENCE = "Beyer et al. 2021, Is Incoherence Surprising?"
 
 
-class Draft(NamedTuple):
-    """Suites that one phenomenon gives, and how many candidates were left out, by reason."""
-
-    suites: list[TestSuite]
-    excluded: Counter[str]
-
-
 class DraftPair(NamedTuple):
     """One item before it has a number."""
 
     source: str
     texts: tuple[tuple[str, ...], ...]  # (C, R)
+    twins: str = ""  # items with the same name exchange what differs, and are drawn together; empty: it has no twin
+
+
+class Draft(NamedTuple):
+    """Suites that one phenomenon gives, how many candidates were left out and how many changed, by reason."""
+
+    suites: list[TestSuite]
+    excluded: Counter[str]
+    changed: Mapping[str, int] = {}
+    twins: Mapping[str, list[str]] = {}  # by suite, the DraftPair.twins of each item
+
+
+def twins_of(pairs: Iterable[DraftPair]) -> list[str]:
+    """The twins of each item; one without a twin is its own."""
+    return [pair.twins or f"item {number}" for number, pair in enumerate(pairs)]
+
+
+def drawn(suite: TestSuite, twins: Sequence[str], items: int | None, seed: int) -> TestSuite:
+    """At most so many items of a suite, twins together, in their order and with new numbers."""
+    if items is None or items >= len(suite.items):
+        return suite
+    groups: dict[str, list[int]] = {}
+    for at, name in enumerate(twins or map(str, range(len(suite.items)))):
+        groups.setdefault(name, []).append(at)
+    names, chosen = list(groups), list[int]()
+    for at in np.random.default_rng(seed).permutation(len(names)):
+        if len(chosen) + len(groups[names[at]]) <= items:
+            chosen += groups[names[at]]
+    return suite._replace(items=tuple(suite.items[at]._replace(number=n) for n, at in enumerate(sorted(chosen), 1)))
 
 
 def suite_of_pairs(
@@ -48,6 +71,17 @@ def generator(seed: int, source: str) -> np.random.Generator:
 def clean(text: str) -> str:
     """The text with single spaces, as a region has them."""
     return " ".join(text.split())
+
+
+ENDS = tuple(".!?…\"'”’)")
+APART = re.compile(r"\s[.,!?;]")  # a mark that is a token by itself
+
+
+def ended(text: str, tokenized: bool = False) -> str:
+    """The sentence or turn with a full stop where it has no final mark, apart from its words where its marks are."""
+    if not text or text.endswith(ENDS):
+        return text
+    return f"{text} ." if tokenized or APART.search(text) else f"{text}."
 
 
 def capital(text: str) -> str:

@@ -86,6 +86,9 @@ def _pairs(
             continue
         first, last = document.first_of(place), document.last_of(place)
         context = document.text(document.first_of(phrase.first), first - 1)
+        if _doubled(document, phrase, tags, place):
+            excluded["repetitions with two determiners one after the other"] += 1
+            continue
         repeated = _again(document, phrase, tags, at_start=place == first)
         original = document.text(first, last)
         start, end = document.spans[place - 1]
@@ -94,6 +97,17 @@ def _pairs(
             excluded["phrases spelt as the pronoun"] += 1
             continue
         yield DraftPair(f"{source} ({document.name}), token {place}", ((context, original), (context, again)))
+
+
+def _doubled(document: GumDocument, phrase: Mention, tags: list[str], place: int) -> bool:
+    """Whether the phrase begins with two determiners, as slips of the tongue do, or would stand after one."""
+
+    def determines(token: int) -> bool:
+        return tags[token - 1] == "PRP$" or document.tokens[token - 1].lower() in ("a", "an", "the")
+
+    after_one = place > document.first_of(place) and determines(place - 1)
+    twice = phrase.last > phrase.first and determines(phrase.first + 1)
+    return determines(phrase.first) and (after_one or twice)
 
 
 def _again(document: GumDocument, phrase: Mention, tags: list[str], at_start: bool) -> str:

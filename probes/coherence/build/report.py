@@ -30,11 +30,13 @@ def write_report(draft: Draft, sources: list[str], path: Path) -> None:
         lines.append("")
     lines += ["## Left out", ""]
     lines += [f"* {count} {reason}" for reason, count in sorted(draft.excluded.items())] or ["Nothing."]
+    if draft.changed:
+        lines += ["", "## Changed", "", *(f"* {count} {reason}" for reason, count in sorted(draft.changed.items()))]
     with atomic_write(path) as file:
         file.write("\n".join(lines) + "\n")
 
 
 def controls(suite: TestSuite) -> dict[str, Logprobs]:
     """Models without context: word lengths, and word frequencies in the suite's own texts of all conditions."""
-    unigram = NgramModel((text_of(text) for item in suite.items for text in item.texts), 1)
+    unigram = NgramModel(([text_of(text)] for item in suite.items for text in item.texts), 1)
     return {"length": Length().logprobs, "unigram": unigram.logprobs}

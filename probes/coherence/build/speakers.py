@@ -8,12 +8,11 @@ from typing import Any
 
 from common.errors import InputError
 from common.text_files import read_json_lines, read_lines, read_table
-from probes.coherence.build.draft import Draft, DraftPair, clean, suite_of_pairs
+from datamodules.text.sentences import SEPARATOR
+from probes.coherence.build.draft import Draft, DraftPair, clean, ended, suite_of_pairs
 from probes.coherence.suite_file import TestSuite
 
-SEPARATOR = "[SEP]"  # in the text where the speaker changes, as in the published suites
 CONTRADICTIONS = ("negative", "contradiction")
-ENDS = tuple(".!?…\"'”’)")  # the sentences of SICK have no final mark
 SICK = ("sentence_A", "sentence_B", "entailment_judgment")
 
 
@@ -32,7 +31,7 @@ def speakers(path: Path) -> Draft:
 
 def by_two_and_by_one(source: str, first: str, second: str) -> DraftPair:
     """Two sentences by two speakers, and by the same one."""
-    first, second = (text if text.endswith(ENDS) else f"{text}." for text in (first, second))
+    first, second = ended(first), ended(second)  # the sentences of SICK have no final mark
     return DraftPair(source, ((f"{first} {SEPARATOR}", second), (first, second)))
 
 

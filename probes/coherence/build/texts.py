@@ -4,6 +4,7 @@
 InputSentence1, ..., RandomFifthSentenceQuiz1, RandomFifthSentenceQuiz2, AnswerRightEnding).
 .txt: PersonaChat; lines `N utterance<TAB>answer<TAB>...`, a new dialogue where N is 1, persona lines left out.
 .jsonl, .jsonl.gz: records with `sentences`, with `turns` of `text`, or with `sections` of `paragraphs` of sentences.
+A turn of a dialogue without a final mark gets a full stop.
 """
 
 import csv
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 from common.errors import InputError
 from common.text_files import read_json_lines, read_lines
-from probes.coherence.build.draft import clean
+from probes.coherence.build.draft import clean, ended
 
 ROC = [f"sentence{number}" for number in range(1, 6)]
 CONTEXT = [f"InputSentence{number}" for number in range(1, 5)]
@@ -97,7 +98,7 @@ def _persona_chat(path: Path) -> Iterator[SourceText]:
             turns = []
         start = number if place == "1" or not start else start
         if not rest.startswith(("your persona:", "partner's persona:")):
-            turns += [said for said in map(clean, rest.split("\t")[:2]) if said not in ("", SILENCE)]
+            turns += [ended(said, True) for said in map(clean, rest.split("\t")[:2]) if said not in ("", SILENCE)]
     if start:
         yield SourceText(f"{path.name}:{start}", turns, dialogue=True)
 
@@ -106,7 +107,7 @@ def _record(record: dict[str, Any], where: str, source: str) -> SourceText:
     """A document as JSON; `text` has raw sentences where `sentences` has tokens."""
     try:
         if "turns" in record:
-            sentences = [turn["text"] for turn in _list(record["turns"])]
+            sentences = [ended(clean(turn["text"])) for turn in _list(record["turns"])]
         elif "sections" in record:
             paragraphs = [p for section in _list(record["sections"]) for p in _list(section["paragraphs"])]
             sentences = [sentence for paragraph in paragraphs for sentence in _list(paragraph)]

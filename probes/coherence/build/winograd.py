@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from common.errors import InputError
 from common.text_files import read_json_lines, read_lines
-from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs
+from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs, twins_of
 from probes.coherence.suite_file import TestSuite
 
 POSSESSIVE = {"his", "her", "its", "their", "my", "your", "our"}  # `her` as an object would be among them
@@ -23,16 +23,21 @@ CONDITIONS = ("target", "distractor")
 def winograd(path: Path) -> Draft:
     """Two suites: the whole text is scored, or only what follows the inserted noun (Trinh and Le 2019)."""
     full, partial, excluded = [], [], Counter[str]()
+    options, twins = frozenset[str](), ""
     for source, record in _schemas(path):
+        if (now := frozenset(map(clean, record["options"]))) != options:  # twins have the same nouns, one after another
+            options, twins = now, source
         place, pronoun = record["pronoun_loc"], record["pronoun"]
         before, after = clean(record["text"][:place]), clean(record["text"][place + len(pronoun) :])
         nouns = [inserted(option, pronoun, before, after) for option in _answers(record)]
-        full.append(DraftPair(source, tuple((clean(f"{before} {noun} {after}"),) for noun in nouns)))
+        full.append(DraftPair(source, tuple((clean(f"{before} {noun} {after}"),) for noun in nouns), twins))
         if not after:
             excluded["schemas in which nothing follows the pronoun (partial)"] += 1
             continue
-        partial.append(DraftPair(source, tuple((before, noun, after) for noun in nouns)))
-    return Draft(winograd_suites(full, partial), excluded)
+        partial.append(DraftPair(source, tuple((before, noun, after) for noun in nouns), twins))
+    suites = winograd_suites(full, partial)
+    both = (full, partial)
+    return Draft(suites, excluded, twins={s.name: twins_of(pairs) for s, pairs in zip(suites, both, strict=True)})
 
 
 def winograd_suites(full: list[DraftPair], partial: list[DraftPair]) -> list[TestSuite]:

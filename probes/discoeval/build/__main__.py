@@ -1,39 +1,64 @@
 """Build DiscoEval's tasks from your own documents and annotations, in the published format.
 
-python -m probes.discoeval.build out=DIR [documents=PATH] [train=10000] [dev=4000] [test=4000] [seed=0] [domain=NAME]
-                                 [language=en] [tokenized=false] [pdtb=PATH,...] [raw=DIR] [rst=PATH,...]
-
-documents: a .jsonl file (or .gz, .bz2) or a folder of them: documents with sections (docs/documents_format.md), or
-           stories with `id` and `sentences`. They give SP, BSO, DC and SSP, split by document.
-pdtb:      pipe files of PDTB 2 or PDTB 3 (with raw= for the WSJ texts), or tables such as train.gdtb.tsv.gz.
-rst:       .dis, .rs3 or .rst.jsonl files, in folders or with names that say train, dev or test.
-Writes one folder for each task, and report.md with sizes, balance and what each task gives away without any model.
+python -m probes.discoeval.build out=DIR [documents=PATH] [pdtb=PATH,...] [rst=PATH,...]
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, NamedTuple
 
-from common.errors import InputError, disk_error_line
-from probes.discoeval.build.documents import DocumentSource, read_documents
-from probes.discoeval.build.pdtb import KINDS, read_relations
-from probes.discoeval.build.report import write_report
-from probes.discoeval.build.tasks import BUILDERS, build_task
-from probes.discoeval.build.trees import read_trees
-from probes.discoeval.build.write import write_relations, write_rows, write_trees
-from probes.discoeval.data import read_discoeval
-from probes.discoeval.items import SPLITS
+from common.command_line import (
+    FOLDER,
+    PATHS,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    Command,
+    Setting,
+    refuse_missing,
+    run,
+)
+from common.errors import InputError
 
-USAGE = "python -m probes.discoeval.build documents=FILE.jsonl out=DIR [train=N dev=N test=N seed=N pdtb=PATH rst=PATH]"
-PUBLISHED = {"train": 10_000, "dev": 4_000, "test": 4_000}  # Chen et al. 2019, Table 1
+if TYPE_CHECKING:  # what takes time to import is imported where work begins
+    from probes.discoeval.build.documents import DocumentSource
+
+PURPOSE = """\
+Build DiscoEval's tasks from your own documents and annotations, in the published format.
+
+Writes one folder for each task, and report.md with sizes, balance and what each task gives away without any model.
+Documents give SP, BSO, DC and SSP, split by document; one of these that they are too few or too short for is left out,
+with the reason. pdtb= and rst= ask for a group by name: where none of it can be built, nothing is written."""
+DOCUMENTS = "a .jsonl file (or .gz, .bz2) or a folder of them: documents with sections (docs/documents_format.md), or "
+COMMAND = Command(
+    "python -m probes.discoeval.build out=DIR [documents=PATH] [pdtb=PATH,...] [rst=PATH,...]",
+    PURPOSE,
+    [
+        Setting("out", "the folder that gets the tasks", FOLDER, required=True),
+        Setting("documents", DOCUMENTS + "stories with `id` and `sentences`", PATHS),
+        Setting("train", "training items of each task of documents", WHOLE, 10_000),  # Chen et al. 2019, Table 1
+        Setting("dev", "items to choose settings on", WHOLE, 4_000),
+        Setting("test", "items to score", WHOLE, 4_000),
+        Setting("seed", "which items", WHOLE, 0),
+        Setting("domain", "name of the documents in the names of tasks (default: that of the file)", TEXT),
+        Setting("language", "of the documents, for their tokens", TEXT, "en"),
+        Setting("tokenized", "the documents are tokenised, with spaces between tokens", TRUTH, False),
+        Setting("pdtb", "pipe files of PDTB 2 or PDTB 3, or tables such as train.gdtb.tsv.gz", PATHS),
+        Setting("raw", "the folder of the WSJ texts, for pipe files of PDTB 3", PATHS),
+        Setting("rst", ".dis, .rs3 or .rst.jsonl, in folders or with names that say train, dev or test", PATHS),
+    ],
+    most=0,
+)
 
 
 class DiscoEvalBuildSettings(NamedTuple):
     """What to build."""
 
     out: Path
-    documents: DocumentSource | None
+    documents: "DocumentSource | None"
     domain: str
     sizes: dict[str, int]
     seed: int
@@ -43,95 +68,93 @@ class DiscoEvalBuildSettings(NamedTuple):
 
 
 def parse(arguments: Sequence[str]) -> DiscoEvalBuildSettings:
-    """The order that `key=value` arguments give. Raises InputError on anything else."""
-    given = {"documents": "", "pdtb": "", "raw": "", "rst": "", "out": "", "domain": "", "seed": "0"}
-    given |= {"language": "en", "tokenized": "false"} | {split: str(size) for split, size in PUBLISHED.items()}
-    for argument in arguments:
-        key, equals, value = argument.partition("=")
-        if not equals or key not in given:
-            raise InputError(f"{argument}: not understood; {USAGE}")
-        given[key] = value
-    if not given["out"]:
-        raise InputError(f"out= is missing; {USAGE}")
-    if not (given["documents"] or given["pdtb"] or given["rst"]):
-        raise InputError(f"give documents=, pdtb= or rst=, or several of them; {USAGE}")
-    for key in (*SPLITS, "seed"):
-        if not given[key].isdecimal():
-            raise InputError(f"{key}={given[key]}: give a whole number")
-    if given["tokenized"] not in ("true", "false"):
-        raise InputError(f"tokenized={given['tokenized']}: give true or false")
-    if given["raw"] and not given["pdtb"]:
+    """The settings in `key=value` arguments. Raises InputError on anything else."""
+    return build_settings(COMMAND.read(arguments))
+
+
+def build_settings(given: SimpleNamespace) -> DiscoEvalBuildSettings:
+    """The checked settings of the command line. Raises InputError."""
+    from probes.discoeval.build.documents import DocumentSource
+    from probes.discoeval.items import SPLITS
+
+    if not (given.documents or given.pdtb or given.rst):
+        raise InputError("give documents=, pdtb= or rst=, or several of them; see --help")
+    if given.raw and not given.pdtb:
         raise InputError("raw= has an effect only with pdtb=; leave it out")
-    documents, raw = (next(iter(_paths(given, key)), None) for key in ("documents", "raw"))
-    domain = given["domain"] or (documents.name.split(".")[0] if documents else "")
+    for key in ("documents", "raw", "pdtb", "rst"):
+        refuse_missing(getattr(given, key) or [], key)
+    for key in ("documents", "raw"):
+        if len(getattr(given, key) or []) > 1:
+            raise InputError(f"{key}={','.join(map(str, getattr(given, key)))}: give one path")
+    documents, raw = (next(iter(paths or []), None) for paths in (given.documents, given.raw))
+    domain = given.domain or (documents.name.split(".")[0] if documents else "")
     if documents and (not domain or set(domain) & set("/\\\t\n") or domain.startswith(".")):
         raise InputError(f"domain={domain}: give a plain name for the folders of these documents")
-    source = DocumentSource(documents, given["language"], given["tokenized"] == "true") if documents else None
-    sizes = {split: int(given[split]) for split in SPLITS}
-    pdtb, rst = _paths(given, "pdtb"), _paths(given, "rst")
-    return DiscoEvalBuildSettings(Path(given["out"]), source, domain, sizes, int(given["seed"]), pdtb, raw, rst)
+    source = DocumentSource(documents, given.language, given.tokenized) if documents else None
+    sizes = {split: getattr(given, split) for split in SPLITS}
+    return DiscoEvalBuildSettings(given.out, source, domain, sizes, given.seed, given.pdtb or [], raw, given.rst or [])
 
 
-def _paths(given: dict[str, str], key: str) -> list[Path]:
-    paths = [Path(path) for path in given[key].strip("[]").split(",") if path]
-    if key in ("documents", "raw") and len(paths) > 1:
-        raise InputError(f"{key}={given[key]}: give one path")
-    if missing := [path for path in paths if not path.exists()]:
-        raise InputError(f"{missing[0]}: no such file or folder ({key}=)")
-    return paths
+def build(settings: DiscoEvalBuildSettings) -> list[str]:
+    """Build, write and report; says which tasks of the documents could not be built.
 
+    Everything is read and built before anything is written. Raises InputError where no task can be built, or one that
+    annotations ask for by name.
+    """
+    from probes.discoeval.build.documents import read_documents
+    from probes.discoeval.build.pdtb import KINDS, read_relations
+    from probes.discoeval.build.report import write_report
+    from probes.discoeval.build.tasks import BUILDERS, build_task
+    from probes.discoeval.build.trees import read_trees
+    from probes.discoeval.build.write import write_relations, write_rows, write_trees
+    from probes.discoeval.data import read_discoeval
+    from probes.discoeval.items import SPLITS
 
-def build(order: DiscoEvalBuildSettings) -> list[str]:
-    """Build, write and report; says what could not be built. Everything is read before anything is written."""
-    documents = read_documents(order.documents, order.sizes) if order.documents else {}
-    relations = read_relations(order.pdtb, order.raw) if order.pdtb else {}
-    nodes = read_trees(order.rst) if order.rst else {}
-    lacking, names = [], []
+    documents = read_documents(settings.documents, settings.sizes) if settings.documents else {}
+    relations = read_relations(settings.pdtb, settings.raw) if settings.pdtb else {}
+    nodes = read_trees(settings.rst) if settings.rst else {}
+    lacking: list[str] = []
+    writes: dict[str, Callable[[], None]] = {}
     for group in BUILDERS if documents else ():
-        rows = build_task(group, documents, order.sizes, order.seed)
+        rows = build_task(group, documents, settings.sizes, settings.seed)
         if all(len({row.label for row in rows[split]}) > (group != "BSO") for split in SPLITS):
-            write_rows(rows, order.out / group / order.domain)
-            names.append(group + order.domain)
+            writes[group + settings.domain] = partial(write_rows, rows, settings.out / group / settings.domain)
         else:
             lacking.append(f"{group} was not built: {_counts(rows)} items; give more or longer documents")
+    short = []
     for kind in KINDS if relations else ():
         if all(relations[kind].values()):
-            write_relations(relations[kind], order.out / "PDTB" / kind)
-            names.append(f"PDTB-{kind[0]}")
+            writes[f"PDTB-{kind[0]}"] = partial(write_relations, relations[kind], settings.out / "PDTB" / kind)
         else:
-            lacking.append(f"PDTB-{kind[0]} was not built: {_counts(relations[kind])} relations; give more files")
-    if nodes and all(nodes.values()):
-        write_trees(nodes, order.out / "RST")
-        names.append("RST")
-    elif nodes:
-        lacking.append(f"RST was not built: {_counts(nodes)} nodes; give more files")
-    if not names:
+            short.append(f"PDTB-{kind[0]} was not built: {_counts(relations[kind])} relations; give more files")
+    if relations and len(short) == len(KINDS):
+        raise InputError("; ".join(short))
+    lacking += short
+    if nodes:
+        if not all(nodes.values()):
+            raise InputError(f"RST was not built: {_counts(nodes)} nodes; give more files")
+        writes["RST"] = partial(write_trees, nodes, settings.out / "RST")
+    if not writes:
         raise InputError("; ".join(lacking))
-    write_report(read_discoeval(order.out, names)[0], order.sizes, lacking, order.out)
+    for write in writes.values():
+        write()
+    write_report(read_discoeval(settings.out, list(writes))[0], settings.sizes, lacking, settings.out)
     return lacking
 
 
 def _counts(parts: dict) -> str:
-    return ", ".join(f"{len(parts[split])} {split}" for split in SPLITS)
+    return ", ".join(f"{len(part)} {split}" for split, part in parts.items())
 
 
 def command(arguments: Sequence[str]) -> int:
-    """Exit status 0, or 2 where something is the user's to correct."""
-    if not arguments or {"-h", "--help"} & set(arguments):
-        print(__doc__)
-        return 0
-    try:
-        order = parse(arguments)
-        lacking = build(order)
-    except InputError as error:
-        lacking = [str(error)]
-    except OSError as error:
-        lacking = [disk_error_line(error, Path.cwd())]
-    else:
-        print(f"{order.out / 'report.md'} says what was built")
-    for said in lacking:
-        print(f"error: {said}", file=sys.stderr)
-    return 2 if lacking else 0
+    """The exit status."""
+
+    def work(given: SimpleNamespace) -> None:
+        for said in build(build_settings(given)):
+            print(said, file=sys.stderr)
+        print(f"{given.out / 'report.md'} says what was built")
+
+    return run(COMMAND, arguments, work, lambda given: given.out)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from common.command_line import FOLDER, NAMES, TEXT, WHOLE, Command, Setting, fail, run
+from common.command_line import FOLDER, NAMES, PATHS, TEXT, WHOLE, Command, Setting, fail, refuse_missing, run
 from common.errors import InputError
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
@@ -25,7 +25,7 @@ COMMAND = Command(
     "python -m probes.probing.build trees=PATH[,PATH...] out=DIR",
     PURPOSE,
     [
-        Setting("trees", TREES, NAMES, required=True),
+        Setting("trees", TREES, PATHS, required=True),
         Setting("out", "the folder that gets the files", FOLDER, required=True),
         Setting("train", "training sentences of each task", WHOLE, 100_000),
         Setting("dev", "sentences to choose settings on", WHOLE, 10_000),
@@ -58,12 +58,10 @@ def build_settings(given: SimpleNamespace) -> ProbingBuildSettings:
     """The checked settings of the command line. Raises InputError."""
     from probes.probing.build.all_tasks import supported_tasks
 
-    paths = [Path(path) for path in given.trees]
-    if missing := [path for path in paths if not path.exists()]:
-        raise InputError(f"{missing[0]}: no such file or folder (trees=)")
+    refuse_missing(given.trees, "trees")
     tags = tag_set(given.tags)
     sizes = Sizes(given.train, given.dev, given.test)
-    return ProbingBuildSettings(paths, given.out, sizes, given.tasks or supported_tasks(tags), given.seed, tags)
+    return ProbingBuildSettings(given.trees, given.out, sizes, given.tasks or supported_tasks(tags), given.seed, tags)
 
 
 def build(settings: ProbingBuildSettings) -> list[str]:

@@ -4,7 +4,7 @@ A task is one entry in TASKS. Each draws from the same pool of sentences in the 
 the same split in all tasks.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -24,7 +24,8 @@ from probes.probing.build.syntax import bigram_shift, top_constituents
 from probes.probing.build.tags import ENGLISH, TagSet
 from probes.probing.build.targets import by_target
 
-TASKS: dict[str, Callable[[Pool, Sizes], TaskDraft]] = {
+TaskBuilder = Callable[[Pool, Sizes], TaskDraft]
+TASKS: dict[str, TaskBuilder] = {
     "SentLen": sent_len,
     "WC": word_content,
     "TreeDepth": tree_depth,
@@ -36,6 +37,15 @@ TASKS: dict[str, Callable[[Pool, Sizes], TaskDraft]] = {
     "SOMO": odd_man_out,
     "CoordInv": coordination_inversion,
 }
+
+
+NO_TASKS: Mapping[str, TaskBuilder] = {}
+
+
+def refuse_unknown_tasks(names: Sequence[str], builders: Mapping[str, TaskBuilder]) -> None:
+    """Raises InputError for a task that is neither ours nor the user's."""
+    if unknown := [name for name in names if name not in builders]:
+        raise InputError(f"no probing task {', '.join(unknown)}; choose from {', '.join(builders)}")
 
 
 class BuiltTasks(NamedTuple):
@@ -72,16 +82,16 @@ def build_tasks(
     seed: int = 0,
     partly: bool = False,
     tags: TagSet = ENGLISH,
+    own: Mapping[str, TaskBuilder] = NO_TASKS,
 ) -> BuiltTasks:
-    """Build the named tasks. A task does not depend on which other tasks are built.
+    """Build the named tasks. A task does not depend on which other tasks are built. `own`: the user's own tasks.
 
     With too few trees a task is smaller, and its notes say so. Raises InputError if a task cannot be built at all;
     with `partly` such tasks are listed in `lacking` instead.
     """
-    unknown = [name for name in names if name not in TASKS]
-    if unknown:
-        raise InputError(f"no probing task {', '.join(unknown)}; choose from {', '.join(TASKS)}")
-    if unsupported := [name for name in names if name not in supported_tasks(tags)]:
+    builders = TASKS | dict(own)
+    refuse_unknown_tasks(names, builders)
+    if unsupported := [name for name in names if name not in (*supported_tasks(tags), *own)]:
         these = ", ".join(unsupported)
         raise InputError(f"the labels of {tags.name} do not support {these}: leave them out of probes.tasks=[...]")
     sizes = Sizes(*sizes)
@@ -89,11 +99,11 @@ def build_tasks(
         raise InputError(f"probing sizes {'/'.join(map(str, sizes))}: train, dev and test need sentences")
     pool = gather(analyse_all(trees, tags), sizes, seed, tags)
     drafts, lacking = {}, {}
-    for name in TASKS:
+    for name in builders:
         if name not in names:
             continue
         try:
-            drafts[name] = TASKS[name](pool, sizes)
+            drafts[name] = builders[name](pool, sizes)
         except InputError as error:
             if not partly:
                 raise

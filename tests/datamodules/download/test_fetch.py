@@ -340,3 +340,12 @@ def test_a_corpus_under_agreement_says_where_to_ask_and_where_to_put_it(
 def test_an_unknown_name_is_answered_with_the_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nonsense"]) == 2
     assert "multi30k" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "base", ["http://[::1", "ftp://a.example", "http://a b", "http://a:99999", "nonsense", "http://"]
+)
+def test_an_impossible_address_is_tried_once(base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.time, "sleep", lambda _: pytest.fail("tried again"))
+    with pytest.raises(InputError, match="not an address"):
+        download(entry("a.txt"), tmp_path, base)

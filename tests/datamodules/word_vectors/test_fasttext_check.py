@@ -111,7 +111,7 @@ QUANTISED = {
     "norms": {"qnorm": True},
     "uneven parts": {"dsub": 4},
     "output too": {"qout": True},
-    "pruned": {"qnorm": True, "qout": True, "cutoff": 300},
+    "pruned": {"qnorm": True, "qout": True, "cutoff": 700},
 }
 
 

@@ -12,6 +12,7 @@ from common.errors import InputError, disk_error_line
 from datamodules.demo import Demo
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.store import (
+    FromFile,
     RunVectors,
     Trained,
     WordVectors,
@@ -190,3 +191,28 @@ def test_a_run_scales_vectors_to_a_mean_square_of_one(tmp_path: Path, size: floa
     kept = load_run_vectors(tmp_path).matrix[2:]
     np.testing.assert_allclose(np.square(kept).mean(), 1, rtol=1e-4)
     np.testing.assert_allclose(kept / kept[0, 0], rows / rows[0, 0], rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("words", "lowercase", "found"),
+    [
+        ("the cat", "auto", [True, True, True]),  # no capitals in the file
+        ("the Cat", "auto", [False, True, True]),
+        ("the Cat", True, [True, True, False]),
+        ("the cat", False, [False, True, False]),
+    ],
+)
+def test_words_are_looked_up_in_lower_case_where_the_file_or_the_user_says_so(
+    tmp_path: Path, words: str, lowercase: bool | str, found: list[bool]
+) -> None:
+    (tmp_path / "v.txt").write_text("".join(f"{word} 1 2\n" for word in words.split()))
+    store = FromFile(str(tmp_path / "v.txt"), lowercase).vectors(list, "", tmp_path / "cache")
+    assert store.lookup(["The", "the", "Cat"]).found.tolist() == found
+
+
+def test_the_scale_is_the_users_or_makes_the_mean_square_1(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text("a 2 0\nb 0 2\n")
+    stores = [
+        FromFile(str(tmp_path / "v.txt"), scale=scale).vectors(list, "", tmp_path / "cache") for scale in (None, 1)
+    ]
+    assert [store.scale for store in stores] == pytest.approx([0.5**0.5, 1])

@@ -14,7 +14,7 @@ from probes.classifiers.cells import predict
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardised
 from probes.classifiers.grid import Fitted, Tensors
 from probes.classifiers.modern import successive_halving
-from probes.classifiers.optimum import optimal, optimum
+from probes.classifiers.optimum import best_of_l2, optimal, optimum
 
 SMALL = Grid(widths=(4, 8), dropouts=(0.0, 0.1), l2=(1e-5, 1e-2))
 GRIDS = {
@@ -170,3 +170,26 @@ def test_successive_halving_of_logistic_regression_comes_near_the_optimum() -> N
 def test_an_invalid_grid_is_refused(setting: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
         Grid(**setting)
+
+
+@pytest.mark.parametrize(
+    ("peak", "chosen", "tried"), [(1.0, 1.0, 7), (1e-7, 1e-7, 7), (1e-3, 1e-3, 4), (1e9, 100.0, 8)]
+)
+def test_default_l2_values_are_continued_where_the_best_is_at_their_end(peak: float, chosen: float, tried: int) -> None:
+    asked: list[float] = []
+
+    def score(values: list[float]) -> list[float]:
+        asked.extend(values)
+        return [-abs(np.log10(value) - np.log10(peak)) for value in values]
+
+    best, _ = best_of_l2(Grid(), score, float)
+    assert best == pytest.approx(chosen)
+    assert len(asked) == tried
+
+
+def test_l2_values_of_the_user_are_all_that_is_tried() -> None:
+    assert best_of_l2(Grid(l2=(1e-3, 1e-2)), lambda values: values, float)[0] == 1e-2
+
+
+def test_equal_scores_at_the_end_are_no_reason_to_go_further() -> None:
+    assert best_of_l2(Grid(), lambda values: [1.0] * len(values), float)[0] == 1e-5

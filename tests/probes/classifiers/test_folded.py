@@ -25,7 +25,7 @@ def data(size: int, classes: int, seed: int) -> Tensors:
 
 def alone(items: Tensors, fold: Fold, classes: int, grid: Grid, seed: int) -> list[Fitted]:
     train, dev = (Tensors(items.x[rows], items.y[rows]) for rows in (fold.train, fold.dev))
-    cells = Cells(items.x.shape[1], classes, [Cell(0, 0.0, l2) for l2 in grid.l2], seed)
+    cells = Cells(items.x.shape[1], classes, [Cell(0, 0.0, l2) for l2 in grid.l2], seed, optimiser=grid.optimiser)
     return sorted(train_with_early_stopping(cells, train, dev, grid, seed), key=lambda cell: cell.l2)
 
 
@@ -35,11 +35,12 @@ def alone(items: Tensors, fold: Fold, classes: int, grid: Grid, seed: int) -> li
     classes=st.integers(2, 4),
     seed=st.integers(0, 99),
     reduction=st.sampled_from(["mean", "sum"]),
+    optimiser=st.sampled_from(["adam", "rmsprop"]),
 )
 def test_each_fold_equals_the_fold_alone_for_any_sizes(
-    sizes: list[int], classes: int, seed: int, reduction: str
+    sizes: list[int], classes: int, seed: int, reduction: str, optimiser: str
 ) -> None:
-    items, grid = data(200, classes, seed), replace(GRID, reduction=reduction)
+    items, grid = data(200, classes, seed), replace(GRID, reduction=reduction, optimiser=optimiser)
     rows = np.random.default_rng(seed)
     drawn = [rows.permutation(200) for _ in sizes]
     folds = [Fold(d[:n], d[150:], np.random.RandomState(seed)) for n, d in zip(sizes, drawn, strict=True)]

@@ -13,7 +13,7 @@ from common.errors import InputError
 from encoders.language_model import CausalLM
 from evaluate import CONFIGS, evaluate
 from probes.coherence.models import Length
-from probes.coherence.suite_file import write_suite
+from probes.coherence.suite_file import Item, TestSuite, write_suite
 from probes.coherence.world import world_suites
 from probes.results import read_rows
 from report import main
@@ -57,7 +57,10 @@ def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores
         "Length",
         "DialoGPT",
         "Beyer et al. 2021, Tables 1 to 5",
-        "ties, counted half: 6",
+        "shuffle_narration_all: 50.0 [18.8, 81.2] of 6 items, 6 ties counted half; published GPT-2 86, DialoGPT 78",
+        "    condition     1 sum   1 mean    2 sum   2 mean",
+        "    4 predictions, each 50 by chance; the score above is of all together, 20.0 by chance",
+        "(3;%cause%) < (3;%contrast%): 50.0 [18.8, 81.2], 6 ties counted half",
         "cannot tell",
         "±",
     ):
@@ -134,6 +137,62 @@ def test_suites_in_files_are_scored_as_those_in_memory(lm: Path, tmp_path: Path)
 def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(tmp_path: Path, more: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said):
         scored(tmp_path, "embeddings.dim=4", *more)
+
+
+@pytest.fixture(scope="module")
+def of_paper(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Suites with the names of the paper's tables."""
+    folder = tmp_path_factory.mktemp("suites")
+    words = ("as", "although", "yet")
+    rows = [(("He left", word, "she came."),) for word in words], [(("We ran", word, "it rained."),) for word in words]
+    items = [Item(number, tuple(text for (text,) in row), "a") for number, row in enumerate(rows, 1)]
+    predictions = tuple(f"(3;%as%) < (3;%{other}%)" for other in words[1:])
+    made = TestSuite("connectives_as_causal", "sum", ("a", "b", "c"), words, predictions, tuple(items))
+    write_suite(made, folder / "connectives.json")
+    pair = Item(1, (("A man came.", "He left."), ("A man came.", "The man left.")), "b")
+    one = TestSuite("remention", "mean", ("a", "b"), ("x", "y"), ("(2;%x%) < (2;%y%)",), (pair,))
+    write_suite(one, folder / "remention.json")
+    return [f"model=call:{__name__}:characters", f"coherence.paths=[{folder}]"]
+
+
+def test_the_tables_of_connectives_and_rementions_stand_next_to_ours(
+    of_paper: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = scored(tmp_path, *of_paper)
+    show(done, settings(*of_paper))
+    printed = capsys.readouterr().out
+    ours = "(3;%as%) < (3;%although%): 50.0 [9.5, 90.5], 2 ties counted half"
+    assert f"{ours}; published GPT-2 44, DialoGPT 64" in printed
+    assert "2 predictions, each 50 by chance; the score above is of all together, 33.3 by chance" in printed
+    assert "of 1 items; published GPT-2 wsj 53, DialoGPT wsj 44, GPT-2 vpc 56" in printed
+    assert "remention_fiction" in printed
+    out = tmp_path / "table.csv"
+    more = ["suite=coherence", "published=beyer2021_table4", "format=csv", f"out={out}"]
+    assert main(["table", str(done[0].folder), *more]) == 0
+    columns = [name for name in read_csv(out)[0] if not name.endswith((" low", " high"))]
+    assert columns[-3:] == ["remention", "connectives_as_causal although", "connectives_as_causal yet"]
+    capsys.readouterr()
+    assert main(["table", str(done[0].folder), "suite=coherence", "published=conneau2018_table2"]) == 2
+    assert capsys.readouterr().err.startswith("error: published=conneau2018_table2: it has no score of these tasks")
+
+
+def test_a_published_table_of_other_tasks_is_refused_before_scoring(of_paper: list[str], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="published=chen2019_readme: it has no score of these tasks"):
+        scored(tmp_path, *of_paper, "published=chen2019_readme")
+    scored(tmp_path, *of_paper, "published=beyer2021_table4")
+
+
+def test_texts_longer_than_the_context_are_counted_also_from_the_cache(
+    lm: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = TestSuite(
+        "long", "sum", ("a",), ("x", "y"), ("(1;%x%) < (1;%y%)",), (Item(1, (("a b " * 99 + "a",), ("b",)), "c"),)
+    )
+    write_suite(long, tmp_path / "long.json")
+    for _ in range(2):
+        (done,) = scored(tmp_path, f"model=lm:{lm}", f"coherence.paths=[{tmp_path / 'long.json'}]")
+        show([done], settings(f"model=lm:{lm}"))
+        assert "of 1 items, 1 texts longer than the model's context" in capsys.readouterr().out
 
 
 def test_a_language_model_has_no_vectors(lm: Path, tmp_path: Path) -> None:

@@ -13,8 +13,10 @@ from probes.coherence.formula import (
     Number,
     Operation,
     Value,
+    compared,
     evaluate,
     is_prediction,
+    margin,
     parse,
     written,
 )
@@ -227,3 +229,31 @@ def test_any_text_is_a_formula_or_refused_in_one_line(text: str) -> None:
 def test_every_number_is_below_infinity(symbol: str, wanted: list[float]) -> None:
     bits = [(5.0, float("inf")), (float("inf"), 5.0), (float("inf"), float("inf"))]
     assert [computed(f"(1;%a%) {symbol} (1;%b%)", a1=left, b1=right) for left, right in bits] == wanted
+
+
+@given(PREDICTIONS, st.integers(0, 99))
+def test_a_prediction_holds_where_its_margin_is_above_zero(tree: Formula, seed: int) -> None:
+    value = values_by(seed)
+    by = np.broadcast_to(margin(tree, value), 5)
+    holds = np.broadcast_to(evaluate(tree, value), 5)
+    clear = (np.abs(by) > 1e-6) & np.isfinite(by) & ("=" not in written(tree))
+    np.testing.assert_array_equal(holds[clear], by[clear] > 0)
+
+
+def test_margins_are_those_worked_out_by_hand() -> None:
+    values = {("a", 1): 2.0, ("b", 1): 5.0, ("c", 1): 1.0}
+
+    def by(text: str) -> float:
+        return float(margin(parse(text), lambda of: np.array([values[of.condition, of.region or 0]]))[0])
+
+    assert by("(1;%a%) < (1;%b%)") == 3
+    assert by("(1;%a%) > (1;%b%)") == -3
+    assert by("((1;%a%) < (1;%b%)) & ((1;%a%) < (1;%c%))") == -1
+    assert by("((1;%a%) < (1;%b%)) | ((1;%a%) < (1;%c%))") == 3
+    assert by("(1;%a%) = (1;%c%)") == -1
+
+
+def test_two_conditions_are_compared_where_one_is_below_the_other_in_a_region() -> None:
+    assert compared("(3;%as%) < (3;%yet%)") == (Value(3, "as"), Value(3, "yet"))
+    for other in ("(3;%as%) > (3;%yet%)", "(3;%as%) < (2;%yet%)", "(3;%as%) < 5", "(3;%a%) < (3;%b%) + 1"):
+        assert compared(other) is None

@@ -4,62 +4,94 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common.errors import InputError
+from datamodules.demo import Demo
+from probes.coherence.by_name import ORDERS, surprisal_model
 from probes.coherence.models import WORD, Length
 from probes.coherence.ngram import NgramModel
 
-TEXTS = ["a b a b c", "b a b a", "c c d", ""]
+TEXTS = [["a b a b c", "b a b a"], ["c c d", ""]]
 
 
-def by_hand(texts: list[str], order: int, history: list[str], word: str) -> float:
+def by_hand(texts: list[list[str]], order: int, history: list[str], word: str) -> float:
     """Witten-Bell, by counting in the texts for each question."""
-    rows = [WORD.findall(text) for text in texts]
+    rows = [["|", *(w for sentence in text for w in [*WORD.findall(sentence), "|"])] for text in texts]
     everything = [w for row in rows for w in row]
     kept = {w for w in everything if everything.count(w) > 1}
-    rows = [[w if w in kept else "?" for w in row] for row in rows]
-    history = [w if w in kept else "?" for w in history][len(history) - min(order - 1, len(history)) :]
-    word = word if word in kept else "?"
+    once = len(set(everything) - kept)
+    rows = [[w if w in kept else "?" for w in row] for row in rows] + [["?"]]
+    history = [w if w in kept else "?" for w in history][max(0, len(history) - order + 1) :]
+    known = word if word in kept else "?"
 
     def chance(history: list[str]) -> float:
         k = len(history)
         after = [row[i + k] for row in rows for i in range(len(row) - k) if row[i : i + k] == history]
-        shorter = chance(history[1:]) if history else 1 / (len(kept) + 1)
-        return (after.count(word) + len(set(after)) * shorter) / (len(after) + len(set(after))) if after else shorter
+        if not history:
+            return after.count(known) / len(after)
+        shorter = chance(history[1:])
+        return (after.count(known) + len(set(after)) * shorter) / (len(after) + len(set(after))) if after else shorter
 
-    return chance(history)
+    return chance(history) / (1 if known != "?" else once + 1)
 
 
-WORDS = st.lists(st.sampled_from("abcdxyz"), max_size=6)
+SENTENCE = st.lists(st.sampled_from("abcdxyz"), min_size=1, max_size=5).map(lambda words: " ".join([*words, "."]))
+DOCUMENTS = st.lists(st.lists(SENTENCE, min_size=1, max_size=3), min_size=1, max_size=3)
 
 
-@given(st.lists(WORDS, min_size=1, max_size=4), st.lists(WORDS, min_size=1, max_size=3), st.integers(1, 4))
+@settings(max_examples=25)
+@given(DOCUMENTS, DOCUMENTS, st.integers(1, 4))
 def test_probabilities_equal_those_counted_one_by_one(train: list, test: list, order: int) -> None:
-    texts = [" ".join(words) for words in [*train, ["a"]]]
-    found = NgramModel(texts, order).logprobs([("", " ".join(words)) for words in test])
-    for words, (tokens, _, logprobs) in zip(test, found, strict=True):
-        assert tokens == words
-        wanted = [math.log2(by_hand(texts, order, words[:i], word)) for i, word in enumerate(words)]
+    found = NgramModel(train, order).logprobs([("", " ".join(text)) for text in test])
+    for text, (tokens, _, logprobs) in zip(test, found, strict=True):
+        words = ["|", *(w for sentence in text for w in [*WORD.findall(sentence), "|"])]
+        places = [i for i, word in enumerate(words) if word != "|"]
+        assert tokens == [words[i] for i in places]
+        wanted = [math.log2(by_hand(train, order, words[:i], words[i])) for i in places]
         np.testing.assert_allclose(logprobs, wanted, rtol=1e-9)
 
 
-@pytest.mark.parametrize("order", [1, 2, 3])
-def test_the_words_of_the_model_and_the_unknown_one_have_all_probability(order: int) -> None:
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_known_words_boundaries_rare_words_and_a_new_one_have_all_probability(order: int) -> None:
     model = NgramModel(TEXTS, order)
+    assert model.rare == 1  # d
     for history in ("", "a b ", "b a ", "zebra a ", "c c "):
-        pairs = [(history, word) for word in [*model.ids, "zebra"]]
-        assert sum(2 ** model.logprobs([pair])[0].logprobs[0] for pair in pairs) == pytest.approx(1)
+        words = [(history, word) for word in ("a", "b", "c", "d", "zebra", "[SEP]")]
+        assert sum(2 ** model.logprobs([pair])[0].logprobs[0] for pair in words) == pytest.approx(1)
 
 
 def test_the_values_worked_out_by_hand() -> None:
-    model = NgramModel(["a b a b"], 2)  # words a, b and the unknown one; 2 of 4 each
+    model = NgramModel([["a b a b"]], 2)  # | a b a b | and the unknown word, which no word is: 7 in all
     logprobs = model.logprobs([("", "a b c")])[0].logprobs
-    unigram = (2 + 2 / 3) / 6
-    after_a = (2 + 1 * unigram) / 3  # a is followed by b, twice
-    after_b = (0 + 1 * (0 + 2 / 3) / 6) / 2  # b by a, once
-    np.testing.assert_allclose(2**logprobs, [unigram, after_a, after_b])
+    first = (1 + 1 * 2 / 7) / 2  # | is followed by a, once
+    after_a = (2 + 1 * 2 / 7) / 3  # a is followed by b, twice
+    after_b = (0 + 2 * 1 / 7) / 4  # b by a and |
+    np.testing.assert_allclose(2**logprobs, [first, after_a, after_b])
+
+
+def test_an_unknown_word_is_no_cheap_choice() -> None:
+    rare = [" ".join(f"name{number} slept ." for number in range(50))]  # as many words that occur once
+    model = NgramModel([*TEXTS, rare], 1)
+    (found,) = model.logprobs([("", "a d zebra slept")])
+    a, once, never, often = found.logprobs
+    assert once == never < a < often
+
+
+def test_a_sentence_depends_on_the_one_before() -> None:
+    model = NgramModel([["a man slept .", "he woke .", "a dog barked .", "it ran ."]] * 2)
+    one, other = model.logprobs([("", "a man slept . he woke ."), ("", "a dog barked . he woke .")])
+    assert one.logprobs[-3] > other.logprobs[-3]
+    np.testing.assert_array_equal(one.logprobs[-1:], other.logprobs[-1:])
+
+
+def test_a_mark_of_a_change_of_speaker_is_a_boundary() -> None:
+    model = NgramModel(TEXTS)
+    marked, plain = model.logprobs([("", "a b. [SEP] b a."), ("", "a b. b a.")])
+    assert marked.tokens == ["a", "b", ".", "[SEP]", "b", "a", "."]
+    np.testing.assert_array_equal(np.delete(marked.logprobs, 3), plain.logprobs)
+    assert marked.offsets[3].tolist() == [5, 10]
 
 
 def test_a_context_counts_and_has_no_tokens() -> None:
@@ -70,18 +102,50 @@ def test_a_context_counts_and_has_no_tokens() -> None:
     assert part.logprobs[0] == whole.logprobs[-1]
 
 
+def test_scoring_adds_nothing_to_the_counts() -> None:
+    model = NgramModel(TEXTS)
+    before = model.model.counts.N(), [len(model.model.counts[n]) for n in (2, 3, 4)]
+    model.logprobs([("", "zebra d c b a zebra . a a a a")])
+    assert before == (model.model.counts.N(), [len(model.model.counts[n]) for n in (2, 3, 4)])
+
+
 @given(st.permutations(["a", "b", "c", "d", "zebra", "a"]))
 def test_the_unigram_control_does_not_see_the_order(words: list[str]) -> None:
-    model = NgramModel(TEXTS, 1)
-    one, other = model.logprobs([("", "a b c d zebra a"), ("", " ".join(words))])
+    one, other = UNIGRAM.logprobs([("", "a b c d zebra a"), ("", " ".join(words))])
     assert sorted(one.logprobs) == sorted(other.logprobs)
+
+
+UNIGRAM = NgramModel(TEXTS, 1)
+
+
+def test_the_text_of_a_corpus_runs_across_the_sentences_of_its_documents() -> None:
+    class Pairs(Demo):
+        """The same sentences without their order."""
+
+        documents = Demo.__mro__[1].documents
+
+    running, alone = Demo(60), Pairs(60)
+    counts = []
+    for corpus in (running, alone):
+        found = surprisal_model("ngram", {"surprisal"}, corpus, {})
+        assert found is not None
+        text = " ".join(next(iter_sentences(running)))
+        assert found.logprobs is not None
+        counts.append(sum(found.logprobs([("", text)])[0].logprobs))
+    assert counts[0] > counts[1]  # a sentence of the text is expected after the one before it
+    assert ORDERS["ngram"] == 4
+
+
+def iter_sentences(corpus: Demo):
+    for document in corpus.documents("train"):
+        yield [said for section in document.sections for paragraph in section.paragraphs for said in paragraph][:4]
 
 
 def test_texts_without_a_word_are_refused() -> None:
     with pytest.raises(InputError, match="no words"):
-        NgramModel(["", " "])
+        NgramModel([["", " "]])
     with pytest.raises(InputError, match="order=0"):
-        NgramModel(["a"], 0)
+        NgramModel([["a"]], 0)
 
 
 def test_the_length_control_counts_characters() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from common.text_files import read_lines
-from objectives.likelihood import sentences_of
+from datamodules.text.sentences import sentences_of
 from probes.coherence.build.cloze import cloze
 from probes.coherence.build.connectives import connectives
 from probes.coherence.build.order import order

@@ -1,9 +1,12 @@
 """Which predictions hold."""
 
+import json
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from common.errors import InputError
 from probes.coherence.models import Called, Length
@@ -76,18 +79,21 @@ def test_the_unigram_control_ties_where_only_the_order_differs() -> None:
     rng = np.random.default_rng(0)
     pairs = [((" ".join(words), ""), (" ".join(rng.permutation(words)), "")) for _ in range(20)]
     given = suite("mean", "(*;%a%) < (*;%b%)", *pairs)
-    model = NgramModel(["the cat saw it . a dog slept ."] * 2, 1)
+    model = NgramModel([["the cat saw it . a dog slept ."]] * 2, 1)
     (found,) = score_suite(given, score_pairs(model.logprobs, pairs_of(given))).predictions
     assert (found.percent, found.ties) == (50, 20)
 
 
 def test_tokens_are_kept_with_their_regions() -> None:
     given = suite("sum", "(2;%a%) < (2;%b%)", *THREE)
-    lines = list(token_records(given, score_pairs(Length().logprobs, pairs_of(given))))
+    margins = scored(given).margins
+    assert margins.tolist() == [-2, 0, 6]  # bits of region 2: 3 and 1, 2 and 2, 0 and 6
+    lines = list(token_records(given, score_pairs(Length().logprobs, pairs_of(given)), margins))
     assert [(line["item"], line["condition"]) for line in lines] == [(n, c) for n in (1, 2, 3) for c in "ab"]
     assert lines[0] == {
         "suite": "lengths",
         "item": 1,
+        "margin": -2,
         "condition": "a",
         "text": "a bb ccc",
         "tokens": ["a", "bb", "ccc"],
@@ -145,6 +151,37 @@ def test_a_function_that_fails_is_named_in_one_line() -> None:
         Called(name).logprobs([("", "x")])
 
 
+ANSWERS = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats(width=16) | st.text(max_size=3) | st.binary(max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.tuples(inner, inner, inner) | st.dictionaries(st.text(max_size=1), inner)
+    ),
+    max_leaves=12,
+)
+NUMBERS = st.floats(-9, 1) | st.sampled_from([math.nan, math.inf, -math.inf, 10**400, "x", None, [1]])
+NEARLY = st.tuples(
+    st.lists(st.sampled_from(["a", "b", "\ud800", 3, None]), max_size=3),
+    st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 10**30)) | st.none(), max_size=3),
+    st.lists(NUMBERS, max_size=3),
+)
+
+
+@settings(max_examples=60)
+@given(st.one_of(ANSWERS, st.lists(NEARLY | ANSWERS, min_size=2, max_size=2)))
+def test_any_answer_of_a_function_is_read_or_refused_in_one_line(answer: object) -> None:
+    texts = [("", "a b"), ("", "c")]
+    said = ""
+    try:
+        found = score_pairs(lambda _: answer, texts)  # type: ignore[arg-type, return-value]
+        made = suite("sum", "(1;%a%) < (1;%b%)", (("a b", ""), ("c", "")))
+        assert json.dumps(
+            list(token_records(made, found, score_suite(made, found).margins)), ensure_ascii=False
+        ).encode()
+    except InputError as error:
+        said = str(error)
+    assert "\n" not in said
+
+
 @pytest.mark.parametrize("name", ["", "json", ":dumps", "json:", "json:nothing", "no_such_module:f", "math:pi"])
 def test_what_is_no_function_is_said(name: str) -> None:
     with pytest.raises(InputError, match="call:"):
@@ -160,6 +197,10 @@ def test_what_is_no_function_is_said(name: str) -> None:
         ((["a", "b"], [(0, 1)], [-1.0]), "2 tokens"),
         ((["a"], [(0, 1)], [[-1.0]]), "1 tokens"),
         ((["a"], [(0, 9)], [-1.0]), "outside the 3 characters"),
+        ((["a"], [(2, 1)], [-1.0]), "ends before it starts"),
+        (([3], [(0, 1)], [-1.0]), "a token that is no text"),
+        ((["\ud800"], [(0, 1)], [-1.0]), "a token that is no text"),
+        ((["a"], [(0, 1)], [-(10**400)]), "too large"),
         ((["a"], [(0, 1)], [0.5]), "above 0"),
         ((["a"], [(0, 1)], [math.nan]), "NaN"),
     ],

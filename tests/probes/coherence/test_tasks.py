@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from common.errors import InputError
 from common.model import Model
@@ -21,6 +23,7 @@ from probes.statistics import wilson
 from probes.suites import Context
 from probes.surprisals import Pair, TokenLogprobs, score_pairs
 from probes.task import Outcome, single
+from tests.commands import finish
 from tests.tiny_corpus import TinyCorpus
 
 TEXTS = ((("a bb", "ccc"), ("aaa", "b")), (("a", "bb"), ("aaaa", "bb")), (("a", "b"), ("b", "ccc ddd")))
@@ -81,7 +84,7 @@ def test_the_embedded_world_ties_for_what_sees_no_order_and_no_connective() -> N
     for made in world_suites(10, seed=1):
         assert len(made.items) == 10
         task = Coherence(made)
-        words = NgramModel((text for text in task.sentences), 1)
+        words = NgramModel(([text] for text in task.sentences), 1)
         for model in (Length(), words):
             score = task.score(score_pairs(model.logprobs, pairs_of(made)), "cpu")
             assert score.low <= 50 <= score.high
@@ -105,7 +108,7 @@ def test_a_file_and_a_folder_of_suites_are_read_with_the_metric_asked_for(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("given_settings", "said"),
     [
         ({"paths": ["no/such"]}, "no such file or folder; build suites with python -m probes.coherence.build"),
         ({"paths": []}, "give files or folders"),
@@ -115,9 +118,37 @@ def test_a_file_and_a_folder_of_suites_are_read_with_the_metric_asked_for(tmp_pa
         ({"items": True}, "2 or more"),
     ],
 )
-def test_settings_that_cannot_work_are_answered_with_what_can(tmp_path: Path, settings: dict, said: str) -> None:
+def test_settings_that_cannot_work_are_answered_with_what_can(tmp_path: Path, given_settings: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        found(tmp_path, **settings)
+        found(tmp_path, **given_settings)
+
+
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(-2, 12), st.floats(), st.text(max_size=6), st.just("a\0b"), st.just(""),
+    st.lists(st.one_of(st.text(max_size=4), st.integers(), st.none()), max_size=2), st.just({"a": None}),
+)  # fmt: skip
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(["paths", "metric", "compat", "items"]), VALUES)
+def test_any_setting_works_or_is_refused_in_one_line(tmp_path: Path, key: str, value: object) -> None:
+    said = ""
+    try:
+        assert found(tmp_path, **{"items": 2, key: value})
+    except InputError as error:
+        said = str(error)
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["items=many", "metric=[sum]", "paths={a:b}"],
+)
+def test_a_setting_that_cannot_work_is_status_2(setting: str) -> None:
+    done = finish("evaluate.py", "model=length", "suite=coherence", f"coherence.{setting}")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("error: ")
 
 
 def test_a_folder_without_suites_and_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -153,7 +184,7 @@ def test_a_text_of_two_suites_is_scored_once_and_a_cached_score_not_at_all(tmp_p
 
 def test_a_model_without_a_fingerprint_is_known_by_its_surprisals() -> None:
     task = Coherence(suite("(2;%a%) < (2;%b%)"))
-    same, other = Length(), NgramModel(["a b"], 1)
+    same, other = Length(), NgramModel([["a b"]], 1)
     prints = [
         Evaluation(Model("m", "lm", None, logprobs=model.logprobs), [task], None, 1, "cpu").fingerprint
         for model in (same, same, other)

@@ -9,8 +9,8 @@ import pytest
 from datamodules.demo.lexicon import lexicon
 from datamodules.demo.relations import CONNECTIVES
 from datamodules.demo.scripts import EFFECTS, ORDERS
+from datamodules.text.sentences import SEPARATOR
 from probes.coherence.build.report import controls
-from probes.coherence.build.speakers import SEPARATOR
 from probes.coherence.scoring import pairs_of, prediction_score, score_suite
 from probes.coherence.suite_file import TestSuite
 from probes.coherence.world import world_suites
@@ -82,7 +82,7 @@ KNOWS: dict[str, Callable[[str], bool]] = {
     "shuffle": told_in_order,
     "story": told_in_order,
     "winograd": does_what_follows,
-    "remention": form_that_fits,
+    "mention": form_that_fits,
     "connectives": connected,
     "speaker": consistent,
 }

@@ -177,8 +177,8 @@ def test_stories_without_sections_give_all_but_ssp(tmp_path: Path, capsys: pytes
     ]
     path.write_text("\n".join(map(json.dumps, stories)))
     arguments = [f"documents={path}", f"out={tmp_path / 'out'}", "train=20", "dev=4", "test=4"]
-    assert command(arguments) == 2
-    assert capsys.readouterr().err.startswith("error: SSP was not built: 0 train, 0 dev, 0 test items")
+    assert command(arguments) == 0  # SSP was not asked for by name
+    assert capsys.readouterr().err.startswith("SSP was not built: 0 train, 0 dev, 0 test items")
     assert [task.group for task in read_discoeval(tmp_path / "out")[0]] == ["SP", "BSO", "DC"]
     stories[3]["paragraphs"] = [7, 6]
     path.write_text("\n".join(map(json.dumps, stories)))
@@ -192,7 +192,9 @@ WRONG = {
     "train=many: give a whole number": ["out=x", "documents=.", "train=many"],
     "no such file or folder (pdtb=)": ["out=x", "pdtb=nowhere.tsv"],
     "raw= has an effect only with pdtb=": ["out=x", "documents=.", "raw=."],
-    "colour=red: not understood": ["colour=red"],
+    "colour=red: no such setting": ["colour=red"],
+    "pdtb=: give a file or folder": ["out=x", "pdtb="],
+    "one argument too many": ["out=x", "documents=.", "more"],
     "tokenized=maybe: give true or false": ["out=x", "documents=.", "tokenized=maybe"],
 }
 
@@ -233,6 +235,16 @@ def test_tables_of_relations_become_both_pdtb_tasks(tmp_path: Path) -> None:
     assert [column[0] for column in explicit.train.texts] == ["it train 0 rains", "we go"]
     assert len(explicit.test.gold) == 4
     assert controls(implicit)["ceiling"] == pytest.approx(100 * 4 / 6)
+
+
+def test_a_task_that_annotations_ask_for_is_built_or_nothing_is(
+    tmp_path: Path, french: Path, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / "train.gdtb.tsv").write_text(HEADER + "d\tExplicit\tComparison.Contrast\t\tbut\t\t\t\ta\tb\t1<2\n")
+    more = [f"documents={french}", "language=fr", *(f"{split}={size}" for split, size in SIZES.items())]
+    assert command([*more, f"pdtb={tmp_path / 'train.gdtb.tsv'}", f"out={tmp_path / 'out'}"]) == 2
+    assert "error: PDTB-E was not built: " in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def pipes(folder: Path, version: int) -> str:
@@ -414,7 +426,7 @@ def test_gum_gives_all_seven_groups_with_its_official_splits(tmp_path: Path) -> 
 @pytest.mark.skipif(not DATA.exists(), reason="the folder with real data is not there")
 def test_french_stories_give_the_tasks_that_need_no_sections(tmp_path: Path) -> None:
     stories = DATA / "stories" / "asp_fr.jsonl.gz"
-    assert command([f"documents={stories}", f"out={tmp_path}", "language=fr", "train=200", "dev=40", "test=40"]) == 2
+    assert command([f"documents={stories}", f"out={tmp_path}", "language=fr", "train=200", "dev=40", "test=40"]) == 0
     tasks, _ = read_discoeval(tmp_path)
     assert [task.name for task in tasks] == ["SPasp_fr", "BSOasp_fr", "DCasp_fr"]
     assert [len(task.train.gold) for task in tasks] == [200, 400, 200]

@@ -10,6 +10,7 @@ from scipy.stats import pearsonr
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
+from benchmarks import sequential
 from benchmarks.sequential import nested_folds
 from common.errors import InputError
 from common.model import Model
@@ -116,6 +117,15 @@ def test_relatedness_is_learnt_where_the_vectors_have_it(grid: Grid) -> None:
 
 
 @pytest.mark.usefixtures("few_passes")
+def test_the_published_regression_scores_what_the_toolkit_would() -> None:
+    parts = related(150, 1), related(60, 2), related(80, 3)
+    dev, found, _ = regression(*parts, (0, 5), PUBLISHED, seed=3)
+    expected, predicted = sequential.relatedness(*parts, seed=3, most=150)
+    assert dev == pytest.approx(expected, abs=1e-6)
+    np.testing.assert_allclose(found, predicted, atol=1e-4)
+
+
+@pytest.mark.usefixtures("few_passes")
 def test_only_the_modern_regression_predicts_below_one() -> None:
     parts = related(300, 1), related(60, 2), related(80, 3)
     assert regression(*parts, (0, 5), PUBLISHED, seed=1)[1].min() >= 1
@@ -184,6 +194,15 @@ def folder_of_tasks(root: Path) -> Path:
             put(f"STS/{year}-en-test/STS.input.{domain}.txt", "".join(f"a {w}\tthe {w} one\n" for w in words))
             put(f"STS/{year}-en-test/STS.gs.{domain}.txt", "1\n\n3.5\n4\n0\n5\n")
     return root
+
+
+def test_latin_1_files_end_lines_where_the_toolkit_does(tmp_path: Path) -> None:
+    root = folder_of_tasks(tmp_path)
+    text = "one\x85two\x0bthree\n\nfour\x85\n"
+    (root / "downstream" / "MR" / "rt-polarity.pos").write_text(text, encoding="latin-1")
+    ((task,), _) = read_downstream(root, ["MR"])
+    positive = [s for s, gold in zip(task.parts["all"].sentences, task.parts["all"].gold, strict=True) if gold]
+    assert sorted(positive) == sorted(text.splitlines())
 
 
 def words_as_vectors(sentences: list[str]) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Where a run's tasks come from, and that they are built once."""
 
+import importlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,6 +91,34 @@ def test_published_files_are_read_as_they_are(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="dev_size=12"):  # no size is without effect
         published.tasks(context(TinyCorpus(), tmp_path, 0), ["SentLen"], (None, 12, None))
+
+
+def test_a_task_of_the_users_own_is_built_again_when_its_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def built(rule: str) -> list[str]:
+        (tmp_path / "my_even.py").write_text(
+            "from probes.probing.build.sampling import balanced\n\n\ndef even(pool, sizes):\n"
+            f"    splits = [{{k: [s.sentence for s in split if ({rule}) == (k == 'yes')] for k in ('no', 'yes')}}\n"
+            "              for split in pool.splits]\n"
+            "    return balanced('Even', splits, sizes)\n"
+        )
+        sys.modules.pop("my_even", None)
+        importlib.invalidate_caches()
+        own = {"Even": importlib.import_module("my_even").even}
+        (task,) = FromCorpus(own=own).tasks(context(TinyCorpus(), tmp_path, 0), ["Even"], SIZES)
+        return task.test.sentences
+
+    first = built("s.length % 2 == 0")
+    assert built("s.length % 2 == 0") == first
+    assert built("s.length % 3 == 0") != first
+
+
+def test_an_unknown_task_is_named_with_the_users_own(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no probing task Evne; .*CoordInv, Even$"):
+        FromCorpus(own={"Even": str}).tasks(context(TinyCorpus(), tmp_path, 0), ["Evne"], SIZES)
 
 
 def test_probes_none_has_no_tasks(tmp_path: Path) -> None:

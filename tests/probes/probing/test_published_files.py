@@ -1,9 +1,15 @@
+import json
 from pathlib import Path
 
 import pytest
 
 from common.errors import InputError
+from probes.classifiers.grid import Grid
+from probes.probing.data import FromFiles, FromSentEval
 from probes.probing.published_files import read_senteval, write_task
+from probes.probing.tasks import tasks
+from probes.suites import Context
+from tests.tiny_corpus import TinyCorpus
 
 GOOD = "tr\t10\ta b c d .\ntr\t5\ta b .\nva\t5\tc d .\nte\t10\te , f .\t\n"
 
@@ -48,8 +54,53 @@ def test_a_broken_file_names_the_line(tmp_path: Path, text: str, named: str) -> 
 
 
 def test_a_missing_file_names_where_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"odd_man_out\.txt.*SentEval"):
+    with pytest.raises(InputError, match=r"none of the 1 files; get them from .*SentEval"):
         read_senteval(tmp_path, ["SOMO"])
+
+
+def test_with_some_of_the_files_their_tasks_are_there_and_one_line_names_the_others(tmp_path: Path, capsys) -> None:
+    found = read_senteval(written(tmp_path, GOOD), ["SOMO", "TreeDepth", "WC"])
+    assert [task.name for task in found] == ["TreeDepth"]
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "SOMO (odd_man_out.txt), WC (word_content.txt)" in said
+
+
+@pytest.mark.parametrize("names", ["Depth", ["Depth"], ["TreeDepth", "Depth"]])
+def test_the_toolkits_names_are_understood(tmp_path: Path, names: str | list[str]) -> None:
+    settings = {"train_size": None, "dev_size": None, "test_size": None, "tasks": names}
+    source = FromSentEval(str(written(tmp_path, GOOD)))
+    (task,) = tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), {**settings, "source": source})
+    assert task.name == "TreeDepth"
+
+
+JSON = "".join(
+    json.dumps({"split": split, "label": label, "sentence": f"{split} {label}"}) + "\n"
+    for split in ("train", "validation", "test")
+    for label in ("yes", "no")
+)
+
+
+def test_own_tasks_are_named_after_their_files_in_either_form(tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text(JSON)
+    paths = [str(written(tmp_path, GOOD) / "tree_depth.txt"), str(tmp_path / "mine.jsonl")]
+    depth, mine = FromFiles(paths).tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), [], [None] * 3)
+    assert (depth.name, mine.name, mine.classes) == ("tree_depth", "mine", ["no", "yes"])
+    assert mine.dev.sentences == ["validation yes", "validation no"]
+    assert mine.dev.gold.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("names", "sizes", "said"),
+    [
+        (["other"], [None] * 3, "no probing task other; the files are mine"),
+        ([], [5, None, None], "train_size=5: the files have their own"),
+        ([], [None] * 3, r"mine.jsonl:1: expected split"),
+    ],
+)
+def test_what_own_files_cannot_be_is_refused(tmp_path: Path, names: list, sizes: list, said: str) -> None:
+    (tmp_path / "mine.jsonl").write_text(JSON.replace("train", "all"))
+    with pytest.raises(InputError, match=said):
+        FromFiles([str(tmp_path / "mine.jsonl")]).tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), names, sizes)
 
 
 def test_what_is_written_reads_back_equal(tmp_path: Path) -> None:

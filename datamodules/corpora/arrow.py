@@ -1,0 +1,133 @@
+"""Data sets of Hugging Face's `datasets` on disk (`save_to_disk`): text, pairs and premise-hypothesis pairs."""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from common.errors import InputError
+from common.processes import parallel_map
+from common.text_files import note
+from datamodules.corpora.inference_files import tokenized
+from datamodules.corpora.on_disk import OnDisk
+from datamodules.corpora.parallel import held_out_rows
+from datamodules.corpus import LABELS, Inference, Split
+from datamodules.text.tokenize import tokenize, tokenize_pair
+
+NAMES = {"train": ("train",), "dev": ("dev", "validation", "validation_matched"), "test": ("test",)}
+
+
+class SavedDataset(OnDisk):
+    """A folder written by `save_to_disk`, of one data set or of one for each split.
+
+    `text`, `target`, `premise`, `hypothesis`, `label`: the names of columns; a translation column of dictionaries is
+    named `translation.fr`. Without a dev or test split, one row in `held_out` of train is dev, and one is test.
+    """
+
+    name = "dataset"
+    remedy = "give a folder that dataset.save_to_disk(FOLDER) wrote"
+
+    def __init__(
+        self,
+        root: str | None,
+        text: str = "text",
+        target: str = "target",
+        premise: str = "premise",
+        hypothesis: str = "hypothesis",
+        label: str = "label",
+        source_language: str = "en",
+        target_language: str | None = None,
+        held_out: int = 20,
+        size: int | None = None,
+    ) -> None:
+        super().__init__(root, size)
+        self.columns = {"text": text, "target": target, "premise": premise, "hypothesis": hypothesis, "label": label}
+        self.source_language, self.target_language, self.held_out = source_language, target_language, held_out
+        self.folders = {split: folder for split in NAMES if (folder := self._folder(split))}
+        if "train" not in self.folders:
+            raise InputError(f"{self.root}: no state.json there, and none in train/; {self.remedy}")
+
+    def files(self) -> list[Path]:
+        return [path for folder in self.folders.values() for path in sorted(folder.glob("*.arrow"))]
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} {self.columns} {self.target_language} 1/{self.held_out}"
+
+    def sentences(self, split: Split) -> Iterator[str]:
+        texts = (row[0] for row in self._rows(split, "text"))
+        return parallel_map(partial(tokenize, language=self.source_language), texts)
+
+    def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
+        if target != self.target_language:
+            raise InputError(f"corpus.target_language={self.target_language}: translations into it, not {target}")
+        tokens = partial(tokenize_pair, source=self.source_language, target=target)
+        return parallel_map(tokens, self._rows(split, "text", "target"))
+
+    def inference(self, split: Split) -> Iterator[Inference]:
+        return parallel_map(tokenized, self._labelled(split))
+
+    def _labelled(self, split: Split) -> Iterator[Inference]:
+        names = self._label_names()
+        undecided = 0
+        for premise, hypothesis, label in self._rows(split, "premise", "hypothesis", "label"):
+            said = names[label] if isinstance(label, int) and 0 <= label < len(names) else label
+            if said in LABELS:
+                yield Inference(premise, hypothesis, said)
+            elif said in (-1, "-", None, ""):  # annotators disagreed
+                undecided += 1
+            else:
+                raise InputError(f"{self.root}: label {said!r}, expected {', '.join(LABELS)} (corpus.label=)")
+        if undecided:
+            note(f"{self.root}: {undecided} pairs without a gold label left out")
+
+    def _label_names(self) -> list[str]:
+        """The names of a column of class numbers; in the order of SNLI where the data set does not say."""
+        info = self.folders["train"] / "dataset_info.json"
+        features = json.loads(info.read_text(encoding="utf-8")).get("features") or {} if info.is_file() else {}
+        return list(features.get(self.columns["label"], {}).get("names") or LABELS)
+
+    def _rows(self, split: Split, *kinds: str) -> Iterator[Any]:
+        """The values of some columns, row by row."""
+        if split == "probe":
+            raise InputError("corpus dataset has no probe split: use probes=files, trees, senteval or none")
+        names = [self.columns[kind] for kind in kinds]
+        if split != "train" and split in self.folders:
+            return _read(self.folders[split], names)
+        held = held_out_rows(self.folders)
+        rows = enumerate(_read(self.folders["train"], names))
+        chosen = (row for i, row in rows if held.get(i % self.held_out, "train") == split)
+        return islice(chosen, self.size if split == "train" else None)
+
+    def _folder(self, split: str) -> Path | None:
+        inside = [self.root / name for name in NAMES[split]] + ([self.root] if split == "train" else [])
+        return next((folder for folder in inside if (folder / "state.json").is_file()), None)
+
+
+def _read(folder: Path, columns: list[str]) -> Iterator[tuple]:
+    """The named columns of a saved data set. Raises InputError naming folder and column."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise InputError("corpus=dataset needs pyarrow; pip install pyarrow") from None
+    try:
+        state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+        paths = [folder / Path(file["filename"]).name for file in state["_data_files"]]
+        for path in paths:
+            with pyarrow.memory_map(str(path)) as file, pyarrow.ipc.open_stream(file) as batches:
+                for batch in batches:
+                    yield from zip(*(_column(folder, batch, name) for name in columns), strict=True)
+    except (ValueError, KeyError, OSError) as error:  # ArrowInvalid is a ValueError
+        raise InputError(f"{folder}: not a data set on disk, or damaged ({error}); save it again") from None
+
+
+def _column(folder: Path, batch: Any, name: str) -> list:
+    """A column as Python values; `translation.fr` is the field fr of translation."""
+    first, _, field = name.partition(".")
+    if first not in batch.schema.names:
+        raise InputError(
+            f"{folder}: no column {first}; there are {', '.join(batch.schema.names)} (corpus.text= and so on)"
+        )
+    values = batch.column(first).to_pylist()
+    return [value[field] for value in values] if field else values

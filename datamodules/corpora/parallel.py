@@ -1,0 +1,104 @@
+"""Your own translations: two files, line i of which is the same sentence in two languages."""
+
+from collections.abc import Callable, Container, Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from common.errors import InputError
+from common.processes import parallel_map
+from common.text_files import read_lines, state_of
+from datamodules.corpora.parallel_files import aligned
+from datamodules.corpus import Corpus, Split
+from datamodules.text.tokenize import tokenize, tokenize_pair
+
+FORMAT = 1  # increase it when the same files give other text
+Example = TypeVar("Example")
+
+
+class Parallel(Corpus):
+    """Files for train, and for dev and test or a share of train; plain, `.gz` or `.bz2`, one sentence per line.
+
+    Where dev or test has no files, one line in `held_out` of the training files is dev, and one is test.
+    """
+
+    name = "parallel"
+
+    def __init__(
+        self,
+        source: str | None,
+        target: str | None,
+        dev_source: str | None = None,
+        dev_target: str | None = None,
+        test_source: str | None = None,
+        test_target: str | None = None,
+        source_language: str = "en",
+        target_language: str | None = None,
+        held_out: int = 20,
+        size: int | None = None,
+        tokenized: bool = False,
+    ) -> None:
+        if not source or not target or not target_language:
+            raise InputError("corpus=parallel needs corpus.source=FILE corpus.target=FILE corpus.target_language=fr")
+        if not isinstance(held_out, int) or held_out < 3:
+            raise InputError(f"corpus.held_out={held_out}: give a number of lines, 3 or more: one is dev and one test")
+        given = {"train": (source, target), "dev": (dev_source, dev_target), "test": (test_source, test_target)}
+        self.pairs: dict[str, tuple[Path, Path]] = {}
+        for split, (first, second) in given.items():
+            if bool(first) != bool(second):
+                raise InputError(f"corpus.{split}_source= and corpus.{split}_target=: give both files or none")
+            if first and second:
+                self.pairs[split] = Path(first), Path(second)
+        for path in self._paths():
+            if not path.is_file():
+                raise InputError(f"{path}: no such file (corpus=parallel)")
+        self.source_language, self.target_language = source_language, target_language
+        self.held_out, self.size, self.tokenized = held_out, size, tokenized
+
+    def fingerprint(self) -> str:
+        names = " ".join(str(path.resolve()) for path in self._paths())
+        said = f"{self.source_language}-{self.target_language} 1/{self.held_out} {self.size} {self.tokenized}"
+        return f"parallel {FORMAT} {said} {sorted(self.pairs)} {names} {state_of(self._paths())}"
+
+    def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
+        if target != self.target_language:
+            there = f"{self.source_language}-{self.target_language}"
+            raise InputError(
+                f"corpus parallel has {there}, not {target}: give objective=nmt, which takes it from there"
+            )
+        raw = self._of(split, lambda files: aligned(*files))
+        return parallel_map(partial(self._pair, target=target), raw)
+
+    def sentences(self, split: Split) -> Iterator[str]:
+        return parallel_map(self._tokens, (line for _, line in self._of(split, lambda files: read_lines(files[0]))))
+
+    def _pair(self, pair: tuple[str, str], target: str) -> tuple[str, str]:
+        if self.tokenized:
+            return " ".join(pair[0].split()), " ".join(pair[1].split())
+        return tokenize_pair(pair, self.source_language, target)
+
+    def _tokens(self, line: str) -> str:
+        return " ".join(line.split()) if self.tokenized else tokenize(line, self.source_language)
+
+    @staticmethod
+    def tokenize(raw: str, language: str = "en") -> str:
+        return tokenize(raw, language)
+
+    def _paths(self) -> list[Path]:
+        return [path for pair in self.pairs.values() for path in pair]
+
+    def _of(self, split: Split, read: Callable[[tuple[Path, Path]], Iterator[Example]]) -> Iterator[Example]:
+        """The examples of a split, from its own files or the training files."""
+        if split == "probe":
+            raise InputError("corpus parallel has no probe split: use probes=files, trees, senteval or none")
+        if split != "train" and split in self.pairs:
+            return read(self.pairs[split])
+        held = held_out_rows(self.pairs)
+        every = (e for i, e in enumerate(read(self.pairs["train"])) if held.get(i % self.held_out, "train") == split)
+        return islice(every, self.size if split == "train" else None)
+
+
+def held_out_rows(given: Container[str]) -> dict[int, str]:
+    """Which of the first rows is dev and which is test, where these have no text of their own."""
+    return {row: split for row, split in enumerate(("dev", "test")) if split not in given}

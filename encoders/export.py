@@ -1,0 +1,126 @@
+"""A trained encoder as a folder that needs nothing of this project.
+
+python -m encoders.export RUN out=DIR format=sentence-transformers
+"""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from common.command_line import FOLDER, NAMES, TRUTH, Command, Setting, one_of, run
+from common.errors import InputError
+
+if TYPE_CHECKING:
+    from encoders.portable.parts import Parts
+
+SENTENCE_TRANSFORMERS, TORCH, ONNX = FORMATS = ("sentence-transformers", "torch", "onnx")
+PURPOSE = """\
+Write a trained encoder as a folder that needs nothing of this project.
+
+The vectors are those of the run, for any text. A model card, README.md, comes with them.
+
+  sentence-transformers   for SentenceTransformer(DIR): stock modules where they give the same vectors, otherwise
+                          one bundled module, which needs trust_remote_code=True
+  torch                   one safetensors file and one Python file
+  onnx                    a graph for onnxruntime, and a Python file that reads sentences"""
+COMMAND = Command(
+    "python -m encoders.export RUN out=DIR",
+    PURPOSE,
+    [
+        Setting("out", "the new folder", FOLDER, required=True),
+        Setting("format", "what reads it", one_of(*FORMATS), SENTENCE_TRANSFORMERS),
+        Setting("raw", "tokenise as the run's corpus was; false: words are separated by spaces", TRUTH, True),
+        Setting("modules", "of sentence-transformers", one_of("auto", "stock", "bundled"), "auto"),
+        Setting("allow", "packages with your own encoder or corpus", NAMES),
+    ],
+    "RUN",
+    "a run folder (its best checkpoint) or one of its .ckpt files",
+    least=1,
+    most=1,
+)
+USAGE = {
+    "stock": "from sentence_transformers import SentenceTransformer\n\nencoder = SentenceTransformer({folder!r})",
+    "bundled": "from sentence_transformers import SentenceTransformer\n\n"
+    "encoder = SentenceTransformer({folder!r}, trust_remote_code=True)",
+    TORCH: "import sys\n\nsys.path.insert(0, {folder!r})\nfrom sentence_encoder import SentenceEncoder\n\n"
+    "encoder = SentenceEncoder.load({folder!r})",
+    ONNX: "import sys\n\nsys.path.insert(0, {folder!r})\nfrom sentence_encoder import OnnxEncoder\n\n"
+    "encoder = OnnxEncoder({folder!r})",
+}
+PACKAGES = {"stock": "sentence-transformers", "bundled": "sentence-transformers", TORCH: "torch safetensors"}
+
+
+def main(arguments: list[str]) -> int:
+    """Export one run; the exit status."""
+
+    def work(given: SimpleNamespace) -> None:
+        if given.modules != "auto" and given.format != SENTENCE_TRANSFORMERS:
+            raise InputError(f"modules={given.modules}: only format={SENTENCE_TRANSFORMERS} has it; leave it out")
+        export(Path(given.given[0]), given.out, given.format, given.raw, given.modules, given.allow or ())
+
+    return run(COMMAND, arguments, work, lambda given: given.out)
+
+
+def export(
+    path: Path,
+    out: Path,
+    form: str = SENTENCE_TRANSFORMERS,
+    raw: bool = True,
+    modules: str = "auto",
+    allow: tuple[str, ...] = (),
+) -> None:
+    """Write the encoder of a run to a new folder. Raises InputError if it cannot be written in this form."""
+    from common.files import room_for, workshop
+    from encoders.portable.card import card
+    from encoders.portable.onnx_folder import write_onnx
+    from encoders.portable.parts import parts_of
+    from encoders.portable.stock import write_bundled, write_stock, write_torch
+
+    if out.exists():
+        raise InputError(f"out={out}: already there; give a new folder")
+    parts = parts_of(path, raw, allow)
+    how = modules_for(parts, modules) if form == SENTENCE_TRANSFORMERS else form
+    write = {"stock": write_stock, "bundled": write_bundled, TORCH: write_torch, ONNX: write_onnx}[how]
+    usage = USAGE[how].format(folder=out.name) + "\nvectors = encoder.encode(" + '["A sentence .", "Another one ."])'
+    limits = limits_of(parts, raw, how)
+    with workshop(out) as work, room_for(out):
+        write(parts, work)
+        (work / "README.md").write_text(card(parts, usage, limits), encoding="utf-8")
+        work.rename(out)
+    print(f"{out}: {how} ({', '.join(sorted(file.name for file in out.iterdir()))})")
+    print("\n".join(limits))
+
+
+def modules_for(parts: "Parts", modules: str) -> str:
+    """ "stock" or "bundled". Raises InputError where stock modules were asked for and cannot be."""
+    from encoders.portable.stock import why_not_stock
+
+    why = why_not_stock(parts)
+    if modules == "stock" and why:
+        raise InputError(f"modules=stock: {why}")
+    exact = not why and parts.ngrams is None
+    return modules if modules != "auto" else "stock" if exact else "bundled"
+
+
+def limits_of(parts: "Parts", raw: bool, how: str) -> "list[str]":
+    """What the exported encoder reads, and where its vectors differ from those of the run."""
+    from encoders.portable.stock import why_not_stock
+
+    moses = "Raw text, tokenised by sacremoses (pip install sacremoses)."
+    split = f"{'Raw text' if raw else 'Tokenised text'}: words are separated by spaces."
+    reads = [moses if parts.moses else split]
+    if parts.ngrams is not None and how == "stock":
+        reads.append("Unknown words get the zero vector; the run composes them of subwords (modules=bundled does too).")
+    elif parts.ngrams is not None:
+        reads.append("Words that were not in the text of the run are composed of their character n-grams.")
+        if how == "bundled" and not why_not_stock(parts):
+            reads.append("With modules=stock they get the zero vector, and no trust_remote_code is needed.")
+    else:
+        reads.append("Words that were not in the text of the run get the zero vector.")
+    empty = "not-a-number or infinite values" if how == "stock" and parts.encoder.state_dict() else "zeros"
+    return [*reads, f"An empty text gets {empty}; a text is cut after {parts.settings['longest']:,} words."]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

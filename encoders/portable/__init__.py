@@ -1,0 +1,1 @@
+"""What an exported encoder is made of: files that need none of our packages."""

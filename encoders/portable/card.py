@@ -1,0 +1,98 @@
+"""README.md of an exported encoder: how to use it, its training and scores, the licence of its data, what to cite."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from common.csv_files import read_csv
+from datamodules.download.catalogue import CATALOG
+from encoders.portable.parts import Parts
+
+PAPERS = {  # by what a run has of them
+    "probing": 'Conneau et al. 2018, "What you can cram into a single vector" (ACL): the probing tasks',
+    "downstream": 'Conneau and Kiela 2018, "SentEval" (LREC): the downstream tasks',
+    "discoeval": 'Chen, Chu and Gimpel 2019, "Evaluation benchmarks and learning criteria" (EMNLP): DiscoEval',
+    "coherence": 'Beyer, Loáiciga and Schlangen 2021, "Is incoherence surprising?" (NAACL): the coherence tasks',
+    "Trained": 'Bojanowski et al. 2017, "Enriching word vectors with subword information" (TACL): the word vectors',
+}
+OBJECTIVE_PAPERS = {
+    "nli": 'Conneau et al. 2017, "Supervised learning of universal sentence representations" (EMNLP): InferSent',
+    "skipthought": 'Kiros et al. 2015, "Skip-thought vectors" (NeurIPS): the objective',
+    "discourse": "Chen, Chu and Gimpel 2019 (EMNLP): the objective",
+}
+SHOWN = ("suite", "task", "classifier", "test_accuracy", "test_low", "test_high")
+
+
+def card(parts: Parts, usage: str, limits: list[str]) -> str:
+    """The text of the model card; `usage` is Python, `limits` says where vectors may differ."""
+    config = parts.config
+    title = f"{config.get('encoder_name', 'encoder')}, {config.get('objective_name', 'objective')}"
+    sections = {
+        "Use": f"```python\n{usage}\n```",
+        "What it reads": "\n".join(f"* {line}" for line in limits),
+        "Training": "\n".join(_training(parts)),
+        "Scores": "\n".join(_scores(parts)),
+        "Licence of the data": "\n".join(_licences(config)),
+        "How to cite": "\n".join(_citations(parts)),
+    }
+    front = "---\ntags:\n- sentence-similarity\n- feature-extraction\n- sentence-encoder-lab\n---\n"
+    head = f"# {title}\n\nA sentence encoder of {parts.encoder.dim} dimensions, trained with Sentence Encoder Lab."
+    return "\n\n".join([front + head, *(f"## {name}\n\n{text}" for name, text in sections.items())]) + "\n"
+
+
+def _training(parts: Parts) -> Iterator[str]:
+    config = parts.config
+    yield f"* Checkpoint: after epoch {parts.epoch}."
+    for name in ("encoder", "objective", "corpus"):
+        if settings := _settings(config.get(name)):
+            yield f"* {name} `{config.get(f'{name}_name', '?')}`: {settings}"
+    yield f"* embeddings: {_settings(config.embeddings)}"
+    yield f"* seed {config.get('seed', '?')}; trainer: {_settings(config.get('trainer')) or 'not known'}"
+    if made := config.get("made_with"):
+        yield f"* made with: {', '.join(f'{name} {value}' for name, value in made.items())}"
+
+
+def _settings(node: Any) -> str:
+    """The plain values of a group of settings on one line."""
+    values = OmegaConf.to_container(node, resolve=False) if OmegaConf.is_config(node) else {}
+    assert isinstance(values, dict)
+    plain = {key: value for key, value in values.items() if not isinstance(value, dict | list)}
+    return ", ".join(f"{key!s}={value}" for key, value in plain.items() if key not in ("_target_", "_partial_"))
+
+
+def _scores(parts: Parts) -> Iterator[str]:
+    path = parts.run / "probes.csv"
+    rows = read_csv(path, ("epoch", *SHOWN)) if path.exists() else []
+    rows = [row for row in rows if row["epoch"] == str(parts.epoch)]
+    if not rows:
+        yield "The run has no scores of this epoch."
+        return
+    yield f"Of the frozen vectors after epoch {parts.epoch}, in percent, with 95% intervals.\n"
+    yield "| suite | task | classifier | test | 95% interval |\n| --- | --- | --- | ---: | ---: |"
+    for row in rows:
+        suite, task, reader, test, low, high = (row[name] for name in SHOWN)
+        yield f"| {suite} | {task} | {reader} | {test} | {low} to {high} |"
+
+
+def _licences(config: Any) -> Iterator[str]:
+    corpus = str(config.get("corpus_name", "?"))
+    uses = {f"corpus={corpus}"}
+    entries = [entry for entry in CATALOG if uses & set(entry.use.split())]
+    for entry in entries:
+        yield f"* {entry.name}: {entry.licence} ({entry.what}; {entry.homepage})"
+    if not entries:
+        yield f"* `corpus={corpus}`: text of the person who trained this encoder; ask there for its licence"
+    if path := config.embeddings.get("path"):
+        yield f"* word vectors of `{Path(str(path)).name}`: see the licence of their publisher"
+    yield "* The exported code is that of Sentence Encoder Lab, MIT licence."
+
+
+def _citations(parts: Parts) -> Iterator[str]:
+    path = parts.run / "probes.csv"
+    suites = {row["suite"] for row in read_csv(path, ("suite",))} if path.exists() else set()
+    source = str(parts.config.embeddings.get("source", {}).get("_target_", "")).rpartition(".")[2]
+    yield "* Sentence Encoder Lab authors, *Sentence Encoder Lab*, version 0.1.0 (software)"
+    yield from (f"* {paper}" for key, paper in PAPERS.items() if key in {*suites, source})
+    yield from (f"* {paper}" for key, paper in OBJECTIVE_PAPERS.items() if key == parts.config.get("objective_name"))

@@ -1,0 +1,81 @@
+"""An exported encoder: sentences in, one vector each, from a folder alone. A part of each export.
+
+Imports nothing of this project: `encoders/portable/source.py` puts it into the exported file.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import safe_open
+from torch import Tensor, nn
+from torch.nn import functional
+
+from encoders.portable.text import TextReader
+
+WEIGHTS = "model.safetensors"
+
+
+class SentenceEncoder(nn.Module):
+    """Word vectors, an encoder, and what reads sentences. Also the one module of a sentence-transformers folder."""
+
+    kind: Any  # the class of the encoder
+
+    def __init__(self, encoder: nn.Module, table: Tensor, reader: TextReader) -> None:
+        super().__init__()
+        self.encoder, self.reader = encoder, reader
+        self.register_buffer("table", table, persistent=False)
+
+    @classmethod
+    def load(cls, folder: str) -> "SentenceEncoder":
+        """The encoder of the weights in a folder."""
+        with safe_open(Path(folder) / WEIGHTS, "pt") as file:
+            settings = json.loads(file.metadata()["settings"])
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no dictionary
+        table, ngrams = weights.pop("table"), weights.pop("ngrams", None)
+        encoder = cls.kind(input_dim=settings["input_dim"], **settings["encoder"])
+        encoder.load_state_dict(weights)
+        return cls(encoder, table, TextReader(settings, None if ngrams is None else ngrams.numpy())).eval()
+
+    def vectors(self, ids: Tensor, lengths: Tensor, unknown: Tensor) -> Tensor:
+        """Vectors (N, D) of sentences as `TextReader.read` gives them; zeros for an empty sentence."""
+        known = len(self.table)  # type: ignore[arg-type]
+        embedded = functional.embedding(ids.clamp(max=known - 1), self.table)  # type: ignore[arg-type]
+        new = functional.embedding((ids - known).clamp(min=0), unknown)
+        embedded = torch.where((ids < known)[:, :, None], embedded, new)
+        return self.encoder(embedded, lengths.clamp(min=1)).vector * (lengths > 0)[:, None]
+
+    @torch.inference_mode()
+    def encode(self, sentences: Sequence[str], batch_size: int = 64) -> np.ndarray:
+        """Vectors (N, D) float32 of sentences, in their order."""
+        order = sorted(range(len(sentences)), key=lambda row: len(sentences[row].split()))
+        found: dict[int, np.ndarray] = {}
+        device: Any = self.table.device
+        for start in range(0, len(order), batch_size):
+            rows = order[start : start + batch_size]
+            features = self.preprocess([sentences[row] for row in rows])
+            vectors = self.vectors(*(part.to(device) for part in features.values()))
+            found.update(zip(rows, vectors.float().cpu().numpy(), strict=True))
+        none = np.zeros((0, self.get_embedding_dimension()), np.float32)
+        return np.stack([found[row] for row in range(len(sentences))]) if sentences else none
+
+    def preprocess(self, inputs: Sequence[str], prompt: str | None = None) -> dict[str, Tensor]:
+        """The features of sentences; sentence-transformers calls it."""
+        ids, lengths, unknown = self.reader.read([(prompt or "") + text for text in inputs])
+        return {
+            "input_ids": torch.from_numpy(ids),
+            "lengths": torch.from_numpy(lengths),
+            "unknown": torch.from_numpy(unknown),
+        }
+
+    def forward(self, features: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Adds the vectors to the features; sentence-transformers calls it."""
+        found = self.vectors(features["input_ids"], features["lengths"], features["unknown"])
+        return {**features, "sentence_embedding": found}
+
+    def get_embedding_dimension(self) -> int:
+        """D."""
+        return int(self.reader.vector_dim)

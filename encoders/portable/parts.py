@@ -1,0 +1,97 @@
+"""The parts of a run that an export writes: weights, words, n-grams, settings."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from omegaconf import DictConfig, OmegaConf
+from safetensors.torch import save_file
+from torch import Tensor
+
+from common.errors import InputError
+from datamodules.batches import UNKNOWN
+from datamodules.corpora.on_disk import OnDisk
+from datamodules.corpus import Corpus
+from datamodules.text.tokenize import tokenize
+from datamodules.word_vectors.formats import open_bin
+from encoders.encoder import Encoder
+from encoders.frozen import LONGEST, FrozenEncoder
+from encoders.load import class_in, find_checkpoint, load_encoder, read_checkpoint, read_config
+from encoders.portable.source import one_file
+
+OURS = ("common", "datamodules", "encoders")
+
+
+class Parts(NamedTuple):
+    """A run, ready to be exported."""
+
+    run: Path
+    config: DictConfig
+    epoch: int
+    encoder: Encoder
+    table: Tensor  # (V, E), the run's words, then those that its subwords know in addition
+    ngrams: np.ndarray | None  # (buckets, E) of the character n-grams that compose other words
+    settings: dict[str, Any]  # what the exported reader needs
+    moses: bool  # raw text is tokenised by Moses; otherwise words are separated by spaces
+    allow: tuple[str, ...]
+
+    def source(self, *roots: Any, ending: str = "") -> str:
+        """One Python file without our imports that has `roots` and what they need."""
+        more = [tokenize] if self.moses else []
+        text = one_file([*more, *roots], [*OURS, *self.allow])
+        tokenized = "TextReader.tokenize = staticmethod(tokenize)\n" if self.moses else ""
+        title = '"""An encoder exported from Sentence Encoder Lab; README.md shows how to use it."""'
+        return f"{title}\n\n{text}\n\n{tokenized}{ending}"
+
+    def save_weights(self, path: Path) -> None:
+        """One safetensors file of everything that is no code: tensors, words, settings."""
+        tensors = {"table": self.table, **self.encoder.state_dict()}
+        tensors |= {} if self.ngrams is None else {"ngrams": torch.from_numpy(self.ngrams)}
+        tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
+        save_file(tensors, path, {"format": "pt", "settings": json.dumps(self.settings)})
+
+
+def parts_of(path: Path, raw: bool, allow: Sequence[str]) -> Parts:
+    """The parts of a run folder (its best checkpoint) or checkpoint; `raw`: the export tokenises."""
+    checkpoint = find_checkpoint(path)
+    run = checkpoint.parents[1]
+    config, state = read_config(run), read_checkpoint(checkpoint)
+    frozen = load_encoder(checkpoint, "cpu", None, allow)
+    words, table, ngrams, ngram_sizes = _words(frozen, run)
+    settings: Any = OmegaConf.to_container(config.encoder, resolve=True)
+    settings.pop("_target_")
+    sizes = {"input_dim": table.shape[1], "dim": frozen.dim, "ngram_sizes": ngram_sizes, "longest": LONGEST}
+    known = {"encoder": settings, **sizes, "words": words}
+    epoch = int(state["epoch"]) + (int(state["global_step"]) > 0)
+    moses = raw and _is_moses(run / "config.yaml", config, allow)
+    return Parts(run, config, epoch, frozen.encoder, table, ngrams, known, moses, tuple(allow))
+
+
+def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndarray | None, list[int]]:
+    """Words, their table, the vectors of n-grams and their shortest and longest size."""
+    words, table = frozen.vocabulary.words, frozen.embedding.table.detach().clone()
+    path = run / "vectors" / "subwords.bin"
+    if not path.exists() or frozen.oov is None:
+        return words, table, None, [0, 0]
+    model = open_bin(path)
+    arguments = model.f.getArgs()
+    new = [word for word in model.get_words() if UNKNOWN in frozen.vocabulary.rows(word) and len(word.split()) == 1]
+    made = {word: vector for word in new if (vector := frozen.oov(word)) is not None}
+    if made:
+        words = [*words, *made]
+        table = torch.cat([table, torch.from_numpy(np.stack(list(made.values())))])
+    scale = np.float32(getattr(frozen.oov.__wrapped__, "scale"))  # noqa: B009  # of ComposedVectors
+    ngrams = np.ascontiguousarray(model.get_input_matrix()[len(model.get_words()) :] * scale, dtype=np.float32)
+    return words, table, ngrams if arguments.maxn and len(ngrams) else None, [arguments.minn, arguments.maxn]
+
+
+def _is_moses(path: Path, config: DictConfig, allow: Sequence[str]) -> bool:
+    """Whether the run's corpus is tokenised by Moses. Raises InputError if it has a tokeniser of its own."""
+    kind = class_in(("datamodules", *allow), str(config.corpus.get("_target_")), Corpus)
+    own = getattr(kind, "tokenize", None)
+    if own not in (Corpus.tokenize, OnDisk.tokenize):
+        raise InputError(f"{path}: its corpus has its own tokenisation, which cannot be exported; give raw=false")
+    return own is OnDisk.tokenize

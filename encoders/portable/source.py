@@ -1,0 +1,104 @@
+"""One Python file of what an exported encoder needs: classes and functions of ours, without our imports."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from common.errors import InputError
+
+NamePlace = tuple[str, str]  # a module and a name in it
+
+
+class SourceOf(NamedTuple):
+    """The definitions and imports at the top of a module."""
+
+    lines: list[str]
+    definitions: dict[str, ast.stmt]
+    imports: dict[str, NamePlace]  # local name: module and name there; the name is empty for a module
+
+
+def one_file(roots: Iterable[Any], packages: Iterable[str]) -> str:
+    """The source of classes and functions and of everything that they need from `packages`, in one file.
+
+    Raises InputError where two of the names are the same, or something is imported under another name.
+    """
+    kept: dict[NamePlace, str] = {}
+    foreign: set[tuple[str, str, str]] = set()
+    for root in roots:
+        _collect(root.__module__, root.__name__, tuple(packages), kept, foreign)
+    names = [name for _, name in kept]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        places = sorted(module for module, name in kept if name in twice)
+        raise InputError(f"{', '.join(twice)}: defined in {' and '.join(places)}; rename one of them")
+    return "\n\n\n".join(["\n".join(_statements(foreign)), *_grouped(kept)]) + "\n"
+
+
+def _collect(module: str, name: str, packages: tuple[str, ...], kept: dict[NamePlace, str], foreign: set[Any]) -> None:
+    """Add a definition after everything that it uses."""
+    source = _read(module)
+    if name not in source.definitions:  # imported there, or made by __getattr__
+        found = getattr(import_module(module), name)
+        module, name = found.__module__, found.__name__
+        source = _read(module)
+    if (module, name) in kept:
+        return
+    kept[module, name] = ""  # its place is taken; a definition may use itself
+    node = source.definitions[name]
+    for used in dict.fromkeys(part.id for part in ast.walk(node) if isinstance(part, ast.Name)):
+        if used in source.definitions:
+            _collect(module, used, packages, kept, foreign)
+        elif used in source.imports:
+            where, there = source.imports[used]
+            if where.split(".")[0] not in packages:
+                foreign.add((where, there, used))
+            elif there != used:
+                raise InputError(f"{module}: {used} is imported under another name; import names of ours as they are")
+            else:
+                _collect(where, there, packages, kept, foreign)
+    del kept[module, name]
+    first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
+    kept[module, name] = "\n".join(source.lines[first - 1 : node.end_lineno])
+
+
+def _read(module: str) -> SourceOf:
+    path = import_module(module).__file__
+    assert path
+    text = Path(path).read_text(encoding="utf-8")
+    definitions: dict[str, ast.stmt] = {}
+    imports: dict[str, NamePlace] = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            definitions[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            named = [part for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+            definitions |= {part.id: node for part in named}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            imports |= {alias.asname or alias.name: (str(node.module), alias.name) for alias in node.names}
+        elif isinstance(node, ast.Import):
+            imports |= {alias.asname or alias.name.split(".")[0]: (alias.name, "") for alias in node.names}
+    return SourceOf(text.split("\n"), definitions, imports)
+
+
+def _statements(foreign: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """The imports: modules first, then names of modules."""
+    for module, name, local in sorted(foreign, key=lambda place: (bool(place[1]), place)):
+        renamed = f" as {local}" if local not in (name or module.split(".")[0], name) else ""
+        yield f"from {module} import {name}{renamed}" if name else f"import {module}{renamed}"
+
+
+def _grouped(kept: dict[NamePlace, str]) -> Iterator[str]:
+    """The definitions; constants next to each other stay together."""
+    lines: list[str] = []
+    for text in kept.values():
+        if text.startswith(("class ", "def ", "@")):
+            if lines:
+                yield "\n".join(lines)
+            lines = []
+            yield text
+        else:
+            lines.append(text)
+    if lines:
+        yield "\n".join(lines)

@@ -1,0 +1,102 @@
+"""sentence-transformers folders: stock modules where they give the same vectors, otherwise one bundled module."""
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from common.errors import InputError
+from datamodules.batches import UNKNOWN
+from encoders.bilstm import BiLSTM
+from encoders.bov import BagOfVectors
+from encoders.frozen import LONGEST
+from encoders.pooling import max_pool
+from encoders.portable.network import WEIGHTS, SentenceEncoder
+from encoders.portable.parts import Parts
+
+CODE = "sentence_encoder"
+SPACES = r"[\s\x1c-\x1f\x85]+"  # what str.split() splits at
+REMEDY = "pip install sentence-transformers"
+
+
+def why_not_stock(parts: Parts) -> str:
+    """Why stock modules cannot be used at all; empty if they can."""
+    encoder = parts.encoder
+    pooled = isinstance(encoder, BiLSTM) and encoder.pool is max_pool
+    if type(encoder) not in (BiLSTM, BagOfVectors) or not (pooled or isinstance(encoder, BagOfVectors)):
+        return f"they have no {type(encoder).__name__}{'' if pooled else ' with its pooling'}"
+    return "they have no Moses tokenisation; raw=false reads tokenised text" if parts.moses else ""
+
+
+def write_stock(parts: Parts, folder: Path) -> None:
+    """Word vectors with the projection folded in, LSTM and Pooling, saved by the library itself."""
+    try:
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import LSTM, Pooling, WordEmbeddings, WordWeights
+    except ImportError:
+        raise InputError(f"modules=stock needs another package: {REMEDY}") from None
+    encoder = parts.encoder
+    table = encoder.projection(parts.table) if isinstance(encoder, BiLSTM) else parts.table
+    words = WordEmbeddings(_tokenizer(parts), table.numpy(), max_seq_length=LONGEST)
+    if isinstance(encoder, BiLSTM):
+        layers = len(encoder.lstm.ahead)
+        lstm = LSTM(table.shape[1], encoder.dim // 2, layers, encoder.dropout.p if layers > 1 else 0.0)
+        lstm.encoder.load_state_dict(_stacked(encoder))
+        modules: list[nn.Module] = [words, lstm, Pooling(encoder.dim, "max")]
+    else:
+        rows = list(parts.settings["words"])  # an unknown word is not counted
+        counted = WordWeights(rows, dict.fromkeys(rows[UNKNOWN + 1 :], 1.0), unknown_word_weight=0.0)
+        modules = [words, counted, Pooling(encoder.dim, "mean")]
+    SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
+
+
+def _stacked(encoder: BiLSTM) -> dict[str, Tensor]:
+    """The weights of both directions under the names of a stacked bidirectional nn.LSTM."""
+    weights = {}
+    for direction, layers in (("", encoder.lstm.ahead), ("_reverse", encoder.lstm.back)):
+        for number, layer in enumerate(layers):
+            for name, weight in layer.state_dict().items():
+                weights[f"{name.removesuffix('_l0')}_l{number}{direction}"] = weight
+    return weights
+
+
+def _tokenizer(parts: Parts) -> Any:
+    """A tokenizer that splits at white space."""
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    rows = {word: row for row, word in enumerate(parts.settings["words"])}
+    made = Tokenizer(models.WordLevel(rows, unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Split(Regex(SPACES), "removed")
+    return PreTrainedTokenizerFast(tokenizer_object=made)
+
+
+def write_bundled(parts: Parts, folder: Path) -> None:
+    """One module of one Python file, which `SentenceTransformer(folder, trust_remote_code=True)` loads."""
+    write_torch(parts, folder)
+    modules = [{"idx": 0, "name": "0", "path": "", "type": f"{CODE}.{SentenceEncoder.__name__}"}]
+    (folder / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
+    config: dict[str, Any] = {
+        "__version__": {"pytorch": torch.__version__, "numpy": np.__version__},
+        "similarity_fn_name": "cosine",
+    }
+    config["__version__"] |= {"sentence_transformers": version("sentence-transformers")} if _installed() else {}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(config), encoding="utf-8")
+
+
+def _installed() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("sentence_transformers") is not None
+
+
+def write_torch(parts: Parts, folder: Path) -> None:
+    """One safetensors file and one Python file that needs torch, numpy and safetensors alone."""
+    parts.save_weights(folder / WEIGHTS)
+    ending = f"SentenceEncoder.kind = {type(parts.encoder).__name__}\n"
+    code = parts.source(type(parts.encoder), SentenceEncoder, ending=ending)
+    (folder / f"{CODE}.py").write_text(code, encoding="utf-8")

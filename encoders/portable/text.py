@@ -1,0 +1,77 @@
+"""Sentences to rows of words and vectors of unknown words, as the run read them. A part of each export.
+
+Imports nothing of this project: `encoders/portable/source.py` puts it into the exported file.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+UNKNOWN_ROW = 1  # row 0 is padding
+
+
+class TextReader:
+    """Words to rows; a word that the run does not have is composed of its character n-grams, as in fastText."""
+
+    tokenize: Callable[[str], str] = staticmethod(str)  # replaced where raw text is tokenised
+
+    def __init__(self, settings: Mapping[str, Any], ngrams: np.ndarray | None) -> None:
+        """`settings`: what the export wrote. `ngrams` (buckets, E): vectors of character n-grams."""
+        self.words = len(settings["words"])
+        self.rows = {word: row for row, word in enumerate(settings["words"])}
+        self.dim, self.vector_dim, self.longest = settings["input_dim"], settings["dim"], settings["longest"]
+        self.shortest_ngram, self.longest_ngram = settings["ngram_sizes"]
+        self.ngrams = ngrams
+
+    @classmethod
+    def of_json(cls, text: str, ngrams: np.ndarray | None = None) -> "TextReader":
+        """The reader of a file of settings."""
+        return cls(json.loads(text), ngrams)
+
+    def read(self, sentences: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows (N, T), lengths (N,) and the vectors (U, E) of unknown words, with rows after those of all words.
+
+        T and U are at least 1. Padding is row 0; an empty sentence has length 0.
+        """
+        words = [self.tokenize(sentence).split()[: self.longest] for sentence in sentences]
+        lengths = np.array([len(row) for row in words], dtype=np.int64)
+        ids = np.zeros((len(words), max(1, lengths.max(initial=0))), dtype=np.int64)
+        new: dict[str, int] = {}
+        vectors = [np.zeros(self.dim, dtype=np.float32)]
+        for row, sentence in zip(ids, words, strict=True):
+            for place, word in enumerate(sentence):
+                row[place] = self.rows.get(word, UNKNOWN_ROW)
+                if row[place] != UNKNOWN_ROW:
+                    continue
+                if word not in new:
+                    vector = self.composed(word)
+                    new[word] = self.words + len(vectors) if vector.any() else UNKNOWN_ROW
+                    vectors += [vector] if vector.any() else []
+                row[place] = new[word]
+        return ids, lengths, np.stack(vectors)
+
+    def composed(self, word: str) -> np.ndarray:
+        """The mean (E,) of the vectors of the word's n-grams; zeros if there are none."""
+        found = self.ngram_rows(word) if self.ngrams is not None else []
+        return self.ngrams[found].mean(0) if self.ngrams is not None and found else np.zeros(self.dim, np.float32)
+
+    def ngram_rows(self, word: str) -> list[int]:
+        """The buckets of the character n-grams of `<word>`."""
+        assert self.ngrams is not None
+        text, found = f"<{word}>", []
+        for start in range(len(text)):
+            for end in range(start + self.shortest_ngram, min(start + self.longest_ngram, len(text)) + 1):
+                if end - start > 1 or (start > 0 and end < len(text)):
+                    found.append(hash_of(text[start:end].encode()) % len(self.ngrams))
+        return found
+
+
+def hash_of(text: bytes) -> int:
+    """The 32-bit FNV-1a hash of fastText, which reads bytes with a sign."""
+    value = 2166136261
+    for byte in text:
+        value ^= byte if byte < 128 else byte | 0xFFFFFF00
+        value = value * 16777619 & 0xFFFFFFFF
+    return value

@@ -1,0 +1,59 @@
+"""Probing while Hugging Face's `Trainer` trains a model."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from probes.results import read_rows
+from probes.task import Task
+from probes.vectors import EncodesSentences
+from probes.watch import probe_now
+
+
+class ProbingTrainerCallback(TrainerCallback):
+    """Scores tasks before training, after every n-th epoch, and at the end: the adapter of `ProbingCallback`.
+
+    `model` is anything with `encode(sentences)` that reads the weights which the Trainer changes. The scores are rows
+    of the file `results` and entries of the Trainer's `log_history`. With several processes the first one probes.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        model: EncodesSentences,
+        results: Path,
+        every_n_epochs: int = 1,
+        seed: int = 1,
+        device: str = "cpu",
+    ) -> None:
+        self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, results, every_n_epochs
+        self.seed, self.device = seed, device
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **parts: Any
+    ) -> None:
+        if state.global_step == 0:
+            self.probe(state, 0, parts["model"])
+
+    def on_epoch_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **parts: Any) -> None:
+        epoch = round(state.epoch or 0)
+        if epoch % self.every_n_epochs == 0:
+            self.probe(state, epoch, parts["model"])
+
+    def on_train_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **parts: Any) -> None:
+        """Also probes where training ended between two probed epochs."""
+        steps = {row.step for row in read_rows(self.results)}
+        if state.global_step not in steps:
+            self.probe(state, round(state.epoch or 0), parts["model"])
+
+    def probe(self, state: TrainerState, epoch: int, module: nn.Module) -> None:
+        """Score the model now."""
+        if not state.is_world_process_zero:
+            return
+        more = self.results, epoch, state.global_step, self.seed, self.device
+        rows = probe_now(self.tasks, self.model, module, *more)
+        scores = {f"{row.suite}/{row.task}": row.test_accuracy for row in rows}
+        state.log_history.append({**scores, "epoch": epoch, "step": state.global_step})

@@ -1,0 +1,137 @@
+"""Checkpoints that are whole as files, with one part of their content missing or odd."""
+
+import copy
+import logging
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from hypothesis import strategies as st
+from pytorch_lightning.callbacks import ModelCheckpoint
+from torch.utils.data import DataLoader
+
+from encoders.load import read_checkpoint
+from tests.attack.attack import Attack, refused, unchanged
+from training.checkpoints import LAST, PREVIOUS, AtomicCheckpoints, newest_whole
+from training.resumable import read_resumable
+
+ODD: list[Any] = [
+    None,
+    0,
+    -1,
+    10**18,
+    2**70,
+    True,
+    1.5,
+    float("nan"),
+    float("inf"),
+    "",
+    "abc",
+    "../../victim",
+    [],
+    {},
+    [1],
+]
+ODD += [{"a": 1}, [[]], torch.zeros(0), torch.zeros(3, 5), "/etc/passwd"]
+GONE = len(ODD)  # the part is taken out
+
+
+class _Line(pl.LightningModule):
+    """The smallest model that Lightning trains as it trains ours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line = torch.nn.Linear(2, 1)
+
+    def training_step(self, batch: torch.Tensor, _: int) -> torch.Tensor:
+        loss = self.line(batch).square().mean()
+        self.log("loss", loss, on_epoch=True, on_step=False, batch_size=len(batch))
+        return loss
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        return torch.optim.Adam(self.parameters(), lr=0.01)
+
+
+def _trainer(folder: Path, epochs: int) -> pl.Trainer:
+    logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
+    kept = ModelCheckpoint(folder, "best", monitor="loss", save_on_train_epoch_end=True, enable_version_counter=False)
+    last = ModelCheckpoint(folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
+    return pl.Trainer(
+        max_epochs=epochs,
+        accelerator="cpu",
+        logger=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        callbacks=[kept, last],
+        plugins=[AtomicCheckpoints()],
+        default_root_dir=folder,
+    )
+
+
+def _fit(folder: Path, epochs: int, checkpoint: Path | None) -> None:
+    torch.manual_seed(0)
+    batches = DataLoader(list(torch.ones(4, 2)), batch_size=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _trainer(folder, epochs).fit(_Line(), batches, ckpt_path=checkpoint, weights_only=True)
+
+
+@cache
+def _whole() -> dict[str, Any]:
+    """A checkpoint after one epoch."""
+    with tempfile.TemporaryDirectory() as folder:
+        _fit(Path(folder), 1, None)
+        return read_checkpoint(Path(folder) / LAST)
+
+
+def resumed(case: Any, folder: Path) -> None:
+    """The corrupted checkpoint is refused in one line, and the previous one taken; or training continues from it."""
+    steps, odd = case
+    checkpoints = folder / "run" / "checkpoints"
+    checkpoints.mkdir(parents=True)
+    (folder / "victim").write_text("mine")
+    corrupted = copy.deepcopy(_whole())
+    _corrupt(corrupted, steps, odd)
+    torch.save(_whole(), checkpoints / PREVIOUS)
+    torch.save(corrupted, checkpoints / LAST)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trainer, module = _trainer(checkpoints, 2), _Line()
+    said = refused(lambda: read_resumable(checkpoints / LAST, trainer, module))
+    if said:
+        logging.disable(logging.WARNING)
+        try:
+            found = newest_whole(checkpoints, lambda path: read_resumable(path, trainer, module))
+        finally:
+            logging.disable(logging.NOTSET)
+        assert found == checkpoints / PREVIOUS
+        return
+    with unchanged(folder / "victim"):
+        _fit(checkpoints, 2, checkpoints / LAST)
+    assert (folder / "victim").read_text() == "mine"
+
+
+def _corrupt(part: Any, steps: list[int], odd: int) -> None:
+    """Replace or take out a part: each step goes into one of what is inside."""
+    at, *rest = steps
+    keys = list(part) if isinstance(part, dict) else list(range(len(part)))
+    key = keys[at % len(keys)]
+    if rest and isinstance(part[key], dict | list) and part[key]:
+        _corrupt(part[key], rest, odd)
+    elif odd == GONE:
+        del part[key]
+    else:
+        part[key] = ODD[odd]
+
+
+ATTACKS = [
+    Attack(
+        "checkpoint",
+        st.tuples(st.lists(st.integers(0, 20), min_size=1, max_size=6), st.integers(0, GONE)),
+        resumed,
+    )
+]

@@ -1,0 +1,7 @@
+"""Every attack."""
+
+from tests.attack import archives, checkpoints, choices, fasttext_models, names, outputs, paths
+from tests.attack.attack import Attack
+
+MODULES = (outputs, fasttext_models, names, archives, paths, choices, checkpoints)
+ATTACKS: list[Attack] = [attack for module in MODULES for attack in module.ATTACKS]

@@ -1,0 +1,125 @@
+"""Where files are written: onto links, pipes, devices and folders, and into the folders of other runs."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from common.csv_files import upsert_csv
+from common.files import atomic_write
+from common.locks import held, locked
+from datamodules.text.vocabulary import Vocabulary
+from reports.commands import write_text
+from reports.drawing import new_figure, save_figure
+from tests.attack.attack import Attack, refused, unchanged
+from training.checkpoints import AtomicCheckpoints
+from training.run_folder import FOLDERS, RUNNING, owned
+
+
+def _written(out: Path) -> None:
+    with atomic_write(out, binary=True) as file:
+        np.save(file, np.ones(3))
+
+
+def _locked(out: Path) -> None:
+    with locked(out):
+        assert held(out)
+
+
+def _owned(out: Path) -> None:
+    with owned(out):
+        pass
+
+
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "numbers": _written,
+    "text": lambda out: write_text("a table\n", out),
+    "table": lambda out: upsert_csv(out, [{"a": 1}], ("a",)),
+    "figure": lambda out: save_figure(new_figure(1, 1), out.with_name("x.png")),
+    "words": lambda out: Vocabulary(["a"]).save(out),
+    "checkpoint": lambda out: AtomicCheckpoints().save_checkpoint({"epoch": 1}, out),
+    "lock": _locked,
+    "run": lambda out: _owned(out.parent),
+}
+NAMES = {"figure": "x.png", "run": RUNNING}
+KINDS = (
+    "file",
+    "link",
+    "link to a folder",
+    "dangling link",
+    "link to itself",
+    "second name",
+    "pipe",
+    "device",
+    "folder",
+)
+
+
+def _placed(kind: str, at: Path, victim: Path) -> None:
+    """Something that is no file of ours, under the name of one."""
+    if kind == "file":
+        at.write_bytes(victim.read_bytes())
+    elif kind == "second name":
+        os.link(victim, at)
+    elif kind == "pipe":
+        os.mkfifo(at)
+    elif kind == "folder":
+        at.mkdir()
+    else:
+        to = {"link to a folder": victim.parent, "dangling link": victim.parent / "new", "link to itself": at}
+        at.symlink_to(Path("/dev/null") if kind == "device" else to.get(kind, victim))
+
+
+def onto(case: Any, folder: Path) -> None:
+    """What the name leads to stays as it is, and so does the name, except a second name of a file."""
+    writer, kind, content = case
+    victims, work = folder / "elsewhere", folder / "work"
+    victims.mkdir()
+    work.mkdir()
+    victim = victims / "victim"
+    victim.write_bytes(bytes.fromhex(content))
+    at = work / NAMES.get(writer, "x")
+    _placed(kind, at, victim)
+    with unchanged(victims):
+        said = refused(lambda: WRITERS[writer](at))
+    if kind == "file" and writer in ("lock", "run"):
+        assert said is None, said
+        assert at.read_bytes() == victim.read_bytes(), "a lock has no content of its own"
+    elif kind not in ("file", "second name") or writer in ("lock", "run"):
+        assert said is not None
+    elif said is None:
+        assert at.lstat().st_ino != victim.lstat().st_ino, "written through a second name"
+
+
+def inside(case: Any, folder: Path) -> None:
+    """A run inside the folder of another one, or with a part elsewhere, is refused; the other one keeps its files."""
+    place, mark, temporary = case
+    other, elsewhere = folder / "other", folder / "elsewhere"
+    (other / "checkpoints").mkdir(parents=True)
+    elsewhere.mkdir()
+    (other / "config.yaml").write_text("seed: 1\n")
+    (other / mark).write_text("")
+    for made in (other, other / "checkpoints", elsewhere):
+        (made / f".last.ckpt.{temporary}.tmp").write_bytes(b"half")
+    run = other.joinpath(*place)
+    if place[0] in FOLDERS and len(place) == 1:
+        run = folder / "mine"
+        run.mkdir()
+        (run / place[0]).symlink_to(elsewhere)
+    with unchanged(elsewhere), unchanged(other):
+        assert refused(lambda: _owned(run)), run
+
+
+_hex = st.binary(max_size=40).map(bytes.hex)
+_steps = st.lists(st.sampled_from([*FOLDERS, "a", "runs", "2026"]), min_size=1, max_size=3)
+ATTACKS = [
+    Attack("output", st.tuples(st.sampled_from(sorted(WRITERS)), st.sampled_from(KINDS), _hex), onto),
+    Attack(
+        "place of a run",
+        st.tuples(_steps, st.sampled_from([RUNNING, "metrics.csv"]), st.uuids().map(lambda number: number.hex)),
+        inside,
+    ),
+]

@@ -1,0 +1,129 @@
+"""Paths that are something else than what a setting asks for."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hydra.utils import get_class
+from hypothesis import strategies as st
+
+from common.run_settings import read_settings
+from common.text_files import count_lines, read_json_lines, read_lines
+from datamodules.arrays import read_numbers
+from datamodules.text.subwords import Subwords
+from datamodules.text.vocabulary import Vocabulary
+from datamodules.trees.penn import tree_files
+from datamodules.word_vectors.fasttext_check import check_bin
+from datamodules.word_vectors.store import FromFile
+from encoders.language_model import CausalLM
+from encoders.load import load_encoder
+from encoders.model_sources import precomputed
+from probes.coherence.data import read_suites
+from probes.discoeval.data import read_discoeval
+from probes.downstream.data import read_downstream
+from probes.probing.published_files import read_senteval
+from probes.results import read_rows
+from reports.metrics import read_metrics
+from reports.runs import read_run, run_folders
+from tests.attack.attack import Attack, refused
+from tests.fuzzing import limits
+from training.run_folder import owned, settings_to_resume
+
+CORPORA = ["plain_text.PlainText", "documents.JsonDocuments", "europarl.Europarl", "multi30k.Multi30k", "sick.Sick"]
+CORPORA += ["trees.Trees", "markdown.Markdown", "wikipedia.Wikipedia", "inference_files.Snli", "inference_files.AllNli"]
+
+
+def _corpus(name: str) -> Callable[[Path], object]:
+    def read(path: Path) -> None:
+        corpus = get_class(f"datamodules.corpora.{name}")(root=str(path))
+        corpus.fingerprint()
+        for _ in corpus.sentences("train"):
+            pass
+
+    return read
+
+
+def _owned(path: Path) -> None:
+    with owned(path):
+        pass
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    **{f"corpus.root {name}": _corpus(name) for name in CORPORA},
+    "settings": read_settings,
+    "lines": lambda path: list(read_lines(path)),
+    "json lines": lambda path: list(read_json_lines(path)),
+    "count": count_lines,
+    "numbers": read_numbers,
+    "words": Vocabulary.load,
+    "subwords": Subwords.load,
+    "fastText": check_bin,
+    "embeddings.path": lambda path: FromFile(str(path)).vectors(list, "", path.parent / "cache"),
+    "model": lambda path: load_encoder(path, "cpu"),
+    "vectors": lambda path: precomputed(path, path),
+    "suites": lambda path: read_suites([path], False),
+    "discoeval.root": lambda path: read_discoeval(path, []),
+    "downstream.root": lambda path: read_downstream(path, None),
+    "probes.root": lambda path: read_senteval(path, ["SentLen"]),
+    "probes.paths": lambda path: tree_files(path),
+    "probes.csv": read_rows,
+    "metrics.csv": read_metrics,
+    "run": read_run,
+    "runs": lambda path: [read_run(run) for run in run_folders([path])],
+    "resume": lambda path: settings_to_resume(path, []),
+    "own": _owned,
+    "lm": lambda path: CausalLM(path, "cpu"),
+}
+KINDS = ("nothing", "empty file", "file", "folder", "empty folder", "below a file", "link to nothing", "loop", "pipe")
+KINDS += ("device", "too long", "process", "no path", "unreadable", "dots")
+
+
+def read(case: Any, folder: Path) -> None:
+    """One line, at once, or it is read."""
+    reader, kind, name, content = case
+    path = _made(kind, folder / name, bytes.fromhex(content))
+    with limits():
+        refused(lambda: READERS[reader](path))
+
+
+def _made(kind: str, path: Path, content: bytes) -> Path:
+    """Something of this kind; its path."""
+    if kind in ("empty file", "file", "below a file", "unreadable"):
+        path.write_bytes(b"" if kind == "empty file" else content)
+        path.chmod(0 if kind == "unreadable" else 0o600)
+    elif kind in ("folder", "empty folder"):
+        path.mkdir()
+        if kind == "folder":
+            (path / "a.txt").write_bytes(content)
+            (path / "config.yaml").mkdir()
+    elif kind in ("link to nothing", "loop"):
+        path.symlink_to(path if kind == "loop" else path.with_name("nothing"))
+    elif kind == "pipe":
+        os.mkfifo(path)
+    others = {
+        "below a file": path / "more",
+        "device": Path("/dev/zero"),
+        "too long": path.with_name("x" * 300),
+        "process": Path("/proc/self/mem"),
+        "no path": Path("a\0b"),
+        "dots": path / ".." / "a" / "..",
+    }
+    return others.get(kind, path)
+
+
+_content = st.binary(max_size=60) | st.sampled_from(
+    [b"a b\n", b"{}\n", b"PK\5\6" + bytes(18), b"\x93NUMPY\x01\x00", b"a: 1\n"]
+)
+ATTACKS = [
+    Attack(
+        "path",
+        st.tuples(
+            st.sampled_from(sorted(READERS)),
+            st.sampled_from(KINDS),
+            st.sampled_from(["a", "a.txt", "a.bin", "a.npy", "a.gz", "a.bz2", "a.vec", "a.jsonl", "a b", "é\n"]),
+            _content.map(bytes.hex),
+        ),
+        read,
+    )
+]

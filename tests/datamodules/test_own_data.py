@@ -1,0 +1,155 @@
+"""The user's own text: parallel files in any languages, saved data sets, and the source language of every corpus."""
+
+import json
+from pathlib import Path
+
+import pyarrow
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from common.errors import InputError
+from datamodules.corpora.arrow import SavedDataset
+from datamodules.corpora.europarl import Europarl
+from datamodules.corpora.multi30k import Multi30k
+from datamodules.corpora.parallel import Parallel
+from datamodules.corpora.plain_text import PlainText
+from datamodules.corpus import Inference
+from datamodules.demo import Demo
+from datamodules.seq2seq import TextPairs
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
+
+
+def files(folder: Path, rows: int, name: str = "train") -> dict[str, str]:
+    found = {}
+    for side, word in (("source", "maison"), ("target", "Haus")):
+        path = folder / f"{name}.{side}"
+        path.write_text("".join(f"{word} {i}\n" for i in range(rows)))
+        found[side if name == "train" else f"{name}_{side}"] = str(path)
+    return found
+
+
+@settings(max_examples=10)
+@given(rows=st.integers(3, 60), every=st.integers(3, 20))
+def test_each_pair_is_in_one_split_and_the_shares_are_held_out(
+    tmp_path_factory: pytest.TempPathFactory, rows: int, every: int
+) -> None:
+    folder = tmp_path_factory.mktemp("pairs")
+    corpus = Parallel(**files(folder, rows), source_language="fr", target_language="de", held_out=every)
+    found = {split: list(corpus.parallel(split, "de")) for split in ("train", "dev", "test")}
+    pairs = [(f"maison {i}", f"Haus {i}") for i in range(rows)]
+    assert (found["dev"], found["test"]) == (pairs[0::every], pairs[1::every])
+    assert sorted(pair for some in found.values() for pair in some) == sorted(pairs)
+    assert list(corpus.sentences("dev")) == [first for first, _ in found["dev"]]
+
+
+def test_files_for_dev_leave_the_other_rows_to_train(tmp_path: Path) -> None:
+    given = files(tmp_path, 10) | files(tmp_path, 2, "dev") | files(tmp_path, 3, "test")
+    corpus = Parallel(**given, source_language="fr", target_language="de", held_out=5, size=8)
+    assert [len(list(corpus.parallel(split, "de"))) for split in ("train", "dev", "test")] == [8, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"target_language": None}, "corpus.target_language=fr"),
+        ({"dev_source": "x"}, "dev_source= and corpus.dev_target=: give both"),
+        ({"held_out": 2}, "held_out=2: give"),
+        ({"source": "/no/such/file"}, "/no/such/file: no such file"),
+    ],
+)
+def test_what_is_missing_is_named(tmp_path: Path, more: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Parallel(**(files(tmp_path, 5) | {"target_language": "de"} | more))
+
+
+def test_another_target_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has fr-de, not en"):
+        Parallel(**files(tmp_path, 5), source_language="fr", target_language="de").parallel("train", "en")
+
+
+def test_the_demo_translates_from_any_of_its_languages(tmp_path: Path) -> None:
+    french, english = Demo(60, source_language="fr"), Demo(60)
+    assert list(french.parallel("dev", "en")) == [(b, a) for a, b in english.parallel("dev", "fr")]
+    data = TextPairs(french, "en", tmp_path, seed=1)
+    assert list(data.source_sentences()) == list(french.sentences("train"))
+    assert data.dev_targets() == list(english.sentences("dev"))
+    with pytest.raises(InputError, match="target=fr is the source language"):
+        TextPairs(french, "fr", tmp_path, seed=1)
+    itself = TextPairs(french, "same", tmp_path, seed=1)
+    assert itself.dev_targets() == list(french.sentences("dev"))
+
+
+def test_views_that_are_english_alone_are_refused_in_other_languages() -> None:
+    french = Demo(60, source_language="fr")
+    assert french.fingerprint() != Demo(60).fingerprint()
+    for view in (french.trees, french.documents, french.inference):
+        with pytest.raises(InputError, match="in English alone, not in fr"):
+            list(view("dev"))
+
+
+def test_published_pairs_are_read_in_both_directions() -> None:
+    for kind, root in ((Multi30k, "multi30k"), (Europarl, "europarl")):
+        there, back = (kind(str(FIXTURES / root), source_language=one) for one in ("en", "fr"))
+        forth = list(there.parallel("train", "fr"))
+        assert [(b, a) for a, b in forth] == list(back.parallel("train", "en"))
+        assert [b for _, b in forth] == list(back.sentences("train"))
+
+
+def test_text_is_tokenised_in_its_language(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("L'homme n'est pas là.\n")
+    (found,) = (d.read() for d in PlainText(str(tmp_path), source_language="fr").unread_documents())
+    assert found.sections[0].paragraphs == [["L' homme n' est pas là ."]]
+
+
+def saved(folder: Path, columns: dict[str, list], names: list[str] | None = None) -> Path:
+    """A data set in the two parts that `save_to_disk` writes."""
+    folder.mkdir(parents=True)
+    table = pyarrow.table(columns)
+    paths = []
+    for part in range(2):
+        rows = table.slice(part * (len(table) // 2), None if part else len(table) // 2)
+        paths.append({"filename": f"data-{part:05d}-of-00002.arrow"})
+        with pyarrow.ipc.new_stream(str(folder / paths[-1]["filename"]), table.schema) as file:
+            file.write_table(rows)
+    (folder / "state.json").write_text(json.dumps({"_data_files": paths}))
+    features = {"label": {"names": names, "_type": "ClassLabel"}} if names else {}
+    (folder / "dataset_info.json").write_text(json.dumps({"features": features}))
+    return folder
+
+
+def test_a_saved_data_set_is_a_source_of_text_and_pairs(tmp_path: Path) -> None:
+    both = [{"en": f"house {i} .", "fr": f"maison {i} ."} for i in range(10)]
+    saved(tmp_path / "train", {"translation": both})
+    columns = {"text": "translation.en", "target": "translation.fr", "target_language": "fr"}
+    corpus = SavedDataset(str(tmp_path), **columns, held_out=5)
+    assert list(corpus.sentences("dev")) == ["house 0 .", "house 5 ."]
+    assert list(corpus.parallel("test", "fr")) == [("house 1 .", "maison 1 ."), ("house 6 .", "maison 6 .")]
+    assert len(list(corpus.sentences("train"))) == 6
+
+
+def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_path: Path) -> None:
+    rows = {"premise": ["a b"] * 4, "hypothesis": ["c", "d", "e", "f"], "label": [0, 1, 2, -1]}
+    saved(tmp_path / "train", rows, ["contradiction", "neutral", "entailment"])
+    saved(tmp_path / "validation", rows)
+    corpus = SavedDataset(str(tmp_path), held_out=3)
+    assert list(corpus.inference("dev")) == [
+        Inference("a b", "c", "contradiction"),
+        Inference("a b", "d", "neutral"),
+        Inference("a b", "e", "entailment"),
+    ]
+    assert [pair.label for pair in corpus.inference("train")] == ["contradiction", "entailment"]  # row 1 is test
+
+
+@pytest.mark.parametrize(
+    ("break_it", "said"),
+    [("column", "no column words; there are text"), ("file", "not a data set on disk, or damaged")],
+)
+def test_a_broken_data_set_is_named(tmp_path: Path, break_it: str, said: str) -> None:
+    folder = saved(tmp_path / "set", {"text": ["a", "b"]})
+    if break_it == "file":
+        (folder / "data-00000-of-00002.arrow").write_bytes(b"not arrow")
+    corpus = SavedDataset(str(folder), text="words" if break_it == "column" else "text")
+    with pytest.raises(InputError, match=said):
+        list(corpus.sentences("train"))

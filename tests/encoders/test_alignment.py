@@ -1,0 +1,119 @@
+"""The tokens of lm:PATH and the characters of a text, for four kinds of tokenizers of causal models."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+
+from encoders.language_model import CausalLM
+from probes.coherence.regions import regions_of, text_of
+from tests.encoders.small_language_models import save
+
+TEXT = ["the cat sat on the mat .", "a naïve cat — she sat 😀 there", "where is the mat ?", "sat on it, then left"] * 20
+SPECIAL = ["[UNK]", "[BOS]", "[EOS]"]
+
+
+def byte_level_bpe() -> tuple[Tokenizer, trainers.Trainer]:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    return tokenizer, trainers.BpeTrainer(vocab_size=300, initial_alphabet=alphabet, special_tokens=SPECIAL)
+
+
+def wordpiece() -> tuple[Tokenizer, trainers.Trainer]:
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer, trainers.WordPieceTrainer(vocab_size=90, special_tokens=SPECIAL)
+
+
+def unigram() -> tuple[Tokenizer, trainers.Trainer]:
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()  # as SentencePiece has it
+    return tokenizer, trainers.UnigramTrainer(vocab_size=80, special_tokens=SPECIAL, unk_token="[UNK]")
+
+
+def whole_words() -> tuple[Tokenizer, trainers.Trainer]:
+    tokenizer = Tokenizer(models.WordLevel(unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    return tokenizer, trainers.WordLevelTrainer(special_tokens=SPECIAL)
+
+
+KINDS: list[Callable[[], tuple[Tokenizer, trainers.Trainer]]] = [byte_level_bpe, wordpiece, unigram, whole_words]
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.__name__)
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> CausalLM:
+    import transformers
+
+    folder = tmp_path_factory.mktemp(request.param.__name__)
+    tokenizer, trainer = request.param()
+    tokenizer.train_from_iterator(TEXT, trainer)
+    ends = {"unk_token": SPECIAL[0], "bos_token": SPECIAL[1], "eos_token": SPECIAL[2]}
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **ends).save_pretrained(folder)
+    words = tokenizer.get_vocab_size()
+    return CausalLM(
+        save(folder, "GPT2LMHead", vocab_size=words, n_positions=128, n_embd=16, n_layer=1, n_head=2), "cpu"
+    )
+
+
+WORD = st.sampled_from(["the", "cat", "mat", ".", "naïve", "😀", "—", "sat", "itchy", "THE", "mat?"])
+REGIONS = st.lists(st.lists(WORD, max_size=3).map(" ".join), min_size=1, max_size=4).filter(any)
+
+
+def one_at_a_time(model: CausalLM, regions: list[str]) -> list[float]:
+    """The bits of each region: the whole text in one row, a token where its first character is."""
+    text, edges = "", []
+    for number, region in enumerate(regions):
+        piece = (" " if text else "") + region if region else ""
+        edges += [number] * len(piece)
+        text += piece
+    found = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    row = [model.tokenizer.bos_token_id, *found["input_ids"]]
+    with torch.inference_mode():
+        logs = model.model(torch.tensor([row])).logits[0].double().log_softmax(1) / math.log(2)
+    bits = [0.0] * len(regions)
+    for at, (start, _) in enumerate(found["offset_mapping"], 1):
+        bits[edges[start]] -= float(logs[at - 1, row[at]])
+    return bits
+
+
+@settings(max_examples=12)
+@given(REGIONS)
+def test_the_bits_of_each_region_are_those_of_one_text_at_a_time(model: CausalLM, regions: list[str]) -> None:
+    text = text_of(regions)
+    (found,) = model.logprobs([("", text)])
+    owners = regions_of(found.offsets[:, 0], regions)
+    sums = np.bincount(owners, -found.logprobs, minlength=len(regions))
+    np.testing.assert_allclose(sums, one_at_a_time(model, regions), atol=1e-4)
+
+
+@settings(max_examples=12)
+@given(REGIONS)
+def test_the_tokens_of_a_region_have_all_its_characters_and_no_other(model: CausalLM, regions: list[str]) -> None:
+    text = text_of(regions)
+    (found,) = model.logprobs([("", text)])
+    owners = regions_of(found.offsets[:, 0], regions)
+    for number, region in enumerate(regions):
+        inside = {at for start, end in found.offsets[owners == number] for at in range(start, end)}
+        assert "".join(text[at] for at in sorted(inside)).replace(" ", "") == region.replace(" ", "")
+
+
+@settings(max_examples=12)
+@given(REGIONS, REGIONS)
+def test_a_change_of_speaker_adds_one_token_in_the_first_region(
+    model: CausalLM, first: list[str], second: list[str]
+) -> None:
+    said = text_of(first), text_of(second)
+    plain, marked = model.logprobs([("", " ".join(said)), ("", f"{said[0]} [SEP] {said[1]}")])
+    changed = regions_of(marked.offsets[:, 0], [f"{said[0]} [SEP]", said[1]])
+    together = regions_of(plain.offsets[:, 0], said)
+    assert marked.tokens.count("[EOS]") == 1  # it has no SEP
+    assert (np.bincount(changed) - np.bincount(together)).tolist() == [1, 0]
+    assert [token for token in marked.tokens if token != "[EOS]"] == plain.tokens

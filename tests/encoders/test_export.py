@@ -1,0 +1,235 @@
+"""Exported encoders give the vectors of their run, in the libraries that read them."""
+
+import ast
+import importlib.util
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hydra.utils import instantiate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+
+from common.errors import InputError
+from datamodules.corpus import Corpus
+from datamodules.word_vectors.formats import open_bin
+from datamodules.word_vectors.skipgram import train_bin
+from encoders import load_encoder
+from encoders.export import export, main
+from encoders.portable.parts import parts_of
+from encoders.portable.source import one_file
+from encoders.portable.text import TextReader
+from tests.conftest import ROOT
+from tests.test_every_encoder import CONFIGS, SMALL
+
+GOLDEN = ROOT / "tests" / "golden_run"
+OURS = ("common", "configs", "datamodules", "encoders", "objectives", "probes", "reports", "studies", "training")
+TEXTS = ["the dog sees a cat .", "Dogs don't run, doggish Été!", "dog", " a  b\tcat\x1cdog <unk> ", "the dog " * 20]
+STOCK = ("bov", "bilstm_max", "bilstm_att")
+every_encoder = pytest.mark.parametrize("name", CONFIGS)
+Make = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def subwords(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small fastText model."""
+    folder = tmp_path_factory.mktemp("fasttext")
+    (folder / "text").write_text("the dog sees a hound\n" * 9)
+    sizes = {"dim": 5, "bucket": 40, "minn": 2, "maxn": 4, "epoch": 200, "thread": 1, "t": 1.0}
+    train_bin(folder / "text", folder / "subwords.bin", sizes)
+    return folder / "subwords.bin"
+
+
+@pytest.fixture
+def make(tmp_path: Path, subwords: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """Makes a run of an encoder: the golden run's words, random weights, and subwords and a Moses corpus on demand."""
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+
+    def made(name: str, composes: bool = False, moses: bool = False) -> Path:
+        run = shutil.copytree(GOLDEN, tmp_path / f"run-{name}-{composes}-{moses}")
+        config = OmegaConf.load(run / "config.yaml")
+        small = {key: value for key, value in {**SMALL, "dim": 8, "layers": 2}.items() if key in CONFIGS[name]}
+        config.encoder = {**CONFIGS[name], **small}
+        config.corpus._target_ = "datamodules.corpora.on_disk.OnDisk" if moses else "datamodules.corpus.Corpus"
+        OmegaConf.save(config, run / "config.yaml")
+        torch.manual_seed(0)
+        weights = instantiate(config.encoder, input_dim=5).state_dict()
+        state = {f"encoder.{key}": value for key, value in weights.items()}
+        torch.save({"state_dict": state, "epoch": 1, "global_step": 9}, run / "checkpoints" / "best.ckpt")
+        if composes:
+            shutil.copy(subwords, run / "vectors" / "subwords.bin")
+            np.save(run / "vectors" / "scale.npy", 2.0)
+        return run
+
+    return made
+
+
+def loaded(folder: Path) -> ModuleType:
+    """The Python file of an export."""
+    spec = importlib.util.spec_from_file_location(f"exported_{folder.name}", folder / "sentence_encoder.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def vectors_in_sentence_transformers(folder: Path, **trust: Any) -> np.ndarray:
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu", **trust).encode(TEXTS, batch_size=2)
+
+
+@every_encoder
+@pytest.mark.parametrize("raw", [True, False])
+def test_every_encoder_gives_the_same_vectors_in_sentence_transformers_and_torch(
+    name: str, raw: bool, make: Make, tmp_path: Path
+) -> None:
+    run = make(name, composes=True, moses=True)
+    wanted = load_encoder(run, "cpu", raw=raw).encode(TEXTS)
+    export(run, tmp_path / "out", raw=raw)
+    found = vectors_in_sentence_transformers(tmp_path / "out", trust_remote_code=True)
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    export(run, tmp_path / "torch", "torch", raw)
+    module = loaded(tmp_path / "torch")
+    np.testing.assert_allclose(module.SentenceEncoder.load(tmp_path / "torch").encode(TEXTS, 3), wanted, atol=1e-5)
+
+
+@every_encoder
+def test_every_encoder_gives_the_same_vectors_in_onnxruntime(name: str, make: Make, tmp_path: Path) -> None:
+    run = make(name, composes=True, moses=True)
+    export(run, tmp_path / "onnx", "onnx")
+    encoder = loaded(tmp_path / "onnx").OnnxEncoder(tmp_path / "onnx")
+    wanted = load_encoder(run, "cpu", raw=True).encode(TEXTS)
+    for batch_size in (1, 64):
+        np.testing.assert_allclose(encoder.encode(TEXTS, batch_size), wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_stock_modules_are_used_where_they_give_the_same_vectors(name: str, make: Make, tmp_path: Path) -> None:
+    run = make(name)
+    export(run, tmp_path / "out")
+    found = vectors_in_sentence_transformers(tmp_path / "out")
+    np.testing.assert_allclose(found, load_encoder(run, "cpu").encode(TEXTS), atol=1e-5)
+    export(make(name, moses=True), tmp_path / "tokenised", raw=False)
+    np.testing.assert_array_equal(vectors_in_sentence_transformers(tmp_path / "tokenised"), found)
+    assert not list(tmp_path.glob("*/*.py"))
+
+
+def test_stock_modules_on_request_give_unknown_words_the_zero_vector(make: Make, tmp_path: Path) -> None:
+    run = make("bov", composes=True)
+    export(run, tmp_path / "out", modules="stock")
+    (run / "vectors" / "subwords.bin").unlink()
+    wanted = load_encoder(run, "cpu").encode(TEXTS)
+    np.testing.assert_allclose(
+        vectors_in_sentence_transformers(tmp_path / "out")[[0, 2, 4]], wanted[[0, 2, 4]], atol=1e-5
+    )
+    assert "Unknown words get the zero vector" in (tmp_path / "out" / "README.md").read_text()
+
+
+@pytest.mark.parametrize(("name", "moses"), [("gated_convnet", False), ("bilstm_last", False), ("bilstm_max", True)])
+def test_stock_modules_that_cannot_be_are_refused(name: str, moses: bool, make: Make, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="modules=stock: they have no"):
+        export(make(name, moses=moses), tmp_path / "out", modules="stock")
+
+
+def test_an_exported_file_imports_nothing_of_ours_and_an_empty_text_gets_zeros(make: Make, tmp_path: Path) -> None:
+    export(make("bilstm_max", moses=True), tmp_path / "out", "torch")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "README.md",
+        "model.safetensors",
+        "sentence_encoder.py",
+    ]
+    tree = ast.parse((tmp_path / "out" / "sentence_encoder.py").read_text())
+    imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    imported += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    assert {name.split(".")[0] for name in imported if name} & set(OURS) == set()
+    encoder = loaded(tmp_path / "out").SentenceEncoder.load(tmp_path / "out")
+    assert not encoder.encode(["", "dog"])[0].any()
+    assert encoder.encode([]).shape == (0, 8)
+
+
+def test_a_model_card_names_training_scores_licence_and_what_to_cite(make: Make, tmp_path: Path) -> None:
+    run = make("bov")
+    header = "epoch,step,suite,task,classifier,dev_accuracy,test_accuracy,test_low,test_high"
+    rows = ["1,5,probing,WC,mlp,1,11.00,9.00,13.00", "2,9,probing,WC,mlp,1,22.00,20.00,24.00"]
+    (run / "probes.csv").write_text("\n".join([header, *rows, ""]))
+    export(run, tmp_path / "out", "torch")
+    text = (tmp_path / "out" / "README.md").read_text()
+    assert "| probing | WC | mlp | 22.00 | 20.00 to 24.00 |" in text
+    assert "11.00" not in text
+    for said in ("after epoch 2", "nmt_enfr", "* demo: that of this project", "Conneau et al. 2018", "Bojanowski"):
+        assert said in text
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["out=there"], "out=there: already there"),
+        (["out=new", "format=torch", "modules=stock"], "only format=sentence-transformers has it"),
+        (["out=new", "format=pickle"], "format=pickle: give sentence-transformers, torch or onnx"),
+        ([], "out= is missing"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_in_one_line(
+    more: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").mkdir()
+    assert main([str(GOLDEN), *more]) == 2
+    assert said in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+@pytest.fixture(scope="module")
+def reader(subwords: Path) -> tuple[TextReader, Any]:
+    model = open_bin(subwords)
+    ngrams = model.get_input_matrix()[len(model.get_words()) :]
+    known = {"words": [], "input_dim": 5, "dim": 5, "longest": 9, "ngram_sizes": [2, 4]}
+    return TextReader(known, ngrams), model
+
+
+@settings(max_examples=50)
+@given(word=st.text(st.characters(exclude_categories=["Cs", "Z", "C"]), min_size=1, max_size=9))
+def test_unknown_words_are_composed_as_fasttext_does(word: str, reader: tuple[TextReader, Any]) -> None:
+    ours, theirs = reader
+    if word not in theirs.get_words():
+        np.testing.assert_allclose(ours.composed(word), theirs.get_word_vector(word), atol=1e-6)
+
+
+def test_a_corpus_with_a_tokeniser_of_its_own_is_exported_as_tokenised_text_only(make: Make) -> None:
+    run = make("bov")
+    config = (run / "config.yaml").read_text()
+    (run / "config.yaml").write_text(config.replace("datamodules.corpus.Corpus", "tests.encoders.test_export.Shouting"))
+    with pytest.raises(InputError, match="own tokenisation, which cannot be exported; give raw=false"):
+        parts_of(run, raw=True, allow=["tests"])
+    assert not parts_of(run, raw=False, allow=["tests"]).moses
+
+
+class Shouting(Corpus):
+    """A corpus with its own tokenisation."""
+
+    @staticmethod
+    def tokenize(raw: str) -> str:
+        return raw.upper()
+
+
+def clash() -> None:
+    """Uses two functions of one name."""
+    TextReader.of_json("")
+    hash_of()
+
+
+def hash_of() -> None:
+    """Also a name in encoders/portable/text.py."""
+
+
+def test_two_definitions_of_one_name_are_refused() -> None:
+    with pytest.raises(InputError, match=r"^hash_of: defined in encoders\.portable\.text and tests"):
+        one_file([clash], ["encoders", "tests"])

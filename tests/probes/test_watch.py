@@ -1,0 +1,110 @@
+"""Probing in trainings that are not ours: any LightningModule, Hugging Face's Trainer."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import pytorch_lightning as pl
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+from transformers import Trainer, TrainingArguments
+
+from probes.callback import ProbingCallback
+from probes.results import read_rows
+from probes.trainer_callback import ProbingTrainerCallback
+from probes.watch import tasks_for
+from tests.conftest import TINY
+from tests.probes.test_share import tasks
+from tests.silent import silent_trainer
+
+LETTERS = "abc"
+
+
+class Foreign(pl.LightningModule):
+    """Somebody else's module: letter counts through dropout and a layer, which training shrinks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.drop, self.layer = nn.Dropout(0.5), nn.Linear(3, 2)
+        self.modes: list[bool] = []
+
+    def forward(self, counts: Tensor, labels: Tensor | None = None) -> dict[str, Tensor]:
+        vectors = self.layer(self.drop(counts))
+        return {"loss": vectors.square().mean(), "vectors": vectors}
+
+    def encode(self, sentences: list[str]) -> Tensor:
+        self.modes.append(self.training or torch.is_grad_enabled())
+        torch.rand(3)  # an encoder may use random numbers
+        return self(torch.tensor([[float(s.count(letter)) for letter in LETTERS] for s in sentences]))["vectors"]
+
+    def training_step(self, batch: Tensor, batch_idx: int) -> Tensor:
+        return self(batch)["loss"]
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+
+def trained_by_lightning(folder: Path | None) -> Foreign:
+    module = Foreign()
+    callbacks = [ProbingCallback(tasks(2), module, folder / "probes.csv")] if folder else []
+    run = silent_trainer(max_epochs=2, callbacks=callbacks)
+    torch.manual_seed(1)
+    run.fit(module, DataLoader(torch.ones(8, 3), batch_size=2))
+    return module
+
+
+def trained_by_hugging_face(folder: Path, probed: bool, epochs: float = 2) -> tuple[Foreign, Trainer]:
+    module = Foreign()
+    callbacks = [ProbingTrainerCallback(tasks(2), module, folder / "probes.csv", 2)] if probed else []
+    arguments = TrainingArguments(
+        str(folder), num_train_epochs=epochs, per_device_train_batch_size=2, report_to="none", disable_tqdm=True,
+        use_cpu=True, save_strategy="no", logging_strategy="no",
+    )  # fmt: skip
+    data = [{"counts": torch.ones(3), "labels": torch.tensor(0)} for _ in range(8)]
+    trainer = Trainer(module, arguments, train_dataset=data, callbacks=callbacks)
+    trainer.train()
+    return module, trainer
+
+
+def same_weights(one: nn.Module, other: nn.Module) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+
+
+def test_a_module_that_is_not_ours_is_probed_and_trains_as_it_would_without(tmp_path: Path) -> None:
+    module = trained_by_lightning(tmp_path)
+    assert [(r.epoch, r.step) for r in read_rows(tmp_path / "probes.csv")] == [(e, 4 * e) for e in (0, 0, 1, 1, 2, 2)]
+    assert module.modes == [False] * 3
+    assert same_weights(module, trained_by_lightning(None))
+
+
+def test_the_trainer_of_hugging_face_is_probed_and_trains_as_it_would_without(tmp_path: Path) -> None:
+    module, trainer = trained_by_hugging_face(tmp_path, probed=True)
+    assert [(r.epoch, r.step) for r in read_rows(tmp_path / "probes.csv")] == [(e, 4 * e) for e in (0, 0, 2, 2)]
+    logged = [entry for entry in trainer.state.log_history if "T0" in str(entry)]
+    assert [(entry["epoch"], entry["step"]) for entry in logged] == [(0, 0), (2, 8)]
+    assert not any(module.modes)
+    assert same_weights(module, trained_by_hugging_face(tmp_path / "other", probed=False)[0])
+
+
+def test_a_training_that_ends_between_probed_epochs_is_probed_at_its_end(tmp_path: Path) -> None:
+    trained_by_hugging_face(tmp_path, probed=True, epochs=1)
+    assert {(row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")} == {(0, 0), (1, 4)}
+
+
+def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path: Path) -> None:
+    small = [text for text in TINY if text.startswith("probes.") or text.startswith("corpus.")]
+    made = tasks_for(*small, f"cache={tmp_path}")
+    assert [task.name for task in made] == ["SentLen", "BShift", "SubjNum"]
+    assert np.unique([len(task.train.gold) for task in made]).tolist() == [120]
+
+
+@pytest.mark.parametrize("trained", [True, False])
+def test_modes_are_restored_one_by_one(trained: bool, tmp_path: Path) -> None:
+    from probes.watch import probe_now
+
+    module = Foreign().train(trained)
+    module.drop.train(not trained)
+    probe_now(tasks(1), module, module, tmp_path / "probes.csv", epoch=0)
+    assert (module.training, module.drop.training, module.layer.training) == (trained, not trained, trained)

@@ -1,0 +1,43 @@
+"""A hundred cases of every attack, the same each time, and all that ever failed; `make attack` tries fresh ones."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+
+from tests.attack.attack import CASES, Attack
+from tests.attack.every import ATTACKS
+
+CASES_OF_EACH = 100
+NIGHTLY = settings.get_current_profile_name() == "nightly"  # other cases each time
+KEPT = sorted(CASES.glob("*.json"))
+
+
+def tried(attack: Attack, case: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        attack.check(case, Path(folder))
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.category)
+def test_an_attack_does_no_harm(attack: Attack) -> None:
+    @settings(
+        max_examples=CASES_OF_EACH,
+        derandomize=not NIGHTLY,
+        phases=[Phase.explicit, Phase.generate],
+        report_multiple_bugs=False,
+    )
+    @given(attack.cases)
+    def check(case: Any) -> None:
+        tried(attack, json.loads(json.dumps(case)))  # as it would be kept
+
+    check()
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_what_once_failed_does_no_harm(path: Path) -> None:
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    (attack,) = (one for one in ATTACKS if one.category == kept["category"])
+    tried(attack, kept["case"])

@@ -1,0 +1,82 @@
+"""Parts of a user's own, in a folder outside the clone, as docs/own_parts.md writes them."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from omegaconf import OmegaConf
+
+from common.errors import InputError
+from encoders import load_encoder
+from probes.results import read_rows
+from tests import commands, test_every_encoder
+from tests.conftest import ROOT
+from tests.pages import blocks
+from tests.test_every_encoder import CONFIGS
+
+PAGE = ROOT / "docs" / "own_parts.md"
+TRAIN = "encoder=gated objective=contrast corpus=shouted probes=mine suite=[probing,last_word]"
+SMALL = """embeddings.dim=10 embeddings.words=5000 embeddings.bucket=100 probes.tasks=[LongWords] corpus.size=200
+probes.classifier.widths=[20] probes.classifier.dropouts=[0.0] trainer=smoke trainer.enable_progress_bar=false"""
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package of the page, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("outside")
+    for block in blocks(PAGE):
+        if block.names:
+            (folder / block.names).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.names).write_text(block.text, encoding="utf-8")
+    return folder
+
+
+def train(outside: Path, *more: str):
+    configs, cache = outside / "my_parts" / "configs", outside / "cache"
+    settings = [*TRAIN.split(), *SMALL.split(), f"cache={cache}", *more]
+    environment = {**os.environ, "PYTHONPATH": str(outside)}
+    return commands.finish("train.py", f"--config-dir={configs}", *settings, environment=environment)
+
+
+def test_parts_outside_the_clone_train_and_load_where_their_package_is_allowed(
+    outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = outside / "run"
+    done = train(outside, "allow=[my_parts]", f"hydra.run.dir={run}")
+    assert done.returncode == 0, done.stderr
+    rows = read_rows(run / "probes.csv")
+    assert {row.task for row in rows} == {"LongWords", "LastWord"}
+    monkeypatch.syspath_prepend(outside)
+    assert load_encoder(run, allow=["my_parts"]).encode(["A SENTENCE ."]).shape == (1, 32)
+    moved = shutil.copytree(run, outside / "moved")
+    with pytest.raises(InputError, match="loaded with allow="):
+        load_encoder(moved)
+
+
+def test_parts_that_are_not_allowed_are_refused_before_the_first_epoch(outside: Path) -> None:
+    run = outside / "refused"
+    done = train(outside, f"hydra.run.dir={run}")
+    assert done.returncode == 2
+    assert "is allowed by allow=[my_parts]" in done.stderr
+    assert not (run / "config.yaml").exists()
+
+
+LAWS = [
+    law
+    for name, law in vars(test_every_encoder).items()
+    if name.startswith("test_") and any(mark.args[-1] is CONFIGS for mark in getattr(law, "pytestmark", ()))
+]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_the_encoder_of_the_page_add_a_part_keeps_every_law_of_an_encoder(
+    law: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = {block.names: block.text for block in blocks(ROOT / "docs" / "add_a_part.md")}
+    (tmp_path / "mine_of_the_page.py").write_text(text["encoders/mine.py"])
+    monkeypatch.syspath_prepend(tmp_path)
+    settings = OmegaConf.create(text["configs/encoder/mine.yaml"].replace("encoders.mine", "mine_of_the_page"))
+    monkeypatch.setitem(CONFIGS, "mine", settings)
+    law(name="mine")

@@ -1,0 +1,30 @@
+"""The example runs from its first line to its last, with a smaller run."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import commands
+from tests.conftest import ROOT, TINY, Lab
+
+
+def test_the_example_runs_and_leaves_both_pictures(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    def run(command: list[str], **_: bool) -> None:
+        small = [f"cache={lab.cache}"] if command[1] != "report.py" else []
+        small += ["embeddings.dim=10"] if command[1] == "evaluate.py" else []
+        done = commands.finish(*command[1:], *small)
+        assert done.returncode == 0, done.stderr
+
+    monkeypatch.setattr(subprocess, "run", run)
+    smaller = [*TINY, "checkpoints.steps=[2]", "probes.steps=[2]", "trainer.max_epochs=1", "probes.tasks=[SentLen]"]
+    monkeypatch.setattr(sys, "argv", ["watch", str(tmp_path / "run"), *smaller])
+    runpy.run_path(str(ROOT / "examples" / "watch_an_encoder_learn.py"))
+    said = capsys.readouterr().out
+    assert "epoch 0: cosine" in said
+    for picture in ("probing.png", "discoeval.png"):
+        assert (tmp_path / "run" / picture).stat().st_size > 10_000

@@ -1,0 +1,138 @@
+"""Learning rates by step and by score, and early stopping: hand-worked values, and the same after a resume."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import pytorch_lightning as pl
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datamodules.nli import InferencePairs
+from tests.objectives.test_nli import objective
+from tests.silent import silent_trainer
+from tests.tiny_corpus import TinyCorpus
+from training.early_stopping import StopsEarly
+from training.schedules import ByStep, Cosine, InferSent, InverseSquareRoot, Linear, Plateau, RateSchedule
+
+RATE = 0.1
+SCORES = [50.0, 60.0, 60.004, 70.0, 65.0, 64.0]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> InferencePairs:
+    return InferencePairs(TinyCorpus(), tmp_path_factory.mktemp("cache"), seed=1, batch_size=8)
+
+
+class Rates(pl.Callback):
+    """The rate of each step."""
+
+    def __init__(self) -> None:
+        self.seen: list[float] = []
+
+    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        self.seen.append(trainer.optimizers[0].param_groups[0]["lr"])
+
+
+def fit(
+    data: InferencePairs, made: list[pl.Callback], epochs: int, path: Path | None = None, rate: float = RATE
+) -> tuple[pl.Trainer, list[float]]:
+    """Train with given scores after each epoch; the trainer and the rate of every step."""
+    module, rates = objective(data, rate=rate), Rates()
+    module.on_validation_epoch_end = lambda: module.log_score("val/accuracy", SCORES[module.current_epoch])
+    run = silent_trainer(max_epochs=epochs, callbacks=[*made, rates])
+    run.fit(module, data, ckpt_path=path, weights_only=True)
+    return run, rates.seen
+
+
+@settings(max_examples=25)
+@given(warmup=st.integers(1, 50), steps=st.integers(51, 200), end=st.floats(0, 0.9))
+def test_every_warm_up_is_a_line_to_one_and_every_rate_after_it_falls(warmup: int, steps: int, end: float) -> None:
+    made: list[ByStep] = [InverseSquareRoot(warmup), Linear(warmup, end, None), Cosine(warmup, end, None)]
+    for schedule in made:
+        factors = [schedule.factor(step, steps) for step in range(1, steps + 1)]
+        assert factors[:warmup] == pytest.approx([step / warmup for step in range(1, warmup + 1)])
+        assert all(np.diff(factors[warmup - 1 :]) < 1e-12)
+    assert factors[-1] == pytest.approx(end)
+
+
+def test_the_shapes_have_their_published_values() -> None:
+    assert InverseSquareRoot(100).factor(400, 1000) == 0.5
+    assert Linear(0, 0.2, None).factor(50, 100) == pytest.approx(0.6)
+    assert Cosine(0, 0.0, None).factor(25, 100) == pytest.approx((1 + math.sqrt(0.5)) / 2)
+
+
+def test_a_step_has_the_rate_of_its_schedule(data: InferencePairs) -> None:
+    run, rates = fit(data, [Linear(2, 0.0, None)], epochs=2)
+    total = run.global_step
+    expected = [RATE / 2, *(RATE * (total - step) / (total - 2) for step in range(2, total + 1))]
+    assert rates == pytest.approx(expected)
+
+
+def by_epoch(rates: list[float], epochs: int) -> list[float]:
+    return [float(part[0]) for part in np.array_split(rates, epochs)]
+
+
+def test_infersent_lowers_the_rate_each_epoch_and_more_without_gain(data: InferencePairs) -> None:
+    _, rates = fit(data, [InferSent(0.99, 0.2, 1e-5)], epochs=5)
+    steps = np.cumprod([1, 0.99, 0.99, 0.99 / 5, 0.99])
+    assert by_epoch(rates, 5) == pytest.approx(RATE * steps)
+
+
+def test_a_plateau_halves_the_rate_after_its_patience(data: InferencePairs) -> None:
+    _, rates = fit(data, [Plateau(0.5, 0, 0.0)], epochs=6)
+    assert by_epoch(rates, 6) == pytest.approx([RATE, RATE, RATE, RATE, RATE, RATE / 2])
+
+
+def test_a_run_ends_after_its_patience_and_a_resumed_one_stays_ended(data: InferencePairs, tmp_path: Path) -> None:
+    run, _ = fit(data, [StopsEarly("val/accuracy", "max", 1)], epochs=6)
+    assert run.current_epoch == 5  # the fifth score is lower than the fourth
+    run.save_checkpoint(tmp_path / "last.ckpt")
+    again, steps = fit(data, [StopsEarly("val/accuracy", "max", 1)], 6, tmp_path / "last.ckpt")
+    assert (again.global_step, steps) == (run.global_step, [])
+
+
+def test_a_spent_rate_ends_a_run_and_a_resumed_run(data: InferencePairs, tmp_path: Path) -> None:
+    run, _ = fit(data, [InferSent(0.01, 0.2, 1e-4)], epochs=6)
+    assert run.current_epoch == 2  # 0.1 * 0.01 * 0.01 < 1e-4
+    run.save_checkpoint(tmp_path / "last.ckpt")
+    again, steps = fit(data, [InferSent(0.01, 0.2, 1e-4)], 6, tmp_path / "last.ckpt")
+    assert (again.global_step, steps) == (run.global_step, [])
+
+
+class SavesAtEpoch(pl.Callback):
+    """Saves as our runs do: in the hook at the end of an epoch, after the schedule's."""
+
+    def __init__(self, path: Path, epoch: int) -> None:
+        self.path, self.epoch = path, epoch
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        if trainer.current_epoch + 1 == self.epoch:
+            trainer.save_checkpoint(self.path)
+
+
+SCHEDULES: dict[str, Callable[[], RateSchedule]] = {
+    "constant": RateSchedule,
+    "inverse_sqrt": lambda: InverseSquareRoot(4),
+    "linear": lambda: Linear(2, 0.1, None),
+    "cosine": lambda: Cosine(2, 0.0, None),
+    "infersent": lambda: InferSent(0.99, 0.2, 1e-5),
+    "plateau": lambda: Plateau(0.5, 0, 0.0),
+}
+
+
+@pytest.mark.parametrize("make", SCHEDULES.values(), ids=SCHEDULES.keys())
+def test_a_resumed_run_has_the_rates_and_weights_of_an_uninterrupted_one(
+    data: InferencePairs, tmp_path: Path, make: Callable[[], RateSchedule]
+) -> None:
+    path = tmp_path / "last.ckpt"
+    run, rates = fit(data, [make(), SavesAtEpoch(path, 5)], epochs=6)
+    again, more = fit(data, [make()], 6, path)
+    assert more == rates[-len(more) :]
+    assert 0 < len(more) < len(rates)
+    ours, theirs = (one.lightning_module.state_dict() for one in (again, run))
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
