@@ -152,7 +152,7 @@ RULES = {  # matched with the end of a setting's name, so they also apply to the
 NAME_OR_NULL = Rule(f"{NAME.meaning}, or null", lambda value: value is None or NAME.holds(value))
 OF_EVALUATION = dict.fromkeys(["sentences", "write_sentences", "published", "device", "protocol"], NAME_OR_NULL)
 OF_EVALUATION |= {"cache": CACHE_OR_OFF, "model": MODELS, "layers": LAYERS}
-PLAIN = Rule("a text of sensible length or a finite number below 2^63", partial(fits, Any))
+PLAIN = Rule("a text of sensible length, a finite number or a whole one below 2^63", partial(fits, Any))
 ANY = Rule("a single value or a list", lambda value: fits(Any, value) and not isinstance(value, dict))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 SINGLE = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", Path: "a path"}
 MOST_LETTERS = 4096  # of a text
-LARGEST = 2**63  # of a number
+LARGEST = 2**63  # of a whole number
 
 
 @cache
@@ -71,7 +71,7 @@ def _is_single(hint: type, value: Any) -> bool:
         return hint is bool and isinstance(value, bool)
     if hint in (int, float):
         numbers = (int, float) if hint is float else int
-        return isinstance(value, numbers) and math.isfinite(value) and abs(value) < LARGEST
+        return isinstance(value, numbers) and _is_plain(value)
     return isinstance(value, str) and _is_plain(value)
 
 
@@ -81,4 +81,6 @@ def _is_plain(value: Any) -> bool:
         return all(map(_is_plain, value))
     if isinstance(value, str):
         return len(value) <= MOST_LETTERS and "\0" not in value
-    return not isinstance(value, int | float) or (math.isfinite(value) and abs(value) < LARGEST)
+    return not isinstance(value, int | float) or (
+        math.isfinite(value) and (type(value) is float or abs(value) < LARGEST)
+    )
