@@ -62,7 +62,8 @@ class Classification:
     def fingerprint(self) -> str:
         second = [self.second.__qualname__, code_of(self.second)] if self.second else []
         settings = {name: value for name, value in asdict(self.grid).items() if name != "memory_mb"}  # changes no score
-        read = self.features.__qualname__, code_of(self.features), settings, self.seed, self.sorted_by_length
+        features = getattr(self.features, "__qualname__", repr(self.features))
+        read = features, code_of(self.features), settings, self.seed, self.sorted_by_length
         return hashed(self.data, *read, *second)
 
     @property

@@ -15,6 +15,7 @@ from math import ceil
 from typing import TypeVar
 
 import torch
+from threadpoolctl import threadpool_limits
 
 from common.matmul import fast_exact_matmul
 from probes.classifiers.cells import Cell
@@ -82,6 +83,7 @@ def _shared_cores(at_once: int | None) -> Iterator[int]:
     workers = min(cores, at_once or cores)
     torch.set_num_threads(cores // workers)
     try:
-        yield workers
+        with threadpool_limits(1, user_api="blas"):  # NumPy's threads would wait for each other on busy cores
+            yield workers
     finally:
         torch.set_num_threads(cores)

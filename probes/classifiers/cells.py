@@ -51,10 +51,20 @@ class Cells:
     """
 
     def __init__(
-        self, inputs: int, classes: int, cells: Sequence[Cell], seed: int, device: str = "cpu", optimiser: str = "adam"
+        self,
+        inputs: int,
+        classes: int,
+        cells: Sequence[Cell],
+        seed: int,
+        device: str = "cpu",
+        optimiser: str = "adam",
+        sums: Tensor | None = None,
     ) -> None:
-        """Initialise like torch's own layers after `torch.manual_seed(seed)`; `cells` in the order of a grid."""
-        self.optimiser = optimiser
+        """Initialise like torch's own layers after `torch.manual_seed(seed)`; `cells` in the order of a grid.
+
+        `sums (P, k)`: the inputs are these sums of k vectors, and `step` and `accuracy` read the vectors (B, kD/P).
+        """
+        self.optimiser, self.sums = optimiser, sums
         self.cells, self.classes, self.device = list(cells), classes, device
         self.masks: dict[tuple[int, float], torch.Generator] = {}
         weights, biases, heads = [], [], []
@@ -87,7 +97,11 @@ class Cells:
     def step(self, x: Tensor, y: Tensor, rate: float = 1e-3, scale: float | None = None) -> None:
         """One step of Adam on `x (B, D)`, `y (B,)`; the loss is the mean, or the sum times `scale`."""
         back = self._backward(x, y, 1 / len(x) if scale is None else scale)
-        torch.mm(back, x, out=self.gradients[0])
+        if self.sums is None:
+            torch.mm(back, x, out=self.gradients[0])
+        else:
+            of_vectors = (back @ x).view(len(back), self.sums.shape[1], -1)
+            torch.matmul(self.sums, of_vectors, out=self.gradients[0].view(len(back), len(self.sums), -1))
         torch.sum(back, -1, keepdim=True, out=self.gradients[1])
         if self.optimiser == "adam":
             self._adam(rate)
@@ -96,7 +110,7 @@ class Cells:
 
     def _backward(self, x: Tensor, y: Tensor, scale: float) -> Tensor:
         """The gradient (H, B) of the first layers' outputs; writes the gradients of the second layers."""
-        hidden = _layer(self.parameters, x)
+        hidden = _layer(self._first_layer(), x)
         if not self.heads:
             return _error(self._scores(hidden), y, scale).flatten(0, 1)
         masks = [(group, self._mask(group.width, dropout, len(x))) for group, dropout in self.dropped]
@@ -114,6 +128,13 @@ class Cells:
         for group, mask in masks:
             group.of(back).mul_(mask)
         return back
+
+    def _first_layer(self) -> list[Tensor]:
+        """Its weight, (H, D), or (H, kD/P) for the vectors of sums; and its bias."""
+        weight, bias = self.parameters[:2]
+        if self.sums is None:
+            return [weight, bias]
+        return [torch.matmul(self.sums.t(), weight.view(len(weight), len(self.sums), -1)).flatten(1), bias]
 
     def _scores(self, hidden: Tensor) -> Tensor:
         """The second layers: (H, B) to (K, C, B)."""
@@ -212,9 +233,10 @@ class Cells:
     def accuracy(self, x: Tensor, y: Tensor) -> list[float]:
         """The accuracy in percent of each cell on `x (N, D)`, `y (N,)`."""
         right = torch.zeros(len(self), dtype=torch.long, device=y.device)
+        first = self._first_layer()
         size = rows_at_once(x.shape[1], CHUNK)
         for rows, gold in zip(x.split(size), y.split(size), strict=True):
-            hidden = _layer(self.parameters, rows)
+            hidden = _layer(first, rows)
             right += (self._scores(hidden.sigmoid_() if self.heads else hidden).argmax(1) == gold).sum(1)
         return [100 * count / len(y) for count in right.tolist()]
 

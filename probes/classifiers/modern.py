@@ -22,7 +22,7 @@ from probes.classifiers.best import Best
 from probes.classifiers.blocks import WEIGHT_BYTES, at_once, blocks, on_all_cores, weights
 from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.grid import Fitted, Grid, Tensors
-from probes.classifiers.optimum import principal_axes
+from probes.classifiers.optimum import covariance
 
 Key = tuple[Cell, bool]  # and whether the features were whitened
 
@@ -130,11 +130,18 @@ def _candidates(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: 
     parts = blocks(inputs, classes, grid, device)
     found = [Candidate(block, train, dev) for block in parts]
     if grid.is_logistic and inputs <= WIDE:
-        variances, axes = principal_axes(train.x)
+        variances, axes = _principal_axes(train.x)
         whitening = axes / (variances + SHRINKAGE * variances.mean()).sqrt()
         whitened = Tensors(train.x @ whitening, train.y), Tensors(dev.x @ whitening, dev.y)
         found += [Candidate(block, *whitened, whitening) for block in parts]
     return found
+
+
+def _principal_axes(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Variances (D,) and principal axes (D, D) of the vectors, around zero."""
+    spread = covariance(x)
+    variances, axes = torch.linalg.eigh(spread.double())
+    return variances.clamp_min(0).to(spread), axes.to(spread)
 
 
 def _promoted(candidates: list[Candidate], best: Best[Key], places: int) -> list[Candidate]:

@@ -47,10 +47,10 @@ def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str)
     """The classifier with the best dev accuracy over the L2 values (`best_of_l2`)."""
     basis = row_space(train.x) if len(train.y) < train.x.shape[1] else None
     inner = train if basis is None else Tensors(train.x @ basis, train.y)
-    found = principal_axes(inner.x)
+    spread = covariance(inner.x)
 
     def work(l2: float) -> Fitted:
-        weight, bias = optimum(inner, classes, l2, found)
+        weight, bias = optimum(inner, classes, l2, curvature_factor(spread, classes, l2))
         parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]
         right = int((predict(parameters, dev.x) == dev.y).sum())
         return Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
@@ -62,36 +62,33 @@ def optimum(
     train: Tensors,
     classes: int,
     l2: float,
-    within: tuple[Tensor, Tensor] | None = None,
+    factor: Tensor | None = None,
     tolerance: float = 1e-4,
     iterations: int = ITERATIONS,
 ) -> tuple[Tensor, Tensor]:
     """The weight (D, C) and bias (C,) that minimise mean cross-entropy + l2 / 2 * |weight|^2.
 
-    scikit-learn's C is 1 / (l2 * N). L-BFGS runs in whitened coordinates, in which the curvature at the start is nearly
-    the identity: for equally likely classes it is Cov(x) * p(1 - p) + l2. `tolerance` is on the gradient in these
-    coordinates. `within`: `principal_axes` of these or similar vectors, if known. The labels may be distributions over
-    the classes, (N, C).
+    scikit-learn's C is 1 / (l2 * N). L-BFGS runs in coordinates in which the curvature at the start is nearly the
+    identity: weight = L'^-1 z for `factor` L, the `curvature_factor` of these or similar vectors. `tolerance` is on
+    the gradient in these coordinates. The labels may be distributions over the classes, (N, C).
     """
-    inputs = train.x.shape[1]
-    variances, axes = principal_axes(train.x) if within is None else within
-    share = train.y.mean(0) if train.y.ndim == 2 else torch.bincount(train.y, minlength=classes).float() / len(train.y)
-    chance = max(float((share * (1 - share)).mean()), 1e-6)
-    to_weight = axes / (chance * variances + l2).sqrt()  # (D, D)
+    lower = curvature_factor(covariance(train.x), classes, l2) if factor is None else factor
+    inputs, scale = train.x.shape[1], sqrt(chance(classes))
+
+    def point(flat: np.ndarray) -> tuple[Tensor, Tensor]:
+        z = torch.from_numpy(flat).to(lower).view(inputs + 1, classes)
+        return torch.linalg.solve_triangular(lower.t(), z[:-1], upper=True), z[-1] / scale
 
     def loss_and_slope(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        point = torch.from_numpy(flat).to(to_weight).view(inputs + 1, classes)
-        weight, bias = to_weight @ point[:-1], point[-1] / sqrt(chance)
+        weight, bias = point(flat)
         loss, slope, slope_bias = cross_entropy(train, weight, bias)
-        slope = to_weight.t() @ slope.add_(weight, alpha=l2)
-        joined = torch.cat([slope, slope_bias[None] / sqrt(chance)])
+        slope = torch.linalg.solve_triangular(lower, slope.add_(weight, alpha=l2), upper=False)
+        joined = torch.cat([slope, slope_bias[None] / scale])
         return loss + l2 / 2 * float(weight.square().sum()), joined.flatten().double().cpu().numpy()
 
     start = np.zeros((inputs + 1) * classes)
     options = {"maxiter": iterations, "gtol": tolerance, "ftol": 1e-9}
-    found = minimize(loss_and_slope, start, jac=True, method="L-BFGS-B", options=options)
-    point = torch.from_numpy(found.x).to(to_weight).view(inputs + 1, classes)
-    return to_weight @ point[:-1], point[-1] / sqrt(chance)
+    return point(minimize(loss_and_slope, start, jac=True, method="L-BFGS-B", options=options).x)
 
 
 def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:
@@ -122,11 +119,29 @@ def row_space(x: Tensor) -> Tensor:
     return torch.linalg.qr(x[:].t())[0]
 
 
-def principal_axes(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Variances (D,) and principal axes (D, D) of the vectors, around zero."""
+def covariance(x: Tensor) -> Tensor:
+    """The mean product (D, D) of two inputs: the covariance around zero."""
     count, width = min(len(x), COVARIANCE_ROWS * x.shape[1]), x.shape[1]
     size = rows_at_once(width, count) if isinstance(x, Streamed) else count
     parts = (x[start : min(start + size, count)] for start in range(0, count, size))
-    covariance = sum((part.t() @ part for part in parts), torch.zeros((), device=x.device)) / count
-    variances, axes = torch.linalg.eigh(covariance.double())
-    return variances.clamp_min(0).to(covariance), axes.to(covariance)
+    return sum((part.t() @ part for part in parts), torch.zeros((), device=x.device)) / count
+
+
+def curvature_factor(spread: Tensor, classes: int, l2: float) -> Tensor:
+    """The Cholesky factor L (D, D), lower, of covariance * chance + l2: the curvature where all classes are as likely.
+
+    Rounding may ask for more than `l2`; then the optimum is the same and takes more steps.
+    """
+    ridge = l2
+    while True:
+        curvature = spread.double().mul_(chance(classes))
+        curvature.diagonal().add_(ridge)
+        lower, failed = torch.linalg.cholesky_ex(curvature)
+        if not failed:
+            return lower.to(spread)
+        ridge = max(10 * ridge, 1e-8)
+
+
+def chance(classes: int) -> float:
+    """p(1 - p) of equally likely classes."""
+    return (1 - 1 / classes) / classes

@@ -7,6 +7,7 @@ from probes.classifiers.best import Best
 from probes.classifiers.blocks import BLOCKS, at_once, blocks, on_all_cores
 from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.grid import Fitted, Grid, Tensors
+from probes.combinations import vectors_of_sums
 from probes.vectors import Streamed
 
 
@@ -18,13 +19,16 @@ def published(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int,
 
 def train_all(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Best[Cell]:
     """All cells of the grid, in order, each at its best on dev; only the best of all has its weights."""
-    inputs = train.x.shape[1]
+    inputs, sums = train.x.shape[1], None
+    if (of_train := vectors_of_sums(train.x)) and (of_dev := vectors_of_sums(dev.x)):
+        (vectors, sums), (dev_vectors, _) = of_train, of_dev
+        train, dev = Tensors(vectors, train.y), Tensors(dev_vectors, dev.y)
     formed = isinstance(train.x, Streamed)  # by each block, which takes longer than logistic regression itself
     jobs = blocks(inputs, classes, grid, device, least=1 if formed else BLOCKS)
     best = Best((cell for block in jobs for cell in block), digits=2)
 
     def work(block: list[Cell]) -> None:  # creates its own cells, so that few are in memory at once
-        cells = Cells(inputs, classes, block, seed, device, grid.optimiser)
+        cells = Cells(inputs, classes, block, seed, device, grid.optimiser, sums)
         found = train_with_early_stopping(cells, train, dev, grid, seed)
         best.add({Cell(cell.width, cell.dropout, cell.l2): cell for cell in found})
 

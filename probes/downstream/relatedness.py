@@ -14,7 +14,7 @@ from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import initial
 from probes.classifiers.classifier import standardised
 from probes.classifiers.grid import Grid, Tensors
-from probes.classifiers.optimum import best_of_l2, optimum, principal_axes
+from probes.classifiers.optimum import best_of_l2, covariance, curvature_factor, optimum
 
 PUBLISHED_RATINGS = (1.0, 5.0)
 BLOCK, MOST_PASSES, PATIENCE, BATCH = 50, 1000, 3, 64  # passes between scores on dev; early-stopping patience; pairs
@@ -29,10 +29,10 @@ def regression(
     train, dev, test = standardised(train, dev, test)
     ratings = torch.arange(rated[0], rated[1] + 1.0, device=train.x.device)
     soft = Tensors(train.x, targets(train.y, ratings))
-    within = principal_axes(train.x)
+    spread = covariance(train.x)
 
     def work(l2: float) -> tuple[float, Tensor]:
-        weight, bias = optimum(soft, len(ratings), l2, within)
+        weight, bias = optimum(soft, len(ratings), l2, curvature_factor(spread, len(ratings), l2))
         found, wanted = (torch.softmax(part.x @ weight + bias, 1) @ ratings for part in (dev, test))
         return correlation(found.cpu().numpy(), dev.y.cpu().numpy()), wanted
 

@@ -11,7 +11,7 @@ from probes import vectors
 from probes.classification import Classification
 from probes.classifiers import blocks
 from probes.classifiers.classifier import Grid, Labelled, probe
-from probes.discoeval.features import all_side_by_side
+from probes.discoeval.features import ALL_SIX
 from probes.task import Items
 from probes.vectors import Vectors
 from tests.probes.classifiers.test_senteval import labelled
@@ -50,7 +50,7 @@ def grown(protocol: Any) -> float:
     ]
     short = {"max_passes": 0, "block": 1} if protocol == "senteval" else {}
     grid = Grid(widths=(4,), dropouts=(0.0,), l2=(1e-3, 1e-2), protocol=protocol, memory_mb=32, **short)
-    task = Classification("DC", ["0", "1"], *parts, suite="discoeval", grid=grid, features=all_side_by_side)
+    task = Classification("DC", ["0", "1"], *parts, suite="discoeval", grid=grid, features=ALL_SIX)
     with grown_memory() as memory:
         task.score(known, "cpu")
     return memory["memory_mb"]

@@ -140,12 +140,12 @@ def test_either_sense_is_a_second_measure_of_relations_with_two(root: Path) -> N
 
 def test_wide_features_are_read_without_a_matrix_of_features_by_features(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(x: torch.Tensor) -> None:
-        raise AssertionError(f"an eigen-decomposition of {x.shape[1]} features")
+        raise AssertionError(f"a matrix of {x.shape[1]} by {x.shape[1]} features")
 
     for module in (classifier, modern):
         monkeypatch.setattr(module, "WIDE", 30)
-    monkeypatch.setattr("probes.classifiers.modern.principal_axes", never)
-    monkeypatch.setattr("probes.classifiers.optimum.principal_axes", never)
+    monkeypatch.setattr("probes.classifiers.modern.covariance", never)
+    monkeypatch.setattr("probes.classifiers.optimum.covariance", never)
     random = np.random.default_rng(1)
     made = [random.normal(size=(600, 4)) for _ in range(3)]
     turned = random.normal(size=(4, 3000)) + 0.1
