@@ -17,7 +17,7 @@ from common.errors import InputError
 from datamodules.text.sentences import SEPARATOR
 from encoders.prefix_trees import NODES, PrefixTree, TokenIds, prefix_tree, prefix_trees
 
-BATCH_TOKENS = 4096  # padded tokens per forward pass on a CPU,
+BATCH_TOKENS = 1024  # padded tokens per forward pass on a CPU: what is computed of more does not fit the cache,
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU,
 SEPARATORS = re.compile(rf"(?:^| ){re.escape(SEPARATOR)}(?= |$)")  # with the space before
 CELLS, GPU_CELLS = 1 << 26, 1 << 29  # at most this many logits per forward pass
@@ -47,7 +47,7 @@ class CausalLM:
         """Raises InputError where the folder holds no causal language model in safetensors, or no fast tokenizer."""
         self.path, self.device = path, torch.device(device_for(device))
         self.tokenizer, model = _load(path)
-        self.model = model.eval().requires_grad_(False).to(self.device)
+        self.model = _with_gelu_in_one_pass(model).eval().requires_grad_(False).to(self.device)
         self.context = getattr(self.model.config, "max_position_embeddings", None) or 1 << 30
         self.begin = self._special("bos", "cls", "eos", otherwise="give bos=false") if bos else None
         self.end = self._special("eos", "sep", otherwise="give eos=false") if eos else None
@@ -234,6 +234,17 @@ class CausalLM:
 def _inside(text: str, cut: tuple[int, int]) -> tuple[int, int]:
     """The characters of a separator without the space before it."""
     return cut[0] + (text[cut[0]] == " "), cut[1]
+
+
+def _with_gelu_in_one_pass(model: torch.nn.Module) -> torch.nn.Module:
+    """The same function by torch's own kernel: Transformers computes GPT-2's GELU in seven passes over memory."""
+    from transformers.activations import NewGELUActivation
+
+    for module in model.modules():
+        for name, child in module.named_children():
+            if isinstance(child, NewGELUActivation):
+                setattr(module, name, torch.nn.GELU(approximate="tanh"))
+    return model
 
 
 def _load(path: Path) -> tuple[Any, Any]:

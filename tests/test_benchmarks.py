@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from transformers import GPT2LMHeadModel
 
 from benchmarks import discoeval
 from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
@@ -178,7 +179,7 @@ def test_all_three_sides_of_the_discoeval_benchmark_read_the_same_task(monkeypat
 def test_texts_one_at_a_time_have_the_same_bits(tmp_path: Path) -> None:
     suites = suites_of(60)
     build(LanguageModelSize(1, 16, 400), suites, tmp_path)
-    model = CausalLM(tmp_path, "cpu")
+    model, as_loaded = CausalLM(tmp_path, "cpu"), GPT2LMHeadModel.from_pretrained(tmp_path).eval()
     pairs = sampled(suites, 20)
-    for found, bits in zip(model.logprobs(pairs), plain(model, pairs), strict=True):
+    for found, bits in zip(model.logprobs(pairs), plain(model, as_loaded, pairs), strict=True):
         np.testing.assert_allclose(-found.logprobs, bits, atol=1e-4)
