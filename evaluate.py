@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
 
     from common.model import Model
     from probes.suites import Suite
-    from probes.task import Task
     from reports.evaluations import WrittenScores
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach one_line_errors
@@ -35,21 +34,19 @@ CONFIGS = Path(__file__).parent / "configs"
 def evaluate(config: "DictConfig") -> list["WrittenScores"]:
     """Score every model of the configuration on every suite; writes each file at once, prints tables at the end."""
     from hydra.utils import instantiate
-    from omegaconf import OmegaConf
 
     from common.devices import device_for
     from common.matmul import fast_exact_matmul
-    from encoders.by_name import forms, models_named
+    from encoders.by_name import forms
+    from evaluation.models import models_asked
+    from evaluation.settings import caches, models_wanted, refuse_what_has_no_effect, refuse_wrong_settings
     from probes.baselines import BASELINES
-    from probes.coherence.by_name import surprisal_model
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
-    from reports.evaluations import requested_tables, show
+    from reports.evaluations import show
 
-    device = device_for(config.device)  # refuse wrong values of these three now, not after the scores
-    requested_tables(config)
-    refuse_layers_of_no_transformer(config)
-    refuse_broken_models(config)
+    device = device_for(config.device)
+    refuse_wrong_settings(config)
     if config.protocol:  # also written with the scores
         config.probes.classifier.protocol = config.protocol
     with fast_exact_matmul(), workplace(config) as work:
@@ -57,36 +54,17 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
         suites = suites_of(config, corpus, work)
         tasks = tasks_of(suites)
         refuse_what_has_no_effect(config, suites)
-        sentences, needs = distinct_sentences(tasks, "vectors"), {task.needs for task in tasks}
+        sentences = distinct_sentences(tasks, "vectors")
         if config.write_sentences:
-            if "vectors" not in needs:
-                raise InputError("write_sentences= is for suites of vectors; suite=coherence needs none")
             write_sentences(sentences, Path(config.write_sentences))
             return []
-        if OmegaConf.is_missing(config, "model") or not config.model:
+        if not models_wanted(config):
             raise InputError(f"model= is missing; give {forms(list(BASELINES))}")
-        more = config, corpus, sentences, work, list(BASELINES)
         cache = work if caches(config) else None
-
-        def built(name: str) -> "list[Model]":
-            own = surprisal_model(name, needs, corpus, config.corpus)
-            found = [own] if own else models_named(name, *more)
-            if surprising := [task.suite for task in tasks if task.needs == "surprisal"]:
-                found = [with_decoder(name, model, surprising[0], config) for model in found]
-            for model in found:
-                refuse_tasks_without_model(name, model, tasks)
-            return found
-
-        if config.epochs is not None:
-            runs = [checkpoints_of(name, config) for name in several(config.model)]
-            models = ((name, model) for name, kept in runs for path in kept for model in built(str(path)))
-        else:  # all are built before one is scored
-            models = (pair for pair in [(name, model) for name in several(config.model) for model in built(name)])
         done: list[WrittenScores] = []
         try:
-            for name, model in models:
-                for one in scored(name, model, suites, config, cache, device):
-                    done.append(one)
+            for name, model in models_asked(config, corpus, tasks, sentences, work):
+                done += scored(name, model, suites, config, cache, device)
         except InputError:  # of a model that cannot encode: what the models before it scored is shown
             show(done, config)
             raise
@@ -120,100 +98,12 @@ def scored(
         yield done
 
 
-def checkpoints_of(name: str, config: "DictConfig") -> tuple[str, list[Path]]:
-    """The folder of a run and its checkpoints that `epochs=` asks for. Raises InputError where there is none."""
-    from encoders.load import find_checkpoint, kept_checkpoints
-
-    if config.mdl:
-        raise InputError("mdl=true: a run has one description length of a task; leave out epochs=")
-    if not Path(name).is_dir():
-        raise InputError(f"model={name}: no run folder, so it has no epochs; leave out epochs=")
-    run = find_checkpoint(Path(name)).parents[1]
-    if config.epochs != "all":
-        if not all(epoch.isdigit() for epoch in several(config.epochs)):
-            raise InputError(f"epochs={config.epochs}: give all, or numbers as [0,1,5]")
-        return str(run), [find_checkpoint(run, int(epoch)) for epoch in several(config.epochs)]
-    kept = kept_checkpoints(run)
-    if not kept:
-        raise InputError(f"model={name}: keeps no epoch; train with checkpoints.keep=every, or leave out epochs=")
-    return str(run), kept
-
-
-def with_decoder(name: str, model: "Model", suite: str, config: "DictConfig") -> "Model":
-    """A run together with its decoder as a language model; other models unchanged. Raises InputError."""
-    from common.devices import device_for
-    from objectives.likelihood import NoLikelihood, TextLikelihood
-    from objectives.load import load_likelihood
-
-    if model.encode is None or "run" not in model.settings:
-        return model
-    if not config.bos:
-        raise InputError(f"model={name}: bos=false: the mark that begins a sentence is always context; leave it out")
-    try:
-        likelihood = load_likelihood(Path(name), ends=config.eos)
-    except NoLikelihood as why:
-        raise InputError(f"model={name}: has no language model, which suite={suite} needs: {why}") from None
-    likelihood.network.to(device_for(config.device))
-    known = f"{model.fingerprint} eos {config.eos}" if config.eos else model.fingerprint
-    return model._replace(logprobs=TextLikelihood(model.encode, likelihood).logprobs, fingerprint=known)
-
-
-def refuse_what_has_no_effect(config: "DictConfig", suites: "Sequence[Suite]") -> None:
-    """Raises InputError if no suite has tasks, or a setting applies to none of the suites."""
-    from probes.facts import facts_of
-    from reports.evaluations import refuse_published_of_other_tasks
-
-    if not any(suite.tasks for suite in suites):
-        raise InputError("no tasks; give suite=, and for suite=probing a source: probes=corpus, trees or senteval")
-    if (config.control or config.mdl) and not any(facts_of(suite.name).controls for suite in suites):
-        names = ",".join(suite.name for suite in suites)
-        raise InputError(f"control= and mdl= apply only to probing tasks; leave them out with suite={names}")
-    refuse_published_of_other_tasks(config, suites)
-
-
-def refuse_broken_models(config: "DictConfig") -> None:
-    """Raises InputError for a model that cannot be opened, before text is read and word vectors are trained."""
-    from omegaconf import OmegaConf
-
-    from encoders.by_name import check_name
-    from probes.baselines import BASELINES
-
-    for name in [] if OmegaConf.is_missing(config, "model") or not config.model else several(config.model):
-        check_name(name, config, list(BASELINES))
-
-
-def refuse_layers_of_no_transformer(config: "DictConfig") -> None:
-    """Raises InputError where a setting of `hf:` models is given and none of the models is one."""
-    from omegaconf import OmegaConf
-
-    names = [] if OmegaConf.is_missing(config, "model") else several(config.model)
-    if any(name.startswith("hf:") for name in names):
-        return
-    for key, default in (("layers", "last"), ("pooling", "mean")):
-        if config[key] != default:
-            said = "only a Hugging Face model has it; give model=hf:NAME_OR_PATH, or leave it out"
-            raise InputError(f"{key}={config[key]}: {said}")
-
-
-def refuse_tasks_without_model(name: str, model: "Model", tasks: "Sequence[Task]") -> None:
-    """Raises InputError where a task needs what the model does not give, or has no such baseline."""
-    from probes.coherence.by_name import FORMS
-
-    for task in tasks:
-        if task.needs == "surprisal":
-            if model.logprobs is None:
-                raise InputError(f"model={name}: has no language model, which suite={task.suite} needs; give {FORMS}")
-        elif model.encode is None and name not in task.baselines:
-            if model.encoder != "baseline":
-                raise InputError(f"model={name}: has no vectors, which suite={task.suite} needs; give another suite=")
-            there = ", ".join(task.baselines)
-            raise InputError(f"model={name}: a baseline of other suites; suite={task.suite} has {there} alone")
-
-
 def write_sentences(sentences: Sequence[str], path: Path) -> None:
     """The distinct sentences of the suites, one per line, to be encoded elsewhere."""
     from common.files import atomic_write
 
+    if not sentences:
+        raise InputError("write_sentences= is for suites of vectors; suite=coherence needs none")
     with atomic_write(path) as file:
         file.writelines(f"{sentence}\n" for sentence in sentences)
     print(f"{path}: {len(sentences):,} sentences, one per line")
@@ -223,20 +113,10 @@ def write_sentences(sentences: Sequence[str], path: Path) -> None:
 def workplace(config: "DictConfig") -> Iterator[Path]:
     """The cache; with cache=off a temporary folder."""
     from common.scratch import scratch
+    from evaluation.settings import caches
 
     with nullcontext(Path(config.cache)) if caches(config) else scratch() as place:
         yield place
-
-
-def caches(config: "DictConfig") -> bool:
-    return str(config.cache) not in ("off", "False", "None")
-
-
-def several(setting: object) -> list[str]:
-    """The names in a setting that is a list or one name."""
-    from omegaconf import ListConfig
-
-    return [str(name) for name in setting] if isinstance(setting, ListConfig) else [str(setting)]
 
 
 def start(config: "DictConfig") -> None:

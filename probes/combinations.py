@@ -31,12 +31,16 @@ def _sum(columns: Sequence[Tensor], factors: Sequence[int]) -> Tensor:
 
 
 class SideBySide:
-    """The k vectors of each item side by side, (N, kD), gathered when they are read, in the place of a tensor."""
+    """The k vectors of each item side by side, (N, kD), gathered when they are read, in the place of a tensor.
+
+    What was read is overwritten at the next reading: memory that is new at each batch costs more than the products.
+    """
 
     def __init__(self, matrix: Tensor, rows: Tensor, device: torch.device) -> None:
         """`rows (N, k)` of the matrix (M, D)."""
         self.matrix, self.rows, self.device = matrix, rows, device
         self.shape = (len(rows), rows.shape[1] * matrix.shape[1])
+        self._read = torch.empty(0, matrix.shape[1])
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -44,7 +48,10 @@ class SideBySide:
     def index_select(self, dim: int, items: Tensor) -> Tensor:
         """The vectors (B, kD) of some items, `items (B,)`."""
         rows = self.rows[items.cpu()].flatten()
-        return self.matrix.index_select(0, rows).view(len(items), self.shape[1]).to(self.device)
+        if len(self._read) < len(rows):
+            self._read = torch.empty(len(rows), self.matrix.shape[1])
+        found = torch.index_select(self.matrix, 0, rows, out=self._read[: len(rows)])
+        return found.view(len(items), self.shape[1]).to(self.device)
 
     def split(self, size: int) -> Iterator[Tensor]:
         """All items in portions of `size`, in order."""

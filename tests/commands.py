@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("common", "datamodules", "encoders", "objectives", "probes", "reports", "studies", "training")
+PACKAGES = ("common", "datamodules", "encoders", "evaluation", "objectives", "probes", "reports", "studies", "training")
 HEAVY = ("torch", "pytorch_lightning", "sklearn.linear_model", "transformers", "nltk.lm")  # even if we import them late
 MODULES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts)

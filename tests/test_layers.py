@@ -13,6 +13,7 @@ ALLOWED = {
     "objectives": {"objectives", "encoders", "datamodules", "common"},
     "probes": {"probes", "datamodules", "common"},
     "reports": {"reports", "probes", "common"},
+    "evaluation": {"evaluation", "objectives", "encoders", "datamodules", "probes", "reports", "common"},
     "training": {"training", "objectives", "probes", "encoders", "datamodules", "common"},
     "studies": {"studies", "common"},
 }

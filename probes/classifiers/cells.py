@@ -100,8 +100,8 @@ class Cells:
         if self.sums is None:
             torch.mm(back, x, out=self.gradients[0])
         else:
-            of_vectors = (back @ x).view(len(back), self.sums.shape[1], -1)
-            torch.matmul(self.sums, of_vectors, out=self.gradients[0].view(len(back), len(self.sums), -1))
+            torch.mm(back, x, out=self.of_vectors.flatten(1))
+            torch.matmul(self.sums, self.of_vectors, out=self.gradients[0].view(len(back), len(self.sums), -1))
         torch.sum(back, -1, keepdim=True, out=self.gradients[1])
         if self.optimiser == "adam":
             self._adam(rate)
@@ -134,7 +134,8 @@ class Cells:
         weight, bias = self.parameters[:2]
         if self.sums is None:
             return [weight, bias]
-        return [torch.matmul(self.sums.t(), weight.view(len(weight), len(self.sums), -1)).flatten(1), bias]
+        torch.matmul(self.sums.t(), weight.view(len(weight), len(self.sums), -1), out=self.of_vectors)
+        return [self.of_vectors.flatten(1), bias]
 
     def _scores(self, hidden: Tensor) -> Tensor:
         """The second layers: (H, B) to (K, C, B)."""
@@ -185,6 +186,10 @@ class Cells:
         self.rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
         self.heads = [group for group, (width, *_) in self._neighbours(1) if width]
         self.dropped = [(group, cell.dropout) for group, cell in self._neighbours(2) if cell.dropout]
+        if self.sums is not None:  # the first layer, or its gradient, for the vectors of sums
+            height, inputs = self.parameters[0].shape
+            parts, texts = self.sums.shape
+            self.of_vectors = torch.empty(height, texts, inputs // parts, device=self.device)
         # Views of the state of each cell are created once: in each step they would cost as much as a small product.
         self.by_l2: dict[float, list[list[Tensor]]] = {}
         for place, cell in enumerate(self.cells):

@@ -2,13 +2,13 @@
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from probes.classifiers.best import Best
 from probes.classifiers.blocks import BLOCKS, at_once, blocks, on_all_cores
 from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.grid import Fitted, Grid, Tensors
 from probes.combinations import vectors_of_sums
-from probes.vectors import Streamed
 
 
 def published(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
@@ -23,7 +23,7 @@ def train_all(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int,
     if (of_train := vectors_of_sums(train.x)) and (of_dev := vectors_of_sums(dev.x)):
         (vectors, sums), (dev_vectors, _) = of_train, of_dev
         train, dev = Tensors(vectors, train.y), Tensors(dev_vectors, dev.y)
-    formed = isinstance(train.x, Streamed)  # by each block, which takes longer than logistic regression itself
+    formed = not isinstance(train.x, Tensor)  # by each block, which takes longer than logistic regression itself
     jobs = blocks(inputs, classes, grid, device, least=1 if formed else BLOCKS)
     best = Best((cell for block in jobs for cell in block), digits=2)
 
