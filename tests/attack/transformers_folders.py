@@ -24,7 +24,13 @@ ODD += [float("nan"), float("inf"), "", "abc", "../..", "a\0b", "\x1b[31m", "x" 
 ODD += ["float16", "F64", "F8_E4M3", "U8", "I64", "BOOL", [], [0], [1], [-1, 4], [2**40, 2**40], {}, {"a": 1}, [[]]]
 ODD += ["os.system", {"": "os.getcwd"}, GONE, GONE, GONE]
 WHOLE = ["[]", "{}", "null", "5", '"bert"', "", "{", "[" * 10000, '{"model_type": "bert"}', '{"model_type": []}']
-WHOLE += ['{"model_type": "abc"}', '{"model_type": "t5"}', '{"a": 1, "a": 2}', "NaN", '{"auto_map": {"AutoModel": "a.B"}}']
+WHOLE += [
+    '{"model_type": "abc"}',
+    '{"model_type": "t5"}',
+    '{"a": 1, "a": 2}',
+    "NaN",
+    '{"auto_map": {"AutoModel": "a.B"}}',
+]
 PLACES = ["model-1.safetensors", "/dev/zero", "../other.safetensors", "/etc/passwd", "a\0b", "", ".", "x" * 300]
 LENGTHS = [0, 1, 7, 2, 10**6, 2**31, 2**40, 2**63, 2**64 - 1]
 
