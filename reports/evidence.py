@@ -1,6 +1,7 @@
 """The evidence for or against the published claims: our scores with their intervals, or the papers' scores."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from typing import NamedTuple
 from scipy.stats import norm
 
 from probes.facts import facts_of
-from probes.results import Answers, ProbeRow
+from probes.results import Answers, Epoch, ProbeRow
 from probes.statistics import fisher, over_seeds, wilson
 from reports.published import published
 from reports.runs import ReportedModel, Run
@@ -147,7 +148,7 @@ def _moments(runs: Sequence[Run]) -> list[EpochScores]:
             for task, row in final_rows(run, "probing", str(epoch), "mlp").items():
                 rows.setdefault(task, []).append(row)
         scores = [own[epoch] for own in bleu if epoch in own]
-        points = {task: _point(found) for task, found in rows.items()}
+        points = {task: _point(several) for task, several in rows.items()}
         moments.append(EpochScores(epoch, points, sum(scores) / len(scores) if scores else None))
     return moments
 
