@@ -1,4 +1,4 @@
-"""Transformers and their tokenizers, from a folder or the hub: weights from safetensors alone, and no code of theirs."""
+"""Transformers and their tokenizers, from a folder or the hub: safetensors alone, and no code of theirs."""
 
 import re
 import warnings
