@@ -47,9 +47,9 @@ def trained(arguments: list[str], said: Path, moment: str, remove: Callable[[Pat
 @pytest.mark.parametrize(
     ("moment", "remove", "what", "ends"),
     [
-        ("objectives.sequence.SequenceObjective.training_step", deleted, "cache", {0}),
+        ("objectives.sequence.SequenceObjective.training_step", deleted, "cache", {0, 2}),
         ("probes.probing.data.write_task", deleted, "cache", {2}),  # while the cache is filled
-        ("probes.callback.ProbingCallback.probe", deleted, "run", {2}),
+        ("probes.callback.ProbingCallback.probe", deleted, "run", {2}),  # before training, which ends with its epoch
         ("training.checkpoints.AtomicCheckpoints.save_checkpoint", renamed, "run", {2}),
     ],
 )
