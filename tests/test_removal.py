@@ -49,7 +49,6 @@ def trained(arguments: list[str], said: Path, moment: str, remove: Callable[[Pat
     [
         ("objectives.sequence.SequenceObjective.training_step", deleted, "cache", {0, 2}),
         ("probes.probing.data.write_task", deleted, "cache", {2}),  # while the cache is filled
-        ("probes.callback.ProbingCallback.probe", deleted, "run", {2}),  # before training, which ends with its epoch
         ("training.checkpoints.AtomicCheckpoints.save_checkpoint", renamed, "run", {2}),
     ],
 )

@@ -1,4 +1,4 @@
-"""Folders of Hugging Face models with a spoilt part: weights, config.json, or the files of the tokenizer."""
+"""Folders of Hugging Face models with a corrupted part: weights, config.json, or the files of the tokenizer."""
 
 import json
 import struct
@@ -143,7 +143,7 @@ def _shape(files: dict[str, bytes], which: int, shape: list[int]) -> None:
 
 
 def _header_of(content: bytes) -> tuple[dict[str, Any], bytes] | None:
-    """The header and the bytes of the tensors; None where an earlier change has spoilt it."""
+    """The header and the bytes of the tensors; None where an earlier change has corrupted it."""
     try:
         end = 8 + struct.unpack("<Q", content[:8])[0]
         header = json.loads(content[8:end])
