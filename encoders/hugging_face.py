@@ -17,6 +17,7 @@ from common.devices import device_for
 from common.errors import InputError
 from common.model import Model
 from encoders.model_sources import of_files
+from encoders.transformers_files import first_line, load_transformer
 
 Pooling = Literal["mean", "cls", "max", "last"]
 Layers = int | str | Sequence[int]  # one number, "last", "all" or several numbers
@@ -52,7 +53,7 @@ class Pretrained:
         try:
             shape = self._pooled(["a b"]).shape
         except Exception as error:  # as many ways as there are models
-            raise InputError(f"hf:{name}: cannot encode a sentence ({_said(error)}); {FORMS}") from None
+            raise InputError(f"hf:{name}: cannot encode a sentence ({first_line(error)}); {FORMS}") from None
         if shape != (len(self.layers), 1, int(self.model.config.hidden_size)):
             raise InputError(f"hf:{name}: its vectors have another size than its config.json says; {FORMS}")
 
@@ -136,27 +137,11 @@ def pretrained(name: str, layers: Layers, pooling: Pooling, device: str | None, 
 
 
 def _load(name: str) -> tuple[Any, Any]:
-    try:
-        from transformers import AutoModel, AutoTokenizer
-    except ImportError:
-        raise InputError(f"hf:{name}: needs another package: pip install transformers") from None
-    try:  # only safetensors: a pickle could run code; and never the code that a model brings
-        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
-        loaded: Any = AutoModel.from_pretrained(
-            name, use_safetensors=True, trust_remote_code=False, output_loading_info=True
-        )
-    except Exception as error:  # damaged files fail in many ways
-        raise InputError(f"hf:{name}: {_said(error)}; {FORMS}") from None
-    model, info = loaded
-    if missing := sorted(key for key in info["missing_keys"] if POOLER not in key):
+    tokenizer, model, missing = load_transformer("AutoModel", name, f"hf:{name}", FORMS)
+    if missing := [key for key in missing if POOLER not in key]:
         raise InputError(f"hf:{name}: no weights for {missing[0]}, which its config.json asks for; {FORMS}")
     tokenizer.padding_side = "right"  # otherwise the first token of a sentence depends on the batch
     return tokenizer, model.get_encoder() if model.config.is_encoder_decoder else model
-
-
-def _said(error: Exception) -> str:
-    """The first line of an error of a library."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def _content(name: str, model: Pretrained) -> str | None:

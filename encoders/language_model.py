@@ -16,9 +16,11 @@ from common.devices import device_for
 from common.errors import InputError
 from datamodules.text.sentences import SEPARATOR
 from encoders.prefix_trees import NODES, PrefixTree, TokenIds, prefix_tree, prefix_trees
+from encoders.transformers_files import first_line, load_transformer
 
 BATCH_TOKENS = 1024  # padded tokens per forward pass on a CPU: what is computed of more does not fit the cache,
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU,
+FORMS = "give a folder with a causal language model in safetensors"
 SEPARATORS = re.compile(rf"(?:^| ){re.escape(SEPARATOR)}(?= |$)")  # with the space before
 CELLS, GPU_CELLS = 1 << 26, 1 << 29  # at most this many logits per forward pass
 
@@ -48,11 +50,24 @@ class CausalLM:
         self.path, self.device = path, torch.device(device_for(device))
         self.tokenizer, model = _load(path)
         self.model = _with_gelu_in_one_pass(model).eval().requires_grad_(False).to(self.device)
-        self.context = getattr(self.model.config, "max_position_embeddings", None) or 1 << 30
+        self.context = self._context()
         self.begin = self._special("bos", "cls", "eos", otherwise="give bos=false") if bos else None
         self.end = self._special("eos", "sep", otherwise="give eos=false") if eos else None
         self.long_texts: set[tuple[str, str]] = set()
-        self.shares = self._check()
+        try:
+            self.shares = self._check()
+            self.logprobs([("", "a")])
+        except InputError:
+            raise
+        except Exception as error:  # settings that build a model but no answers
+            raise InputError(f"lm:{path}: cannot score a text ({first_line(error)}); {FORMS}") from None
+
+    def _context(self) -> int:
+        """The most tokens that the model reads at once."""
+        most = getattr(self.model.config, "max_position_embeddings", None) or 1 << 30
+        if type(most) is not int or most < 2:
+            raise InputError(f"lm:{self.path}: max_position_embeddings is {most!r} in its config.json; {FORMS}")
+        return most
 
     def _special(self, *names: str, otherwise: str = "") -> int:
         """The first of the tokenizer's special tokens that there is. Raises InputError with what to do `otherwise`."""
@@ -249,21 +264,12 @@ def _with_gelu_in_one_pass(model: Any) -> Any:
 
 def _load(path: Path) -> tuple[Any, Any]:
     if not path.is_dir():
-        raise InputError(f"lm:{path}: no such folder; give a folder with a causal language model in safetensors")
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    options = {"local_files_only": True, "trust_remote_code": False}  # nothing is fetched or executed
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(path, **options)
-        loaded: Any = AutoModelForCausalLM.from_pretrained(
-            path, use_safetensors=True, output_loading_info=True, **options
-        )
-        model, info = loaded
-    except Exception as error:  # of any kind: the libraries do not say what damaged files raise
-        said = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InputError(f"lm:{path}: {said}; give a folder with a causal language model in safetensors") from None
-    if info["missing_keys"]:
-        raise InputError(f"lm:{path}: no weights for {sorted(info['missing_keys'])[0]}; is this a language model?")
+        raise InputError(f"lm:{path}: no such folder; {FORMS}")
+    tokenizer, model, missing = load_transformer(
+        "AutoModelForCausalLM", path, f"lm:{path}", FORMS, local_files_only=True
+    )
+    if missing:
+        raise InputError(f"lm:{path}: no weights for {missing[0]}; is this a language model?")
     if not tokenizer.is_fast:
         raise InputError(f"lm:{path}: the tokenizer does not say where tokens start; add a tokenizer.json")
     return tokenizer, model

@@ -14,7 +14,7 @@ from common.csv_files import numbered_csv, upsert_csv
 from common.errors import InputError
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")  # in no name
-LONGEST, MOST = 200, 1e9  # characters of a name; a number
+LONGEST, MOST, DIGITS = 200, 1e9, 25  # characters of a name; a number; digits of a whole number
 KEY = ("epoch", "suite", "task", "classifier", "seed")
 ANSWERS = "answers.csv"
 csv.field_size_limit(2**30)  # one cell holds the answers to a whole test set
@@ -95,12 +95,7 @@ def _epoch(row: Mapping[str, str]) -> Epoch:
 def _number(text: str) -> Epoch:
     """An epoch. Raises ValueError where it is written in another way than we write it: that would be another key."""
     value = float(text) if "." in text else int(text)
-    if (
-        str(value) != text
-        or value != value
-        or value in (float("inf"), -float("inf"))
-        or (isinstance(value, float) and value.is_integer())
-    ):
+    if str(value) != text or not 0 <= value <= MOST or (isinstance(value, float) and value.is_integer()):
         raise ValueError(text)
     return value
 
@@ -153,7 +148,7 @@ def _parse(kind: Any, text: str) -> Any:
         value = kind(text)
         if (kind is str and (CONTROL.search(text) or len(text) > LONGEST)) or (kind is float and abs(value) > MOST):
             raise ValueError(text)
-        if kind is int and str(value) != text:  # two ways to write one number would be two keys
+        if kind is int and (str(value) != text or len(text) > DIGITS):  # two ways to write one number would be two keys
             raise ValueError(text)
         return value
     value = json.loads(text)

@@ -1,7 +1,9 @@
 """How scores are drawn: one colour and line for each task, names at the ends of the lines instead of a legend."""
 
 import io
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
 from typing import Literal, NamedTuple
@@ -143,13 +145,24 @@ def save_figure(figure: Figure, out: Path) -> Path:
 
 def as_png(figure: Figure) -> bytes:
     buffer = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(buffer)
+    with _any_names():
+        FigureCanvasAgg(figure).print_png(buffer)
     return buffer.getvalue()
 
 
 def as_svg(figure: Figure) -> str:
     """Text is drawn as outlines, so that it looks the same everywhere; the same figure gives the same SVG."""
     buffer = io.StringIO()
-    with rc_context({"svg.hashsalt": "names of shapes"}):  # there is no other way to fix them
+    with rc_context({"svg.hashsalt": "names of shapes"}), _any_names():  # there is no other way to fix the names
         FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
     return buffer.getvalue()
+
+
+@contextmanager
+def _any_names() -> Iterator[None]:
+    """Without warnings where names have letters that the font lacks, or are too long for the layout."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", "Glyph .* missing|constrained_layout not applied|Matplotlib currently does not"
+        )
+        yield

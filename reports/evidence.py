@@ -1,6 +1,7 @@
 """The evidence for or against the published claims: our scores with their intervals, or the papers' scores."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from typing import NamedTuple
 from scipy.stats import norm
 
 from probes.facts import facts_of
-from probes.results import Answers, ProbeRow
+from probes.results import Answers, Epoch, ProbeRow
 from probes.statistics import fisher, over_seeds, wilson
 from reports.published import published
 from reports.runs import ReportedModel, Run
@@ -88,7 +89,7 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
         suite("probing", "logreg"),
         suite("downstream"),
         suite("discoeval"),
-        {key: _moments(model.runs) for key, model in first.items() if model.runs[0].metrics},
+        {key: moments_of(model.runs) for key, model in first.items() if model.runs[0].metrics},
         [pair for pair in both if all(pair)],
         suite("coherence"),
         _notes(models, list(first.values())),
@@ -135,21 +136,33 @@ def _point(rows: Sequence[ProbeRow]) -> Point:
     return Point(sum(scores) / len(scores), half, answers if len(answers) == len(rows) else ())
 
 
-def _moments(runs: Sequence[Run]) -> list[EpochScores]:
-    """Every epoch that was probed at its end; by the MLP where a task has two classifiers."""
-    probed = (row for run in runs for row in run.rows if row.suite == "probing")
-    epochs = sorted({row.epoch for row in probed if isinstance(row.epoch, int)})
+def moments_of(runs: Sequence[Run]) -> list[EpochScores]:
+    """Every epoch that was probed at its end; by the MLP where a task has two classifiers.
+
+    A run that was not probed at an epoch gives the scores of the last one before it.
+    """
+    probed = [(list(found), found) for run in runs if (found := _by_epoch(run))]
     bleu = [run.own_scores() for run in runs if run.score.endswith("bleu")]
     moments = []
-    for epoch in epochs:
+    for epoch in sorted({epoch for epochs, _ in probed for epoch in epochs if isinstance(epoch, int)}):
         rows: dict[str, list[ProbeRow]] = {}
-        for run in runs:
-            for task, row in final_rows(run, "probing", str(epoch), "mlp").items():
+        for epochs, found in probed:
+            until = epochs[max(0, bisect_right(epochs, epoch) - 1)]
+            for task, row in found[until].items():
                 rows.setdefault(task, []).append(row)
         scores = [own[epoch] for own in bleu if epoch in own]
-        points = {task: _point(found) for task, found in rows.items()}
+        points = {task: _point(several) for task, several in rows.items()}
         moments.append(EpochScores(epoch, points, sum(scores) / len(scores) if scores else None))
     return moments
+
+
+def _by_epoch(run: Run) -> dict[Epoch, dict[str, ProbeRow]]:
+    """The probing scores of a run by epoch, in order, and by task; by the MLP where a task has two classifiers."""
+    found: dict[Epoch, dict[str, ProbeRow]] = {}
+    rows = (row for row in run.rows if row.suite == "probing")
+    for row in sorted(rows, key=lambda row: (row.epoch, row.classifier == "mlp")):
+        found.setdefault(row.epoch, {})[row.task] = row
+    return found
 
 
 def _quoted(*tables: str) -> dict[ModelName, dict[str, Point]]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from common.csv_files import numbered_csv
 from common.errors import InputError
+from probes.results import MOST
 
 
 def read_metrics(path: Path) -> list[dict[str, str]]:
@@ -16,7 +17,8 @@ def read_metrics(path: Path) -> list[dict[str, str]]:
 def _checked(path: Path, line: int, row: dict[str, str]) -> dict[str, str]:
     for name, text in row.items():
         try:
-            whole = str(int(text)) == text if name == "epoch" else float(text or 0) is not None
+            number = int(text) if name == "epoch" else float(text or 0)
+            whole = name != "epoch" or (str(number) == text and 0 <= number <= MOST)
         except ValueError:
             whole = False
         if not whole:

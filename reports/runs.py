@@ -17,6 +17,7 @@ from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow, read_rows
 from reports.escape import NAME
 from reports.metrics import read_metrics
+from reports.run_settings_check import check_settings
 
 ENCODERS = {
     "bilstm_max": "BiLSTM-max",
@@ -126,7 +127,7 @@ class Run:
     def own_scores(self) -> dict[int, float]:
         """The objective's score by epoch."""
         score = self.score
-        return {int(m["epoch"]): float(m[score]) for m in self.metrics if m.get(score)}
+        return {int(m["epoch"]): float(m[score]) for m in self.metrics if score and m.get(score)}
 
     def epoch(self, which: str, suite: str) -> Epoch:
         """The last epoch probed until `which`: last, a number, or best by the objective's score, never by a probe.
@@ -190,6 +191,7 @@ def read_run(folder: Path) -> Run:
     """Read a run folder. Raises InputError naming the corrupt file."""
     settings = _flat(OmegaConf.to_container(read_settings(folder / SETTINGS)))
     settings = {key: value for key, value in settings.items() if not key.startswith("suites.")}  # no part of a model
+    check_settings(folder / SETTINGS, settings)
     if protocol := settings.pop("protocol", None):  # the key in evaluations made before 22 November 2026
         settings["probes.classifier.protocol"] = protocol
     settings = {key: value for key, value in settings.items() if not _is_default(key, value)}

@@ -1,11 +1,13 @@
 """hf:MODEL: each layer of a pretrained transformer is an encoder."""
 
+import json
 from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from common.errors import InputError
 from encoders.hugging_face import Layers, Pooling, Pretrained, pretrained
@@ -161,3 +163,40 @@ def test_an_encoder_decoder_transformer_uses_the_layers_of_its_encoder(
     assert len(layers) == len(wanted)
     for layer, states in zip(layers, wanted, strict=True):
         np.testing.assert_allclose(layer.encode(["d", "a b c"])[1], states[0].mean(0), atol=1e-5)
+
+
+def test_more_layers_than_anyone_builds_are_refused_at_once(tmp_path: Path) -> None:
+    folder = tiny(tmp_path, "Bert", **BERT)
+    settings = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(settings | {"num_hidden_layers": 10**9}))
+    with pytest.raises(InputError, match=r"num_hidden_layers is 1000000000 in its config.json; at most 1000 are built"):
+        pretrained(str(folder), -1, "mean", "cpu", tmp_path)
+
+
+def test_a_model_that_needs_much_more_memory_than_its_files_have_bytes_is_refused(tmp_path: Path) -> None:
+    folder = tiny(tmp_path, "Bert", **BERT)
+    settings = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(settings | {"vocab_size": 10**9}))
+    save_file({}, folder / "model.safetensors", {"format": "pt"})  # no weights: the library would make them
+    with pytest.raises(InputError, match=r"asks for 16,000,\d+,\d+ numbers, and its weights have"):
+        pretrained(str(folder), -1, "mean", "cpu", tmp_path)
+
+
+def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
+    folder = tiny(tmp_path, "Bert", **BERT)
+    for name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+    with pytest.raises(InputError, match=r"tokenizer"):
+        pretrained(str(folder), -1, "mean", "cpu", tmp_path)
+
+
+def test_the_library_says_nothing_of_its_own_about_damaged_weights(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tiny(tmp_path, "Bert", **BERT)
+    weights = load_file(folder / "model.safetensors")
+    save_file({name: weights[name] for name in list(weights)[1:]}, folder / "model.safetensors", {"format": "pt"})
+    capfd.readouterr()
+    with pytest.raises(InputError, match=r"no weights for"):
+        pretrained(str(folder), -1, "mean", "cpu", tmp_path)
+    assert capfd.readouterr().err == ""

@@ -7,6 +7,7 @@ from typing import Any
 import pytorch_lightning as pl
 
 from common.csv_files import upsert_csv
+from common.errors import InputError
 from objectives.objective import Objective
 
 
@@ -17,6 +18,8 @@ class RunLog(pl.Callback):
         self.metrics = metrics
         self.row: dict[str, float] = {}  # of the last epoch
         self._started = time.monotonic()
+        self._settings = metrics.parent / "config.yaml"
+        self._has_settings = self._settings.exists()
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._started = time.monotonic()
@@ -30,6 +33,8 @@ class RunLog(pl.Callback):
                 logger.log_metrics({"train/step_loss": float(outputs["loss"])}, step=trainer.global_step)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        if trainer.is_global_zero and self._has_settings:
+            self._refuse_removed()
         epoch = trainer.current_epoch + 1
         found = {name: float(value) for name, value in trainer.callback_metrics.items()}
         means = pl_module.train_means() if isinstance(pl_module, Objective) else {}
@@ -40,3 +45,9 @@ class RunLog(pl.Callback):
         self.row = {"epoch": epoch, "step": trainer.global_step, **scores, "seconds": seconds}
         if trainer.is_global_zero:
             upsert_csv(self.metrics, [self.row], key=("epoch",))
+
+    def _refuse_removed(self) -> None:
+        """Raises InputError where the folder of the run has gone: what is written from now on could not be loaded."""
+        if not self._settings.exists():
+            gone = f"{self._settings.parent}: the folder of this run was deleted or renamed while it trained"
+            raise InputError(f"{gone}; continue from its last checkpoint with resume= and its new path")

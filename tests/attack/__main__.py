@@ -96,7 +96,7 @@ def work(given: SimpleNamespace) -> int:
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     number = random.SystemRandom().getrandbits(32) if given.seed is None else given.seed
-    attacks = [one for one in (*ATTACKS, *processes.ATTACKS) if given.only in (None, one.category)]
+    attacks = [one for one in (*processes.ATTACKS, *ATTACKS) if given.only in (None, one.category)]
     tried = Tried()
     for attack in attacks:
         tried.several(attack, number, given.seconds / len(attacks))

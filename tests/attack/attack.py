@@ -10,6 +10,7 @@ from hypothesis.strategies import SearchStrategy
 
 from common.command_line import USER_ERROR, one_line_errors
 
+GONE = object()  # in place of an odd value: the part is taken out
 CASES = Path(__file__).parent / "cases"  # each a failure of the past: CATEGORY-NUMBER.json
 
 
@@ -57,3 +58,16 @@ def listing(folder: Path) -> dict[str, object]:
         )
         for path in sorted(folder.rglob("*"))
     }
+
+
+def corrupt(part: Any, steps: list[int], odd: Any) -> None:
+    """Replace a part of lists and dicts by an odd value, or take it out: each step goes into one of what is inside."""
+    at, *rest = steps
+    keys = list(part) if isinstance(part, dict) else list(range(len(part)))
+    key = keys[at % len(keys)]
+    if rest and isinstance(part[key], dict | list) and part[key]:
+        corrupt(part[key], rest, odd)
+    elif odd is GONE:
+        del part[key]
+    else:
+        part[key] = odd

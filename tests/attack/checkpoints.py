@@ -15,7 +15,7 @@ from pytorch_lightning.callbacks import ModelCheckpoint
 from torch.utils.data import DataLoader
 
 from encoders.load import read_checkpoint
-from tests.attack.attack import Attack, refused, unchanged
+from tests.attack.attack import GONE, Attack, corrupt, refused, unchanged
 from training.checkpoints import LAST, PREVIOUS, AtomicCheckpoints, newest_whole
 from training.resumable import read_resumable
 
@@ -36,8 +36,7 @@ ODD: list[Any] = [
     {},
     [1],
 ]
-ODD += [{"a": 1}, [[]], torch.zeros(0), torch.zeros(3, 5), "/etc/passwd"]
-GONE = len(ODD)  # the part is taken out
+ODD += [{"a": 1}, [[]], torch.zeros(0), torch.zeros(3, 5), "/etc/passwd", GONE]
 
 
 class _Line(pl.LightningModule):
@@ -95,7 +94,7 @@ def resumed(case: Any, folder: Path) -> None:
     checkpoints.mkdir(parents=True)
     (folder / "victim").write_text("mine")
     corrupted = copy.deepcopy(_whole())
-    _corrupt(corrupted, steps, odd)
+    corrupt(corrupted, steps, ODD[odd])
     torch.save(_whole(), checkpoints / PREVIOUS)
     torch.save(corrupted, checkpoints / LAST)
     with warnings.catch_warnings():
@@ -115,23 +114,10 @@ def resumed(case: Any, folder: Path) -> None:
     assert (folder / "victim").read_text() == "mine"
 
 
-def _corrupt(part: Any, steps: list[int], odd: int) -> None:
-    """Replace or take out a part: each step goes into one of what is inside."""
-    at, *rest = steps
-    keys = list(part) if isinstance(part, dict) else list(range(len(part)))
-    key = keys[at % len(keys)]
-    if rest and isinstance(part[key], dict | list) and part[key]:
-        _corrupt(part[key], rest, odd)
-    elif odd == GONE:
-        del part[key]
-    else:
-        part[key] = ODD[odd]
-
-
 ATTACKS = [
     Attack(
         "checkpoint",
-        st.tuples(st.lists(st.integers(0, 20), min_size=1, max_size=6), st.integers(0, GONE)),
+        st.tuples(st.lists(st.integers(0, 20), min_size=1, max_size=6), st.integers(0, len(ODD) - 1)),
         resumed,
     )
 ]

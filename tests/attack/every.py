@@ -1,7 +1,27 @@
 """Every attack."""
 
-from tests.attack import archives, checkpoints, choices, fasttext_models, names, outputs, paths
+from tests.attack import (
+    archives,
+    checkpoints,
+    choices,
+    fasttext_models,
+    names,
+    outputs,
+    paths,
+    reports_of_runs,
+    transformers_folders,
+)
 from tests.attack.attack import Attack
 
-MODULES = (outputs, fasttext_models, names, archives, paths, choices, checkpoints)
+MODULES = (
+    outputs,
+    fasttext_models,
+    names,
+    archives,
+    paths,
+    choices,
+    checkpoints,
+    transformers_folders,
+    reports_of_runs,
+)
 ATTACKS: list[Attack] = [attack for module in MODULES for attack in module.ATTACKS]

@@ -73,38 +73,49 @@ def killed(case: Any, folder: Path) -> None:
 
 
 def signalled(case: Any, folder: Path) -> None:
-    """Ctrl-C, SIGTERM or a closed terminal after some seconds."""
-    name, share = case
+    """Ctrl-C, SIGTERM or a closed terminal after some seconds, once or twice."""
+    name, share, twice = case
     run = folder / "run"
     _whole()
     process = commands.start("train.py", *_settings(run))
     time.sleep(share * WAITS)
-    if process.poll() is None:
-        os.kill(process.pid or 0, getattr(signal, name))
+    for pause in (0.0, 0.2)[: 1 + twice]:
+        time.sleep(pause)
+        if process.poll() is None:
+            os.kill(process.pid or 0, getattr(signal, name))
     _, said = process.communicate(MOST_SECONDS)
     assert "Traceback" not in said, said
     _continued(run)
 
 
 def removed(case: Any, folder: Path) -> None:
-    """The cache, or the folder of the run or a part of it, disappears while it trains."""
-    what, share = case
+    """The cache, or the folder of the run or a part of it, is renamed or deleted while it trains.
+
+    One line, or it goes on. Without the cache the run can be continued to the same end.
+    """
+    what, share, deleted = case
     run, cache_of_it = folder / "run", folder / "cache"
     _whole()
     shutil.copytree(_place() / "cache", cache_of_it)
     process = commands.start("train.py", *TINY, f"cache={cache_of_it}", f"hydra.run.dir={run}")
     time.sleep(share * WAITS)
     gone = {"cache": cache_of_it, "run": run}.get(what, run / what)
-    if gone.exists():
+    if gone.exists() and deleted:
+        shutil.rmtree(gone, ignore_errors=True) if gone.is_dir() else gone.unlink()
+    elif gone.exists():
         gone.rename(folder / "elsewhere")
     _, said = process.communicate(MOST_SECONDS)
     assert "Traceback" not in said, said[-3000:]
     assert process.returncode in (0, 2), said
+    assert process.returncode == 0 or sum(line.startswith("error: ") for line in said.splitlines()) == 1, said
+    if what == "cache":
+        _continued(run)
 
 
+PARTS = ["cache", "run", "checkpoints", "vectors", "metrics.csv", "probes.csv", "config.yaml", ".running"]
 _share = st.floats(0, 1, width=16)
 ATTACKS = [
     Attack("kill", st.tuples(st.sampled_from(sorted(PHASES)), st.integers(1, 20)), killed),
-    Attack("signal", st.tuples(st.sampled_from(["SIGINT", "SIGTERM", "SIGHUP"]), _share), signalled),
-    Attack("removal", st.tuples(st.sampled_from(["cache", "run", "checkpoints", "tensorboard"]), _share), removed),
+    Attack("signal", st.tuples(st.sampled_from(["SIGINT", "SIGTERM", "SIGHUP"]), _share, st.booleans()), signalled),
+    Attack("removal", st.tuples(st.sampled_from(PARTS), _share, st.booleans()), removed),
 ]

@@ -20,9 +20,18 @@ from reports.claims import (
     max_is_above_last,
     probes_flatten_while_bleu_rises,
 )
-from reports.evidence import EpochScores, Evidence, Point, evidence_of, of_correlation, published_evidence
+from reports.evidence import (
+    EpochScores,
+    Evidence,
+    Point,
+    evidence_of,
+    moments_of,
+    of_correlation,
+    published_evidence,
+)
 from reports.findings import Claim, Comparison, Finding, check
-from reports.runs import models_of, read_run
+from reports.runs import Run, models_of, read_run
+from reports.table import final_rows
 from tests.reports.small_runs import evaluation_of, run_of
 
 NMT_FR = (MAX, "NMT En-Fr")
@@ -187,6 +196,49 @@ def test_the_curve_of_a_model_is_the_mean_of_its_seeds(tmp_path: Path) -> None:
     evidence = evidence_from(*(run_of(tmp_path / str(seed), seed=seed, more=4.0 * seed) for seed in range(2)))
     assert [m.probing["WC"].score for m in evidence.curves[NMT_FR]] == [52, 53, 54, 55]
     assert [m.bleu for m in evidence.curves[NMT_FR]] == [None, 5, 9, 7]
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(
+                st.sampled_from([0, 1, 2, 3, 0.25, 1.5, 5]),
+                st.sampled_from("AB"),
+                st.sampled_from(["mlp", "logreg"]),
+                st.sampled_from(["probing", "downstream"]),
+            ),
+            max_size=9,
+            unique=True,
+        ),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_a_moment_of_a_curve_is_the_table_of_its_epoch(keys: list[list[tuple[float, str, str, str]]]) -> None:
+    runs = [
+        Run(Path(), "e", "o", {}, [ProbeRow(e, 1, s, t, c, 1.0, i, 0, 9, {}, seed, 0.1) for i, (e, t, c, s) in key], [])
+        for seed, key in enumerate(map(enumerate, keys))
+    ]
+    for moment in moments_of(runs):
+        at = [final_rows(run, "probing", str(moment.epoch), "mlp") for run in runs]
+        wanted = {task: [rows[task].test_accuracy for rows in at if task in rows] for rows in at for task in rows}
+        assert {task: point.score for task, point in moment.probing.items()} == {
+            task: pytest.approx(sum(scores) / len(scores)) for task, scores in wanted.items()
+        }
+
+
+def test_a_report_looks_for_an_epoch_as_often_with_many_epochs_as_with_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    epoch = Run.epoch
+    monkeypatch.setattr(Run, "epoch", lambda run, *which: looked.append(run.folder.name) or epoch(run, *which))
+    for many in (3, 60):
+        run = run_of(tmp_path / str(many))
+        row = read_rows(run / "probes.csv")[0]
+        write_rows(run / "probes.csv", [replace(row, epoch=number) for number in range(many)])
+        evidence_from(run)
+    assert looked.count("3") == looked.count("60")
 
 
 def test_a_score_that_is_not_bleu_is_not_taken_for_it(tmp_path: Path) -> None:

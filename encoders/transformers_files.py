@@ -1,0 +1,87 @@
+"""Transformers and their tokenizers, from a folder or the hub: safetensors alone, and no code of theirs."""
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from common.errors import InputError
+from encoders.load import MOST_LAYERS
+
+COUNT = re.compile(r"(layers?|experts|blocks|groups)$")  # settings that say how often a part is built
+PACKED, SMALL = 8, 10**7  # numbers in a byte of weights at most; numbers that any machine has memory for
+
+
+def load_transformer(kind: str, name: str | Path, where: str, forms: str, **options: Any) -> tuple[Any, Any, list[str]]:
+    """A tokenizer, a model of the class `kind` (AutoModel), and the names of its weights that are in no file, sorted.
+
+    Raises InputError, which begins with `where` and ends with `forms`, where the files are damaged, where they would
+    run code or need much more memory than they have bytes, and where there are none of a tokenizer.
+    """
+    try:
+        import transformers
+    except ImportError:
+        raise InputError(f"{where}: needs another package: pip install transformers") from None
+    auto, options = getattr(transformers, kind), options | {"trust_remote_code": False}
+    try:
+        with _silent(Path(name).is_dir()):
+            config = transformers.AutoConfig.from_pretrained(name, **options)
+            _refuse_many_layers(config.to_dict())
+            if Path(name).is_dir():
+                _refuse_large(auto, config, sum(file.stat().st_size for file in Path(name).glob("*.safetensors")))
+            tokenizer = transformers.AutoTokenizer.from_pretrained(name, **options)
+            model, info = auto.from_pretrained(name, use_safetensors=True, output_loading_info=True, **options)
+    except Exception as error:  # damaged files fail in many ways
+        mismatch = "ignore_mismatched_sizes" in str(error)
+        why = "its weights have other shapes than its config.json says" if mismatch else first_line(error)
+        raise InputError(f"{where}: {why}; {forms}") from None
+    if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):  # the library makes one where there are no files
+        raise InputError(f"{where}: the tokenizer has no words; add the tokenizer.json of the model")
+    return tokenizer, model, sorted(info["missing_keys"])
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error of a library."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _refuse_many_layers(settings: dict[str, Any]) -> None:
+    """Raises ValueError where config.json asks for so many parts that building them would take very long."""
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            _refuse_many_layers(value)
+        elif type(value) is int and value > MOST_LAYERS and COUNT.search(str(key)):
+            raise ValueError(f"{key} is {value} in its config.json; at most {MOST_LAYERS} are built")
+
+
+def _refuse_large(auto: Any, config: Any, stored: int) -> None:
+    """Raises ValueError where config.json asks for much more memory than the `stored` bytes of weights can fill."""
+    with torch.device("meta"):  # takes no memory
+        model = auto.from_config(config, trust_remote_code=False)
+    needed = sum(one.numel() for one in chain(model.parameters(), model.buffers()))
+    if needed > SMALL + PACKED * stored:
+        raise ValueError(f"its config.json asks for {needed:,} numbers, and its weights have {stored:,} bytes")
+
+
+@contextmanager
+def _silent(local: bool) -> Iterator[None]:
+    """Without the library's own messages: an error is one line. A download from the hub keeps its progress bars."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity(logging.CRITICAL)
+    if local:
+        logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
