@@ -98,7 +98,8 @@ class SquaredErrorFit:
         self.weight[:, inputs] = first[:, -1].to(device)
         self.slope, self.mean, self.square = (torch.zeros_like(self.weight) for _ in range(3))
         self.steps = torch.zeros((), device=device)
-        self.state = [self.weight], [self.slope], [self.mean], [self.square], [], [self.steps]
+        state: list[list[Tensor]] = [[self.weight], [self.slope], [self.mean], [self.square], [], [self.steps]]
+        self.state = state  # of Adam, without the largest squares
 
     def shares(self, x: Tensor) -> Tensor:
         """The distributions over the ratings, (R, B), of pairs `x (B, D)`."""
