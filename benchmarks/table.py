@@ -199,10 +199,10 @@ def downstream(record: dict[str, Any]) -> list[str]:
     shape = record["shape"]
     said = f"{shape['train']:,} sentences, D = {shape['dim']}, {record['folds']} folds, four values of L2."
     lines = [said, grid(heads, _sides({side: record[side] for side in order}))]
-    if "relatedness" in record:
+    for dim, sides in record.get("relatedness", {}).items():
         pairs = "/".join(f"{size:,}" for size in record["pairs"])
-        related = _sides({side: record["relatedness"][side] for side in order})
-        lines += [f"Relatedness, {pairs} pairs, D = {record['pair_dim']}; scores are r × 100.", grid(heads, related)]
+        related = _sides({side: sides[side] for side in order})
+        lines += [f"Relatedness, {pairs} pairs, D = {dim}; scores are r × 100.", grid(heads, related)]
     return lines
 
 

@@ -115,7 +115,7 @@ class Evaluation:
             found = description_length(train, dev, len(task.classes), task.grid, self.seed, self.device)
             return {"bits": found.bits, "uniform_bits": found.uniform_bits, "compression": found.compression}
 
-        return self._cached(["mdl", task.data, list(task.grid.l2), self.seed], compute)
+        return self._cached(["mdl", task.data, code_of(description_length), list(task.grid.l2), self.seed], compute)
 
     def _cached(self, made_of: Sequence[Any], compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """The result of `compute`, from the cache if it was computed before for the same model and `made_of`."""

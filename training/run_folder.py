@@ -34,11 +34,17 @@ from training.initial import Source, words_of
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 PARTS = ("seed", "cache", "corpus", "datamodule", "objective", "embeddings", "encoder", "probes", "trainer")
-WRITTEN = (  # before a checkpoint
-    *("vectors", "tensorboard", "csv", "wandb", "mlruns", "mlflow_run"),
-    *("metrics.csv", "probes.csv", "answers.csv", "curves.png"),
-)
-FOLDERS = ("checkpoints", "decoder", "not_finite", *WRITTEN[:6])
+EARLY = ("vectors", "tensorboard", "csv", "wandb", "mlruns")  # folders written before a checkpoint
+WRITTEN = (
+    *EARLY,
+    "wandb_run",
+    "mlflow_run",
+    "metrics.csv",
+    "probes.csv",
+    "answers.csv",
+    "curves.png",
+)  # also before one
+FOLDERS = ("checkpoints", "decoder", "not_finite", *EARLY)
 SINCE: dict[str, Any] = {  # settings that older runs lack, with the value that changes nothing
     "init": None,
     "checkpoints": {"keep": "best_last", "every_n_epochs": None, "steps": [], "every_n_steps": None},

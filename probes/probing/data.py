@@ -130,9 +130,9 @@ def _cached(
     """Tasks from the files of an earlier build by the same code, or built now and written in the published format."""
     builders = TASKS | dict(own)
     refuse_unknown_tasks(names, builders)
+    made_of = [*made_of, code_of(build_tasks)]
     key = hashlib.sha256(json.dumps([FORMAT, made_of, sizes, seed, tags.name]).encode()).hexdigest()[:16]
     folder = cache / f"probing-{key}"
-
     files = {name: folder / f"{name}-{code_of(builders[name])}.txt" for name in names}
 
     def lacking() -> list[str]:

@@ -1,5 +1,9 @@
 """Loggers of other tools get what TensorBoard gets, offline."""
 
+import json
+import shutil
+import struct
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +12,7 @@ from omegaconf import OmegaConf
 from common.csv_files import read_csv
 from common.errors import InputError
 from training.loggers import loggers_of
+from training.run_folder import refuse_what_is_elsewhere
 
 SCORES = {"probing/SentLen": 61.5, "val/bleu": 3.25}
 
@@ -20,7 +25,9 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def log(run: Path, name: str, epoch: int) -> None:
-    (logger,) = loggers_of(OmegaConf.create({"logger": [name], "seed": 7}), run)
+    """What a process of a run logs: the settings, of which `trainer.` may change, and the scores of an epoch."""
+    settings = {"logger": [name], "seed": 7, "trainer": {"max_epochs": epoch}}
+    (logger,) = loggers_of(OmegaConf.create(settings), run)
     logger.log_metrics(SCORES, step=epoch)
     logger.save()
     logger.finalize("success")
@@ -41,17 +48,42 @@ def test_mlflow_has_scores_and_settings_and_a_resumed_run_is_the_same_run(tmp_pa
     pytest.importorskip("mlflow")
     for epoch in (1, 2):
         log(tmp_path, "mlflow", epoch)
+        refuse_what_is_elsewhere(tmp_path)  # does not raise, or the run could not be resumed
     (metric,) = tmp_path.glob("mlruns/*/*/metrics/probing/SentLen")
     assert [line.split()[1:] for line in metric.read_text().splitlines()] == [["61.5", "1"], ["61.5", "2"]]
     (seed,) = tmp_path.glob("mlruns/*/*/params/seed")
     assert seed.read_text() == "7"
 
 
-def test_wandb_writes_offline(tmp_path: Path) -> None:
+def test_wandb_writes_offline_and_a_resumed_run_is_the_same_run_also_in_another_folder(tmp_path: Path) -> None:
     wandb = pytest.importorskip("wandb")
-    log(tmp_path, "wandb", 3)
+    run = tmp_path / "run"
+    log(run, "wandb", 3)
     wandb.finish()
-    (record,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
-    written = record.read_bytes()
-    assert b"probing/SentLen" in written
-    assert b"61.5" in written
+    refuse_what_is_elsewhere(run)
+    moved = Path(shutil.move(run, tmp_path / "moved"))
+    log(moved, "wandb", 4)
+    wandb.finish()
+    files = sorted(moved.glob("wandb/offline-run-*/*.wandb"))
+    assert len({file.name for file in files}) == 1  # the name of the run
+    rows = [row for file in files for row in history(file)]
+    assert [row["trainer/global_step"] for row in rows] == [3, 4]
+    assert all(row.items() >= SCORES.items() for row in rows)
+
+
+def history(file: Path) -> Iterator[dict[str, float]]:
+    """The scores in a file of Weights & Biases: protocol buffers in the log format of LevelDB, in blocks of 32 KB."""
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    content, at, record = file.read_bytes(), 7, b""
+    while at + 7 <= len(content):
+        if at % 2**15 > 2**15 - 7:  # no room for a header: the rest of a block is empty
+            at += -at % 2**15
+        _, size, kind = struct.unpack_from("<IHB", content, at)
+        at += 7 + size
+        record += content[at - size : at]
+        if kind in (1, 4):  # whole, or the last part
+            items = Record.FromString(record).history.item
+            record = b""
+            if items:
+                yield {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in items}
