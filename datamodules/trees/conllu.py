@@ -187,6 +187,8 @@ def _tree(rows: list[NumberedRow]) -> DependencyTree:
 
 def _word(line: int, columns: list[str], form: str, token: int) -> Dependent:
     _, _, _, part, _, features, head, relation, _, _ = columns
+    if len(f"{part}{features}{relation}".split()) != 1:
+        raise _Wrong(line, "a space in a part of speech, a feature or a relation")
     if not head.isascii() or not head.isdigit() or len(head) > 9:
         raise _Wrong(line, f"{head[:20]!r} is not the number of a head")
     try:

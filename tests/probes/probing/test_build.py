@@ -69,7 +69,7 @@ def test_unbuildable_tasks_are_reported_and_the_others_built(
     (tmp_path / "few.mrg").write_text("\n".join(TREES[:600]))
     wish = ["tasks=BShift,CoordInv", "train=120", "dev=24", "test=24"]
     assert command([f"trees={tmp_path / 'few.mrg'}", f"out={tmp_path / 'out'}", *wish]) == 2
-    assert "error: too few trees for CoordInv" in capsys.readouterr().err
+    assert "error: too few sentences for CoordInv" in capsys.readouterr().err
     assert (tmp_path / "out" / FILES["BShift"]).exists()
     assert "CoordInv** was not built" in (tmp_path / "out" / "report.md").read_text()
 
