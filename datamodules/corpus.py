@@ -34,6 +34,10 @@ class Inference(NamedTuple):
     label: Label
 
 
+class NoSuchView(InputError):
+    """The corpus does not have the view that is asked for."""
+
+
 class Corpus:
     """Text on disk, or generated. A subclass overrides the views that it has.
 
@@ -43,6 +47,7 @@ class Corpus:
 
     name: str = "corpus"
     source_language: str = "en"  # of all views, and of the source of `parallel`
+    for_probing: tuple[Split, ...] = ("probe",)  # splits of which `probes=text` makes its tasks
 
     def fingerprint(self) -> str:
         """A short text that changes if the text of a view may have changed; part of every cache key."""
@@ -53,12 +58,14 @@ class Corpus:
         raise self._without(f"{self.source_language}-{target} sentence pairs")
 
     def sentences(self, split: Split) -> Iterator[str]:
-        """Sentences."""
-        raise self._without("plain sentences")
+        """Sentences; of a corpus of pairs alone, its premises and hypotheses."""
+        if type(self).inference is Corpus.inference:
+            raise self._without("plain sentences")
+        return (text for pair in self.inference(split) for text in (pair.premise, pair.hypothesis))
 
     def trees(self, split: Split) -> Iterator[str]:
         """Penn-style constituency trees of English sentences, one line each."""
-        raise InputError(f"corpus {self.name} has no trees: use probes=trees, probes=senteval or probes=none")
+        raise NoSuchView(f"corpus {self.name} has no trees: use probes=trees, probes=ud or probes=text")
 
     def documents(self, split: Split) -> Iterator[Document]:
         """Documents: sentences in context."""
@@ -73,7 +80,7 @@ class Corpus:
         """Tokenise raw text as this corpus does; tokens have single spaces between them."""
         return " ".join(raw.split())
 
-    def _without(self, view: str) -> InputError:
-        return InputError(
+    def _without(self, view: str) -> NoSuchView:
+        return NoSuchView(
             f"corpus {self.name} has no {view}: choose another corpus= (python -m datamodules.download lists them)"
         )

@@ -9,7 +9,7 @@ from itertools import count, islice
 
 from common.errors import InputError
 from datamodules.corpora.on_disk import refuse_languages
-from datamodules.corpus import Corpus, Document, Inference, Split
+from datamodules.corpus import Corpus, Document, Inference, NoSuchView, Split
 from datamodules.demo.documents import Story, story
 from datamodules.demo.grammar import tree_of, words_of
 from datamodules.demo.inference import inference
@@ -61,7 +61,7 @@ class Demo(Corpus):
 
     def _refuse_others(self, view: str) -> None:
         if self.source_language != "en":
-            raise InputError(f"corpus demo has {view} in English alone, not in {self.source_language}")
+            raise NoSuchView(f"corpus demo has {view} in English alone, not in {self.source_language}")
 
     def _plans(self, split: Split) -> Iterator[SentencePlan]:
         return islice((said for found in self._stories(split) for said in found.plans()), self._count(split))
