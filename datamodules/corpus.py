@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
 
 from common.errors import InputError
+from datamodules.trees.conllu import DependencyTree
 
 Split = Literal["train", "dev", "test", "probe"]  # probe: sentences that no objective trains on
 Label = Literal["entailment", "neutral", "contradiction"]
@@ -66,6 +67,10 @@ class Corpus:
     def trees(self, split: Split) -> Iterator[str]:
         """Penn-style constituency trees of English sentences, one line each."""
         raise NoSuchView(f"corpus {self.name} has no trees: use probes=trees, probes=ud or probes=text")
+
+    def dependencies(self, split: Split) -> Iterator[DependencyTree]:
+        """Dependency trees with the parts of speech, features and relations of Universal Dependencies."""
+        raise self._without("dependency trees")
 
     def documents(self, split: Split) -> Iterator[Document]:
         """Documents: sentences in context."""

@@ -5,6 +5,7 @@ import itertools
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,8 @@ from probes.probing.build.all_tasks import (
     refuse_unknown_tasks,
     supported_tasks,
 )
-from probes.probing.build.dependencies import analyse_treebank, portions_of
+from probes.probing.build.analysis import Analysis
+from probes.probing.build.dependencies import analyse_dependencies, analyse_treebank, portions_of
 from probes.probing.build.plain import TEXT_TASKS, build_plain
 from probes.probing.build.pool import Sizes
 from probes.probing.build.report import section
@@ -47,7 +49,7 @@ TREES_PER_SENTENCE = 12  # trees that are read for each sentence of a task
 
 
 class FromCorpus:
-    """`probes=corpus`: from trees of the run's corpus that no objective trains on; without trees, from its text."""
+    """`probes=corpus`: from trees of the run's corpus that no objective trains on, else dependency trees, else text."""
 
     def __init__(self, tags: str = ENGLISH.name, own: Mapping[str, TaskBuilder] = NO_TASKS) -> None:
         self.tags, self.own = tag_set(tags), own
@@ -55,11 +57,14 @@ class FromCorpus:
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks."""
         wanted, corpus = given(sizes), context.corpus
-        try:
-            trees = itertools.islice(corpus.trees("probe"), TREES_PER_SENTENCE * sum(wanted))
-        except NoSuchView:
-            return FromText([], own=self.own).tasks(context, names, sizes)
-        return _of_trees(context, [corpus.fingerprint()], numbered(trees), names, wanted, self.tags, self.own)
+        enough = TREES_PER_SENTENCE * sum(wanted)
+        with suppress(NoSuchView):
+            trees = itertools.islice(corpus.trees("probe"), enough)
+            return _of_trees(context, [corpus.fingerprint()], numbered(trees), names, wanted, self.tags, self.own)
+        with suppress(NoSuchView):
+            analyses = analyse_dependencies(itertools.islice(corpus.dependencies("probe"), enough))
+            return _of_dependencies(context, [corpus.fingerprint()], analyses, names, wanted, self.own)
+        return FromText([], own=self.own).tasks(context, names, sizes)
 
 
 class FromTrees:
@@ -95,13 +100,8 @@ class FromTreebank:
         """The named tasks that can be built; says why others cannot."""
         wanted = given(sizes)
         files = _files(self.paths, conllu_files)
-
-        def build(names: list[str]) -> BuiltTasks:
-            analyses = analyse_treebank(tqdm(portions_of(files), "probing tasks", disable=None, unit=" portions"))
-            return build_universal(analyses, wanted, names, context.seed, self.own)
-
-        builders = UD_TASKS | dict(self.own)
-        return _cached(context, [_states(files), wanted, context.seed, "ud"], all_or(names, builders), builders, build)
+        analyses = analyse_treebank(tqdm(portions_of(files), "probing tasks", disable=None, unit=" portions"))
+        return _of_dependencies(context, _states(files), analyses, names, wanted, self.own)
 
 
 class FromText:
@@ -243,6 +243,23 @@ def _of_trees(
 
     wanted = all_or(names, [*supported_tasks(tags), *own])
     return _cached(context, [made_of, sizes, context.seed, tags.name], wanted, TASKS | dict(own), build)
+
+
+def _of_dependencies(
+    context: Context,
+    made_of: list[str],
+    analyses: Iterator[Analysis],
+    names: Sequence[str],
+    sizes: Sizes,
+    own: Mapping[str, TaskBuilder],
+) -> list[Classification]:
+    """Tasks from dependency trees that can be built; says why others cannot."""
+    builders = UD_TASKS | dict(own)
+
+    def build(names: list[str]) -> BuiltTasks:
+        return build_universal(analyses, sizes, names, context.seed, own)
+
+    return _cached(context, [made_of, sizes, context.seed, "ud"], all_or(names, builders), builders, build)
 
 
 def _cached(

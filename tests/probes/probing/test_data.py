@@ -9,6 +9,7 @@ import pytest
 
 from common.errors import InputError
 from datamodules.corpus import Corpus, Split
+from datamodules.trees.conllu import DependencyTree, Portion, parse_portion
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.probing.build.pool import Sizes
@@ -178,6 +179,18 @@ def test_a_corpus_without_trees_gives_tasks_of_its_held_out_text(source: FromCor
     assert originals & set(LINES[:600])
     assert originals & set(LINES[600:])
     assert originals <= set(LINES)
+
+
+class TreebankCorpus(TextCorpus):
+    """Has dependency trees too."""
+
+    def dependencies(self, split: Split) -> Iterator[DependencyTree]:
+        return iter(parse_portion(Portion(Path("a.conllu"), 1, tiny_treebank(400).encode())))
+
+
+def test_a_corpus_with_dependency_trees_gives_their_tasks(tmp_path: Path) -> None:
+    tasks = FromCorpus().tasks(context(TreebankCorpus(), tmp_path), ["TopDeps", "SubjGender"], SIZES)
+    assert [task.name for task in tasks] == ["TopDeps", "SubjGender"]
 
 
 def test_a_task_that_text_does_not_have_is_refused_with_the_choices(tmp_path: Path) -> None:
