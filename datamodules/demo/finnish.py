@@ -111,8 +111,8 @@ def finite(e: Event) -> list[Spoken]:
     if e.negated:
         weak, participle = e.verb.finnish[2:]
         participle = participle[:-2] + "eet" if many else participle
-        verb = say(participle if past else weak, "VERB", Connegative="Yes")
-        return [*under(say("eivät" if many else "ei", "AUX", **agreeing), verb[0].node, "aux"), *verb]
+        main = say(participle if past else weak, "VERB", Connegative="Yes")
+        return [*under(say("eivät" if many else "ei", "AUX", **agreeing), main[0].node, "aux"), *main]
     if past:
         form = preterite + (harmony(preterite, "vAt") if many else "")
     elif many:

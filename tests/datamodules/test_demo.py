@@ -276,8 +276,8 @@ SPOKEN = Demo(size=2000, source_language="fi")
 
 
 def test_finnish_dependency_trees_are_those_of_the_sentences() -> None:
-    trees = list(islice(SPOKEN.dependencies("probe"), 1500))
-    assert [" ".join(tree.tokens) for tree in trees] == list(islice(SPOKEN.sentences("probe"), 1500))
+    trees = list(islice(SPOKEN.dependencies("probe"), 600))
+    assert [" ".join(tree.tokens) for tree in trees] == list(islice(SPOKEN.sentences("probe"), 600))
     for tree in trees:
         assert sum(word.head < 0 for word in tree.words) == 1
         assert min(tree.levels()) == 1
