@@ -40,7 +40,7 @@ def rows(tree: DependencyTree, number: int) -> str:
 
 
 def generate(path: Path, sentences: int) -> None:
-    """Write a treebank of so many different sentences."""
+    """Write a treebank of `sentences` different sentences."""
     trees = list(islice(Demo(source_language="fi").dependencies("probe"), min(sentences, DISTINCT)))
     with path.open("w", encoding="utf-8") as file:
         for number in range(sentences):
