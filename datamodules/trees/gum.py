@@ -26,11 +26,8 @@ COMMAND = Command(
 
 def sentences(folder: Path) -> Iterator[str]:
     """The sentences of all documents in CoNLL-U. Raises InputError naming file and line."""
-    texts = {
-        record.get("id"): record.get("sentences")
-        for path in _files(folder, "docs")
-        for _, record in read_json_lines(path)
-    }
+    documents = (record for path in _files(folder, "docs") for _, record in read_json_lines(path))
+    texts = {record.get("id"): record.get("sentences") or [] for record in documents}
     for path in _files(folder, "coref"):
         for number, record in read_json_lines(path):
             try:
