@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-OURS = ("common", "datamodules", "encoders", "objectives", "probes", "reports", "studies", "training")
+OURS = ("common", "datamodules", "encoders", "evaluation", "objectives", "probes", "reports", "studies", "training")
 INSTALLED = ("site-packages", "dist-packages")  # folders with the packages of everybody
 IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<module>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]*)"
@@ -25,6 +25,8 @@ def code_of(made: Callable[..., Any]) -> str:
     """
     while isinstance(made, partial):
         made = made.func
+    if not (inspect.isroutine(made) or inspect.isclass(made)):
+        made = type(made)  # of an object that can be called
     try:
         source = inspect.getsourcefile(inspect.unwrap(made))
     except TypeError:  # built in, or typed into an interpreter

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
 
 from common.errors import InputError
+from datamodules.trees.conllu import DependencyTree
 
 Split = Literal["train", "dev", "test", "probe"]  # probe: sentences that no objective trains on
 Label = Literal["entailment", "neutral", "contradiction"]
@@ -34,6 +35,10 @@ class Inference(NamedTuple):
     label: Label
 
 
+class NoSuchView(InputError):
+    """The corpus does not have the view that is asked for."""
+
+
 class Corpus:
     """Text on disk, or generated. A subclass overrides the views that it has.
 
@@ -43,6 +48,7 @@ class Corpus:
 
     name: str = "corpus"
     source_language: str = "en"  # of all views, and of the source of `parallel`
+    for_probing: tuple[Split, ...] = ("probe",)  # splits of which `probes=text` makes its tasks
 
     def fingerprint(self) -> str:
         """A short text that changes if the text of a view may have changed; part of every cache key."""
@@ -53,12 +59,18 @@ class Corpus:
         raise self._without(f"{self.source_language}-{target} sentence pairs")
 
     def sentences(self, split: Split) -> Iterator[str]:
-        """Sentences."""
-        raise self._without("plain sentences")
+        """Sentences; of a corpus of pairs alone, its premises and hypotheses."""
+        if type(self).inference is Corpus.inference:
+            raise self._without("plain sentences")
+        return (text for pair in self.inference(split) for text in (pair.premise, pair.hypothesis))
 
     def trees(self, split: Split) -> Iterator[str]:
         """Penn-style constituency trees of English sentences, one line each."""
-        raise InputError(f"corpus {self.name} has no trees: use probes=trees, probes=senteval or probes=none")
+        raise NoSuchView(f"corpus {self.name} has no trees: use probes=trees, probes=ud or probes=text")
+
+    def dependencies(self, split: Split) -> Iterator[DependencyTree]:
+        """Dependency trees with the parts of speech, features and relations of Universal Dependencies."""
+        raise self._without("dependency trees")
 
     def documents(self, split: Split) -> Iterator[Document]:
         """Documents: sentences in context."""
@@ -73,7 +85,7 @@ class Corpus:
         """Tokenise raw text as this corpus does; tokens have single spaces between them."""
         return " ".join(raw.split())
 
-    def _without(self, view: str) -> InputError:
-        return InputError(
+    def _without(self, view: str) -> NoSuchView:
+        return NoSuchView(
             f"corpus {self.name} has no {view}: choose another corpus= (python -m datamodules.download lists them)"
         )

@@ -27,6 +27,7 @@ class SavedDataset(OnDisk):
     """
 
     name = "dataset"
+    for_probing = ("dev", "test")
     remedy = "give a folder that dataset.save_to_disk(FOLDER) wrote"
 
     def __init__(

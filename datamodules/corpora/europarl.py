@@ -26,6 +26,7 @@ class Europarl(OnDisk):
     """
 
     name = "europarl"
+    for_probing = ("dev", "test")
     remedy = "get fr-en.tgz, de-en.tgz or fi-en.tgz of statmt.org/europarl (python -m datamodules.download europarl-fr)"
 
     def __init__(self, root: str | None, size: int | None = None, seed: int = 1, source_language: str = "en") -> None:

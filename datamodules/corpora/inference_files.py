@@ -41,6 +41,7 @@ class Snli(_Published):
     """The Stanford corpus: the premises are image captions."""
 
     name = "snli"
+    for_probing = ("dev", "test")
     remedy = "python -m datamodules.download snli, then set corpus.root= to its folder"
     splits: ClassVar = {"train": "snli_1.0_train", "dev": "snli_1.0_dev", "test": "snli_1.0_test"}
 
@@ -49,6 +50,7 @@ class MultiNli(_Published):
     """Ten genres of speech and writing. The mismatched dev set, of other genres than training, is the test set."""
 
     name = "multinli"
+    for_probing = ("dev", "test")
     remedy = "python -m datamodules.download multinli, then set corpus.root= to its folder"
     splits: ClassVar = {
         "train": "multinli_1.0_train",
@@ -61,6 +63,7 @@ class AllNli(OnDisk):
     """SNLI, then MultiNLI, for training; SNLI for dev and test (Conneau et al. 2018, section 3.2)."""
 
     name = "allnli"
+    for_probing = ("dev", "test")
     remedy = "put the folders of snli and multinli into one (python -m datamodules.download) and set corpus.root= to it"
 
     def __init__(self, root: str | None, size: int | None = None) -> None:

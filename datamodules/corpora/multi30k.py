@@ -19,6 +19,7 @@ class Multi30k(OnDisk):
     """Raw captions, one per line; line i is the same caption in every language. `.gz` or plain."""
 
     name = "multi30k"
+    for_probing = ("dev", "test")
     remedy = (
         "get data/task1/raw of github.com/multi30k/dataset (python -m datamodules.download multi30k) "
         "and set corpus.root= to that folder"

@@ -24,6 +24,7 @@ class Parallel(Corpus):
     """
 
     name = "parallel"
+    for_probing = ("dev", "test")
 
     def __init__(
         self,

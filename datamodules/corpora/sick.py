@@ -18,6 +18,7 @@ class Sick(OnDisk):
     """`SICK_train.txt`, `SICK_trial.txt`, `SICK_test_annotated.txt` as at SemEval 2014, or the one `SICK.txt`."""
 
     name = "sick"
+    for_probing = ("dev", "test")
     remedy = "python -m datamodules.download sick, then set corpus.root= to its folder"
     splits: ClassVar = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
 

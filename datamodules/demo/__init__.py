@@ -9,11 +9,12 @@ from itertools import count, islice
 
 from common.errors import InputError
 from datamodules.corpora.on_disk import refuse_languages
-from datamodules.corpus import Corpus, Document, Inference, Split
+from datamodules.corpus import Corpus, Document, Inference, NoSuchView, Split
 from datamodules.demo.documents import Story, story
-from datamodules.demo.grammar import tree_of, words_of
+from datamodules.demo.grammar import dependencies_of, tree_of, words_of
 from datamodules.demo.inference import inference
 from datamodules.demo.meaning import SentencePlan
+from datamodules.trees.conllu import DependencyTree
 
 LANGUAGES = ("en", "fr", "de", "fi")
 GRAMMAR = 3  # increase it when the same seed gives other text
@@ -46,6 +47,11 @@ class Demo(Corpus):
         self._refuse_others("trees (probes=corpus, objective=seq2tree)")
         return (tree_of(said) for said in self._plans(split))
 
+    def dependencies(self, split: Split) -> Iterator[DependencyTree]:
+        if self.source_language != "fi":
+            raise NoSuchView(f"corpus demo has dependency trees in Finnish alone, not in {self.source_language}")
+        return map(dependencies_of, self._plans(split))
+
     def documents(self, split: Split) -> Iterator[Document]:
         self._refuse_others("documents")
         left = self._count(split)
@@ -61,7 +67,7 @@ class Demo(Corpus):
 
     def _refuse_others(self, view: str) -> None:
         if self.source_language != "en":
-            raise InputError(f"corpus demo has {view} in English alone, not in {self.source_language}")
+            raise NoSuchView(f"corpus demo has {view} in English alone, not in {self.source_language}")
 
     def _plans(self, split: Split) -> Iterator[SentencePlan]:
         return islice((said for found in self._stories(split) for said in found.plans()), self._count(split))

@@ -1,12 +1,15 @@
 """Sentence patterns: turns clauses of the demo world into whole sentences."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from datamodules.demo import english, finnish, french, german
 from datamodules.demo.chance import Chance
 from datamodules.demo.lexicon import lexicon
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
+from datamodules.demo.spoken import tree_of_words
 from datamodules.demo.world import FURTHER, ClauseSampler, Scene
+from datamodules.trees.conllu import DependencyTree
 
 WORDS = lexicon()
 LONGEST, SHORTEST = 28, 5
@@ -126,9 +129,21 @@ def words_of(said: SentencePlan, language: str) -> str:
     if language == "en":
         return " ".join(english.leaves(english.tree(said)))
     tokens = {"fr": french, "de": german, "fi": finnish}[language].sentence(said)
-    first = next(i for i, token in enumerate(tokens) if token not in ("«", "„", "”"))
+    first = _first_word(tokens)
     tokens[first] = tokens[first][:1].upper() + tokens[first][1:]
     return " ".join(tokens)
+
+
+def dependencies_of(said: SentencePlan) -> DependencyTree:
+    """The Finnish sentence's dependency tree."""
+    words = finnish.sentence(said)
+    first = _first_word(words)
+    words[first] = words[first].respelled(words[first][:1].upper() + words[first][1:])
+    return tree_of_words(words)
+
+
+def _first_word(tokens: Sequence[str]) -> int:
+    return next(i for i, token in enumerate(tokens) if token not in ("«", "„", "”"))
 
 
 def tree_of(said: SentencePlan) -> str:

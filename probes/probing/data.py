@@ -1,42 +1,70 @@
-"""The sources of probing tasks: trees of the run's corpus, tree files, the published files, or none."""
+"""The sources of probing tasks: the run's corpus, trees, text, the published files, or none."""
 
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
 from common.code import code_of
 from common.errors import InputError
 from common.files import atomic_write, make_once
+from common.processes import parallel_map
+from common.text_files import read_lines
+from datamodules.corpora.on_disk import text_files
+from datamodules.corpus import Corpus, NoSuchView
+from datamodules.text.tokenize import tokenize
+from datamodules.trees.conllu import conllu_files
 from datamodules.trees.penn import Bracketed, numbered, read_texts, tree_files
 from probes.classification import Classification
-from probes.probing.build.all_tasks import NO_TASKS, TASKS, TaskBuilder, build_tasks, refuse_unknown_tasks
+from probes.probing.build.all_tasks import (
+    NO_TASKS,
+    TASKS,
+    BuiltTasks,
+    TaskBuilder,
+    build_tasks,
+    refuse_unknown_tasks,
+    supported_tasks,
+)
+from probes.probing.build.analysis import Analysis
+from probes.probing.build.dependencies import analyse_dependencies, analyse_treebank, portions_of
+from probes.probing.build.plain import TEXT_TASKS, build_plain
 from probes.probing.build.pool import Sizes
 from probes.probing.build.report import section
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
+from probes.probing.build.universal import UD_TASKS, build_universal
 from probes.probing.published_files import name_of, read_senteval, read_task, write_task
 from probes.suites import Context
 
 FORMAT = 7  # raised when a change of the task builders makes cached tasks stale
+ALL = "all"  # in place of the names of tasks: all that the source has
 RequestedSizes = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
 TREES_PER_SENTENCE = 12  # trees that are read for each sentence of a task
 
 
 class FromCorpus:
-    """`probes=corpus`: built from trees of the run's corpus that no objective trains on."""
+    """`probes=corpus`: from trees of the run's corpus that no objective trains on, else dependency trees, else text."""
 
     def __init__(self, tags: str = ENGLISH.name, own: Mapping[str, TaskBuilder] = NO_TASKS) -> None:
         self.tags, self.own = tag_set(tags), own
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks."""
-        wanted = given(sizes)
-        trees = itertools.islice(context.corpus.trees("probe"), TREES_PER_SENTENCE * sum(wanted))
-        made_of = [context.corpus.fingerprint()]
-        return _cached(context.cache, made_of, numbered(trees), names, wanted, context.seed, self.tags, self.own)
+        wanted, corpus = given(sizes), context.corpus
+        enough = TREES_PER_SENTENCE * sum(wanted)
+        with suppress(NoSuchView):
+            trees = itertools.islice(corpus.trees("probe"), enough)
+            return _of_trees(context, [corpus.fingerprint()], numbered(trees), names, wanted, self.tags, self.own)
+        with suppress(NoSuchView):
+            analyses = analyse_dependencies(itertools.islice(corpus.dependencies("probe"), enough))
+            return _of_dependencies(context, [corpus.fingerprint()], analyses, names, wanted, self.own)
+        return FromText([], own=self.own).tasks(context, names, sizes)
 
 
 class FromTrees:
@@ -52,13 +80,67 @@ class FromTrees:
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks."""
         wanted = given(sizes)
-        missing = [path for path in self.paths if not path.exists()]
-        if missing:
-            raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
-        files = [file for path in self.paths for file in tree_files(path)]
-        state = [f"{f.resolve()} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files]
+        made_of = _states(_files(self.paths, tree_files))
         trees = itertools.chain.from_iterable(map(read_texts, self.paths))
-        return _cached(context.cache, state, trees, names, wanted, context.seed, self.tags, self.own)
+        return _of_trees(context, made_of, trees, names, wanted, self.tags, self.own)
+
+
+class FromTreebank:
+    """`probes=ud`: built from dependency trees of any language, in CoNLL-U.
+
+    Files with train, dev and test in their names keep their splits if there are all three; else sentences are drawn.
+    """
+
+    def __init__(self, paths: Sequence[str], own: Mapping[str, TaskBuilder] = NO_TASKS) -> None:
+        if not paths:
+            raise InputError("probes=ud needs probes.paths=[FILE_OR_FOLDER,...] with CoNLL-U files")
+        self.paths, self.own = [Path(path) for path in paths], own
+
+    def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
+        """The named tasks that can be built; says why others cannot."""
+        wanted = given(sizes)
+        files = _files(self.paths, conllu_files)
+        analyses = analyse_treebank(tqdm(portions_of(files), "probing tasks", disable=None, unit=" portions"))
+        return _of_dependencies(context, _states(files), analyses, names, wanted, self.own)
+
+
+class FromText:
+    """`probes=text`: built from plain text of any language, by default from the run's held-out text.
+
+    `tokenized`: the text of the files is already tokenised. `language`: else it is tokenised as this language; by
+    default as that of the corpus.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        tokenized: bool = False,
+        language: str | None = None,
+        own: Mapping[str, TaskBuilder] = NO_TASKS,
+    ) -> None:
+        if not paths and (tokenized or language):
+            raise InputError("probes.tokenized= and probes.language= are about files; give probes.paths=[FILE,...]")
+        self.paths, self.tokenized, self.language, self.own = [Path(path) for path in paths], tokenized, language, own
+
+    def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
+        """The named tasks that can be built; says why others cannot."""
+        wanted = given(sizes)
+        if self.paths:
+            files = _files(self.paths, partial(text_files, endings=(".txt",)))
+            language = self.language or context.given_corpus.source_language
+            made_of = [*_states(files), "" if self.tokenized else language]
+            text = _lines(files, None if self.tokenized else language)
+        else:
+            made_of = [context.corpus.fingerprint()]
+            text = itertools.islice(held_out_text(context.corpus), TREES_PER_SENTENCE * sum(wanted))
+
+        def build(names: list[str]) -> BuiltTasks:
+            sentences = tqdm(text, "probing tasks", disable=None, unit=" sentences")
+            return build_plain(sentences, wanted, names, context.seed, self.own)
+
+        builders = TEXT_TASKS | dict(self.own)
+        key = [made_of, code_of(build_plain), wanted, context.seed, "text"]
+        return _cached(context, key, all_or(names, builders), builders, build)
 
 
 class FromSentEval:
@@ -117,34 +199,105 @@ def given(sizes: RequestedSizes) -> Sizes:
     return Sizes(*wanted)
 
 
-def _cached(
-    cache: Path,
+def held_out_text(corpus: Corpus) -> Iterator[str]:
+    """The sentences of a corpus that no objective trains on, tokenised."""
+    return itertools.chain.from_iterable(corpus.sentences(split) for split in corpus.for_probing)
+
+
+def all_or(names: Sequence[str], builders: Iterable[str]) -> list[str]:
+    """The names of tasks, or those of all builders."""
+    return list(builders) if list(names) == [ALL] else list(names)
+
+
+def _lines(files: Sequence[Path], language: str | None) -> Iterator[str]:
+    """The lines of text files, tokenised if they have a language."""
+    lines = (line for file in files for _, line in read_lines(file) if line.strip())
+    return parallel_map(partial(tokenize, language=language), lines) if language else lines
+
+
+def _files(paths: Sequence[Path], inside: Callable[[Path], list[Path]]) -> list[Path]:
+    """The files of the user's files and folders. Raises InputError if one is missing."""
+    if missing := [path for path in paths if not path.exists()]:
+        raise InputError(f"{missing[0]}: no such file or folder (probes.paths)")
+    return [file for path in paths for file in inside(path)]
+
+
+def _states(files: Iterable[Path]) -> list[str]:
+    """A text for each file that changes with it."""
+    return [f"{f.resolve()} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files]
+
+
+def _of_trees(
+    context: Context,
     made_of: list[str],
     trees: Iterator[Bracketed],
     names: Sequence[str],
     sizes: Sizes,
-    seed: int,
     tags: TagSet,
     own: Mapping[str, TaskBuilder],
 ) -> list[Classification]:
-    """Tasks from the files of an earlier build by the same code, or built now and written in the published format."""
-    builders = TASKS | dict(own)
-    refuse_unknown_tasks(names, builders)
-    made_of = [*made_of, code_of(build_tasks)]
-    key = hashlib.sha256(json.dumps([FORMAT, made_of, sizes, seed, tags.name]).encode()).hexdigest()[:16]
-    folder = cache / f"probing-{key}"
-    files = {name: folder / f"{name}-{code_of(builders[name])}.txt" for name in names}
+    """Tasks from Penn-style trees. Raises InputError if one of them cannot be built."""
 
-    def lacking() -> list[str]:
-        return [name for name in names if not files[name].exists()]
-
-    def build() -> None:
+    def build(names: list[str]) -> BuiltTasks:
         trees_seen = tqdm(trees, "probing tasks", disable=None, unit=" trees")
-        built = build_tasks(trees_seen, sizes, lacking(), seed, tags=tags, own=own)
+        return build_tasks(trees_seen, sizes, names, context.seed, tags=tags, own=own)
+
+    wanted = all_or(names, [*supported_tasks(tags), *own])
+    key = [made_of, code_of(build_tasks), sizes, context.seed, tags.name]
+    return _cached(context, key, wanted, TASKS | dict(own), build)
+
+
+def _of_dependencies(
+    context: Context,
+    made_of: list[str],
+    analyses: Iterator[Analysis],
+    names: Sequence[str],
+    sizes: Sizes,
+    own: Mapping[str, TaskBuilder],
+) -> list[Classification]:
+    """Tasks from dependency trees that can be built; says why others cannot."""
+    builders = UD_TASKS | dict(own)
+
+    def build(names: list[str]) -> BuiltTasks:
+        return build_universal(analyses, sizes, names, context.seed, own)
+
+    key = [made_of, code_of(build_universal), sizes, context.seed, "ud"]
+    return _cached(context, key, all_or(names, builders), builders, build)
+
+
+def _cached(
+    context: Context,
+    key: list[Any],
+    names: Sequence[str],
+    builders: Mapping[str, TaskBuilder],
+    build: Callable[[list[str]], BuiltTasks],
+) -> list[Classification]:
+    """Tasks from the files of an earlier build by the same code, or built now and written in the published format.
+
+    Says of each task that cannot be built why. Raises InputError if that is all of them.
+    """
+    refuse_unknown_tasks(names, builders)
+    folder = context.cache / f"probing-{hashlib.sha256(json.dumps([FORMAT, *key]).encode()).hexdigest()[:16]}"
+    files = {name: folder / f"{name}-{code_of(builders[name])}.txt" for name in names}
+    whys = {name: file.with_suffix(".why") for name, file in files.items()}
+
+    def unknown() -> list[str]:
+        return [name for name in names if not files[name].exists() and not whys[name].exists()]
+
+    def write() -> None:
+        built = build(unknown())
+        for name, why in built.lacking.items():
+            with atomic_write(whys[name]) as file:
+                file.write(why)
         for task in built.tasks:
             with atomic_write(folder / f"{task.name}.md") as file:
                 file.write(section(task, built.controls[task.name], built.notes[task.name]))
             write_task(task, files[task.name])
 
-    make_once(folder, lambda: not lacking(), build)
-    return [read_task(name, files[name]) for name in names]
+    make_once(folder, lambda: not unknown(), write)
+    lacking = {name: whys[name].read_text(encoding="utf-8") for name in names if not files[name].exists()}
+    if lacking and len(lacking) == len(names):
+        raise InputError(f"none of the tasks can be built; {names[0]}: {lacking[names[0]]}")
+    for name, why in lacking.items():
+        print(f"{name} cannot be built: {why}", file=sys.stderr)
+    return [read_task(name, files[name]) for name in names if name not in lacking]

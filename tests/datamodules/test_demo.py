@@ -6,9 +6,11 @@ from itertools import islice
 
 import pytest
 
+from datamodules.corpus import NoSuchView
 from datamodules.demo import Demo, english, finnish, french, german
 from datamodules.demo.lexicon import lexicon, past_tense, progressive, third_person
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
+from datamodules.demo.spoken import tree_of_words
 from datamodules.trees.penn import Tree, parse
 
 WORDS = lexicon()
@@ -268,3 +270,33 @@ def test_german_stems_in_t_take_an_e() -> None:
 def test_the_french_negation_surrounds_the_verb() -> None:
     slept = Event(noun("horse"), WORDS.intransitive[0], "past", negated=True)
     assert " ".join(french.sentence(SentencePlan("plain", (slept,)))) == "le cheval n' a pas dormi ."
+
+
+SPOKEN = Demo(size=2000, source_language="fi")
+
+
+def test_finnish_dependency_trees_are_those_of_the_sentences() -> None:
+    trees = list(islice(SPOKEN.dependencies("probe"), 600))
+    assert [" ".join(tree.tokens) for tree in trees] == list(islice(SPOKEN.sentences("probe"), 600))
+    for tree in trees:
+        assert sum(word.head < 0 for word in tree.words) == 1
+        assert min(tree.levels()) == 1
+        assert {word.relation for word in tree.words if word.part == "PUNCT"} <= {"punct"}
+        assert all(tree.words[word.head].part != "PUNCT" for word in tree.words if word.head >= 0)
+
+
+def test_a_finnish_tree_worked_by_hand() -> None:
+    slept = Event(noun("dog", plural=True), WORDS.intransitive[0], "past", place=Place("in", noun("field")))
+    words = finnish.sentence(SentencePlan("plain", (slept,), opener="but"))
+    tree = tree_of_words(words)
+    verb = tree.words[2]
+    assert [(word.relation, word.head) for word in tree.words] == [
+        *[("cc", 2), ("nsubj", 2), ("root", -1), ("obl", 2), ("punct", 2)]
+    ]
+    assert [verb.feature(name) for name in ("Tense", "Number", "VerbForm")] == ["Past", "Plur", "Fin"]
+    assert [tree.words[at].feature("Case") for at in (1, 3)] == ["Nom", "Ade"]
+
+
+def test_other_languages_have_no_dependency_trees() -> None:
+    with pytest.raises(NoSuchView, match="dependency trees in Finnish alone, not in de"):
+        Demo(source_language="de").dependencies("probe")

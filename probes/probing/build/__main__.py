@@ -1,4 +1,4 @@
-"""Build the ten probing tasks from trees, in the published format.
+"""Build probing tasks from trees, dependency trees or text, in the published format.
 
 python -m probes.probing.build trees=PATH[,PATH...] out=DIR
 """
@@ -8,31 +8,37 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from common.command_line import FOLDER, NAMES, PATHS, TEXT, WHOLE, Command, Setting, fail, refuse_missing, run
 from common.errors import InputError
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
 
-PURPOSE = """\
-Build the ten probing tasks from trees, in the published format.
+if TYPE_CHECKING:
+    from probes.probing.build.all_tasks import BuiltTasks
 
-Writes one file per task, report.md with every control, and controls.png. Reads the trees once; memory is bounded by
+PURPOSE = """\
+Build probing tasks from trees, dependency trees or text, in the published format.
+
+Writes one file per task, report.md with every control, and controls.png. Reads the input once; memory is bounded by
 the sizes (1.1 GB at the published ones after a million short sentences), not by the corpus."""
+KINDS = ("trees", "ud", "text")
 TREES = "files of Penn-style trees (.mrg, .txt, .gz, tab-separated, tree last), or folders with .mrg, .const.tsv"
 COMMAND = Command(
-    "python -m probes.probing.build trees=PATH[,PATH...] out=DIR",
+    "python -m probes.probing.build trees=PATH[,PATH...] | ud=PATH[,PATH...] | text=PATH[,PATH...] out=DIR",
     PURPOSE,
     [
-        Setting("trees", TREES, PATHS, required=True),
+        Setting("trees", TREES, PATHS),
+        Setting("ud", "or dependency trees of any language: CoNLL-U files, or folders with .conllu", PATHS),
+        Setting("text", "or text of any language: files with a tokenised sentence per line, or folders", PATHS),
         Setting("out", "the folder that gets the files", FOLDER, required=True),
         Setting("train", "training sentences of each task", WHOLE, 100_000),
         Setting("dev", "sentences to choose settings on", WHOLE, 10_000),
         Setting("test", "sentences to score", WHOLE, 10_000),
-        Setting("tasks", "SentLen, WC, ... (default: all that the labels allow)", NAMES),
+        Setting("tasks", "SentLen, WC, ... (default: all that the input allows)", NAMES),
         Setting("seed", "which sentences", WHOLE, 0),
-        Setting("tags", "what the labels of the trees mean (docs/probing_tasks.md)", TEXT, ENGLISH.name),
+        Setting("tags", "what the labels of trees= mean (docs/probing_tasks.md)", TEXT, ENGLISH.name),
     ],
     most=0,
 )
@@ -41,7 +47,8 @@ COMMAND = Command(
 class ProbingBuildSettings(NamedTuple):
     """Input, output and options of one build."""
 
-    trees: list[Path]
+    kind: str  # trees, ud or text
+    paths: list[Path]
     out: Path
     sizes: Sizes
     names: list[str]
@@ -56,29 +63,64 @@ def parse(arguments: Sequence[str]) -> ProbingBuildSettings:
 
 def build_settings(given: SimpleNamespace) -> ProbingBuildSettings:
     """The checked settings of the command line. Raises InputError."""
-    from probes.probing.build.all_tasks import supported_tasks
+    from probes.probing.build.all_tasks import refuse_empty
 
-    refuse_missing(given.trees, "trees")
+    kinds = {kind: paths for kind in KINDS if (paths := getattr(given, kind))}
+    if len(kinds) != 1:
+        raise InputError(f"give one of trees=PATH, ud=PATH and text=PATH, not {' and '.join(kinds) or 'none'}")
+    [(kind, paths)] = kinds.items()
+    refuse_missing(paths, kind)
     tags = tag_set(given.tags)
+    if kind != "trees" and tags != ENGLISH:
+        raise InputError(f"tags={given.tags}: the labels of trees=; leave it out with {kind}=")
     sizes = Sizes(given.train, given.dev, given.test)
-    return ProbingBuildSettings(given.trees, given.out, sizes, given.tasks or supported_tasks(tags), given.seed, tags)
+    refuse_empty(sizes)
+    return ProbingBuildSettings(kind, paths, given.out, sizes, given.tasks or tasks_of(kind, tags), given.seed, tags)
+
+
+def tasks_of(kind: str, tags: TagSet) -> list[str]:
+    """The tasks that a kind of input may give."""
+    from probes.probing.build.all_tasks import supported_tasks
+    from probes.probing.build.plain import TEXT_TASKS
+    from probes.probing.build.universal import UD_TASKS
+
+    return supported_tasks(tags) if kind == "trees" else list(UD_TASKS if kind == "ud" else TEXT_TASKS)
 
 
 def build(settings: ProbingBuildSettings) -> list[str]:
     """Build, write and report; returns one line for each task that could not be built."""
-    from tqdm import tqdm
-
-    from datamodules.trees.penn import read_texts
-    from probes.probing.build.all_tasks import build_tasks
     from probes.probing.build.report import write_report
     from probes.probing.published_files import FILES, write_task
 
-    trees = tqdm(chain.from_iterable(map(read_texts, settings.trees)), "reading trees", disable=None, unit=" trees")
-    built = build_tasks(trees, settings.sizes, settings.names, settings.seed, partly=True, tags=settings.tags)
+    built = _built(settings)
     for task in built.tasks:
-        write_task(task, settings.out / FILES[task.name])
-    write_report(built, settings.sizes, [path.name for path in settings.trees], settings.out)
-    return list(built.lacking.values())
+        write_task(task, settings.out / FILES.get(task.name, f"{task.name}.txt"))
+    write_report(built, settings.sizes, [path.name for path in settings.paths], settings.out)
+    return [why if name in why else f"{name}: {why}" for name, why in built.lacking.items()]
+
+
+def _built(settings: ProbingBuildSettings) -> "BuiltTasks":
+    from tqdm import tqdm
+
+    from common.text_files import read_lines
+    from datamodules.corpora.on_disk import text_files
+    from datamodules.trees.conllu import conllu_files
+    from datamodules.trees.penn import read_texts
+    from probes.probing.build.all_tasks import build_tasks
+    from probes.probing.build.dependencies import analyse_treebank, portions_of
+    from probes.probing.build.plain import build_plain
+    from probes.probing.build.universal import build_universal
+
+    kind, paths, _, sizes, names, seed, tags = settings
+    if kind == "trees":
+        trees = tqdm(chain.from_iterable(map(read_texts, paths)), "reading trees", disable=None, unit=" trees")
+        return build_tasks(trees, sizes, names, seed, partly=True, tags=tags)
+    if kind == "ud":
+        portions = portions_of([file for path in paths for file in conllu_files(path)])
+        analyses = analyse_treebank(tqdm(portions, "reading trees", disable=None, unit=" portions"))
+        return build_universal(analyses, sizes, names, seed)
+    lines = (line for path in paths for file in text_files(path, (".txt",)) for _, line in read_lines(file))
+    return build_plain(tqdm(lines, "reading text", disable=None, unit=" lines"), sizes, names, seed)
 
 
 def command(arguments: Sequence[str]) -> int:

@@ -20,7 +20,8 @@ from probes.probing.build.odd_man_out import odd_man_out
 from probes.probing.build.pool import Pool, Sizes, gather
 from probes.probing.build.sampling import TaskDraft
 from probes.probing.build.surface import sent_len, word_content
-from probes.probing.build.syntax import bigram_shift, top_constituents
+from probes.probing.build.swaps import bigram_shift
+from probes.probing.build.syntax import top_constituents
 from probes.probing.build.tags import ENGLISH, TagSet
 from probes.probing.build.targets import by_target
 
@@ -95,9 +96,20 @@ def build_tasks(
         these = ", ".join(unsupported)
         raise InputError(f"the labels of {tags.name} do not support {these}: leave them out of probes.tasks=[...]")
     sizes = Sizes(*sizes)
+    refuse_empty(sizes)
+    return draw_tasks(gather(analyse_all(trees, tags), sizes, seed, tags), builders, sizes, names, partly)
+
+
+def refuse_empty(sizes: Sizes) -> None:
+    """Raises InputError for a size below one."""
     if min(sizes) < 1:
         raise InputError(f"probing sizes {'/'.join(map(str, sizes))}: train, dev and test need sentences")
-    pool = gather(analyse_all(trees, tags), sizes, seed, tags)
+
+
+def draw_tasks(
+    pool: Pool, builders: Mapping[str, TaskBuilder], sizes: Sizes, names: Sequence[str], partly: bool
+) -> BuiltTasks:
+    """The named tasks, from a pool that is ready. `partly`: as for `build_tasks`."""
     drafts, lacking = {}, {}
     for name in builders:
         if name not in names:

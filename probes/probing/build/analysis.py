@@ -1,6 +1,7 @@
 """The properties of a constituency tree that the probing tasks use."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -28,7 +29,8 @@ class Clauses(NamedTuple):
     end2: int
 
 
-class Analysis(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Analysis:
     """One sentence of 5 to 28 words and its properties."""
 
     sentence: str  # words with single spaces between them
@@ -39,6 +41,8 @@ class Analysis(NamedTuple):
     subject: Target | None
     object: Target | None
     clauses: Clauses | None
+    features: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # more classes of the targets, by task
+    split: int | None = field(default=None, repr=False)  # where a treebank has splits of its own
 
     @property
     def words(self) -> list[str]:

@@ -8,6 +8,7 @@ from probes.probing.build.analysis import Analysis, Clauses
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import TaskDraft, balanced, both_forms
 from probes.probing.build.tags import TagSet
+from probes.probing.build.writing import capitalised, uncapitalised
 
 
 def coordination_inversion(pool: Pool, sizes: Sizes) -> TaskDraft:
@@ -78,8 +79,8 @@ def invert(s: Analysis, tags: TagSet) -> str:
     words = s.words
     first, second = words[begin:end], words[begin2:end2]
     if first[0][:1].isupper():
-        second[0] = second[0][:1].upper() + second[0][1:]
+        second[0] = capitalised(second[0], tags.dotted)
         tag, word = s.tags.split(" ", 1)[0], first[0]
         if tag not in tags.names and word not in tags.capitals and word[1:] == word[1:].lower():
-            first[0] = first[0][:1].lower() + first[0][1:]
+            first[0] = uncapitalised(word, tags.dotted)
     return " ".join([*words[:begin], *second, *words[end:begin2], *first, *words[end2:]])

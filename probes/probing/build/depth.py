@@ -8,7 +8,7 @@ from probes.probing.build.analysis import LONGEST, Analysis
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import FEWEST, TaskDraft, Plan, assemble, enough, left_out, too_small
 
-SHALLOWEST, DEEPEST = 5, 12
+DEEPEST = 12  # of any tag set
 
 ByDepth = dict[str, dict[int, list[str]]]  # depth, length in words: sentences in order of preference
 
@@ -18,9 +18,9 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
 
     Short deep and long shallow sentences are rare. Extreme depths are left out if they would make the task too small.
     """
-    splits = [_by_depth(split) for split in pool.splits]
+    splits = [_by_depth(split, pool.tags.depths) for split in pool.splits]
     room = [{depth: _numbers(found) for depth, found in split.items()} for split in splits]
-    chosen = _choose(room, splits, sizes)
+    chosen = _choose(room, splits, sizes, pool.tags.depths)
     parts = []
     for split, counts, wanted in zip(splits, room, chosen.counts, strict=True):
         shared = np.min([counts[depth] for depth in chosen.labels], axis=0)
@@ -37,10 +37,10 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
     return draft
 
 
-def _by_depth(split: Sequence[Analysis]) -> ByDepth:
+def _by_depth(split: Sequence[Analysis], depths: tuple[int, int]) -> ByDepth:
     found: ByDepth = {}
     for s in split:
-        if SHALLOWEST <= s.depth <= DEEPEST:
+        if depths[0] <= s.depth <= depths[1]:
             found.setdefault(str(s.depth), {}).setdefault(s.length, []).append(s.sentence)
     return found
 
@@ -54,11 +54,13 @@ def _numbers(found: dict[int, list[str]]) -> np.ndarray:
     return np.array([len(found.get(length, ())) for length in range(LONGEST + 1)])
 
 
-def _choose(room: Sequence[dict[str, np.ndarray]], splits: Sequence[ByDepth], sizes: Sizes) -> Plan:
+def _choose(
+    room: Sequence[dict[str, np.ndarray]], splits: Sequence[ByDepth], sizes: Sizes, depths: tuple[int, int]
+) -> Plan:
     """Choose consecutive depths and the size that they allow; prefers more depths to more sentences."""
     best, best_value = None, 0
-    for first in range(SHALLOWEST, DEEPEST):
-        for last in range(first + 1, DEEPEST + 1):
+    for first in range(depths[0], depths[1]):
+        for last in range(first + 1, depths[1] + 1):
             labels = [str(depth) for depth in range(first, last + 1)]
             if not all(label in split for split in room for label in labels):
                 continue

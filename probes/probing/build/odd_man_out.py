@@ -13,6 +13,7 @@ from probes.probing.build.bigrams import EDGE, Bigrams
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import TaskDraft, balanced, both_forms
 from probes.probing.build.tags import TagSet
+from probes.probing.build.writing import is_word
 
 COMPARABLE = 0.6  # largest allowed difference of log(1 + count) on each side
 PLACES = 3  # nouns or verbs tried per sentence
@@ -138,7 +139,7 @@ def _draw(ids: np.ndarray, edges: np.ndarray, number: int, random: Random) -> np
 
 
 def _replaceable(word: str, tags: TagSet) -> bool:
-    return word.isalpha() and word.lower() not in tags.auxiliaries and len(word) > 1
+    return is_word(word) and word.lower() not in tags.auxiliaries and len(word) > 1
 
 
 def _near(counts: np.ndarray, count: int) -> np.ndarray:

@@ -72,16 +72,22 @@ def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) 
             limit = max(limit, 3 * len(kept) // 2)
     if pruned:  # otherwise the sentences since the last pruning would depend on the order of the text
         kept = _prune(kept, sizes)
-    parses = {rank[:RANK]: found for rank, found in sorted(kept.items())}  # one parse per sentence
-    ordered = [(found, int.from_bytes(rank[-4:], "big") / 2**32) for rank, found in parses.items()]
-    homes = {target: _homes((getattr(s, target) for s, _ in ordered), sizes) for target in TARGETS}
+    by_split = sorted(kept.items(), key=lambda item: (item[1].split or 0, item[0]))
+    parses = {rank[:RANK]: found for rank, found in by_split}  # one parse per sentence; that of the last split
+    ordered = [(found, int.from_bytes(rank[-4:], "big") / 2**32) for rank, found in sorted(parses.items())]
+    assign = _homes if all(s.split is None for s, _ in ordered) else homes_in_splits
+    homes = {
+        target: assign([(found, s.split or 0) for s, _ in ordered if (found := getattr(s, target))], sizes)
+        for target in TARGETS
+    }
     return Pool(_settle(ordered, homes, sizes), homes, words, shape, seed, tags)
 
 
 def _rank(found: Analysis, key: bytes) -> bytes:
     """The rank of a sentence in the order of preference, followed by the rank of this parse."""
     sentence = hashlib.blake2b(found.sentence.encode(), digest_size=RANK, key=key).digest()
-    return sentence + hashlib.blake2b(repr(found).encode(), digest_size=4).digest()
+    more = repr((found.features, found.split)) if found.features or found.split is not None else ""
+    return sentence + hashlib.blake2b(f"{found!r}{more}".encode(), digest_size=4).digest()
 
 
 def _settle(
@@ -89,7 +95,7 @@ def _settle(
 ) -> tuple[list[Analysis], list[Analysis], list[Analysis]]:
     """Assign each sentence to the split of one of its target forms; at random if it has no target.
 
-    If its targets are in different splits, it goes to the split where its class is scarcest and not yet full.
+    A sentence of a treebank with splits of its own stays there. If its targets are in different splits, it goes to the split where its class is scarcest and not yet full.
     """
     held = Counter((target, found.label) for s, _ in ordered for target in TARGETS if (found := getattr(s, target)))
     scarcity = {kind: min(1.0, sum(sizes) / 2 / count) for kind, count in held.items()}
@@ -104,6 +110,7 @@ def _settle(
             need[home] = need.get(home, 0.0) + scarcity[kind[0], kind[1]] * max(0.0, 1 - full)
         by_chance = min(sum(chance >= share for share in shares), len(shares) - 1)
         home = max(need, key=need.__getitem__) if need else by_chance
+        home = home if s.split is None else s.split
         got.update(life for life in lives if life[0] == home)
         splits[home].append(s)
     return splits
@@ -112,12 +119,13 @@ def _settle(
 def _prune(kept: dict[bytes, Analysis], sizes: Sizes) -> dict[bytes, Analysis]:
     room: Counter[object] = Counter()
     chosen = {}
-    for place, rank in enumerate(sorted(kept)):
+    for rank in sorted(kept):
         found = kept[rank]
-        wanted = place < GENERAL * sum(sizes)
+        room[found.split] += 1
+        wanted = room[found.split] <= GENERAL * sum(sizes)
         for kind, classes in _kinds(found):
-            room[kind] += 1
-            wanted = wanted or room[kind] <= SPARE * sum(sizes) / classes
+            room[found.split, kind] += 1
+            wanted = wanted or room[found.split, kind] <= SPARE * sum(sizes) / classes
         if wanted:
             chosen[rank] = found
     return chosen
@@ -131,20 +139,21 @@ def _kinds(s: Analysis) -> Iterator[tuple[object, int]]:
     for target in TARGETS:
         if found := getattr(s, target):
             yield (target, found.label), 2
+    for feature in s.features:
+        yield feature, 2
     if s.clauses:
         yield "clauses", 1
 
 
-def _homes(targets: Iterable[Target | None], sizes: Sizes) -> dict[str, int]:
+def _homes(targets: Iterable[tuple[Target, int]], sizes: Sizes) -> dict[str, int]:
     """Assign each word form to one split, so that every split gets its share of each class.
 
     The most frequent forms are assigned first, to the split that lacks most of their class. A form that would be too
     large a part of its class in dev or test goes to train; the limit depends on the number of forms.
     """
     forms: dict[str, Counter[str]] = {}
-    for target in targets:
-        if target:
-            forms.setdefault(target.form, Counter())[target.label] += 1
+    for target, _ in targets:
+        forms.setdefault(target.form, Counter())[target.label] += 1
     totals = sum(forms.values(), Counter[str]())
     quotas = [Counter({label: total * size / sum(sizes) for label, total in totals.items()}) for size in sizes]
     ranked = sorted(forms.items(), key=lambda item: (-item[1].total(), item[0]))
@@ -158,4 +167,31 @@ def _homes(targets: Iterable[Target | None], sizes: Sizes) -> dict[str, int]:
             have[homes[form]] += counts
         if all(got[label] >= 0.8 * quota[label] for got, quota in zip(have, quotas, strict=True) for label in totals):
             break
+    return homes
+
+
+def homes_in_splits(targets: Iterable[tuple[Target, int]], sizes: Sizes) -> dict[str, int]:
+    """Assign each word form to one of the splits of a treebank. Its sentences in the other splits are not used.
+
+    A form of one split stays there. The others, the most frequent first, go to the split where their classes grow
+    most in proportion, up to the requested size: so no split is left without forms.
+    """
+    forms: dict[str, list[Counter[str]]] = {}
+    for target, split in targets:
+        forms.setdefault(target.form, [Counter() for _ in sizes])[split][target.label] += 1
+    labels = {label for counts in forms.values() for count in counts for label in count}
+    full = [size / len(labels) if labels else 0 for size in sizes]
+    have = [Counter[str]() for _ in sizes]
+    homes: dict[str, int] = {}
+
+    def growth(counts: Sequence[Counter[str]], split: int) -> float:
+        able = ((count, have[split][label]) for label, count in counts[split].items())
+        return sum(min(count, max(0.0, full[split] - got)) / (1 + got) for count, got in able)
+
+    def turn(item: tuple[str, list[Counter[str]]]) -> tuple[bool, int, str]:
+        return sum(map(bool, item[1])) > 1, -sum(count.total() for count in item[1]), item[0]
+
+    for form, counts in sorted(forms.items(), key=turn):
+        homes[form] = max(range(len(sizes)), key=lambda split: (growth(counts, split), counts[split].total()))
+        have[homes[form]] += counts[homes[form]]
     return homes

@@ -108,6 +108,6 @@ def too_small(name: str, splits: Sequence[Classes], fewest: int) -> InputError:
     counts = {label: [len(split.get(label, ())) for split in splits] for label in labels}
     found = ", ".join(f"{label} {'/'.join(map(str, count))}" for label, count in list(counts.items())[:6])
     return InputError(
-        f"too few trees for {name}: usable sentences in train/dev/test: {found or 'none'}; it needs two classes of "
-        f"{fewest} training sentences: give more trees, or leave {name} out of probes.tasks=[...]"
+        f"too few sentences for {name}: usable in train/dev/test: {found or 'none'}; it needs two classes of "
+        f"{fewest} training sentences: give more, or leave {name} out of probes.tasks=[...]"
     )

@@ -5,6 +5,7 @@ from collections import Counter
 from common.errors import InputError
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import TaskDraft, balanced
+from probes.probing.build.writing import is_word, width
 
 BINS = (8, 12, 16, 20, 25, 28)  # longest sentence of each bin, in words, as in the published files
 MOST_WORDS = 1000
@@ -26,13 +27,13 @@ def sent_len(pool: Pool, sizes: Sizes) -> TaskDraft:
 def word_content(pool: Pool, sizes: Sizes) -> TaskDraft:
     """Which target word is in the sentence? Each sentence has exactly one, once.
 
-    Targets are lower-case words of at least four letters from the middle of the frequency list, with enough sentences:
-    1,000 targets at the published size, fewer if the corpus or the requested size is smaller.
+    Targets are words without capitals, of at least four letters (two of Chinese, Japanese or Korean), from the middle
+    of the frequency list, with enough sentences: 1,000 targets at the published size, fewer if the corpus or the requested size is smaller.
     """
     having = Counter(word for s in pool.all() for word in set(s.words))
     ranked = sorted(pool.words, key=lambda word: (-pool.words[word], word))
     rank = {word: place for place, word in enumerate(ranked, start=1)}
-    able = [w for w in ranked if len(w) >= SHORTEST_WORD and w.isalpha() and w.islower()]
+    able = [w for w in ranked if w == w.lower() and is_word(w) and width(w) >= SHORTEST_WORD]
     wanted = max(2, min(MOST_WORDS, sizes.train // FEWEST_PER_WORD, sizes.dev, sizes.test))
     best: TaskDraft | None = None
     for spare in SPARE:

@@ -1,57 +1,16 @@
-"""BShift and TopConst (Conneau et al. 2018, section 2)."""
+"""TopConst (Conneau et al. 2018, section 2)."""
 
 from collections import Counter
-from random import Random
 
-from probes.probing.build.analysis import Analysis
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import SHARE, TaskDraft, balanced, both_forms, enough
+from probes.probing.build.sampling import SHARE, TaskDraft, balanced, enough
 from probes.probing.build.tags import TagSet
 
 FREQUENT_TOPS = 19
 OTHER = "OTHER"
 
 
-def bigram_shift(pool: Pool, sizes: Sizes) -> TaskDraft:
-    """Are two neighbouring words swapped (I) or is the sentence as it was (O)?
-
-    Never the first word (its capital letter would reveal the swap) or punctuation; no sentences with quotation marks.
-    """
-    known = {s.sentence for s in pool.all()}
-    sources: dict[str, str] = {}
-    splits: list[dict[str, list[str]]] = [{"I": [], "O": []} for _ in sizes]
-    for classes, split, size in zip(splits, pool.splits, sizes, strict=True):
-        for s in split:
-            if min(map(len, classes.values())) >= size / 2:
-                break
-            random = pool.random(s.sentence, "BShift")
-            changed = _swap(s, pool.tags, random)
-            if changed is None or changed in known or changed in sources:
-                continue
-            if random.random() < 0.5:
-                classes["O"].append(s.sentence)
-            else:
-                classes["I"].append(changed)
-                sources[changed] = s.sentence
-    draft = balanced("BShift", splits, sizes)
-    draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
-    return draft
-
-
-def _swap(s: Analysis, tags: TagSet, random: Random) -> str | None:
-    words, parts = s.words, s.tags.split(" ")
-    places = [
-        i
-        for i in range(1, len(words) - 1)
-        if words[i].lower() != words[i + 1].lower() and not {parts[i], parts[i + 1]} & tags.punctuation
-    ]
-    if not places or '"' in words or not tags.quotes.isdisjoint(parts):
-        return None
-    i = random.choice(places)
-    return " ".join([*words[:i], words[i + 1], words[i], *words[i + 2 :]])
-
-
-def top_constituents(pool: Pool, sizes: Sizes) -> TaskDraft:
+def top_constituents(pool: Pool, sizes: Sizes, name: str = "TopConst") -> TaskDraft:
     """Which constituents follow below the clause? The 19 most frequent sequences, and OTHER.
 
     A sequence ends with a full stop and has no other punctuation, as in the published files. If fewer than 19 such
@@ -62,15 +21,15 @@ def top_constituents(pool: Pool, sizes: Sizes) -> TaskDraft:
     frequent = _frequent(pool, sizes, forbidden)
     if len(frequent) < FREQUENT_TOPS:
         forbidden = pool.tags.quotes
-        frequent = _frequent(pool, sizes, forbidden)
-        notes.append("sequences with commas take part: too few are without")
+        without, frequent = frequent, _frequent(pool, sizes, forbidden)
+        notes += ["sequences with commas take part: too few are without"] if frequent != without else []
     while True:
         splits: list[dict[str, list[str]]] = [{} for _ in sizes]
         for classes, split in zip(splits, pool.splits, strict=True):
             for s in split:
                 if _allowed(s.top, forbidden, pool.tags):
                     classes.setdefault(s.top if s.top in frequent else OTHER, []).append(s.sentence)
-        draft = balanced("TopConst", splits, sizes)
+        draft = balanced(name, splits, sizes)
         if frequent <= set(draft.task.classes):
             break
         frequent &= set(draft.task.classes)  # classes that the plan left out belong to OTHER

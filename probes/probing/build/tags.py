@@ -42,6 +42,8 @@ class TagSet(NamedTuple):
     copulas: frozenset[str] = frozenset()  # "became a doctor" has none either
     perfect: frozenset[str] = frozenset()
     quantities: frozenset[str] = frozenset()  # in "a lot of people" the number is that of the people
+    depths: tuple[int, int] = (5, 12)  # the classes of TreeDepth, from the shallowest
+    dotted: bool = False  # the capital letter of i is İ, that of ı is I, as in Turkish
 
 
 def _set(text: str) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """Tense, SubjNum and ObjNum: classes that depend on one word form (Conneau et al. 2018, section 2)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from probes.probing.build.analysis import Analysis, Target
 from probes.probing.build.pool import Pool, Sizes
@@ -9,8 +9,10 @@ from probes.probing.build.sampling import TaskDraft, balanced
 MOST_SHARE = 20  # a form fills at most a twentieth of its class if there are enough others
 
 
-def by_target(name: str, target: str, pool: Pool, sizes: Sizes) -> TaskDraft:
+def by_target(name: str, target: str, pool: Pool, sizes: Sizes, feature: str = "") -> TaskDraft:
     """`target` names the property: tense, subject or object. No form is in two splits.
+
+    `feature`: classes are the values of this entry of `Analysis.features`, in place of the label of the target.
 
     The published files leave out the most frequent forms; here they are used last, because small corpora need them.
     """
@@ -18,8 +20,9 @@ def by_target(name: str, target: str, pool: Pool, sizes: Sizes) -> TaskDraft:
     forms: dict[str, Target] = {}
     for home, (classes, split) in enumerate(zip(splits, pool.splits, strict=True)):
         most = max(1, sizes[home] // 2 // MOST_SHARE)
-        for s in _rare_first(split, target, most):
-            found = forms[s.sentence] = getattr(s, target)
+        targets = ((s, found) for s in split if (found := _target(s, target, feature)))
+        for s, found in _rare_first(targets, most):
+            forms[s.sentence] = found
             if pool.homes[target][found.form] == home:
                 classes.setdefault(found.label, []).append(s.sentence)
     draft = balanced(name, splits, sizes)
@@ -30,13 +33,20 @@ def by_target(name: str, target: str, pool: Pool, sizes: Sizes) -> TaskDraft:
     return draft
 
 
-def _rare_first(split: Sequence[Analysis], target: str, most: int) -> list[Analysis]:
-    """Sentences with this target in order of preference; each form beyond its first `most` sentences comes last."""
+def _target(s: Analysis, target: str, feature: str) -> Target | None:
+    """The target with the class that the task asks for; None without a class."""
+    found: Target | None = getattr(s, target)
+    if found and feature:
+        found = found._replace(label=dict(s.features).get(feature, ""))
+    return found if found and found.label else None
+
+
+def _rare_first(targets: Iterable[tuple[Analysis, Target]], most: int) -> list[tuple[Analysis, Target]]:
+    """Sentences and their targets in order of preference; each form beyond its first `most` sentences comes last."""
     seen: dict[Target, int] = {}
     turns = []
-    for s in split:
-        if found := getattr(s, target):
-            seen[found] = seen.get(found, -1) + 1
-            turns.append((seen[found] // most, s))
+    for s, found in targets:
+        seen[found] = seen.get(found, -1) + 1
+        turns.append((seen[found] // most, s, found))
     turns.sort(key=lambda turn: turn[0])
-    return [s for _, s in turns]
+    return [(s, found) for _, s, found in turns]

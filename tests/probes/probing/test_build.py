@@ -13,7 +13,9 @@ from probes.probing.build.__main__ import build, command, parse
 from probes.probing.build.all_tasks import TASKS, build_tasks, supported_tasks
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import GERMAN
-from probes.probing.published_files import FILES, read_senteval
+from probes.probing.published_files import FILES, read_senteval, read_task
+from tests.probes.probing.test_plain import lines
+from tests.probes.probing.tiny_treebank import tiny_treebank
 from tests.probes.probing.tiny_trees import tiny_trees
 
 TREES = tiny_trees(4000, seed=3)
@@ -69,13 +71,15 @@ def test_unbuildable_tasks_are_reported_and_the_others_built(
     (tmp_path / "few.mrg").write_text("\n".join(TREES[:600]))
     wish = ["tasks=BShift,CoordInv", "train=120", "dev=24", "test=24"]
     assert command([f"trees={tmp_path / 'few.mrg'}", f"out={tmp_path / 'out'}", *wish]) == 2
-    assert "error: too few trees for CoordInv" in capsys.readouterr().err
+    assert "error: too few sentences for CoordInv" in capsys.readouterr().err
     assert (tmp_path / "out" / FILES["BShift"]).exists()
     assert "CoordInv** was not built" in (tmp_path / "out" / "report.md").read_text()
 
 
 WRONG = {
-    "no trees": (["out=x"], "trees="),
+    "no input": (["out=x"], "trees=PATH, ud=PATH and text=PATH, not none"),
+    "two inputs": (["trees=.", "ud=.", "out=x"], "not trees and ud"),
+    "labels of no trees": (["ud=.", "out=x", "tags=german/tiger"], "tags=german/tiger: the labels of trees="),
     "no out": (["trees=."], "out="),
     "unknown key": (["trees=.", "out=x", "size=3"], "size=3"),
     "not a number": (["trees=.", "out=x", "train=many"], "train=many"),
@@ -102,3 +106,17 @@ def test_tags_decide_the_meaning_of_labels_and_the_available_tasks(
     assert settings.names == supported_tasks(GERMAN)
     assert command([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger", "tasks=SubjNum"]) == 2
     assert "error: the labels of german/tiger do not support SubjNum" in capsys.readouterr().err
+
+
+def test_dependency_trees_and_text_are_built_by_the_same_command(tmp_path: Path) -> None:
+    (tmp_path / "a.conllu").write_text(tiny_treebank(500))
+    (tmp_path / "a.txt").write_text("\n".join(lines(500)))
+    sizes = ["train=60", "dev=12", "test=12"]
+    for kind, name in {"ud": "SubjGender", "text": "FarSwap"}.items():
+        out = tmp_path / kind
+        assert command([f"{kind}={tmp_path}", f"out={out}", f"tasks=SentLen,{name}", *sizes]) == 0
+        assert sorted(path.name for path in out.iterdir()) == sorted(
+            ["controls.png", "report.md", FILES["SentLen"], f"{name}.txt"]
+        )
+        assert f"## {name}" in (out / "report.md").read_text()
+        assert len(read_task(name, out / f"{name}.txt").classes) >= 2

@@ -9,13 +9,16 @@ import pytest
 
 from common.errors import InputError
 from datamodules.corpus import Corpus, Split
+from datamodules.trees.conllu import DependencyTree, Portion, parse_portion
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import TAG_SETS
-from probes.probing.data import FromCorpus, FromSentEval, FromTrees, NoTasks
+from probes.probing.data import FromCorpus, FromSentEval, FromText, FromTreebank, FromTrees, NoTasks
 from probes.probing.published_files import write_task
 from probes.suites import Context
+from tests.probes.probing.test_plain import lines
+from tests.probes.probing.tiny_treebank import tiny_treebank
 from tests.probes.probing.tiny_trees import tiny_trees
 
 SIZES = Sizes(60, 12, 12)
@@ -147,3 +150,85 @@ def test_tasks_that_are_built_need_a_size(source: FromCorpus | FromTrees, tmp_pa
 def test_a_missing_tree_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere\.mrg"):
         FromTrees([str(tmp_path / "nowhere.mrg")]).tasks(context(TinyCorpus(), tmp_path, 0), NAMES, SIZES)
+
+
+class TextCorpus(Corpus):
+    """Has sentences alone, in splits of its own."""
+
+    name = "captions"
+    for_probing = ("dev", "test")
+
+    def fingerprint(self) -> str:
+        return "captions"
+
+    def sentences(self, split: Split) -> Iterator[str]:
+        return iter({"dev": LINES[:600], "test": LINES[600:]}[split])
+
+
+LINES = lines(1200)
+TEXT = ["SentLen", "WC", "BShift", "FarSwap", "WordOrder"]
+
+
+@pytest.mark.parametrize("source", [FromCorpus(), FromText([])], ids=["corpus", "text"])
+def test_a_corpus_without_trees_gives_tasks_of_its_held_out_text(source: FromCorpus | FromText, tmp_path: Path) -> None:
+    wanted = context(TextCorpus(), tmp_path)
+    tasks = source.tasks(wanted, ["all"], SIZES)
+    assert [task.name for task in tasks] == TEXT
+    assert wanted.corpus_used
+    originals = {s for task in tasks if task.name in ("SentLen", "WC") for part in task.parts for s in part.sentences}
+    assert originals & set(LINES[:600])
+    assert originals & set(LINES[600:])
+    assert originals <= set(LINES)
+
+
+class TreebankCorpus(TextCorpus):
+    """Has dependency trees too."""
+
+    def dependencies(self, split: Split) -> Iterator[DependencyTree]:
+        return iter(parse_portion(Portion(Path("a.conllu"), 1, tiny_treebank(400).encode())))
+
+
+def test_a_corpus_with_dependency_trees_gives_their_tasks(tmp_path: Path) -> None:
+    tasks = FromCorpus().tasks(context(TreebankCorpus(), tmp_path), ["TopDeps", "SubjGender"], SIZES)
+    assert [task.name for task in tasks] == ["TopDeps", "SubjGender"]
+
+
+def test_a_task_that_text_does_not_have_is_refused_with_the_choices(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no probing task TreeDepth; choose from SentLen, WC, BShift, FarSwap, WordOr"):
+        FromCorpus().tasks(context(TextCorpus(), tmp_path), ["TreeDepth"], SIZES)
+
+
+def test_text_files_are_tokenised_as_their_language(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("\n".join(line.removesuffix(" .") + "." for line in LINES))
+    wanted = context(TextCorpus(), tmp_path)
+    [task] = FromText([str(tmp_path)], language="fr").tasks(wanted, ["SentLen"], SIZES)
+    assert all(s.split()[-1] in ".?!" for s in task.train.sentences)
+    assert not wanted.corpus_used
+    [task] = FromText([str(tmp_path)], tokenized=True).tasks(wanted, ["SentLen"], SIZES)
+    assert any(s.split()[-1][-2:] != " ." for s in task.train.sentences)
+
+
+def test_what_cannot_be_built_is_said_each_time_but_tried_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.conllu").write_text(tiny_treebank(600).replace("|Gender=Fem", "").replace("|Gender=Masc", ""))
+    names = ["BShift", "SubjGender"]
+    source = FromTreebank([str(tmp_path)])
+    line = "SubjGender cannot be built: the treebank has no Gender on any noun as a subject of a main clause"
+    written = []
+    for _ in range(2):
+        tasks = source.tasks(context(TextCorpus(), tmp_path / "cache"), names, SIZES)
+        assert [task.name for task in tasks] == ["BShift"]
+        assert line in capsys.readouterr().err
+        written.append([(path.name, path.stat().st_mtime_ns) for path in (tmp_path / "cache").rglob("*.why")])
+    assert len(written[0]) == 1
+    assert written[0] == written[1]
+    with pytest.raises(InputError, match="none of the tasks can be built; SubjGender: the treebank has no Gender"):
+        source.tasks(context(TextCorpus(), tmp_path / "cache"), ["SubjGender"], SIZES)
+
+
+def test_text_settings_of_files_are_refused_without_files() -> None:
+    with pytest.raises(InputError, match=r"give probes\.paths="):
+        FromText([], language="fr")
+    with pytest.raises(InputError, match=r"probes=ud needs probes\.paths="):
+        FromTreebank([])

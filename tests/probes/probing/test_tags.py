@@ -17,7 +17,7 @@ from tests.probes.probing.tiny_trees import tiny_trees
 SIZES = Sizes(120, 24, 24)
 WORDS = {"capitals", "coordinators", "auxiliaries", "time_nouns", "copulas", "perfect", "quantities"}
 LABELS = re.compile(r"\((?!ROOT)(?=[^\s()])")
-NOT_LABELS = WORDS | {"name", "verb_second", "not_objects"}
+NOT_LABELS = WORDS | {"name", "verb_second", "not_objects", "depths", "dotted"}
 
 
 def toy() -> TagSet:

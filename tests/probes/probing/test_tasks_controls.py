@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -91,7 +92,7 @@ def test_the_order_of_more_trees_than_are_kept_does_not_matter(analyses: dict[st
 
 def test_the_order_of_the_parses_of_a_sentence_does_not_matter(analyses: dict[str, Analysis]) -> None:
     found = list(analyses.values())
-    parses = [s._replace(depth=s.depth % 9 + 4) for s in found]
+    parses = [replace(s, depth=s.depth % 9 + 4) for s in found]
     pool, again = some([*found, *parses]), some([*parses, *found])
     assert (pool.splits, pool.homes) == (again.splits, again.homes)
     assert len(kept := [s.sentence for s in pool.all()]) == len(set(kept))

@@ -1,0 +1,217 @@
+"""Dependency trees in CoNLL-U, the format of Universal Dependencies: ten columns, a blank line after each sentence.
+
+https://universaldependencies.org/format.html
+"""
+
+import re
+import zlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from common.errors import InputError
+from common.text_files import open_packed
+
+COLUMNS = 10
+FILES = (".conllu", ".conllu.gz", ".conllu.bz2")  # taken from a folder
+BLOCK = 1 << 18  # bytes read at a time
+MAX_SENTENCE = 1 << 24  # bytes; bounds the memory for a file without blank lines
+BLANK_LINE = re.compile(rb"\n\r?\n")
+WORD_ID, RANGE_ID, EMPTY_ID = (
+    re.compile(form, re.ASCII) for form in (r"[1-9]\d*", r"([1-9]\d*)-([1-9]\d*)", r"\d+\.\d+")
+)
+
+NumberedRow = tuple[int, list[str]]  # a line with its number: ten columns
+
+
+class Dependent(NamedTuple):
+    """A syntactic word and its relation to its head."""
+
+    form: str
+    part: str  # universal part of speech: NOUN, VERB
+    features: str  # as Case=Acc|Number=Sing, sorted; "" without any
+    head: int  # place of the head in the sentence; -1 for the root
+    relation: str  # with its subtype, as nsubj:pass
+    token: int  # place of the token on the surface that holds this word
+
+    def feature(self, name: str) -> str:
+        """The value of a feature; "" if the word does not have it."""
+        return _features(self.features).get(name, "")
+
+    @property
+    def kind(self) -> str:
+        """The relation without its subtype."""
+        return self.relation.partition(":")[0]
+
+
+class DependencyTree(NamedTuple):
+    """A sentence: the tokens of its surface, and the syntactic words in them (two in French `du`: de, le)."""
+
+    tokens: list[str]
+    words: list[Dependent]
+
+    def root(self) -> int:
+        return next(place for place, word in enumerate(self.words) if word.head < 0)
+
+    def children(self, place: int) -> list[int]:
+        """The dependents of a word, from left to right."""
+        return [child for child, word in enumerate(self.words) if word.head == place]
+
+    def levels(self) -> list[int]:
+        """For each word the number of words on its path to the root, both counted. Raises ValueError for a cycle."""
+        found = [0] * len(self.words)
+        for start in range(len(self.words)):
+            path, at = [], start
+            while at >= 0 and not found[at]:
+                path.append(at)
+                at = self.words[at].head
+                if len(path) > len(self.words):
+                    raise ValueError("the heads form a cycle")
+            above = found[at] if at >= 0 else 0
+            for steps, place in enumerate(reversed(path), start=1):
+                found[place] = above + steps
+        return found
+
+
+class Portion(NamedTuple):
+    """Some whole sentences of a file, not parsed yet."""
+
+    path: Path
+    line: int  # of its first line, from 1
+    text: bytes
+
+
+@lru_cache(maxsize=1 << 14)
+def _features(text: str) -> dict[str, str]:
+    return dict(pair.split("=", 1) for pair in text.split("|")) if text else {}
+
+
+def read_conllu(path: Path) -> Iterator[DependencyTree]:
+    """The sentences of a file, plain, .gz or .bz2. Raises InputError naming file and line."""
+    for portion in portions(path):
+        yield from parse_portion(portion)
+
+
+def conllu_files(path: Path) -> list[Path]:
+    """The file itself, or the CoNLL-U files below a folder, sorted. Raises InputError when there is none."""
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.rglob("*") if file.name.endswith(FILES))
+    if not files:
+        raise InputError(f"{path}: no files there that end in {', '.join(FILES)}; name the files themselves")
+    return files
+
+
+def portions(path: Path) -> Iterator[Portion]:
+    """A file in pieces of about BLOCK bytes that end between sentences: for several processes to parse."""
+    if not path.is_file():
+        raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
+    line, held, empty = 1, b"", True
+    try:
+        with open_packed(path) as file:
+            while block := file.read(BLOCK):
+                held += block
+                ends = [found.end() for found in BLANK_LINE.finditer(held, max(0, len(held) - len(block) - 3))]
+                if ends:
+                    yield Portion(path, line, held[: ends[-1]])
+                    line, held, empty = line + held.count(b"\n", 0, ends[-1]), held[ends[-1] :], False
+                elif len(held) > MAX_SENTENCE:
+                    raise InputError(f"{path}:{line}: no blank line within {MAX_SENTENCE:,} bytes; is this CoNLL-U?")
+    except (EOFError, OSError, zlib.error) as error:
+        raise InputError(f"{path}:{line}: {error}; the file is damaged or not what its name says") from None
+    if held.strip():
+        yield Portion(path, line, held)
+    elif empty:
+        raise InputError(f"{path}: empty; expected sentences in CoNLL-U")
+
+
+def parse_portion(portion: Portion) -> list[DependencyTree]:
+    """The sentences of a portion. Raises InputError naming file and line."""
+    try:
+        text = portion.text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = portion.line + portion.text.count(b"\n", 0, error.start)
+        raise InputError(f"{portion.path}:{at}: not valid UTF-8; convert the file") from None
+    found: list[DependencyTree] = []
+    rows: list[NumberedRow] = []
+    for number, line in enumerate([*text.removeprefix("\ufeff").split("\n"), ""], start=portion.line):
+        if line.startswith("#"):
+            continue
+        if line and not line.isspace():
+            rows.append((number, line.rstrip("\r").split("\t")))
+        elif rows:
+            try:
+                found.append(_checked(_tree(rows), rows[0][0]))
+            except _Wrong as wrong:
+                raise InputError(f"{portion.path}:{wrong.line}: {wrong.what}; fix or remove this sentence") from None
+            rows = []
+    return found
+
+
+class _Wrong(Exception):
+    """What is wrong with a sentence, and on which line."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(what)
+        self.line, self.what = line, what
+
+
+def _tree(rows: list[NumberedRow]) -> DependencyTree:
+    tokens: list[str] = []
+    words: list[Dependent] = []
+    last = 0  # the last word of a token that holds several
+    for line, columns in rows:
+        if len(columns) != COLUMNS:
+            raise _Wrong(line, f"{len(columns)} columns, expected {COLUMNS} between tabs")
+        place, form = columns[0], " ".join(columns[1].split())
+        if not form:
+            raise _Wrong(line, f"word {place} has no form")
+        if WORD_ID.fullmatch(place):
+            if place != str(len(words) + 1):
+                raise _Wrong(line, f"word {place[:20]} where {len(words) + 1} is expected")
+            if len(words) >= last:
+                tokens.append(form)
+            words.append(_word(line, columns, form, len(tokens) - 1))
+        elif spans := RANGE_ID.fullmatch(place):
+            if last > len(words) or spans[1] != str(len(words) + 1) or not len(words) < int(spans[2][:9]) <= len(rows):
+                raise _Wrong(line, f"token {place[:20]} does not begin with word {len(words) + 1}, or does not end")
+            last = int(spans[2])
+            tokens.append(form)
+        elif not EMPTY_ID.fullmatch(place):  # empty nodes belong to the enhanced graph, not to the tree
+            raise _Wrong(line, f"{place[:20]!r} is not the number of a word, a token or an empty node")
+    if last > len(words):
+        raise _Wrong(rows[0][0], f"a token ends with word {last}, but there are {len(words)}")
+    return DependencyTree(tokens, words)
+
+
+def _word(line: int, columns: list[str], form: str, token: int) -> Dependent:
+    _, _, _, part, _, features, head, relation, _, _ = columns
+    if len(f"{part}{features}{relation}".split()) != 1:
+        raise _Wrong(line, "a space in a part of speech, a feature or a relation")
+    if not head.isascii() or not head.isdigit() or len(head) > 9:
+        raise _Wrong(line, f"{head[:20]!r} is not the number of a head")
+    try:
+        _features(features := "" if features == "_" else features)
+    except ValueError:
+        raise _Wrong(line, f"features {features[:40]!r}, expected Name=Value|Name=Value or _") from None
+    return Dependent(form, part, features, int(head) - 1, relation, token)
+
+
+def _checked(tree: DependencyTree, line: int) -> DependencyTree:
+    """The tree. Raises _Wrong unless it has one root, all heads are words, and nothing depends on itself."""
+    words = tree.words
+    if not words:
+        raise _Wrong(line, "no words between two blank lines")
+    for word in words:
+        if word.head >= len(words):
+            raise _Wrong(line, f"{word.form[:20]!r} depends on word {word.head + 1}, but there are {len(words)}")
+    if (roots := sum(word.head < 0 for word in words)) != 1:
+        raise _Wrong(line, f"{roots} roots in a sentence, expected one")
+    if len(words) > 1 and all(word.form == "_" for word in words):
+        raise _Wrong(line, "every word is _: the text is withheld; merge it as the treebank's README says")
+    try:
+        tree.levels()
+    except ValueError as error:
+        raise _Wrong(line, str(error)) from None
+    return tree

@@ -1,0 +1,76 @@
+"""The dependency trees of GUM, from its coreference files to CoNLL-U.
+
+python -m datamodules.trees.gum FOLDER OUT.conllu      FOLDER has *.docs.jsonl and *.coref.jsonl, packed or not
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from common.command_line import Command, run
+from common.errors import InputError
+from common.files import atomic_write
+from common.text_files import read_json_lines
+
+COMMAND = Command(
+    "python -m datamodules.trees.gum FOLDER OUT.conllu",
+    "Write the dependency trees of GUM, which its coreference files have, as CoNLL-U.",
+    place="FOLDER OUT.conllu",
+    meaning="the folder with *.docs.jsonl and *.coref.jsonl, plain or .gz; and the file that gets the trees",
+    least=2,
+    most=2,
+)
+
+
+def sentences(folder: Path) -> Iterator[str]:
+    """The sentences of all documents in CoNLL-U. Raises InputError naming file and line."""
+    documents = (record for path in _files(folder, "docs") for _, record in read_json_lines(path))
+    texts = {record.get("id"): record.get("sentences") or [] for record in documents}
+    for path in _files(folder, "coref"):
+        for number, record in read_json_lines(path):
+            try:
+                yield from list(_document(record, texts[record["id"]]))
+            except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+                raise InputError(f"{path}:{number}: tokens without sentences of *.docs.jsonl; is this GUM?") from None
+
+
+def _document(record: dict[str, Any], texts: list[str]) -> Iterator[str]:
+    names = ("lemma", "upos", "xpos", "feats", "head", "deprel")
+    rows = list(zip(*(record["tokens"][name] for name in names), strict=True))
+    begin = 0
+    for number, text in enumerate(texts):
+        forms = text.split()
+        lines = [f"# sent_id = {record['id']}-{number}"]
+        for place, (form, row) in enumerate(zip(forms, rows[begin : begin + len(forms)], strict=True), start=1):
+            lemma, upos, xpos, features, head, relation = row
+            above = head - begin if head else 0
+            lines.append(
+                "\t".join([str(place), form, lemma, upos, xpos, features or "_", str(above), relation, "_", "_"])
+            )
+        yield "\n".join(lines) + "\n\n"
+        begin += len(forms)
+
+
+def _files(folder: Path, kind: str) -> list[Path]:
+    found = sorted(path for path in folder.glob(f"*.{kind}.jsonl*") if path.name.endswith((".jsonl", ".jsonl.gz")))
+    if not found:
+        raise InputError(f"{folder}: no *.{kind}.jsonl or *.{kind}.jsonl.gz; give the folder of GUM")
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """The command line; the exit status."""
+
+    def work(given: SimpleNamespace) -> None:
+        folder, target = map(Path, given.given)
+        with atomic_write(target) as file:
+            written = sum(bool(file.write(text)) for text in sentences(folder))
+        print(f"{written:,} sentences in {target}")
+
+    return run(COMMAND, arguments, work, lambda given: given.given[1])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

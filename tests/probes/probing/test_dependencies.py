@@ -1,0 +1,322 @@
+"""What the tasks see in a dependency tree, worked by hand, and the controls of the tasks that are built from it."""
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from datamodules.trees import conllu as conllu_file
+from datamodules.trees.conllu import Portion, parse_portion
+from probes.classification import Classification
+from probes.probing.build.all_tasks import BuiltTasks
+from probes.probing.build.analysis import Analysis, Target
+from probes.probing.build.coordination import invert
+from probes.probing.build.dependencies import (
+    analyse_dependencies,
+    analyse_dependency,
+    analyse_treebank,
+    portions_of,
+)
+from probes.probing.build.pool import Pool, Sizes, gather, homes_in_splits
+from probes.probing.build.universal import MARKED, UD_TASKS, UNIVERSAL, build_universal, in_its_language
+from tests.probes.probing.tiny_treebank import conllu, tiny_treebank
+
+SIZES = Sizes(240, 60, 60)
+DATA = Path(__file__).parents[4] / "shared" / "data"
+
+
+def sentence(text: str) -> Analysis:
+    """Words as form/PART/head/relation/features, heads from 1."""
+    lines = []
+    for word in text.split():
+        form, part, head, relation, *features = word.split("/")
+        lines.append((form, part, "|".join(features), int(head), relation))
+    return one(conllu(lines))
+
+
+def one(text: str) -> Analysis:
+    [tree] = parse_portion(Portion(Path("a.conllu"), 1, text.encode()))
+    found = analyse_dependency(tree)
+    assert found is not None
+    return found
+
+
+SEES = (
+    "Sie/PRON/2/nsubj sieht/VERB/0/root/Mood=Ind/Number=Sing/Person=3/Tense=Pres/VerbForm=Fin die/DET/5/det "
+    "alten/ADJ/5/amod Häuser/NOUN/2/obj/Case=Acc/Gender=Neut/Number=Plur am/ADP/7/case "
+    "Morgen/NOUN/2/obl ./PUNCT/2/punct"
+)
+LABELS = {  # tense, subject, object, other classes
+    SEES: (("Pres", "sieht"), None, ("Plur", "häuser"), {"Mood": "Ind", "SubjPerson": "3", "ObjCase": "Acc"}),
+    # the auxiliary is the finite verb, and a noun as a subject has number and gender
+    "Der/DET/2/det Hund/NOUN/4/nsubj/Gender=Masc/Number=Sing hat/AUX/4/aux/Tense=Pres/VerbForm=Fin "
+    "geschlafen/VERB/0/root/VerbForm=Part ./PUNCT/4/punct": (
+        *[("Pres", "hat"), ("Sing", "hund"), None],
+        {"SubjGender": "Masc"},
+    ),
+    # a copula makes a noun a clause; the passive has no object; a language without VerbForm
+    "Ev/NOUN/2/nsubj/Number=Sing büyük/ADJ/0/root idi/AUX/2/cop/Tense=Past çok/ADV/2/advmod ./PUNCT/2/punct": (
+        *[("Past", "idi"), ("Sing", "ev"), None],
+        {},
+    ),
+    # coordinated clauses, subjects and objects have no classes; an infinitive is not finite
+    "a/NOUN/2/nsubj/Number=Sing b/VERB/0/root/Tense=Past/VerbForm=Fin c/CCONJ/4/cc d/VERB/2/conj e/NOUN/4/obj": (
+        *[None, ("Sing", "a"), None],
+        {},
+    ),
+    "a/NOUN/4/nsubj/Number=Sing c/CCONJ/3/cc e/NOUN/1/conj b/VERB/0/root/VerbForm=Inf d/PROPN/4/obj/Number=Sing": (
+        *[None, None, None],
+        {},
+    ),
+    # two values at a time are none
+    "a/NOUN/2/nsubj/Number=Plur,Sing b/VERB/0/root/Tense=Past c/X/2/dep d/X/2/dep e/X/2/dep": (
+        *[("Past", "b"), None, None],
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), LABELS.items(), ids=range(len(LABELS)))
+def test_classes_come_from_features_and_relations(text: str, expected: tuple) -> None:
+    found = sentence(text)
+    *targets, features = expected
+    assert [found.tense, found.subject, found.object] == [t and Target(*t) for t in targets]
+    assert dict(found.features) == features
+
+
+def test_depth_counts_words_from_the_root_and_tags_have_the_features_of_nouns_and_verbs() -> None:
+    found = sentence(SEES)
+    assert (found.depth, found.length) == (3, 8)
+    assert found.tags.split()[2:5] == ["DET", "ADJ", "NOUN|Case=Acc|Gender=Neut|Number=Plur"]
+
+
+@pytest.mark.parametrize(
+    ("text", "top"),
+    [
+        (SEES, "nsubj_root_obj_obl_."),
+        # function words, adverbs and commas are left out; parts of one kind next to each other count once
+        (
+            "Morgens/ADV/4/advmod ,/PUNCT/4/punct a/NOUN/4/obl b/VERB/0/root c/NOUN/4/obl d/NOUN/4/obl !/PUNCT/4/punct",
+            "obl_root_obl_.",
+        ),
+        (
+            "a/NOUN/3/nsubj wird/AUX/3/aux b/VERB/0/root c/NOUN/3/obl:arg ./PUNCT/3/punct »/PUNCT/3/punct",
+            "nsubj_root_obl_MARK",
+        ),
+    ],
+)
+def test_the_top_is_the_root_and_the_parts_of_its_clause(text: str, top: str) -> None:
+    assert sentence(text).top == top
+
+
+def test_tokens_of_several_words_and_words_of_several_tokens_are_as_an_encoder_reads_them() -> None:
+    found = one(
+        "1\tIl\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tparle\t_\tVERB\t_\tTense=Pres\t0\troot\t_\t_\n"
+        "3-4\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n3\tde\t_\tADP\t_\t_\t5\tcase\t_\t_\n4\tle\t_\tDET\t_\t_\t5\tdet\t_\t_\n"
+        "5\tlac\t_\tNOUN\t_\tNumber=Sing\t2\tobj\t_\t_\n6\t10 000\t_\tNUM\t_\t_\t5\tnummod\t_\t_\n\n"
+    )
+    assert found.sentence == "Il parle du lac 10 000"
+    assert found.tags.split() == ["PRON", "VERB|Tense=Pres", "ADP+DET", "NOUN|Number=Sing", "NUM", "NUM"]
+    assert found.object == Target("Sing", "lac")
+
+
+TWO = (
+    "Anna/PROPN/2/nsubj kam/VERB/0/root ,/PUNCT/6/punct und/CCONJ/6/cc Hunde/NOUN/6/nsubj bellten/VERB/2/conj "
+    "laut/ADV/6/advmod ./PUNCT/2/punct"
+)
+
+
+def test_two_clauses_change_places_around_the_conjunction() -> None:
+    found = sentence(TWO)
+    assert found.clauses == (0, 2, 4, 7)
+    assert invert(found, UNIVERSAL._replace(names=frozenset({"PROPN"}))) == "Hunde bellten laut , und Anna kam ."
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Hunde/NOUN/6/nsubj", "Hunde/NOUN/6/obj"),  # no subject of its own
+        ("bellten/VERB/", "bellten/NOUN/"),  # not a clause
+        ("laut/ADV/6/advmod", "laut/ADV/2/advmod"),  # the last word belongs to the first clause
+        ("./PUNCT", '"/PUNCT'),  # a quotation mark
+        ("laut/ADV", "oder/CCONJ"),  # two conjunctions
+    ],
+)
+def test_other_coordinations_are_not_inverted(old: str, new: str) -> None:
+    assert sentence(TWO.replace(old, new)).clauses is None
+
+
+def pool_of(text: str) -> Pool:
+    trees = parse_portion(Portion(Path("a.conllu"), 1, text.encode()))
+    return in_its_language(gather(analyse_dependencies(trees), Sizes(8, 1, 1), 0, UNIVERSAL))
+
+
+def test_which_words_always_have_capitals_is_found_in_the_text() -> None:
+    german = conllu([("Der", "DET", "", 2, "det"), ("Hund", "NOUN", "Number=Sing", 3, "nsubj"), *LATER])
+    english = conllu([("A", "DET", "", 2, "det"), ("dog", "NOUN", "Number=Sing", 3, "nsubj"), *LATER])
+    assert pool_of(german).tags.names == {"NOUN|Number=Sing"}
+    assert pool_of(english).tags.names == frozenset()
+    assert pool_of(english).tags.capitals == {"I"}
+    assert pool_of(english).tags.replaced == {"NOUN|Number=Sing", "VERB|"}
+
+
+LATER = [
+    ("runs", "VERB", "", 0, "root"),
+    ("and", "CCONJ", "", 3, "cc"),
+    ("I", "PRON", "", 3, "dep"),
+    ("it", "PRON", "", 3, "dep"),
+]
+
+
+@pytest.fixture(scope="module")
+def analyses() -> list[Analysis]:
+    trees = parse_portion(Portion(Path("a.conllu"), 1, tiny_treebank(3000).encode()))
+    return list(analyse_dependencies(trees))
+
+
+@pytest.fixture(scope="module")
+def built(analyses: list[Analysis]) -> BuiltTasks:
+    return build_universal(analyses, SIZES)
+
+
+def task(built: BuiltTasks, name: str) -> Classification:
+    return next(task for task in built.tasks if task.name == name)
+
+
+def test_every_task_is_built_where_a_language_marks_everything(built: BuiltTasks) -> None:
+    assert built.lacking == {}
+    assert [task.name for task in built.tasks] == list(UD_TASKS)
+    assert built.split_overlap() == 0
+
+
+@pytest.mark.parametrize("name", UD_TASKS)
+def test_classes_are_balanced_and_no_sentence_is_there_twice(built: BuiltTasks, name: str) -> None:
+    found = task(built, name)
+    for split in found.parts:
+        counts = np.bincount(split.gold, minlength=len(found.classes))
+        assert counts.max() - counts.min() <= 1
+        assert len(set(split.sentences)) == len(split.sentences)
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_no_target_form_is_in_two_splits(built: BuiltTasks, name: str) -> None:
+    endings = {"Tense": ("ta", "sa"), "Mood": ("ta", "sa"), "SubjPerson": ("ta", "sa")}
+    assert built.controls[name]["target forms in two splits"] == 0
+    if name in endings:  # verbs of main clauses, found by their endings: each in the sentences of one split
+        verbs = [
+            {w for s in split.sentences for w in s.split() if set(endings[name]) & {w[-2:], w[-3:-1]}}
+            for split in task(built, name).parts
+        ]
+        assert all(verbs)
+    assert built.controls[name]["target forms in train"] > 3
+
+
+def test_depth_does_not_depend_on_length(built: BuiltTasks) -> None:
+    depth = task(built, "TreeDepth")
+    for split in depth.parts:
+        rows = list(zip(split.sentences, split.gold, strict=True))
+        lengths = [Counter(len(s.split()) for s, c in rows if c == label) for label in range(len(depth.classes))]
+        assert all(counts == lengths[0] for counts in lengths)
+
+
+@pytest.mark.parametrize("name", ["BShift", "SOMO", "CoordInv"])
+def test_no_changed_sentence_is_there_with_its_original(built: BuiltTasks, name: str) -> None:
+    assert built.controls[name]["sentences in both forms"] == 0
+
+
+def test_what_replaces_a_word_agrees_with_the_others(built: BuiltTasks, analyses: list[Analysis]) -> None:
+    tags = {word: tag for s in analyses for word, tag in zip(s.words, s.tags.split(), strict=True)}
+    patterns = {" ".join([tags.get(word.lower(), tags[word]) for word in s.words]) for s in analyses}
+    somo = task(built, "SOMO")
+    changed = [s for s, c in zip(somo.test.sentences, somo.test.gold, strict=True) if somo.classes[c] == "C"]
+    assert changed
+    assert all(" ".join([tags.get(w.lower(), tags[w]) for w in s.split()]) in patterns for s in changed)
+
+
+def test_a_task_that_cannot_be_built_says_why_and_the_others_are_built() -> None:
+    plain = tiny_treebank(600).replace("Gender=Fem|", "").replace("Gender=Masc|", "").replace("Mood=Cnd", "Mood=Ind")
+    trees = parse_portion(Portion(Path("a.conllu"), 1, plain.encode()))
+    built = build_universal(analyse_dependencies(trees), Sizes(60, 12, 12), ["BShift", "SubjGender", "Mood"])
+    assert [task.name for task in built.tasks] == ["BShift"]
+    assert built.lacking == {
+        "SubjGender": "the treebank has no Gender on any noun as a subject of a main clause",
+        "Mood": "the treebank has only Mood=Ind on any finite verb of a main clause",
+    }
+
+
+def written(folder: Path, **texts: str) -> list[Path]:
+    paths = [folder / f"x_y-ud-{name}.conllu" for name in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        path.write_text(text)
+    return paths
+
+
+def test_the_splits_of_a_treebank_are_kept_and_a_repeated_sentence_is_in_the_last(tmp_path: Path) -> None:
+    texts = {name: tiny_treebank(count, seed) for seed, (name, count) in enumerate(SPLITS.items())}
+    repeated = tiny_treebank(60, seed=2)
+    paths = written(tmp_path, train=texts["train"] + repeated, dev=texts["dev"] + repeated, test=texts["test"])
+    analyses = list(analyse_treebank(portions_of(paths)))
+    built = build_universal(analyses, Sizes(120, 30, 30))
+    home = {s.sentence: s.split for s in analyses}
+    last = {s.sentence for s in analyses if s.split == 2}
+    changed = {"BShift", "SOMO", "CoordInv"}
+    for found in built.tasks:
+        for split, part in enumerate(found.parts):
+            for s in part.sentences:
+                assert (home[s] == split or s in last) if found.name not in changed else home.get(s, split) == split
+    assert built.split_overlap() == 0
+    assert {built.controls[name]["target forms in two splits"] for name in MARKED if name in built.controls} == {0}
+
+
+SPLITS = {"train": 800, "dev": 250, "test": 250}
+
+
+@pytest.mark.parametrize("names", [["train", "dev"], ["test"], ["train", "dev", "dev"]])
+def test_without_files_of_all_three_splits_sentences_are_drawn(tmp_path: Path, names: list[str]) -> None:
+    paths = written(tmp_path, **dict.fromkeys(names, tiny_treebank(3)))
+    assert {found.split for found in portions_of(paths)} == {None}
+
+
+def test_the_cores_that_read_a_treebank_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conllu_file, "BLOCK", 10_000)
+    [path] = written(tmp_path, test=tiny_treebank(200))
+    found = []
+    for cores in (1, 2):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, n=cores: range(n))
+        found.append(list(analyse_treebank(portions_of([path]))))
+    assert found[0] == found[1]
+    assert len(list(portions_of([path]))) > 1
+
+
+COUNTS = st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(*[st.integers(0, 9)] * 3), min_size=1)
+
+
+@given(COUNTS)
+@settings(max_examples=50, deadline=None)
+def test_a_form_is_in_one_split_in_which_it_occurs(counts: dict[str, tuple[int, ...]]) -> None:
+    targets = [
+        (Target("x", form), split) for form, held in counts.items() for split, n in enumerate(held) for _ in range(n)
+    ]
+    homes = homes_in_splits(targets, Sizes(20, 5, 5))
+    assert homes.keys() == {target.form for target, _ in targets}
+    assert all(counts[form][home] for form, home in homes.items())
+
+
+def test_frequent_forms_do_not_all_go_to_one_split() -> None:
+    targets = [
+        (Target("x", form), split) for form in "abcdef" for split, n in enumerate((40, 10, 10)) for _ in range(n)
+    ]
+    assert Counter(homes_in_splits(targets, Sizes(400, 100, 100)).values()) == {0: 2, 1: 2, 2: 2}
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="no treebanks here")
+def test_a_real_treebank_gives_tasks_and_reasons() -> None:
+    files = sorted((DATA / "ud" / "hu_szeged").glob("*.gz"))
+    built = build_universal(analyse_treebank(portions_of(files)), Sizes(300, 60, 100))
+    assert {"SentLen", "WC", "TreeDepth", "BShift", "Tense", "SubjNum", "SOMO"} <= {task.name for task in built.tasks}
+    assert built.lacking["ObjCase"] == "the treebank has only Case=Acc on any noun as an object of a main clause"
+    assert built.split_overlap() == 0
