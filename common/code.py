@@ -25,14 +25,14 @@ def code_of(made: Callable[..., Any]) -> str:
     """
     while isinstance(made, partial):
         made = made.func
-    if not (inspect.isroutine(made) or inspect.isclass(made)):
+    if not inspect.isroutine(made) and not isinstance(made, type):
         made = type(made)  # of an object that can be called
     try:
         source = inspect.getsourcefile(inspect.unwrap(made))
     except TypeError:  # built in, or typed into an interpreter
         source = None
     if source is None or not Path(source).is_file():
-        return getattr(made, "__qualname__", type(made).__qualname__)
+        return str(getattr(made, "__qualname__", type(made).__qualname__))
     files = imported_by(Path(source).absolute())
     return sha256("".join(sorted(_hash(path, _changed(path)) for path in files)).encode()).hexdigest()[:8]
 
