@@ -42,7 +42,9 @@ def order(texts: Iterable[SourceText], seed: int, size: int = 5) -> Draft:
             else:
                 excluded["contexts with all sentences the same"] += 1
     kinds = list(whole) or ["narration"]
-    return Draft([suite for kind in kinds for suite in _suites(kind, whole.get(kind, []), context.get(kind, []))], excluded)
+    return Draft(
+        [suite for kind in kinds for suite in _suites(kind, whole.get(kind, []), context.get(kind, []))], excluded
+    )
 
 
 def _suites(kind: str, whole: list[DraftPair], context: list[DraftPair]) -> list[TestSuite]:

@@ -105,7 +105,9 @@ def _opening_and_later(document: PlainDocument) -> tuple[list[str], list[str]]:
     return distinct[0], distinct[1]
 
 
-def _windows(documents: list[PlainDocument], length: int, chance: Random, taken: set[str]) -> list[tuple[PlainDocument, list[str]]]:
+def _windows(
+    documents: list[PlainDocument], length: int, chance: Random, taken: set[str]
+) -> list[tuple[PlainDocument, list[str]]]:
     """Consecutive sentences of a section, no sentence in two windows, in random order."""
     found, seen = [], set[str]()
     usable = _usable(taken)

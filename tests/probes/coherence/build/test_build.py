@@ -367,7 +367,9 @@ def test_help_names_every_phenomenon(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_twins_are_drawn_together(tmp_path: Path) -> None:
     stories = [[f"Word{n} a{m}." for m in range(5)] for n in range(8)]
-    source = written(tmp_path / "s.jsonl", "\n".join(json.dumps({"id": n, "sentences": s}) for n, s in enumerate(stories)))
+    source = written(
+        tmp_path / "s.jsonl", "\n".join(json.dumps({"id": n, "sentences": s}) for n, s in enumerate(stories))
+    )
     arguments = ["phenomenon=cloze", f"source={source}", f"out={tmp_path / 'cloze'}", "items=5"]
     assert command(arguments) == 0
     suite = read_suite(tmp_path / "cloze" / "story_cloze.json")

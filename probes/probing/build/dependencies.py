@@ -1,0 +1,222 @@
+"""The properties of a dependency tree that the probing tasks use."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from common.processes import parallel_map
+from datamodules.trees.conllu import DependencyTree, Portion, parse_portion, portions
+from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target
+from probes.probing.build.pool import Sizes
+from probes.probing.build.writing import is_mark, is_word
+
+MARK = "MARK"  # our tag of quotation marks and brackets
+FULL_STOP = "."  # our label of the last punctuation mark of a sentence
+PARTS = ("nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp", "obl", "advcl", "conj", "parataxis")  # of a clause
+SPLIT_IN_NAME = re.compile(r"(?:^|[-_.])(train|dev|test)[-_.]")  # as in en_ewt-ud-train.conllu
+OPEN_CLASS = ("NOUN", "VERB")  # parts of speech that SOMO replaces: their tags have features
+
+
+class SplitPortion(NamedTuple):
+    """A portion of a file, and the split of the file where its treebank has splits."""
+
+    portion: Portion
+    split: int | None
+
+
+def portions_of(files: Sequence[Path]) -> Iterator[SplitPortion]:
+    """All files of a treebank in portions, with their splits where there are files of all three."""
+    named = [SPLIT_IN_NAME.search(file.name) for file in files]
+    splits = [Sizes._fields.index(found[1]) if found else None for found in named]
+    whole = set(splits) == set(range(len(Sizes._fields)))
+    for file, split in zip(files, splits, strict=True):
+        for portion in portions(file):
+            yield SplitPortion(portion, split if whole else None)
+
+
+def analyse_treebank(given: Iterable[SplitPortion]) -> Iterator[Analysis]:
+    """Analyse all sentences of usable length, in order, on all cores. Raises InputError naming a place."""
+    return chain.from_iterable(parallel_map(_analyses, given, chunk=1))
+
+
+def analyse_dependencies(trees: Iterable[DependencyTree]) -> Iterator[Analysis]:
+    """The same for trees that are in memory."""
+    return (found for tree in trees if (found := analyse_dependency(tree)))
+
+
+def _analyses(given: SplitPortion) -> list[Analysis]:
+    found = map(partial(analyse_dependency, split=given.split), parse_portion(given.portion))
+    return [s for s in found if s]
+
+
+class _Sentence:
+    """A tree with what is asked of it more than once."""
+
+    def __init__(self, tree: DependencyTree) -> None:
+        self.tree, self.words = tree, tree.words
+        self.below: list[list[int]] = [[] for _ in tree.words]
+        for place, word in enumerate(tree.words):
+            if word.head >= 0:
+                self.below[word.head].append(place)
+        self.pieces = [token.split(" ") for token in tree.tokens]  # a token such as "10 000" is two for an encoder
+        self.tags = [_tag(tree, held) for held in _by_token(tree)]
+
+    def children(self, place: int, *kinds: str) -> list[int]:
+        """The dependents of a word with one of these relations."""
+        return [child for child in self.below[place] if self.words[child].kind in kinds]
+
+    def form(self, place: int) -> str:
+        """The token of a word as the encoder reads it, in lower case."""
+        return self.tree.tokens[self.words[place].token].lower()
+
+
+def _by_token(tree: DependencyTree) -> list[list[int]]:
+    """The words of each token."""
+    held: list[list[int]] = [[] for _ in tree.tokens]
+    for place, word in enumerate(tree.words):
+        held[word.token].append(place)
+    return held
+
+
+def _tag(tree: DependencyTree, held: Sequence[int]) -> str:
+    """The part of speech of a token; nouns and verbs with their features, so that what replaces them agrees."""
+    if len(held) == 1 and tree.words[held[0]].part in ("PUNCT", "SYM"):
+        return MARK if is_mark(tree.tokens[tree.words[held[0]].token]) else tree.words[held[0]].part
+    words = [tree.words[place] for place in held]
+    return "+".join(f"{w.part}|{w.features}" if w.part in OPEN_CLASS else w.part for w in words)
+
+
+def analyse_dependency(tree: DependencyTree, split: int | None = None) -> Analysis | None:
+    """The properties of a dependency tree; None if its length is out of range."""
+    s = _Sentence(tree)
+    if not SHORTEST <= sum(map(len, s.pieces)) <= LONGEST:
+        return None
+    root = tree.root()
+    verb, subject, object_ = _finite_verb(s, root), _subject(s, root), _object(s, root)
+    features = {
+        "Mood": _value(s, verb, "Mood"),
+        "SubjPerson": _value(s, verb, "Person"),
+        "SubjGender": _value(s, subject, "Gender"),
+        "ObjCase": _value(s, object_, "Case"),
+    }
+    return Analysis(
+        sentence=" ".join(chain.from_iterable(s.pieces)),
+        tags=" ".join(tag for tag, pieces in zip(s.tags, s.pieces, strict=True) for _ in pieces),
+        depth=max(tree.levels()),
+        top=_top(s, root),
+        tense=_target(s, verb, "Tense", "Mood", "Person"),
+        subject=_target(s, subject, "Number", "Gender"),
+        object=_target(s, object_, "Number", "Case"),
+        clauses=_clauses(s, root),
+        features=tuple((name, value) for name, value in features.items() if value),
+        split=split,
+    )
+
+
+def _value(s: _Sentence, place: int | None, feature: str) -> str:
+    """The value of a feature; "" where the word has several at a time."""
+    value = "" if place is None else s.words[place].feature(feature)
+    return "" if "," in value else value
+
+
+def _target(s: _Sentence, place: int | None, *features: str) -> Target | None:
+    """The form of a word that has one of the features, with the value of the first."""
+    if place is None or not any(_value(s, place, feature) for feature in features):
+        return None
+    return Target(_value(s, place, features[0]), s.form(place))
+
+
+def _finite_verb(s: _Sentence, root: int) -> int | None:
+    """The finite verb of the main clause: an auxiliary or copula, else the root. None where clauses are coordinated."""
+    if s.children(root, "conj"):
+        return None
+    helping = [child for child in s.children(root, "aux", "cop") if _is_finite(s, child)]
+    if helping:
+        return helping[0]
+    return root if s.words[root].part in ("VERB", "AUX") and _is_finite(s, root) else None
+
+
+def _is_finite(s: _Sentence, place: int) -> bool:
+    """By VerbForm; where a language does not mark it, by Tense or Mood."""
+    word = s.words[place]
+    form = word.feature("VerbForm")
+    return form == "Fin" if form else bool(word.feature("Tense") or word.feature("Mood"))
+
+
+def _common_noun(s: _Sentence, places: Sequence[int]) -> int | None:
+    """The only one of these words, if it is a common noun and not coordinated."""
+    if len(places) != 1 or s.words[places[0]].part != "NOUN" or s.children(places[0], "conj"):
+        return None
+    return places[0] if is_word(s.form(places[0])) else None
+
+
+def _subject(s: _Sentence, root: int) -> int | None:
+    return _common_noun(s, s.children(root, "nsubj"))
+
+
+def _object(s: _Sentence, root: int) -> int | None:
+    """The direct object of the main verb; a passive or a copula has none."""
+    return None if s.children(root, "conj") else _common_noun(s, s.children(root, "obj"))
+
+
+def _top(s: _Sentence, root: int) -> str:
+    """The root and the parts of its clause from left to right; parts of one kind next to each other count once."""
+    labels: list[str] = []
+    for place in sorted([root, *s.below[root]]):
+        word = s.words[place]
+        label = "root" if place == root else word.kind
+        if label == "punct" and s.tags[word.token] == MARK:
+            labels.append(MARK)
+        elif label == "punct" and word.token == len(s.tags) - 1:
+            labels.append(FULL_STOP)
+        elif label in ("root", *PARTS) and label not in labels[-1:]:
+            labels.append(label)
+    return "_".join(labels)
+
+
+def _clauses(s: _Sentence, root: int) -> Clauses | None:
+    """Two clauses, each with a subject of its own, around the only conjunction; no quotation marks or brackets."""
+    second = s.children(root, "conj")
+    if len(second) != 1 or MARK in s.tags or sum(word.part == "CCONJ" for word in s.words) != 1:
+        return None
+    link = s.children(second[0], "cc")
+    if len(link) != 1 or not all(_is_clause(s, place) for place in (root, second[0])):
+        return None
+    inside = _descendants(s, second[0])
+    tokens = [s.words[place].token for place in sorted(inside)]
+    linking = s.words[link[0]].token
+    begin2, end2 = linking + 1, _without_marks(s, max(tokens) + 1)
+    end = _without_marks(s, min(tokens))
+    unbroken = set(range(min(tokens), max(tokens) + 1)) == set(tokens)
+    over = _without_marks(s, len(s.tags)) == end2
+    before = all(s.tags[at] == "PUNCT" for at in range(end, linking))  # nothing but a comma before the conjunction
+    if not (unbroken and over and before and 0 < end and begin2 < end2) or s.tags[0] == "PUNCT":
+        return None
+    starts = [0]
+    for pieces in s.pieces:
+        starts.append(starts[-1] + len(pieces))
+    return Clauses(0, starts[end], starts[begin2], starts[end2])
+
+
+def _is_clause(s: _Sentence, place: int) -> bool:
+    verbal = s.words[place].part in ("VERB", "AUX") or s.children(place, "cop")
+    return bool(verbal and s.children(place, "nsubj", "csubj"))
+
+
+def _descendants(s: _Sentence, place: int) -> set[int]:
+    found, waiting = {place}, [place]
+    while waiting:
+        below = s.below[waiting.pop()]
+        found.update(below)
+        waiting += below
+    return found
+
+
+def _without_marks(s: _Sentence, end: int) -> int:
+    """The end of a stretch of tokens, without the punctuation at its end."""
+    while end > 0 and s.tags[end - 1] == "PUNCT":
+        end -= 1
+    return end

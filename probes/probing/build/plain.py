@@ -1,0 +1,44 @@
+"""The probing tasks that need no grammar, from plain sentences of any language."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from common.processes import parallel_map
+from probes.probing.build.all_tasks import NO_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks
+from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis
+from probes.probing.build.dependencies import MARK
+from probes.probing.build.pool import Sizes, gather
+from probes.probing.build.universal import UNIVERSAL
+from probes.probing.build.word_order import far_swap, word_order
+from probes.probing.build.writing import has_letters, is_mark
+
+TEXT_TASKS: dict[str, TaskBuilder] = {
+    **{name: TASKS[name] for name in ("SentLen", "WC", "BShift")},
+    "FarSwap": far_swap,
+    "WordOrder": word_order,
+}
+
+
+def build_plain(
+    sentences: Iterable[str],
+    sizes: Sizes,
+    names: Sequence[str] = tuple(TEXT_TASKS),
+    seed: int = 0,
+    own: Mapping[str, TaskBuilder] = NO_TASKS,
+) -> BuiltTasks:
+    """Build the named tasks from tokenised sentences. Those that cannot be built are listed in `lacking`."""
+    pool = gather(analyse_sentences(sentences), sizes, seed, UNIVERSAL._replace(name="text"))
+    return draw_tasks(pool, TEXT_TASKS | dict(own), sizes, names, partly=True)
+
+
+def analyse_sentences(sentences: Iterable[str]) -> Iterator[Analysis]:
+    """Analyse all sentences of usable length, in order, on all cores."""
+    return (found for found in parallel_map(analyse_sentence, sentences) if found)
+
+
+def analyse_sentence(sentence: str) -> Analysis | None:
+    """The properties of a tokenised sentence; None if its length is out of range."""
+    words = sentence.split()
+    if not SHORTEST <= len(words) <= LONGEST:
+        return None
+    tags = [MARK if is_mark(word) else "WORD" if has_letters(word) else "PUNCT" for word in words]
+    return Analysis(" ".join(words), " ".join(tags), 0, "", None, None, None, None)

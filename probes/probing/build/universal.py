@@ -1,0 +1,101 @@
+"""The probing tasks of a treebank of Universal Dependencies, in any language."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+
+from common.errors import InputError
+from probes.probing.build.all_tasks import NO_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks
+from probes.probing.build.analysis import Analysis
+from probes.probing.build.dependencies import MARK, OPEN_CLASS
+from probes.probing.build.pool import Pool, Sizes, gather
+from probes.probing.build.sampling import TaskDraft
+from probes.probing.build.syntax import top_constituents
+from probes.probing.build.tags import TagSet
+from probes.probing.build.targets import by_target
+
+UNIVERSAL = TagSet(  # what the treebank itself does not say is found in its sentences, by `in_its_language`
+    name="ud",
+    clause="",
+    coordination="",
+    predicates=frozenset(),
+    verb_second=False,
+    conjunctions=frozenset({"CCONJ"}),
+    coordinators=frozenset(),
+    names=frozenset(),
+    capitals=frozenset(),
+    full_stop=".",
+    punctuation=frozenset({"PUNCT", "SYM", MARK}),
+    quotes=frozenset({MARK}),
+    hanging=frozenset(),
+    replaced=frozenset(),
+    depths=(2, 9),
+)
+MARKED = {  # a task, the word that it asks about, and the feature of its classes
+    "Tense": ("finite verb", "tense", "Tense"),
+    "SubjNum": ("noun as a subject", "subject", "Number"),
+    "ObjNum": ("noun as an object", "object", "Number"),
+    "SubjGender": ("noun as a subject", "subject", "Gender"),
+    "SubjPerson": ("finite verb", "tense", "Person"),
+    "ObjCase": ("noun as an object", "object", "Case"),
+    "Mood": ("finite verb", "tense", "Mood"),
+}
+
+
+def marked(name: str, pool: Pool, sizes: Sizes) -> TaskDraft:
+    """A task of MARKED. Raises InputError if the treebank does not have two values of its feature."""
+    word, target, feature = MARKED[name]
+    own = "" if feature in ("Tense", "Number") else name  # the label of the target, or an entry of its features
+    values = {
+        dict(s.features).get(own, "") if own else found.label for s in pool.all() if (found := getattr(s, target))
+    } - {""}
+    if len(values) < 2:
+        there = f"only {feature}={min(values)}" if values else f"no {feature}"
+        raise InputError(f"the treebank has {there} on any {word} of a main clause")
+    return by_target(name, target, pool, sizes, own)
+
+
+UD_TASKS: dict[str, TaskBuilder] = {
+    **{name: TASKS[name] for name in ("SentLen", "WC", "TreeDepth")},
+    "TopDeps": partial(top_constituents, name="TopDeps"),
+    "BShift": TASKS["BShift"],
+    **{name: partial(marked, name) for name in ("Tense", "SubjNum", "ObjNum")},
+    **{name: TASKS[name] for name in ("SOMO", "CoordInv")},
+    **{name: partial(marked, name) for name in ("SubjGender", "SubjPerson", "ObjCase", "Mood")},
+}
+
+
+def build_universal(
+    analyses: Iterable[Analysis],
+    sizes: Sizes,
+    names: Sequence[str] = tuple(UD_TASKS),
+    seed: int = 0,
+    own: Mapping[str, TaskBuilder] = NO_TASKS,
+) -> BuiltTasks:
+    """Build the named tasks from analysed sentences. Those that cannot be built are listed in `lacking`."""
+    builders = UD_TASKS | dict(own)
+    pool = in_its_language(gather(analyses, sizes, seed, UNIVERSAL))
+    return draw_tasks(pool, builders, sizes, names, partly=True)
+
+
+def in_its_language(pool: Pool) -> Pool:
+    """With what the sentences show of their language: which words always have capitals, and which SOMO may replace."""
+    capital: Counter[str] = Counter()  # inside sentences: words with a capital minus words without, by part of speech
+    spelled: Counter[str] = Counter()  # and how often each word is written so
+    tags: set[str] = set()
+    for s in pool.all():
+        parts = s.tags.split(" ")
+        tags.update(parts)
+        for word, part in list(zip(s.words, parts, strict=True))[1:]:
+            capital[part.partition("|")[0]] += 1 if word[:1].isupper() else -1
+            spelled[word] += 1
+    names = frozenset(tag for tag in tags if capital[tag.partition("|")[0]] > 0)
+    letters = {letter for word in pool.words for letter in word}
+    return pool._replace(
+        tags=pool.tags._replace(
+            names=names,
+            capitals=frozenset(w for w in spelled if w[:1].isupper() and spelled[w] > spelled[w.lower()]),
+            replaced=frozenset(tag for tag in tags if tag.startswith(OPEN_CLASS)),
+            dotted={"ı", "İ"} <= letters,
+        )
+    )

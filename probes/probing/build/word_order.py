@@ -1,0 +1,117 @@
+"""FarSwap and WordOrder: the order of words, without any grammar."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from random import Random
+
+from common.errors import InputError
+from probes.probing.build.analysis import Analysis
+from probes.probing.build.pool import Pool, Sizes
+from probes.probing.build.sampling import TaskDraft, balanced
+from probes.probing.build.swaps import swapped
+from probes.probing.build.tags import TagSet
+from probes.probing.build.writing import is_word
+
+NEAREST, FARTHEST = 3, 8  # words from the first of a swapped pair to the second
+CANDIDATES = 60  # the most frequent words, of which pairs are made
+MOST_PAIRS = 5
+
+WordPair = tuple[str, str]
+
+
+def far_swap(pool: Pool, sizes: Sizes) -> TaskDraft:
+    """Are two words that stand 3 to 8 words apart swapped (I) or is the sentence as it was (O)?
+
+    Never the first word (its capital letter would reveal the swap) or punctuation; no sentences with quotation marks.
+    """
+    return swapped("FarSwap", _far_places, pool, sizes)
+
+
+def _far_places(s: Analysis, tags: TagSet, random: Random) -> tuple[int, int] | None:
+    words, parts = s.words, s.tags.split(" ")
+    able = [i for i in range(1, len(words)) if parts[i] not in tags.punctuation]
+    places = [
+        (i, j)
+        for i, j in combinations(able, 2)
+        if NEAREST <= j - i <= FARTHEST and words[i].lower() != words[j].lower()
+    ]
+    if not places:
+        return None
+    distance = random.choice(sorted({j - i for i, j in places}))
+    return random.choice([pair for pair in places if pair[1] - pair[0] == distance])
+
+
+def word_order(pool: Pool, sizes: Sizes) -> TaskDraft:
+    """Which word of a pair came first? A sentence has one pair of those that the task asks about, each word once.
+
+    Pairs share no words, and each word of a pair comes first as often as the other: which words are in the sentence
+    does not say which one came first. Pairs are made of the most frequent words.
+    """
+    ranked = _pairs(pool)
+    best: TaskDraft | None = None
+    why = InputError("no two frequent words stand in both orders in different sentences, each once")
+    for number in range(min(MOST_PAIRS, len(ranked)), 0, -1):
+        try:
+            draft = _with_pairs(pool, sizes, ranked[:number])
+        except InputError as error:
+            why = error
+            continue
+        if best is None or draft.task.train.gold.size > best.task.train.gold.size:
+            best = draft
+        if best.task.train.gold.size > sizes.train - len(best.task.classes):
+            break
+    if best is None:
+        raise why
+    best.controls["pairs of words"] = len(best.task.classes) // 2
+    return best
+
+
+def _pairs(pool: Pool) -> list[WordPair]:
+    """Pairs without common words, those first that stand in both orders in most sentences."""
+    frequent = sorted((w for w in pool.words if is_word(w)), key=lambda w: (-pool.words[w], w))[:CANDIDATES]
+    first = Counter(pair for s in pool.all() for pair in combinations(_once(s, set(frequent)), 2))
+    both = {pair: min(first[pair], first[pair[::-1]]) for pair in first if pair[0] < pair[1]}
+    chosen: list[WordPair] = []
+    for pair in sorted(both, key=lambda pair: (-both[pair], pair)):
+        if both[pair] and not any(set(pair) & set(other) for other in chosen):
+            chosen.append(pair)
+    return chosen
+
+
+def _once(s: Analysis, wanted: set[str]) -> list[str]:
+    """The wanted words that are in the sentence once, in small or capital letters, from left to right."""
+    words = s.words
+    counts = Counter(map(str.lower, words))
+    return [word for word in words if word in wanted and counts[word.lower()] == 1]
+
+
+def _with_pairs(pool: Pool, sizes: Sizes, pairs: Sequence[WordPair]) -> TaskDraft:
+    """The task of these pairs; a pair is left out as a whole if one of its orders is too rare."""
+    while True:
+        splits = [_by_first(split, pairs) for split in pool.splits]
+        draft = balanced("WordOrder", splits, sizes)
+        kept = set(draft.task.classes)
+        whole = [pair for pair in pairs if kept.issuperset(pair)]
+        if 2 * len(whole) == len(kept):
+            return draft
+        pairs = whole
+
+
+def _by_first(split: Sequence[Analysis], pairs: Sequence[WordPair]) -> dict[str, list[str]]:
+    """Sentences that have one of the pairs, by the word of it that came first; both words equally often."""
+    found: dict[str, list[str]] = {word: [] for pair in pairs for word in pair}
+    for s in split:
+        order = _once(s, set(found))
+        whole = list(_whole(order, pairs))
+        if len(whole) == 1:
+            found[min(whole[0], key=order.index)].append(s.sentence)
+    for pair in pairs:
+        both = min(len(found[word]) for word in pair)
+        found.update({word: found[word][:both] for word in pair})
+    return found
+
+
+def _whole(order: Sequence[str], pairs: Sequence[WordPair]) -> Iterator[WordPair]:
+    """The pairs of which both words are in a sentence."""
+    return (pair for pair in pairs if pair[0] in order and pair[1] in order)
