@@ -13,7 +13,7 @@ CONDITIONS = ("original", "shuffled")
 
 
 def order(texts: Iterable[SourceText], seed: int, size: int = 5) -> Draft:
-    """Two suites of stories and documents, and two of dialogues: all sentences shuffled, and only those before the last.
+    """Two suites of stories and documents, two of dialogues: all sentences shuffled, and only those before the last.
 
     Both texts of a pair have the same words.
     """

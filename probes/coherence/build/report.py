@@ -7,11 +7,11 @@ import numpy as np
 from common.files import atomic_write
 from probes.coherence.build.draft import Draft, capital
 from probes.coherence.models import Length
-from probes.surprisals import Logprobs, score_pairs
 from probes.coherence.ngram import NgramModel
 from probes.coherence.regions import text_of
 from probes.coherence.scoring import pairs_of, score_line, score_suite
 from probes.coherence.suite_file import TestSuite
+from probes.surprisals import Logprobs, score_pairs
 
 
 def write_report(draft: Draft, sources: list[str], path: Path) -> None:

@@ -193,7 +193,7 @@ def _clauses(s: _Sentence, root: int) -> Clauses | None:
     unbroken = set(range(min(tokens), max(tokens) + 1)) == set(tokens)
     over = _without_marks(s, len(s.tags)) == end2
     before = all(s.tags[at] == "PUNCT" for at in range(end, linking))  # nothing but a comma before the conjunction
-    if not (unbroken and over and before and 0 < end and begin2 < end2) or s.tags[0] == "PUNCT":
+    if not (unbroken and over and before and end > 0 and begin2 < end2) or s.tags[0] == "PUNCT":
         return None
     starts = [0]
     for pieces in s.pieces:

@@ -6,7 +6,7 @@ import numpy as np
 
 from probes.probing.build.analysis import LONGEST, Analysis
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import FEWEST, TaskDraft, Plan, assemble, enough, left_out, too_small
+from probes.probing.build.sampling import FEWEST, Plan, TaskDraft, assemble, enough, left_out, too_small
 
 DEEPEST = 12  # of any tag set
 

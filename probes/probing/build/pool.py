@@ -95,7 +95,8 @@ def _settle(
 ) -> tuple[list[Analysis], list[Analysis], list[Analysis]]:
     """Assign each sentence to the split of one of its target forms; at random if it has no target.
 
-    A sentence of a treebank with splits of its own stays there. If its targets are in different splits, it goes to the split where its class is scarcest and not yet full.
+    A sentence of a treebank with splits of its own stays there. If its targets are in different splits, it goes to the
+    split where its class is scarcest and not yet full.
     """
     held = Counter((target, found.label) for s, _ in ordered for target in TARGETS if (found := getattr(s, target)))
     scarcity = {kind: min(1.0, sum(sizes) / 2 / count) for kind, count in held.items()}

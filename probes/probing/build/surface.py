@@ -28,7 +28,8 @@ def word_content(pool: Pool, sizes: Sizes) -> TaskDraft:
     """Which target word is in the sentence? Each sentence has exactly one, once.
 
     Targets are words without capitals, of at least four letters (two of Chinese, Japanese or Korean), from the middle
-    of the frequency list, with enough sentences: 1,000 targets at the published size, fewer if the corpus or the requested size is smaller.
+    of the frequency list, with enough sentences: 1,000 targets at the published size, fewer if the corpus or the
+    requested size is smaller.
     """
     having = Counter(word for s in pool.all() for word in set(s.words))
     ranked = sorted(pool.words, key=lambda word: (-pool.words[word], word))

@@ -23,10 +23,10 @@ from probes.coherence.build.report import controls
 from probes.coherence.build.speakers import speakers
 from probes.coherence.build.texts import ANSWER, CONTEXT, ENDINGS, SourceText, read_texts
 from probes.coherence.build.winograd import inserted, winograd
-from probes.surprisals import score_pairs
 from probes.coherence.scoring import pairs_of, score_suite
 from probes.coherence.suite_file import TestSuite, read_suite
-from tests.fuzzing import refusal, corrupted
+from probes.surprisals import score_pairs
+from tests.fuzzing import corrupted, refusal
 
 DATA = Path(__file__).parents[5] / "shared" / "data"
 SENTENCE = st.sampled_from(["She ran.", "It rained.", "He slept all day.", "The end."])
