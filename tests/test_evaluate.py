@@ -148,7 +148,7 @@ def test_scoring_a_model_again_computes_nothing(lab: Lab, tmp_path: Path, monkey
     def computed(*_: object) -> None:
         pytest.fail("computed again")
 
-    for name in ("classification.Classification.score", "evaluation.vectors_of", "evaluation.description_length"):
+    for name in ("classification.Classification.score", "evaluation.vectors_of", "description_length._bits"):
         monkeypatch.setattr(f"probes.{name}", computed)
     (again,) = scored(lab, tmp_path, *asked)
     for part in ("main", "control"):

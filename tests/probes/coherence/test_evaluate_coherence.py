@@ -10,7 +10,6 @@ from omegaconf import DictConfig
 
 from common.csv_files import read_csv
 from common.errors import InputError
-from encoders.language_model import CausalLM
 from evaluate import CONFIGS, evaluate
 from probes.coherence.models import Length
 from probes.coherence.suite_file import Item, TestSuite, write_suite
@@ -96,7 +95,7 @@ def test_the_bits_of_each_token_are_kept_and_give_the_details(lm: Path, tmp_path
 
 def test_scoring_a_model_again_scores_no_text(lm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (first,) = scored(tmp_path, f"model=lm:{lm}")
-    monkeypatch.setattr(CausalLM, "logprobs", lambda *_: pytest.fail("scored again"))
+    monkeypatch.setattr("probes.evaluation.score_pairs", lambda *_: pytest.fail("scored again"))
     (again,) = scored(tmp_path, f"model=lm:{lm}")
     assert [e.row for e in again.scores.main] == [e.row for e in first.scores.main]
 
