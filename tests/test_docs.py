@@ -75,6 +75,7 @@ class Clone:
         process = FORKS.Process(target=become, args=(command, self.folder, said))
         process.start()
         process.join(300)
+        process.kill()
         text = said.read_text(encoding="utf-8", errors="replace")
         assert process.exitcode == 0, f"{shlex.join([*command.program, *command.arguments])}\n{text}"
         return text
