@@ -52,7 +52,7 @@ def correlation(found: np.ndarray, gold: np.ndarray) -> float:
     return float(pearsonr(found, gold)[0]) if np.ptp(found) > 0 and np.ptp(gold) > 0 else 0.0
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def _published(train: Tensors, dev: Tensors, test: Tensors, seed: int) -> tuple[float, np.ndarray, dict[str, float]]:
     ratings = torch.arange(PUBLISHED_RATINGS[0], PUBLISHED_RATINGS[1] + 1, device=train.x.device)
     wanted = targets(train.y, ratings)  # zero for a score of 0, as the toolkit's
