@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from common.command_line import fail
 from common.errors import printable, shortened
-from common.setting_types import fits, hints_of, meaning
+from common.setting_types import fits, hints_of, meaning, of_values
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
@@ -192,13 +192,19 @@ def _wanted(settings: Mapping[str, Any]) -> dict[str, Rule]:
         hints = hints_of(str(node["_target_"])) if "_target_" in node else {}
         for key in hints.keys() & node.keys():
             outer = name.removesuffix("source.")  # which gets the settings next to it
-            rule = Rule(meaning(hints[key]), partial(fits, hints[key]))
+            rule = _of_type(hints[key])
+            if of_each := of_values(hints[key]):
+                rules |= {f"{outer}{key}.{inner}": _of_type(of_each) for inner in node[key] or ()}
             rules[f"{outer}{key}"] = rule
             if f"{outer}{key}" not in found or found[f"{outer}{key}"] != found.get(f"{name}{key}"):
                 rules[f"{name}{key}"] = rule
             elif outer != name:  # the same setting, which is reported once
                 rules.pop(f"{name}{key}", None)
     return rules
+
+
+def _of_type(hint: Any) -> Rule:
+    return Rule(meaning(hint), partial(fits, hint))
 
 
 def _nodes(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:

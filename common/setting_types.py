@@ -49,6 +49,14 @@ def fits(hint: Any, value: Any) -> bool:
     return isinstance(value, dict) and "_target_" in value  # another object: settings make it
 
 
+def of_values(hint: Any) -> Any:
+    """The type of the values of a mapping that a setting may be; None where it may be none, or of any values."""
+    kind, inside = get_origin(hint), get_args(hint)
+    if kind in (Union, types.UnionType):
+        return next(filter(None, map(of_values, inside)), None)
+    return inside[1] if inspect.isclass(kind) and issubclass(kind, Mapping) and inside[1] in SINGLE else None
+
+
 def meaning(hint: Any) -> str:
     """The type in the words of an error message."""
     kind, inside = get_origin(hint), get_args(hint)

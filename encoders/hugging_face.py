@@ -37,7 +37,7 @@ class Pretrained:
     def __init__(self, name: str, layers: Layers, pooling: Pooling, device: str | None, work: Path) -> None:
         if pooling not in ("mean", "cls", "max", "last"):
             raise InputError(f"pooling={pooling}: give mean, cls, max or last")
-        self.pooling, self.work = pooling, work
+        self.name, self.pooling, self.work = name, pooling, work
         self.device = torch.device(device_for(device))
         self.tokenizer, model = _load(name)
         self.model = model.eval().requires_grad_(False).to(self.device)
@@ -52,6 +52,8 @@ class Pretrained:
         """Raises InputError if the model cannot encode a sentence: its files may not fit each other."""
         try:
             shape = self._pooled(["a b"]).shape
+        except InputError:
+            raise
         except Exception as error:  # as many ways as there are models
             raise InputError(f"hf:{name}: cannot encode a sentence ({first_line(error)}); {FORMS}") from None
         if shape != (len(self.layers), 1, int(self.model.config.hidden_size)):
@@ -104,6 +106,10 @@ class Pretrained:
     def _pooled(self, sentences: list[str]) -> Tensor:
         """(L, B, D)"""
         tokens = self.tokenizer(sentences, return_tensors="pt", padding=True, truncation=True, max_length=LONGEST)
+        most, rows = int(tokens["input_ids"].max()), self.model.get_input_embeddings().weight.shape[0]
+        if most >= rows:
+            said = f"the tokenizer gives token {most}, and the model has only {rows}; take both from one folder"
+            raise InputError(f"hf:{self.name}: {said}")
         tokens = tokens.to(self.device)
         found = self.model(**tokens, output_hidden_states=True).hidden_states
         states = torch.stack([found[number] for number in self.layers])  # (L, B, T, D)
