@@ -73,8 +73,11 @@ def on_all_cores(
     """
     if device != "cpu":
         return [work(job) for job in jobs]
-    with fast_exact_matmul(), _shared_cores(at_once) as workers, ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(work, reversed(jobs)))[::-1]
+    with fast_exact_matmul(), _shared_cores(at_once) as workers:
+        if workers == 1:  # a thread of a pool has OpenMP threads of its own, next to those of this one
+            return [work(job) for job in reversed(jobs)][::-1]
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(work, reversed(jobs)))[::-1]
 
 
 @contextmanager

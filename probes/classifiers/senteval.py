@@ -9,6 +9,7 @@ from probes.classifiers.blocks import BLOCKS, at_once, blocks, on_all_cores
 from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.grid import Fitted, Grid, Tensors
 from probes.combinations import vectors_of_sums
+from probes.vectors import Streamed
 
 
 def published(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
@@ -19,21 +20,26 @@ def published(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int,
 
 def train_all(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Best[Cell]:
     """All cells of the grid, in order, each at its best on dev; only the best of all has its weights."""
-    inputs, sums = train.x.shape[1], None
-    if (of_train := vectors_of_sums(train.x)) and (of_dev := vectors_of_sums(dev.x)):
-        (vectors, sums), (dev_vectors, _) = of_train, of_dev
-        train, dev = Tensors(vectors, train.y), Tensors(dev_vectors, dev.y)
-    formed = not isinstance(train.x, Tensor)  # by each block, which takes longer than logistic regression itself
-    jobs = blocks(inputs, classes, grid, device, least=1 if formed else BLOCKS)
+    formed = isinstance(train.x, Streamed) and vectors_of_sums(train.x) is None
+    # features that each block forms take longer than logistic regression itself
+    jobs = blocks(train.x.shape[1], classes, grid, device, least=1 if formed else BLOCKS)
     best = Best((cell for block in jobs for cell in block), digits=2)
 
     def work(block: list[Cell]) -> None:  # creates its own cells, so that few are in memory at once
-        cells = Cells(inputs, classes, block, seed, device, grid.optimiser, sums)
-        found = train_with_early_stopping(cells, train, dev, grid, seed)
+        own_train, own_dev, sums = _read_by_a_block(train, dev)
+        cells = Cells(train.x.shape[1], classes, block, seed, device, grid.optimiser, sums)
+        found = train_with_early_stopping(cells, own_train, own_dev, grid, seed)
         best.add({Cell(cell.width, cell.dropout, cell.l2): cell for cell in found})
 
-    on_all_cores(work, jobs, device, 1 if formed and len(jobs) == 1 else at_once(jobs, inputs, classes, grid))
+    on_all_cores(work, jobs, device, 1 if formed and len(jobs) == 1 else at_once(jobs, train.x.shape[1], classes, grid))
     return best
+
+
+def _read_by_a_block(train: Tensors, dev: Tensors) -> tuple[Tensors, Tensors, Tensor | None]:
+    """What a block reads: features, or the vectors that they are sums of, and the sums; each block has buffers."""
+    if (of_train := vectors_of_sums(train.x)) and (of_dev := vectors_of_sums(dev.x)):
+        return Tensors(of_train[0], train.y), Tensors(of_dev[0], dev.y), of_train[1]
+    return train, dev, None
 
 
 def train_with_early_stopping(cells: Cells, train: Tensors, dev: Tensors, grid: Grid, seed: int) -> list[Fitted]:
