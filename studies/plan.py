@@ -9,7 +9,7 @@ from omegaconf import OmegaConf
 
 from common.errors import InputError
 
-SCALES = ("demo", "small", "paper")
+SCALES = ("demo", "small", "medium", "paper")
 SHARED = ("corpus", "embeddings", "probes", "seed", "cache")  # settings of both train.py and evaluate.py
 
 
@@ -52,8 +52,8 @@ def named_study(configs: Path, arguments: Sequence[str]) -> str | None:
 def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) -> Study:
     """The cells of a study at one scale; `data` is the folder of the corpora, `more` goes to every run.
 
-    An axis maps labels to settings. A scale has settings for `every` cell and for the cells of some labels; null
-    instead of settings leaves these cells out.
+    An axis maps labels to settings. A scale has settings for `every` cell, for the cells of some labels, and for single
+    cells by name (`nli/bilstm_last`); null instead of settings leaves these cells out.
     """
     settings: Any = OmegaConf.to_container(OmegaConf.load(path))
     if scale not in settings["scales"]:
@@ -63,7 +63,7 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
     for labels in product(*({k: v or "" for k, v in axis.items()} for axis in settings["axes"].values())):
         place = "/".join(labels)
         own = [axis[label] for axis, label in zip(settings["axes"].values(), labels, strict=True)]
-        scaled = [wanted[key] for key in ("every", *labels) if key in wanted]
+        scaled = [wanted[key] for key in ("every", *labels, place) if key in wanted]
         if None in scaled:
             left_out[place] = f"the study has none at scale={scale}"
             continue

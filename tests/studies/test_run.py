@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
+from omegaconf import OmegaConf
 
 from common.errors import InputError
 from common.locks import locked
@@ -49,9 +50,12 @@ def tiny(folder: Path, lab: Lab, text: str = TEXT) -> list[str]:
     return [f"study_dir={folder / 'results'}", f"cache={lab.cache}", *settings]
 
 
-@pytest.mark.parametrize("name", STUDIES)
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [(name, scale) for name in STUDIES for scale in OmegaConf.load(CONFIGS / "study" / f"{name}.yaml").scales],
+)
 def test_every_cell_of_every_study_is_a_command_that_works(name: str, scale: str) -> None:
+    assert scale in SCALES
     study = read_study(CONFIGS / "study" / f"{name}.yaml", name, scale, "data", [])
     assert study.cells
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
