@@ -196,7 +196,7 @@ def test_the_sum_of_hours_names_the_cells_that_were_not_measured() -> None:
 
 
 def test_an_unknown_scale_is_answered_with_the_choices() -> None:
-    with pytest.raises(InputError, match="has demo, small, paper"):
+    with pytest.raises(InputError, match="has demo, small, medium, paper"):
         run_study(CONFIGS, "conneau2018/figure1", ["scale=huge"])
 
 
