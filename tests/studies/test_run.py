@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
+from omegaconf import OmegaConf
 
 from common.errors import InputError
 from common.locks import locked
@@ -49,8 +50,15 @@ def tiny(folder: Path, lab: Lab, text: str = TEXT) -> list[str]:
     return [f"study_dir={folder / 'results'}", f"cache={lab.cache}", *settings]
 
 
-@pytest.mark.parametrize("name", STUDIES)
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [
+        (name, scale)
+        for name in STUDIES
+        for scale in SCALES
+        if scale in OmegaConf.load(CONFIGS / "study" / f"{name}.yaml").scales
+    ],
+)
 def test_every_cell_of_every_study_is_a_command_that_works(name: str, scale: str) -> None:
     study = read_study(CONFIGS / "study" / f"{name}.yaml", name, scale, "data", [])
     assert study.cells
@@ -65,6 +73,23 @@ def test_every_cell_of_every_study_is_a_command_that_works(name: str, scale: str
 def test_the_grid_of_table_2_has_its_24_cells() -> None:
     study = read_study(CONFIGS / "study" / "conneau2018" / "table2.yaml", "", "paper", "data", [])
     assert len({cell.name for cell in study.cells}) == 24
+
+
+def test_an_evaluation_may_depend_on_the_axes_and_leave_cells_out(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("""\
+axes:
+  language: {en: "", hu: ""}
+  encoder: {bov: encoder=bov, bilstm_max: encoder=bilstm_max}
+scales: {small: null}
+evaluations:
+  small:
+    parallel: {every: "model={run} probes.paths=[{data}/{language}]", hu: null, bov: device=cpu}
+""")
+    study = read_study(tmp_path / "a.yaml", "a", "small", "DATA", [])
+    assert {cell.name: cell.overrides for cell in study.evaluations} == {
+        "evaluations/parallel/en/bov": ["model={run}", "probes.paths=[DATA/en]", "device=cpu"],
+        "evaluations/parallel/en/bilstm_max": ["model={run}", "probes.paths=[DATA/en]"],
+    }
 
 
 def fork_cells(monkeypatch: pytest.MonkeyPatch) -> None:
