@@ -22,21 +22,19 @@ sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
 from datamodules.demo import Demo  # noqa: E402
-from datamodules.trees.conllu import DependencyTree, read_conllu  # noqa: E402
+from datamodules.trees.conllu import DependencyTree, read_conllu, rows_of  # noqa: E402
 from probes.probing.build.__main__ import build, parse  # noqa: E402
 from probes.probing.build.dependencies import analyse_treebank, portions_of  # noqa: E402
 
 DISTINCT = 10_000
 
 
-def rows(tree: DependencyTree, number: int) -> str:
-    """A sentence in CoNLL-U; the number becomes part of its last word before the full stop."""
-    lines = []
-    for place, word in enumerate(tree.words, start=1):
-        form = f"{word.form}{number}" if number and place == len(tree.words) - 1 else word.form
-        columns = [str(place), form, "_", word.part, "_", word.features or "_", str(word.head + 1), word.relation]
-        lines.append("\t".join([*columns, "_", "_"]) + "\n")
-    return "".join([*lines, "\n"])
+def numbered(tree: DependencyTree, number: int) -> DependencyTree:
+    """The sentence with the number as a part of its last word before the full stop."""
+    at = len(tree.words) - 2
+    form = f"{tree.words[at].form}{number or ''}"
+    words = [*tree.words[:at], tree.words[at]._replace(form=form), tree.words[-1]]
+    return DependencyTree([*tree.tokens[:at], form, tree.tokens[-1]], words)
 
 
 def generate(path: Path, sentences: int) -> None:
@@ -44,7 +42,7 @@ def generate(path: Path, sentences: int) -> None:
     trees = list(islice(Demo(source_language="fi").dependencies("probe"), min(sentences, DISTINCT)))
     with path.open("w", encoding="utf-8") as file:
         for number in range(sentences):
-            file.write(rows(trees[number % len(trees)], number // len(trees)))
+            file.write(rows_of(numbered(trees[number % len(trees)], number // len(trees))))
 
 
 def reading(path: Path, out: Path) -> dict[str, Any]:  # noqa: ARG001

@@ -48,6 +48,7 @@ def main() -> None:
         ("discoeval", "The twelve tasks of DiscoEval at their published sizes", discoeval),
         ("data", "The input pipeline", data),
         ("building", "Building the ten probing tasks", building),
+        ("conllu", "Reading CoNLL-U and building the tasks of a treebank", conllu),
         ("coherence", "Surprisals of coherence pairs", coherence),
     ):
         for path in sorted(RESULTS.glob(f"{name}*.json")):
@@ -298,6 +299,25 @@ def building(record: dict[str, Any]) -> list[str]:
         )
     heads = ["sentences", "s", "sentences/s", "resident, MB", "own, MB", "training sentences of a task"]
     return [said, grid(heads, rows)]
+
+
+def conllu(record: dict[str, Any]) -> list[str]:
+    said = (
+        "Finnish sentences of the embedded corpus with their dependencies, from one file. The last step is the whole of "
+        "`python -m probes.probing.build ud=` at the published sizes; it and the analysis run on all cores."
+    )
+    rows = [
+        [
+            f"{case['sentences']:,}",
+            case["step"],
+            f"{case['seconds']:.1f}",
+            f"{1e6 * case['seconds'] / case['sentences']:,.0f}",
+            f"{case['memory']['memory_mb']:,.0f}",
+            f"{case['memory']['own_mb']:,.0f}",
+        ]
+        for case in record["cases"]
+    ]
+    return [said, grid(["sentences", "step", "s", "s per million", "resident, MB", "own, MB"], rows)]
 
 
 def coherence(record: dict[str, Any]) -> list[str]:

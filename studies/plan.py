@@ -73,8 +73,8 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
         cells.append(StudyCell(place, [*overrides, *more], *stated))
     evaluations = [
         evaluation
-        for label, text in settings.get("evaluations", {}).get(scale, {}).items()
-        for evaluation in _evaluations(label, text.replace("{data}", data).split(), cells, more)
+        for label, given in settings.get("evaluations", {}).get(scale, {}).items()
+        for evaluation in _evaluations(label, given, settings["axes"], data, cells, more)
     ]
     reports = settings.get("reports", {})
     return Study(
@@ -87,10 +87,26 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
     )
 
 
-def _evaluations(label: str, overrides: list[str], cells: list[StudyCell], more: list[str]) -> list[StudyCell]:
-    """One evaluation, or one for each run if it contains {run}."""
-    overrides = overrides + [text for text in more if text.split("=")[0].split(".")[0] in SHARED]
+def _evaluations(
+    label: str,
+    given: str | dict[str, str | None],
+    axes: Sequence[str],
+    data: str,
+    cells: list[StudyCell],
+    more: list[str],
+) -> list[StudyCell]:
+    """One evaluation, or one for each run if it contains {run}, where null instead of settings leaves runs out."""
+    wanted = {"every": given} if isinstance(given, str) else given
+    more = [text for text in more if text.split("=")[0].split(".")[0] in SHARED]
     place = f"evaluations/{label}"
-    if not any("{run}" in text for text in overrides):
-        return [StudyCell(place, overrides, program="evaluate")]
-    return [StudyCell(f"{place}/{cell.name}", overrides, program="evaluate", scored=cell.name) for cell in cells]
+    if not any("{run}" in (text or "") for text in wanted.values()):
+        return [StudyCell(place, [*(wanted["every"] or "").format(data=data).split(), *more], program="evaluate")]
+    found = []
+    for cell in cells:
+        labels = cell.name.split("/")
+        scaled = [wanted[key] for key in ("every", *labels) if key in wanted]
+        if None not in scaled:
+            names = dict(zip(axes, labels, strict=True)) | {"data": data, "run": "{run}"}
+            overrides = [text.format(**names) for text in " ".join(map(str, scaled)).split()]
+            found.append(StudyCell(f"{place}/{cell.name}", [*overrides, *more], program="evaluate", scored=cell.name))
+    return found

@@ -48,9 +48,9 @@ class Demo(Corpus):
         return (tree_of(said) for said in self._plans(split))
 
     def dependencies(self, split: Split) -> Iterator[DependencyTree]:
-        if self.source_language != "fi":
-            raise NoSuchView(f"corpus demo has dependency trees in Finnish alone, not in {self.source_language}")
-        return map(dependencies_of, self._plans(split))
+        if self.source_language == "en":
+            raise NoSuchView("corpus demo has Penn-style trees in English, and dependency trees in fr, de, fi")
+        return (dependencies_of(said, self.source_language) for said in self._plans(split))
 
     def documents(self, split: Split) -> Iterator[Document]:
         self._refuse_others("documents")

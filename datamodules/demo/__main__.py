@@ -1,9 +1,15 @@
-"""Print samples of the demo corpus: python -m datamodules.demo show=20 seed=3"""
+"""Samples of the demo corpus: python -m datamodules.demo show=20 seed=3"""
 
 import sys
+from itertools import islice
+from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
-from common.command_line import TRUTH, WHOLE, Command, Setting, run
+from common.command_line import FILE, TRUTH, WHOLE, Command, Setting, one_of, run
+
+if TYPE_CHECKING:
+    from datamodules.demo import Demo
 
 COMMAND = Command(
     "python -m datamodules.demo",
@@ -13,6 +19,8 @@ COMMAND = Command(
         Setting("seed", "which sentences", WHOLE, 3),
         Setting("documents", "print whole documents instead", TRUTH, False),
         Setting("inference", "print premises and hypotheses instead", TRUTH, False),
+        Setting("conllu", "write the dependency trees of so many sentences to this file instead", FILE),
+        Setting("language", "of conllu=: fr, de or fi", one_of("fr", "de", "fi"), "fi"),
     ],
     most=0,
 )
@@ -20,7 +28,7 @@ COMMAND = Command(
 
 def main(arguments: list[str]) -> int:
     """Print what is asked for; the exit status."""
-    return run(COMMAND, arguments, show, lambda _: "standard output")
+    return run(COMMAND, arguments, show, lambda given: given.conllu or "standard output")
 
 
 def show(given: SimpleNamespace) -> None:
@@ -30,6 +38,9 @@ def show(given: SimpleNamespace) -> None:
     from datamodules.demo.documents import story
     from datamodules.demo.grammar import tree_of, words_of
 
+    if given.conllu:
+        write_treebank(given.conllu, Demo(given.show, given.seed, given.language), given.show)
+        return
     pairs = list(Demo(given.show, given.seed).inference("train")) if given.inference else []
     for number in range(given.show):
         if given.documents:
@@ -47,6 +58,15 @@ def show(given: SimpleNamespace) -> None:
             said = Chance(given.seed, number).one(plans)
             print("\n".join(f"{language}  {words_of(said, language)}" for language in ("en", "fr", "de", "fi")))
             print(f"    {tree_of(said)}\n")
+
+
+def write_treebank(path: Path, corpus: "Demo", count: int) -> None:
+    """The first sentences of the probe split, which no objective trains on, in CoNLL-U."""
+    from common.files import atomic_write
+    from datamodules.trees.conllu import rows_of
+
+    with atomic_write(path) as file:
+        file.writelines(map(rows_of, islice(corpus.dependencies("probe"), count)))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 from datamodules.demo.lexicon import VOWELS
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
-from datamodules.demo.spoken import Spoken, comma, say, top, under
+from datamodules.demo.spoken import Spoken, comma, marked_by, say, top, under
+from datamodules.demo.spoken import name as said_name
 
 LINKS = {"and": "ja", "but": "mutta", "yet": "silti"}
 CONJUNCTIONS = {
@@ -45,8 +46,7 @@ def name(parts: list[str], case: str) -> list[Spoken]:
     last = parts[-1]
     stem = last if last[-1].lower() in VOWELS else last + "i"
     forms = parts if case == "nom" else [*parts[:-1], stem + harmony(stem, ENDINGS[case])]
-    said = [word for form in forms for word in say(form, "PROPN", **marked(case, False))]
-    return [*said[:1], *under(said[1:], said[0].node, "flat")]
+    return said_name(forms, **marked(case, False))
 
 
 def thing(t: Thing, case: str) -> list[Spoken]:
@@ -141,9 +141,7 @@ def predicate(e: Event) -> list[Spoken]:
 
 def _inner(conjunction: str, e: Event) -> list[Spoken]:
     """A subordinate clause between commas."""
-    said = clause(e)
-    mark = under(say(conjunction, "SCONJ"), top(said), "mark")
-    return under([comma(), *mark, *said, comma()], top(said), "punct")
+    return marked_by(conjunction, clause(e), commas=True)
 
 
 def clause(e: Event) -> list[Spoken]:

@@ -1,7 +1,8 @@
-"""French: agreement, elision, contraction, ne ... pas, passé composé and imparfait."""
+"""French: agreement, elision, contraction, ne ... pas, passé composé and imparfait; with dependencies."""
 
 from datamodules.demo.lexicon import Adjective, Verb
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
+from datamodules.demo.spoken import Spoken, comma, joined, marked_by, name, say, top, under
 
 LINKS = {"and": "et", "but": "mais", "yet": "pourtant"}
 CONJUNCTIONS = {
@@ -23,24 +24,24 @@ def starts_with_vowel(word: str) -> bool:
     return word[0].lower() in "aeiouyhàâéèêëîïôœùûAEIOUÉ" and word not in ("oui", "onze")
 
 
-def spell(words: list[str]) -> list[str]:
+def spell(words: list[Spoken]) -> list[Spoken]:
     """Applies contraction and elision between neighbouring words."""
-    done: list[str] = []
+    done: list[Spoken] = []
     i = 0
     while i < len(words):
         word, following = words[i], words[i + 1] if i + 1 < len(words) else ""
         if (word, following) in CONTRACTED and not (
             following == "le" and i + 2 < len(words) and starts_with_vowel(words[i + 2])
         ):
-            done.append(CONTRACTED[word, following])
+            done.append(joined(CONTRACTED[word, following], word, words[i + 1]))
             i += 2
             continue
         if word in ELIDED and following and starts_with_vowel(following):
-            word = word[:-1] + "'"
+            word = word.respelled(word[:-1] + "'")
         elif word == "puisque" and following in ("il", "ils", "elle", "elles", "un", "une"):
-            word = "puisqu'"
+            word = word.respelled("puisqu'")
         elif word == "si" and following in ("il", "ils"):
-            word = "s'"
+            word = word.respelled("s'")
         done.append(word)
         i += 1
     return done
@@ -53,20 +54,27 @@ def adjective(a: Adjective, feminine: bool, plural: bool, following: str = "") -
     return BEFORE_VOWEL[word] if word in BEFORE_VOWEL and following and starts_with_vowel(following) else word
 
 
-def thing(t: Thing) -> list[str]:
+def marked(feminine: bool, plural: bool) -> dict[str, str]:
+    """Gender and number."""
+    return {"Gender": "Fem" if feminine else "Masc", "Number": "Plur" if plural else "Sing"}
+
+
+def thing(t: Thing) -> list[Spoken]:
     if t.pronoun:
-        return [pronoun(t)]
+        return say(pronoun(t), "PRON", Person="3", **marked(is_feminine(t), t.many))
     if t.other:
-        return [
-            *thing(Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective)),
-            "et",
-            *thing(t.other),
-        ]
-    said = [part for part in (t.name.given, t.name.surname) if part] if t.name else _noun(t)
+        alone = thing(Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective))
+        other = thing(t.other)
+        other = [*under(say("et", "CCONJ"), top(other), "cc"), *other]
+        return [*alone, *under(other, top(alone), "conj")]
+    said = name([part for part in (t.name.given, t.name.surname) if part]) if t.name else _noun(t)
+    noun = top(said)
     if t.place:
-        said += place(t.place)
+        said = [*said, *under(place(t.place), noun, "nmod")]
     if t.relative:
-        said += ["qui", *predicate(t.relative)]
+        inner = predicate(t.relative)
+        inner = [*under(say("qui", "PRON", PronType="Rel"), top(inner), "nsubj"), *inner]
+        said = [*said, *under(inner, noun, "acl:relcl")]
     return said
 
 
@@ -80,21 +88,26 @@ def is_feminine(t: Thing) -> bool:
     return mine and (t.other is None or is_feminine(t.other))
 
 
-def _noun(t: Thing) -> list[str]:
+def _noun(t: Thing) -> list[Spoken]:
     assert t.noun is not None
     gender, singular, plural = t.noun.french
     word = plural if t.plural else singular
     if t.noun.kind == "city":
-        return [word]
+        return say(word, "PROPN")
     feminine = gender == "f"
-    said = word.split()
+    agreeing = marked(feminine, t.plural)
+    said = say(word, "NOUN", **agreeing)
+    noun = said[0].node
     if t.adjective:
-        form = adjective(t.adjective, feminine, t.plural, word)
-        said = [form, *said] if t.adjective.french_before else [*said, form]
+        form = under(say(adjective(t.adjective, feminine, t.plural, word), "ADJ", **agreeing), noun, "amod")
+        said = [*form, *said] if t.adjective.french_before else [*said, *form]
     article = _article(t, feminine, said[0])
     if article == "des" and t.adjective and t.adjective.french_before:
         article = "de"
-    return [article, *said, *(["de", t.owner.given] if t.owner else [])]
+    owner = name([t.owner.given]) if t.owner else []
+    if owner:
+        owner = under([*under(say("de", "ADP"), owner[0].node, "case"), *owner], noun, "nmod")
+    return [*under(say(article, "DET", **agreeing), noun, "det"), *said, *owner]
 
 
 def _article(t: Thing, feminine: bool, following: str) -> str:
@@ -107,41 +120,53 @@ def _article(t: Thing, feminine: bool, following: str) -> str:
     return "les" if t.plural else "la" if feminine else "le"
 
 
-def place(p: Place) -> list[str]:
-    if p.thing.noun and p.thing.noun.kind == "city":
-        return ["à", *thing(p.thing)]
-    relations = {"in": ["dans"], "on": ["sur"], "with": ["avec"], "behind": ["derrière"], "near": ["près", "de"]}
-    return [*relations[p.relation], *thing(p.thing)]
+def place(p: Place) -> list[Spoken]:
+    said = thing(p.thing)
+    relations = {"in": "dans", "on": "sur", "with": "avec", "behind": "derrière", "near": "près de"}
+    in_city = p.thing.noun and p.thing.noun.kind == "city"
+    return [*under(say("à" if in_city else relations[p.relation], "ADP"), top(said), "case"), *said]
 
 
-def predicate(e: Event) -> list[str]:
+def predicate(e: Event) -> list[Spoken]:
     """The verb and its complements."""
-    finite, participle = _verb(e)
-    said = [*(["ne"] if e.negated else []), finite, *(["pas"] if e.negated else [])]
-    said += e.frequency.french.split() if e.frequency else []
-    said += [participle] if participle else []
+    form, past_participle, tense = _verb(e)
+    agreeing = {"Mood": "Ind", "Number": "Plur" if e.subject.many else "Sing", "Person": "3", "VerbForm": "Fin"}
+    helps = e.verb is None or past_participle
+    finite = say(form, "AUX" if helps else "VERB", Tense=tense, **agreeing)
+    participle = say(past_participle, "VERB", Tense="Past", VerbForm="Part") if past_participle else []
+    describing = []
     if e.adjective:
-        said.append(adjective(e.adjective, is_feminine(e.subject), e.subject.many))
-    said += thing(e.object) if e.object else []
-    said += e.manner.french.split() if e.manner else []
-    said += place(e.place) if e.place else []
-    said += e.time.french.split() if e.time else []
-    said += ["que", *clause(e.said)] if e.said else []
-    said += [*CONJUNCTIONS[e.because[0]].split(), *clause(e.because[1])] if e.because else []
+        feminine, many = is_feminine(e.subject), e.subject.many
+        describing = say(adjective(e.adjective, feminine, many), "ADJ", **marked(feminine, many))
+    verb = top(describing or participle or finite)
+    said = [*say("ne", "ADV"), *finite, *say("pas", "ADV")] if e.negated else finite
+    under(finite, verb, "cop" if e.verb is None else "aux:tense")
+    said = [*said, *(say(e.frequency.french, "ADV") if e.frequency else []), *participle, *describing]
+    under(said, verb, "advmod")
+    said += under(thing(e.object), verb, "obj") if e.object else []
+    said += under(say(e.manner.french, "ADV"), verb, "advmod") if e.manner else []
+    said += under(place(e.place), verb, "obl") if e.place else []
+    said += under(say(e.time.french, "ADV"), verb, "advmod") if e.time else []
+    said += under(marked_by("que", clause(e.said)), verb, "ccomp") if e.said else []
+    said += under(marked_by(CONJUNCTIONS[e.because[0]], clause(e.because[1])), verb, "advcl") if e.because else []
     return said
 
 
-def _verb(e: Event) -> tuple[str, str | None]:
-    """The finite form, and the participle of the passé composé."""
+def _verb(e: Event) -> tuple[str, str | None, str]:
+    """The finite form, the participle of the passé composé, and the tense of the finite form."""
     many, past = e.subject.many, e.tense == "past"
     if e.verb is None:
-        return (("étaient" if many else "était") if past else ("sont" if many else "est")), None
+        return (
+            (("étaient" if many else "était") if past else ("sont" if many else "est")),
+            None,
+            "Imp" if past else "Pres",
+        )
     singular, plural, participle = e.verb.french
     if past and e.aspect == "progressive":
-        return imparfait(e.verb, many), None
+        return imparfait(e.verb, many), None, "Imp"
     if past or e.aspect == "perfect":
-        return ("ont" if many else "a"), participle
-    return (plural if many else singular), None
+        return ("ont" if many else "a"), participle, "Pres"
+    return (plural if many else singular), None, "Pres"
 
 
 def imparfait(verb: Verb, many: bool) -> str:
@@ -153,41 +178,49 @@ def imparfait(verb: Verb, many: bool) -> str:
     return stem + ("aient" if many else "ait")
 
 
-def clause(e: Event) -> list[str]:
-    return [*thing(e.subject), *predicate(e)]
+def clause(e: Event) -> list[Spoken]:
+    said = predicate(e)
+    return [*under(thing(e.subject), top(said), "nsubj"), *said]
 
 
-def sentence(s: SentencePlan) -> list[str]:
-    """The whole sentence, with contraction and elision."""
+def sentence(s: SentencePlan) -> list[Spoken]:
+    """The whole sentence, with contraction and elision; its words have their heads."""
     first, pattern = s.events[0], s.pattern.removesuffix(" comma")
-    comma = [","] if s.pattern.endswith(" comma") else []
-    said = clause(first)
-    end = "."
+    pause = [comma()] if s.pattern.endswith(" comma") else []
+    said = predicate(first) if pattern == "who" else clause(first)
+    root = top(said)
     if pattern in ("adverb", "time"):
         assert s.word is not None
-        opening = s.word.french.split()
-        said = [*opening, *(comma if opening[-1] != "que" else []), *said]
+        opening = say(s.word.french, "ADV")
+        said = [*under([*opening, *(pause if opening[-1] != "que" else [])], root, "advmod"), *said]
     elif pattern == "place":
         assert s.place is not None
-        said = [*place(s.place), *comma, *said]
+        said = [*under([*place(s.place), *pause], root, "obl"), *said]
     elif pattern == "interjection":
         assert s.word is not None
-        said = [s.word.french, ",", *said]
+        said = [*under([*say(s.word.french, "INTJ"), comma()], root, "discourse"), *said]
     elif pattern == "subordinate first":
         assert s.link is not None
-        said = [*CONJUNCTIONS[s.link].split(), *clause(s.events[1]), ",", *said]
+        inner = marked_by(CONJUNCTIONS[s.link], clause(s.events[1]))
+        said = [*under([*inner, comma()], root, "advcl"), *said]
     elif pattern == "coordination":
         assert s.link is not None
-        said = [*said, *comma, LINKS[s.link], *clause(s.events[1])]
+        other = clause(s.events[1])
+        link = under([*pause, *say(LINKS[s.link], "CCONJ")], top(other), "cc")
+        said = [*said, *under([*link, *other], root, "conj")]
     elif pattern == "semicolon":
-        said = [*said, ";", *clause(s.events[1])]
+        said = [*said, *under([*say(";", "PUNCT"), *clause(s.events[1])], root, "parataxis")]
     elif pattern == "reporting clause last":
-        said = [*said, ",", *clause(s.events[1])]
+        said = [*said, *under([comma(), *clause(s.events[1])], root, "parataxis")]
     elif pattern == "quotation":
-        said = ["«", *said, "»", ",", *clause(s.events[1])]
-    elif pattern in ("yes-no", "who", "why", "where"):
-        asked = {"yes-no": ["est-ce", "que"], "why": ["pourquoi", "est-ce", "que"], "where": ["où", "est-ce", "que"]}
-        said = ["qui", *predicate(first)] if pattern == "who" else [*asked[pattern], *said]
-        end = "?"
-    said = [*([LINKS[s.opener]] if s.opener else []), *said]
-    return [*spell(said), end]
+        told = [*say("»", "PUNCT"), comma(), *clause(s.events[1])]
+        said = [*under(say("«", "PUNCT"), root, "punct"), *said, *under(told, root, "parataxis")]
+    elif pattern == "who":
+        said = [*under(say("qui", "PRON"), root, "nsubj"), *said]
+    elif pattern in ("yes-no", "why", "where"):
+        asked = {"yes-no": "", "why": "pourquoi", "where": "où"}[pattern]
+        opening = [*(say(asked, "ADV") if asked else []), *say("est-ce que", "ADV")]
+        said = [*under(opening, root, "advmod"), *said]
+    opener = under(say(LINKS[s.opener], "CCONJ"), root, "cc") if s.opener else []
+    end = under(say("?" if pattern in ("yes-no", "who", "why", "where") else ".", "PUNCT"), root, "punct")
+    return [*spell([*opener, *said]), *end]

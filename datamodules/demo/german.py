@@ -1,8 +1,9 @@
-"""German: verb second, verb-final subordinate clauses, case, and three adjective declensions."""
+"""German: verb second, verb-final subordinate clauses, case, and three adjective declensions; with dependencies."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
+from datamodules.demo.spoken import Spoken, comma, joined, marked_by, name, say, top, under
 
 Case = Literal["nom", "acc", "dat"]
 LINKS = {"and": "und", "but": "aber", "yet": "doch"}
@@ -38,18 +39,28 @@ STRONG = {
     "pl": {"nom": "e", "acc": "e", "dat": "en"},
 }
 STEMS = {"teuer": "teur", "dunkel": "dunkl"}
+GENDERS = {"m": "Masc", "f": "Fem", "n": "Neut"}
+CASES = {"nom": "Nom", "acc": "Acc", "dat": "Dat"}  # as treebanks name them
 PRONOUNS = {"m": "er", "f": "sie", "n": "es"}
 JOINED = {("in", "dem"): "im", ("an", "dem"): "am"}
 
 
-def tidy(words: list[str]) -> list[str]:
+class ClauseParts(NamedTuple):
+    """The verb, the words between its two positions, and those behind; in one tree, the subject aside."""
+
+    verb: list[Spoken]
+    middle: list[Spoken]
+    behind: list[Spoken]
+
+
+def tidy(words: list[Spoken]) -> list[Spoken]:
     """Removes double commas, and a comma before the end; `in dem` becomes `im`."""
-    done: list[str] = []
+    done: list[Spoken] = []
     for word in words:
         if word in (",", ".", "?", ";", "''") and done and done[-1] == ",":
             done.pop()
         if done and (done[-1], word) in JOINED:
-            done[-1] = JOINED[done[-1], word]
+            done[-1] = joined(JOINED[done[-1], word], done[-1], word)
         else:
             done.append(word)
     return done
@@ -64,17 +75,28 @@ def ending(t: Thing, gender: str, case: Case) -> str:
     return "en" if gender == "pl" or case == "dat" or (case == "acc" and gender == "m") else "e"
 
 
-def thing(t: Thing, case: Case) -> list[str]:
+def marked(gender: str, case: Case, plural: bool) -> dict[str, str]:
+    """The features of a noun and of what agrees with it."""
+    return {"Case": CASES[case], "Gender": GENDERS[gender], "Number": "Plur" if plural else "Sing"}
+
+
+def thing(t: Thing, case: Case) -> list[Spoken]:
     if t.pronoun:
-        return ["sie" if t.many else PRONOUNS[_gender(t)]]
+        form = "sie" if t.many else PRONOUNS[_gender(t)]
+        return say(form, "PRON", Case=CASES[case], Number="Plur" if t.many else "Sing", Person="3")
     if t.other:
-        alone = Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective)
-        return [*thing(alone, case), "und", *thing(t.other, case)]
-    said = [part for part in (t.name.given, t.name.surname) if part] if t.name else _noun(t, case)
-    said += place(t.place) if t.place else []
+        alone = thing(Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective), case)
+        other = thing(t.other, case)
+        other = [*under(say("und", "CCONJ"), top(other), "cc"), *other]
+        return [*alone, *under(other, top(alone), "conj")]
+    said = name([part for part in (t.name.given, t.name.surname) if part]) if t.name else _noun(t, case)
+    noun = top(said)
+    said = [*said, *under(place(t.place), noun, "nmod")] if t.place else said
     if t.relative:
-        gender = "pl" if t.many else _gender(t)
-        said += [",", THE[gender]["nom"], *_verb_last(t.relative), ","]
+        inner = _verb_last(t.relative)
+        which = THE["pl" if t.many else _gender(t)]["nom"]
+        inner = [comma(), *under(say(which, "PRON", PronType="Rel"), top(inner), "nsubj"), *inner, comma()]
+        said = [*said, *under(under(inner, top(inner), "punct"), noun, "acl:relcl")]
     return said
 
 
@@ -84,34 +106,42 @@ def _gender(t: Thing) -> str:
     return t.noun.german[0] if t.noun else "m"
 
 
-def _noun(t: Thing, case: Case) -> list[str]:
+def _noun(t: Thing, case: Case) -> list[Spoken]:
     assert t.noun is not None
     gender, singular, plural, weak = t.noun.german
     if t.noun.kind == "city":
-        return [singular]
+        return say(singular, "PROPN")
+    agreeing = marked(gender, case, t.plural)
     if t.plural:
         word = plural + ("n" if case == "dat" and plural[-1] not in "ns" else "")
         gender = "pl"
     else:
         word = plural if weak and case != "nom" else singular
+    noun = say(word, "NOUN", **agreeing)
     said = []
     if t.owner:
-        said = [t.owner.given + ("'" if t.owner.given[-1] in "sxz" else "s")]
-    elif t.article == "several":
-        said = ["mehreren" if case == "dat" else "mehrere"]
-    elif t.article == "a":
-        said = [] if t.plural else [A[gender][case]]
-    else:
-        said = [(THE if t.article == "the" else THIS)[gender][case]]
+        owner = t.owner.given + ("'" if t.owner.given[-1] in "sxz" else "s")
+        said = under(say(owner, "PROPN", Case="Gen"), noun[0].node, "nmod:poss")
+    elif article := _article(t, gender, case):
+        said = under(say(article, "DET", **agreeing), noun[0].node, "det")
     if t.adjective:
         stem = STEMS.get(t.adjective.german, t.adjective.german).removesuffix("e")
-        said.append(stem + ending(t, gender, case))
-    return [*said, word]
+        said += under(say(stem + ending(t, gender, case), "ADJ", **agreeing), noun[0].node, "amod")
+    return [*said, *noun]
 
 
-def place(p: Place) -> list[str]:
+def _article(t: Thing, gender: str, case: Case) -> str:
+    if t.article == "several":
+        return "mehreren" if case == "dat" else "mehrere"
+    if t.article == "a":
+        return "" if t.plural else A[gender][case]
+    return (THE if t.article == "the" else THIS)[gender][case]
+
+
+def place(p: Place) -> list[Spoken]:
+    said = thing(p.thing, "dat")
     relations = {"in": "in", "on": "auf", "with": "mit", "behind": "hinter", "near": "neben"}
-    return [relations[p.relation], *thing(p.thing, "dat")]
+    return [*under(say(relations[p.relation], "ADP"), top(said), "case"), *said]
 
 
 def finite(e: Event) -> str:
@@ -124,24 +154,26 @@ def finite(e: Event) -> str:
     return infinitive if many else present
 
 
-def _middle(e: Event) -> list[str]:
-    """The words between the two positions of the verb."""
-    said = e.time.german.split() if e.time else []
-    said += e.frequency.german.split() if e.frequency else []
-    said += thing(e.object, "acc") if e.object else []
-    said += [] if e.object or not e.place else place(e.place)
-    said += ["nicht"] if e.negated else []
-    said += e.manner.german.split() if e.manner else []
-    said += place(e.place) if e.object and e.place else []
-    said += [e.adjective.german] if e.adjective else []
-    return said
-
-
-def _behind(e: Event) -> list[str]:
-    said = [",", "dass", *_final(e.said), ","] if e.said else []
+def _parts(e: Event) -> ClauseParts:
+    many, past = e.subject.many, e.tense == "past" or e.aspect == "perfect"
+    agreeing = {"Mood": "Ind", "Number": "Plur" if many else "Sing", "Person": "3", "VerbForm": "Fin"}
+    verb = say(finite(e), "VERB" if e.verb else "AUX", Tense="Past" if past else "Pres", **agreeing)
+    describing = say(e.adjective.german, "ADJ") if e.adjective else []
+    head = top(describing or verb)
+    under(verb, head, "cop")
+    there = under(place(e.place), head, "obl") if e.place else []
+    said = say(e.time.german, "ADV") if e.time else []
+    said += say(e.frequency.german, "ADV") if e.frequency else []
+    said += under(thing(e.object, "acc"), head, "obj") if e.object else []
+    said += [] if e.object else there
+    said += say("nicht", "PART") if e.negated else []
+    said += say(e.manner.german, "ADV") if e.manner else []
+    said += there if e.object else []
+    behind = under(marked_by("dass", _final(e.said), commas=True), head, "ccomp") if e.said else []
     if e.because:
-        said += [",", conjunction(e.because[0], e.because[1]), *_final(e.because[1]), ","]
-    return said
+        word, inner = e.because
+        behind += under(marked_by(conjunction(word, inner), _final(inner), commas=True), head, "advcl")
+    return ClauseParts(verb, [*under(said, head, "advmod"), *describing], behind)
 
 
 def conjunction(word: str, e: Event) -> str:
@@ -150,56 +182,73 @@ def conjunction(word: str, e: Event) -> str:
     return CONJUNCTIONS[word]
 
 
-def _verb_last(e: Event) -> list[str]:
-    return [*_middle(e), finite(e), *_behind(e)]
+def _subject(e: Event, rest: list[Spoken]) -> list[Spoken]:
+    return under(thing(e.subject, "nom"), top(rest), "nsubj")
 
 
-def _final(e: Event) -> list[str]:
-    return [*thing(e.subject, "nom"), *_verb_last(e)]
+def _verb_last(e: Event) -> list[Spoken]:
+    verb, middle, behind = _parts(e)
+    return [*middle, *verb, *behind]
 
 
-def main(e: Event) -> list[str]:
-    return [*thing(e.subject, "nom"), finite(e), *_middle(e), *_behind(e)]
+def _final(e: Event) -> list[Spoken]:
+    rest = _verb_last(e)
+    return [*_subject(e, rest), *rest]
 
 
-def inverted(e: Event) -> list[str]:
+def predicate(e: Event) -> list[Spoken]:
+    """The verb and what is behind it."""
+    verb, middle, behind = _parts(e)
+    return [*verb, *middle, *behind]
+
+
+def main(e: Event) -> list[Spoken]:
+    rest = predicate(e)
+    return [*_subject(e, rest), *rest]
+
+
+def inverted(e: Event) -> list[Spoken]:
     """The clause with its verb before the subject."""
-    return [finite(e), *thing(e.subject, "nom"), *_middle(e), *_behind(e)]
+    rest = predicate(e)
+    return [rest[0], *_subject(e, rest), *rest[1:]]
 
 
-def sentence(s: SentencePlan) -> list[str]:
-    """The whole sentence."""
+def sentence(s: SentencePlan) -> list[Spoken]:
+    """The whole sentence; its words have their heads."""
     first, pattern = s.events[0], s.pattern.removesuffix(" comma")
-    said = main(first)
-    end = "."
+    verb_first = pattern in ("adverb", "time", "place", "subordinate first", "yes-no", "why", "where")
+    said = predicate(first) if pattern == "who" else inverted(first) if verb_first else main(first)
+    root = top(said)
     if pattern in ("adverb", "time"):
         assert s.word is not None
-        said = [*s.word.german.split(), *inverted(first)]
+        said = [*under(say(s.word.german, "ADV"), root, "advmod"), *said]
     elif pattern == "place":
         assert s.place is not None
-        said = [*place(s.place), *inverted(first)]
+        said = [*under(place(s.place), root, "obl"), *said]
     elif pattern == "interjection":
         assert s.word is not None
-        said = [s.word.german, ",", *said]
+        said = [*under([*say(s.word.german, "INTJ"), comma()], root, "discourse"), *said]
     elif pattern == "subordinate first":
         assert s.link is not None
-        said = [conjunction(s.link, s.events[1]), *_final(s.events[1]), ",", *inverted(first)]
+        inner = marked_by(conjunction(s.link, s.events[1]), _final(s.events[1]))
+        said = [*under([*inner, comma()], root, "advcl"), *said]
     elif pattern == "coordination":
         assert s.link is not None
-        comma = [","] if s.pattern.endswith(" comma") or s.link != "and" else []
-        said = [*said, *comma, LINKS[s.link], *main(s.events[1])]
+        other = main(s.events[1])
+        pause = [comma()] if s.pattern.endswith(" comma") or s.link != "and" else []
+        link = under([*pause, *say(LINKS[s.link], "CCONJ")], top(other), "cc")
+        said = [*said, *under([*link, *other], root, "conj")]
     elif pattern == "semicolon":
-        said = [*said, ";", *main(s.events[1])]
+        said = [*said, *under([*say(";", "PUNCT"), *main(s.events[1])], root, "parataxis")]
     elif pattern == "reporting clause last":
-        said = [*said, ",", *inverted(s.events[1])]
+        said = [*said, *under([comma(), *inverted(s.events[1])], root, "parataxis")]
     elif pattern == "quotation":
-        said = ["„", *said, "“", ",", *inverted(s.events[1])]
-    elif pattern in ("yes-no", "who", "why", "where"):
-        asked = {"yes-no": [], "why": ["warum"], "where": ["wo"]}
-        said = (
-            ["wer", finite(first), *_middle(first), *_behind(first)]
-            if pattern == "who"
-            else [*asked[pattern], *inverted(first)]
-        )
-        end = "?"
-    return tidy([*([LINKS[s.opener]] if s.opener else []), *said, end])
+        told = [*say("“", "PUNCT"), comma(), *inverted(s.events[1])]
+        said = [*under(say("„", "PUNCT"), root, "punct"), *said, *under(told, root, "parataxis")]
+    elif pattern in ("who", "why", "where"):
+        asked = {"who": "wer", "why": "warum", "where": "wo"}[pattern]
+        relation, part = ("nsubj", "PRON") if pattern == "who" else ("advmod", "ADV")
+        said = [*under(say(asked, part), root, relation), *said]
+    opener = under(say(LINKS[s.opener], "CCONJ"), root, "cc") if s.opener else []
+    end = under(say("?" if pattern in ("yes-no", "who", "why", "where") else ".", "PUNCT"), root, "punct")
+    return tidy([*opener, *said, *end])

@@ -7,7 +7,7 @@ from datamodules.demo import english, finnish, french, german
 from datamodules.demo.chance import Chance
 from datamodules.demo.lexicon import lexicon
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
-from datamodules.demo.spoken import tree_of_words
+from datamodules.demo.spoken import Spoken, tree_of_words
 from datamodules.demo.world import FURTHER, ClauseSampler, Scene
 from datamodules.trees.conllu import DependencyTree
 
@@ -126,20 +126,19 @@ def _question(sampler: ClauseSampler, pattern: str, size: float) -> SentencePlan
 
 def words_of(said: SentencePlan, language: str) -> str:
     """The sentence in a language: tokens with single spaces."""
-    if language == "en":
-        return " ".join(english.leaves(english.tree(said)))
-    tokens = {"fr": french, "de": german, "fi": finnish}[language].sentence(said)
-    first = _first_word(tokens)
-    tokens[first] = tokens[first][:1].upper() + tokens[first][1:]
-    return " ".join(tokens)
+    return " ".join(english.leaves(english.tree(said)) if language == "en" else _spoken(said, language))
 
 
-def dependencies_of(said: SentencePlan) -> DependencyTree:
-    """The Finnish sentence's dependency tree."""
-    words = finnish.sentence(said)
+def dependencies_of(said: SentencePlan, language: str) -> DependencyTree:
+    """The dependency tree of the French, German or Finnish sentence."""
+    return tree_of_words(_spoken(said, language))
+
+
+def _spoken(said: SentencePlan, language: str) -> list[Spoken]:
+    words = {"fr": french, "de": german, "fi": finnish}[language].sentence(said)
     first = _first_word(words)
     words[first] = words[first].respelled(words[first][:1].upper() + words[first][1:])
-    return tree_of_words(words)
+    return words
 
 
 def _first_word(tokens: Sequence[str]) -> int:

@@ -18,20 +18,26 @@ class SpokenNode:
 
 
 class Spoken(str):
-    """A word, with its node."""
+    """A word, with its node; or a token of several words."""
 
-    __slots__ = ("node",)
+    __slots__ = ("inner", "node")
     node: SpokenNode
+    inner: tuple["Spoken", ...]  # the words of French `du`; empty for a single word
 
     def respelled(self, text: str) -> "Spoken":
         """Another form at the same place of the tree."""
-        return spoken(text, self.node)
+        return spoken(text, self.node, self.inner)
 
 
-def spoken(text: str, node: SpokenNode) -> Spoken:
+def spoken(text: str, node: SpokenNode, inner: tuple[Spoken, ...] = ()) -> Spoken:
     word = Spoken(text)
-    word.node = node
+    word.node, word.inner = node, inner
     return word
+
+
+def joined(text: str, first: Spoken, second: Spoken) -> Spoken:
+    """One token of two words, as French `du` of de and le."""
+    return spoken(text, first.node, (first, second))
 
 
 def say(text: str, part: str, **features: str) -> list[Spoken]:
@@ -43,6 +49,18 @@ def say(text: str, part: str, **features: str) -> list[Spoken]:
 
 def comma() -> Spoken:
     return spoken(",", SpokenNode("PUNCT", {}))
+
+
+def name(forms: Sequence[str], **features: str) -> list[Spoken]:
+    """The parts of a person's name; the first is the head."""
+    said = [word for form in forms for word in say(form, "PROPN", **features)]
+    return [*said[:1], *under(said[1:], said[0].node, "flat")]
+
+
+def marked_by(word: str, clause: list[Spoken], commas: bool = False) -> list[Spoken]:
+    """A clause after its conjunction; `commas`: between commas."""
+    mark = under(say(word, "SCONJ"), top(clause), "mark")
+    return under([comma(), *mark, *clause, comma()], top(clause), "punct") if commas else [*mark, *clause]
 
 
 def top(phrase: Sequence[Spoken]) -> SpokenNode:
@@ -60,10 +78,11 @@ def under(phrase: list[Spoken], head: SpokenNode, relation: str) -> list[Spoken]
 
 def tree_of_words(words: Sequence[Spoken]) -> DependencyTree:
     """The dependency tree of a sentence in which every word but one has its head."""
-    places = {id(word.node): place for place, word in enumerate(words)}
+    held = [(word, place) for place, token in enumerate(words) for word in (token.inner or (token,))]
+    places = {id(word.node): place for place, (word, _) in enumerate(held)}
     rows = []
-    for place, word in enumerate(words):
+    for word, token in held:
         node = word.node
         head = -1 if node.head is None else places[id(node.head)]
-        rows.append(Dependent(str(word), node.part, node.features, head, node.relation, place))
+        rows.append(Dependent(str(word), node.part, node.features, head, node.relation, token))
     return DependencyTree([str(word) for word in words], rows)

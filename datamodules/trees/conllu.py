@@ -15,6 +15,7 @@ from common.text_files import open_packed
 
 COLUMNS = 10
 FILES = (".conllu", ".conllu.gz", ".conllu.bz2")  # taken from a folder
+SPLIT_IN_NAME = re.compile(r"(?:^|[-_.])(train|dev|test)[-_.]")  # as in en_ewt-ud-train.conllu
 BLOCK = 1 << 18  # bytes read at a time
 MAX_SENTENCE = 1 << 24  # bytes; bounds the memory for a file without blank lines
 BLANK_LINE = re.compile(rb"\n\r?\n")
@@ -93,6 +94,19 @@ def read_conllu(path: Path) -> Iterator[DependencyTree]:
         yield from parse_portion(portion)
 
 
+def rows_of(tree: DependencyTree) -> str:
+    """A sentence in CoNLL-U, with the blank line after it; lemmas and the columns that we do not read are empty."""
+    lines, last = [], -1
+    for place, word in enumerate(tree.words, start=1):
+        held = sum(other.token == word.token for other in tree.words)
+        if held > 1 and word.token != last:
+            lines.append([f"{place}-{place + held - 1}", tree.tokens[word.token], *["_"] * 8])
+        last = word.token
+        head = str(word.head + 1)
+        lines.append([str(place), word.form, "_", word.part, "_", word.features or "_", head, word.relation, "_", "_"])
+    return "".join("\t".join(columns) + "\n" for columns in lines) + "\n"
+
+
 def conllu_files(path: Path) -> list[Path]:
     """The file itself, or the CoNLL-U files below a folder, sorted. Raises InputError when there is none."""
     if not path.is_dir():
@@ -101,6 +115,12 @@ def conllu_files(path: Path) -> list[Path]:
     if not files:
         raise InputError(f"{path}: no files there that end in {', '.join(FILES)}; name the files themselves")
     return files
+
+
+def split_in_name(path: Path) -> str | None:
+    """train, dev or test, if the name of the file says so."""
+    found = SPLIT_IN_NAME.search(path.name)
+    return found[1] if found else None
 
 
 def portions(path: Path) -> Iterator[Portion]:

@@ -89,19 +89,24 @@ class FromTreebank:
     """`probes=ud`: built from dependency trees of any language, in CoNLL-U.
 
     Files with train, dev and test in their names keep their splits if there are all three; else sentences are drawn.
+    `test_paths`: files that are the test split, such as a parallel treebank; then `paths` are train and dev.
     """
 
-    def __init__(self, paths: Sequence[str], own: Mapping[str, TaskBuilder] = NO_TASKS) -> None:
+    def __init__(
+        self, paths: Sequence[str], test_paths: Sequence[str] = (), own: Mapping[str, TaskBuilder] = NO_TASKS
+    ) -> None:
         if not paths:
             raise InputError("probes=ud needs probes.paths=[FILE_OR_FOLDER,...] with CoNLL-U files")
-        self.paths, self.own = [Path(path) for path in paths], own
+        self.paths, self.test_paths, self.own = [*map(Path, paths)], [*map(Path, test_paths)], own
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks that can be built; says why others cannot."""
         wanted = given(sizes)
-        files = _files(self.paths, conllu_files)
-        analyses = analyse_treebank(tqdm(portions_of(files), "probing tasks", disable=None, unit=" portions"))
-        return _of_dependencies(context, _states(files), analyses, names, wanted, self.own)
+        files, test = _files(self.paths, conllu_files), _files(self.test_paths, conllu_files)
+        portions = tqdm(portions_of(files, test), "probing tasks", disable=None, unit=" portions")
+        analyses = analyse_treebank(portions, wanted if test else None)
+        made_of = [*_states(files), *(f"test {state}" for state in _states(test))]
+        return _of_dependencies(context, made_of, analyses, names, wanted, self.own)
 
 
 class FromText:
@@ -160,13 +165,14 @@ class FromSentEval:
 
 
 class FromFiles:
-    """`probes=files`: the user's own tasks, one for each file, named after it."""
+    """`probes=files`: the user's own tasks, one for each file (of a folder: .txt and .jsonl), named after it."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         if not paths:
             raise InputError("probes=files needs probes.paths=[FILE,...]: split, tab, label, tab, sentence; or .jsonl")
-        self.paths = {name_of(Path(path)): Path(path) for path in paths}
-        if len(self.paths) < len(paths):
+        files = _files([Path(path) for path in paths], partial(text_files, endings=(".txt", ".jsonl")))
+        self.paths = {name_of(path): path for path in files}
+        if len(self.paths) < len(files):
             raise InputError(f"probes.paths: two files of one name; tasks are named {', '.join(self.paths)}")
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:

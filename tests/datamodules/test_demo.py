@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -10,7 +11,7 @@ from datamodules.corpus import NoSuchView
 from datamodules.demo import Demo, english, finnish, french, german
 from datamodules.demo.lexicon import lexicon, past_tense, progressive, third_person
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
-from datamodules.demo.spoken import tree_of_words
+from datamodules.demo.spoken import say, tree_of_words
 from datamodules.trees.penn import Tree, parse
 
 WORDS = lexicon()
@@ -198,8 +199,8 @@ def test_the_french_imparfait_uses_the_stem_of_nous(verb: str, right: str) -> No
 
 
 def test_french_conjunctions_elide_before_pronouns() -> None:
-    assert french.spell(["puisque", "elle", "dort"])[0] == "puisqu'"
-    assert french.spell(["même", "si", "il", "rit"])[1] == "s'"
+    assert french.spell(say("puisque elle dort", "X"))[0] == "puisqu'"
+    assert french.spell(say("même si il rit", "X"))[1] == "s'"
 
 
 @pytest.mark.parametrize(("thing", "right"), FRENCH)
@@ -272,17 +273,28 @@ def test_the_french_negation_surrounds_the_verb() -> None:
     assert " ".join(french.sentence(SentencePlan("plain", (slept,)))) == "le cheval n' a pas dormi ."
 
 
-SPOKEN = Demo(size=2000, source_language="fi")
-
-
-def test_finnish_dependency_trees_are_those_of_the_sentences() -> None:
-    trees = list(islice(SPOKEN.dependencies("probe"), 600))
-    assert [" ".join(tree.tokens) for tree in trees] == list(islice(SPOKEN.sentences("probe"), 600))
+@pytest.mark.parametrize("language", ["fr", "de", "fi"])
+def test_dependency_trees_are_those_of_the_sentences(language: str) -> None:
+    corpus = Demo(size=2000, source_language=language)
+    trees = list(islice(corpus.dependencies("probe"), 400))
+    assert [" ".join(tree.tokens) for tree in trees] == list(islice(corpus.sentences("probe"), 400))
     for tree in trees:
         assert sum(word.head < 0 for word in tree.words) == 1
         assert min(tree.levels()) == 1
         assert {word.relation for word in tree.words if word.part == "PUNCT"} <= {"punct"}
         assert all(tree.words[word.head].part != "PUNCT" for word in tree.words if word.head >= 0)
+
+
+@pytest.mark.parametrize("language", ["fr", "de", "fi"])
+def test_a_subject_agrees_with_its_verb_and_a_noun_with_what_is_under_it(language: str) -> None:
+    for tree in islice(Demo(size=2000, source_language=language).dependencies("probe"), 400):
+        for word in tree.words:
+            head = tree.words[word.head]
+            if word.relation in ("det", "amod") and word.features:
+                assert word.features == head.features, tree.tokens
+            coordinated = any(w.relation == "conj" and tree.words[w.head] is word for w in tree.words)
+            if word.relation == "nsubj" and word.part == "NOUN" and head.feature("VerbForm") == "Fin":
+                assert word.feature("Number") == head.feature("Number") or coordinated, tree.tokens
 
 
 def test_a_finnish_tree_worked_by_hand() -> None:
@@ -297,6 +309,35 @@ def test_a_finnish_tree_worked_by_hand() -> None:
     assert [tree.words[at].feature("Case") for at in (1, 3)] == ["Nom", "Ade"]
 
 
-def test_other_languages_have_no_dependency_trees() -> None:
-    with pytest.raises(NoSuchView, match="dependency trees in Finnish alone, not in de"):
-        Demo(source_language="de").dependencies("probe")
+def test_a_french_tree_worked_by_hand_holds_both_words_of_a_contraction() -> None:
+    slept = Event(noun("horse"), WORDS.intransitive[0], "past", negated=True, place=Place("near", noun("garden")))
+    tree = tree_of_words(french.sentence(SentencePlan("plain", (slept,))))
+    assert " ".join(tree.tokens) == "le cheval n' a pas dormi près du jardin ."
+    assert [(word.form, word.relation, word.head, word.token) for word in tree.words[2:11]] == [
+        ("n'", "advmod", 5, 2),
+        ("a", "aux:tense", 5, 3),
+        ("pas", "advmod", 5, 4),
+        ("dormi", "root", -1, 5),
+        ("près", "case", 9, 6),
+        ("de", "fixed", 6, 7),
+        ("le", "det", 9, 7),
+        ("jardin", "obl", 5, 8),
+        (".", "punct", 5, 9),
+    ]
+    assert [tree.words[1].feature(name) for name in ("Gender", "Number")] == ["Masc", "Sing"]
+
+
+def test_a_german_tree_worked_by_hand() -> None:
+    slept = Event(noun("dog", plural=True), WORDS.intransitive[0], "past", place=Place("in", noun("garden")))
+    tree = tree_of_words(german.sentence(SentencePlan("place", (replace(slept, place=None),), place=slept.place)))
+    assert " ".join(tree.tokens) == "im Garten schliefen die Hunde ."
+    assert [(word.form, word.relation, word.head, word.token) for word in tree.words] == [
+        *[("in", "case", 2, 0), ("dem", "det", 2, 0), ("Garten", "obl", 3, 1), ("schliefen", "root", -1, 2)],
+        *[("die", "det", 5, 3), ("Hunde", "nsubj", 3, 4), (".", "punct", 3, 5)],
+    ]
+    assert tree.words[2].features == "Case=Dat|Gender=Masc|Number=Sing"
+
+
+def test_english_has_penn_style_trees_in_place_of_dependencies() -> None:
+    with pytest.raises(NoSuchView, match="Penn-style trees in English"):
+        Demo().dependencies("probe")

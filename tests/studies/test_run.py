@@ -71,6 +71,23 @@ def test_the_grid_of_table_2_has_its_24_cells() -> None:
     assert len({cell.name for cell in study.cells}) == 24
 
 
+def test_an_evaluation_may_depend_on_the_axes_and_leave_cells_out(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("""\
+axes:
+  language: {en: "", hu: ""}
+  encoder: {bov: encoder=bov, bilstm_max: encoder=bilstm_max}
+scales: {small: null}
+evaluations:
+  small:
+    parallel: {every: "model={run} probes.paths=[{data}/{language}]", hu: null, bov: device=cpu}
+""")
+    study = read_study(tmp_path / "a.yaml", "a", "small", "DATA", [])
+    assert {cell.name: cell.overrides for cell in study.evaluations} == {
+        "evaluations/parallel/en/bov": ["model={run}", "probes.paths=[DATA/en]", "device=cpu"],
+        "evaluations/parallel/en/bilstm_max": ["model={run}", "probes.paths=[DATA/en]"],
+    }
+
+
 def fork_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start cells and reports with their imports done. They do not inherit the lock, which this process keeps."""
 

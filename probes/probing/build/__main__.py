@@ -31,6 +31,7 @@ COMMAND = Command(
     [
         Setting("trees", TREES, PATHS),
         Setting("ud", "or dependency trees of any language: CoNLL-U files, or folders with .conllu", PATHS),
+        Setting("ud_test", "dependency trees that are the test split, such as a parallel treebank", PATHS),
         Setting("text", "or text of any language: files with a tokenised sentence per line, or folders", PATHS),
         Setting("out", "the folder that gets the files", FOLDER, required=True),
         Setting("train", "training sentences of each task", WHOLE, 100_000),
@@ -49,6 +50,7 @@ class ProbingBuildSettings(NamedTuple):
 
     kind: str  # trees, ud or text
     paths: list[Path]
+    test: list[Path]  # of ud
     out: Path
     sizes: Sizes
     names: list[str]
@@ -70,12 +72,18 @@ def build_settings(given: SimpleNamespace) -> ProbingBuildSettings:
         raise InputError(f"give one of trees=PATH, ud=PATH and text=PATH, not {' and '.join(kinds) or 'none'}")
     [(kind, paths)] = kinds.items()
     refuse_missing(paths, kind)
+    test = given.ud_test or []
+    refuse_missing(test, "ud_test")
+    if test and kind != "ud":
+        raise InputError(f"ud_test=: the test split of ud=; leave it out with {kind}=")
     tags = tag_set(given.tags)
     if kind != "trees" and tags != ENGLISH:
         raise InputError(f"tags={given.tags}: the labels of trees=; leave it out with {kind}=")
     sizes = Sizes(given.train, given.dev, given.test)
     refuse_empty(sizes)
-    return ProbingBuildSettings(kind, paths, given.out, sizes, given.tasks or tasks_of(kind, tags), given.seed, tags)
+    return ProbingBuildSettings(
+        kind, paths, test, given.out, sizes, given.tasks or tasks_of(kind, tags), given.seed, tags
+    )
 
 
 def tasks_of(kind: str, tags: TagSet) -> list[str]:
@@ -95,8 +103,8 @@ def build(settings: ProbingBuildSettings) -> list[str]:
     built = _built(settings)
     for task in built.tasks:
         write_task(task, settings.out / FILES.get(task.name, f"{task.name}.txt"))
-    write_report(built, settings.sizes, [path.name for path in settings.paths], settings.out)
-    return [why if name in why else f"{name}: {why}" for name, why in built.lacking.items()]
+    write_report(built, settings.sizes, [path.name for path in (*settings.paths, *settings.test)], settings.out)
+    return [why if f" {name}:" in why else f"{name}: {why}" for name, why in built.lacking.items()]
 
 
 def _built(settings: ProbingBuildSettings) -> "BuiltTasks":
@@ -111,13 +119,14 @@ def _built(settings: ProbingBuildSettings) -> "BuiltTasks":
     from probes.probing.build.plain import build_plain
     from probes.probing.build.universal import build_universal
 
-    kind, paths, _, sizes, names, seed, tags = settings
+    kind, paths, test, _, sizes, names, seed, tags = settings
     if kind == "trees":
         trees = tqdm(chain.from_iterable(map(read_texts, paths)), "reading trees", disable=None, unit=" trees")
         return build_tasks(trees, sizes, names, seed, partly=True, tags=tags)
     if kind == "ud":
-        portions = portions_of([file for path in paths for file in conllu_files(path)])
-        analyses = analyse_treebank(tqdm(portions, "reading trees", disable=None, unit=" portions"))
+        files, tests = ([file for path in found for file in conllu_files(path)] for found in (paths, test))
+        portions = tqdm(portions_of(files, tests), "reading trees", disable=None, unit=" portions")
+        analyses = analyse_treebank(portions, sizes if test else None)
         return build_universal(analyses, sizes, names, seed)
     lines = (line for path in paths for file in text_files(path, (".txt",)) for _, line in read_lines(file))
     return build_plain(tqdm(lines, "reading text", disable=None, unit=" lines"), sizes, names, seed)

@@ -1,22 +1,23 @@
 """The properties of a dependency tree that the probing tasks use."""
 
-import re
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from common.processes import parallel_map
-from datamodules.trees.conllu import DependencyTree, Portion, parse_portion, portions
+from datamodules.trees.conllu import DependencyTree, Portion, parse_portion, portions, split_in_name
 from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target
 from probes.probing.build.pool import Sizes
 from probes.probing.build.writing import is_mark, is_word
 
 MARK = "MARK"  # our tag of quotation marks and brackets
+TEST = Sizes._fields.index("test")
 FULL_STOP = "."  # our label of the last punctuation mark of a sentence
 PARTS = ("nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp", "obl", "advcl", "conj", "parataxis")  # of a clause
-SPLIT_IN_NAME = re.compile(r"(?:^|[-_.])(train|dev|test)[-_.]")  # as in en_ewt-ud-train.conllu
 OPEN_CLASS = ("NOUN", "VERB")  # parts of speech that SOMO replaces: their tags have features
 
 
@@ -27,19 +28,38 @@ class SplitPortion(NamedTuple):
     split: int | None
 
 
-def portions_of(files: Sequence[Path]) -> Iterator[SplitPortion]:
-    """All files of a treebank in portions, with their splits where there are files of all three."""
-    named = [SPLIT_IN_NAME.search(file.name) for file in files]
-    splits = [Sizes._fields.index(found[1]) if found else None for found in named]
-    whole = set(splits) == set(range(len(Sizes._fields)))
-    for file, split in zip(files, splits, strict=True):
+def portions_of(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[SplitPortion]:
+    """All files of a treebank in portions, with their splits where the names of files say all of them.
+
+    `test`: files that are the test split in place of one of `files`; the others are train and dev.
+    """
+    wanted = Sizes._fields[:TEST] if test else Sizes._fields
+    named = [split_in_name(file) for file in files]
+    whole = None not in named and set(wanted) <= set(named)
+    for file, split in zip(files, named, strict=True):
+        if split is None or not whole or split in wanted:
+            for portion in portions(file):
+                yield SplitPortion(portion, wanted.index(split) if whole and split else None)
+    for file in test:
         for portion in portions(file):
-            yield SplitPortion(portion, split if whole else None)
+            yield SplitPortion(portion, TEST)
 
 
-def analyse_treebank(given: Iterable[SplitPortion]) -> Iterator[Analysis]:
-    """Analyse all sentences of usable length, in order, on all cores. Raises InputError naming a place."""
-    return chain.from_iterable(parallel_map(_analyses, given, chunk=1))
+def analyse_treebank(given: Iterable[SplitPortion], train_and_dev: Sizes | None = None) -> Iterator[Analysis]:
+    """Analyse all sentences of usable length, in order, on all cores. Raises InputError naming a place.
+
+    `train_and_dev`: sentences without a split are drawn for train and dev in these proportions.
+    """
+    found = chain.from_iterable(parallel_map(_analyses, given, chunk=1))
+    return (_drawn(s, train_and_dev) for s in found) if train_and_dev else found
+
+
+def _drawn(s: Analysis, sizes: Sizes) -> Analysis:
+    """The sentence in train or dev, by a hash of its text; it stays in a split that it has."""
+    if s.split is not None:
+        return s
+    chance = int.from_bytes(hashlib.blake2b(s.sentence.encode(), digest_size=4).digest(), "big") / 2**32
+    return replace(s, split=int(chance * (sizes.train + sizes.dev) >= sizes.train))
 
 
 def analyse_dependencies(trees: Iterable[DependencyTree]) -> Iterator[Analysis]:

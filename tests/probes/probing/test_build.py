@@ -85,6 +85,7 @@ WRONG = {
     "not a number": (["trees=.", "out=x", "train=many"], "train=many"),
     "unknown tag set": (["trees=.", "out=x", "tags=german"], r"tags=german.*english/penn, german/tiger"),
     "missing file": (["trees=nowhere.mrg", "out=x"], r"nowhere\.mrg"),
+    "test of trees": (["trees=.", "out=x", "ud_test=."], r"ud_test=: the test split of ud="),
 }
 
 

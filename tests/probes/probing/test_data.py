@@ -227,6 +227,20 @@ def test_what_cannot_be_built_is_said_each_time_but_tried_once(
         source.tasks(context(TextCorpus(), tmp_path / "cache"), ["SubjGender"], SIZES)
 
 
+def test_a_parallel_treebank_is_the_test_split(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    for seed, name in enumerate(("own/a-train", "own/a-dev", "own/a-test", "b-test")):
+        (tmp_path / f"{name}.conllu").write_text(tiny_treebank(300, seed))
+    own, parallel = [str(tmp_path / "own")], [str(tmp_path / "b-test.conllu")]
+    [mine], [theirs] = (
+        FromTreebank(own, test).tasks(context(TextCorpus(), tmp_path / "cache"), ["SentLen"], SIZES)
+        for test in ([], parallel)
+    )
+    there = " ".join(word.split("\t")[1] for word in (tmp_path / "b-test.conllu").read_text().split("\n") if word)
+    assert all(sentence in there for sentence in theirs.test.sentences)
+    assert not all(sentence in there for sentence in mine.test.sentences)
+
+
 def test_text_settings_of_files_are_refused_without_files() -> None:
     with pytest.raises(InputError, match=r"give probes\.paths="):
         FromText([], language="fr")

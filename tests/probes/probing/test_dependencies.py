@@ -16,6 +16,7 @@ from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.analysis import Analysis, Target
 from probes.probing.build.coordination import invert
 from probes.probing.build.dependencies import (
+    SplitPortion,
     analyse_dependencies,
     analyse_dependency,
     analyse_treebank,
@@ -279,6 +280,27 @@ SPLITS = {"train": 800, "dev": 250, "test": 250}
 def test_without_files_of_all_three_splits_sentences_are_drawn(tmp_path: Path, names: list[str]) -> None:
     paths = written(tmp_path, **dict.fromkeys(names, tiny_treebank(3)))
     assert {found.split for found in portions_of(paths)} == {None}
+
+
+@pytest.mark.parametrize("names", [["train", "dev", "test"], ["dev", "test"]])
+def test_another_treebank_can_be_the_test_split(tmp_path: Path, names: list[str]) -> None:
+    paths = written(tmp_path, **{name: tiny_treebank(300, seed) for seed, name in enumerate(names)})
+    pud = tmp_path / "x_pud-ud-test.conllu"
+    pud.write_text(tiny_treebank(200, seed=9))
+    analyses = list(analyse_treebank(portions_of(paths, [pud]), Sizes(300, 100, 100)))
+    [parallel] = [list(analyse_treebank([SplitPortion(p.portion, None) for p in portions_of([pud])]))]
+    assert [s.sentence for s in analyses if s.split == 2] == [s.sentence for s in parallel]
+    shares = Counter(s.split for s in analyses)
+    if len(names) == 3:  # its own test file has no part in it
+        own = {s.sentence for s in analyse_treebank(portions_of(paths[2:]))}
+        assert not own & {s.sentence for s in analyses if s.split != 2}
+    else:
+        assert shares[0] == pytest.approx(3 * shares[1], rel=0.25)
+    built = build_universal(analyses, Sizes(120, 40, 40))
+    assert {s for found in built.tasks if found.name == "SentLen" for s in found.test.sentences} <= {
+        s.sentence for s in parallel
+    }
+    assert built.split_overlap() == 0
 
 
 def test_the_cores_that_read_a_treebank_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

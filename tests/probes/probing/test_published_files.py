@@ -87,6 +87,7 @@ def test_own_tasks_are_named_after_their_files_in_either_form(tmp_path: Path) ->
     assert (depth.name, mine.name, mine.classes) == ("tree_depth", "mine", ["no", "yes"])
     assert mine.dev.sentences == ["validation yes", "validation no"]
     assert mine.dev.gold.tolist() == [1, 0]
+    assert FromFiles([str(tmp_path)]).paths.keys() == {"tree_depth", "mine"}
 
 
 @pytest.mark.parametrize(

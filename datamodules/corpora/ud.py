@@ -1,0 +1,66 @@
+"""The text of a treebank of Universal Dependencies, with more text of the same language."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
+from itertools import chain
+from pathlib import Path
+
+from common.errors import InputError
+from common.processes import parallel_map
+from common.text_files import read_lines, state_of
+from datamodules.corpora.on_disk import OnDisk
+from datamodules.corpus import Split
+from datamodules.text.tokenize import tokenize
+from datamodules.trees.conllu import DependencyTree, conllu_files, read_conllu, split_in_name
+
+
+class TreebankText(OnDisk):
+    """CoNLL-U files with train, dev and test in their names; each sentence is in the split of its file.
+
+    Sentences of dev and test are left out of train. Dev and test together are the probe split. `more`: files of plain
+    text, one sentence per line, that are tokenised and added to train.
+    """
+
+    name = "ud"
+    remedy = "give a folder with the train, dev and test files of a treebank (universaldependencies.org)"
+
+    def __init__(
+        self, root: str | None, size: int | None = None, source_language: str = "en", more: Sequence[str] = ()
+    ) -> None:
+        super().__init__(root, size)
+        self.source_language, self.more = source_language, [Path(path) for path in more]
+        if missing := [path for path in self.more if not path.is_file()]:
+            raise InputError(f"corpus.more: {missing[0]}: no such file")
+
+    def files(self) -> list[Path]:
+        return conllu_files(self.root)
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} {state_of(self.more)}"
+
+    def dependencies(self, split: Split) -> Iterator[DependencyTree]:
+        names = ("dev", "test") if split == "probe" else (split,)
+        files = [path for path in self.files() if split_in_name(path) in names]
+        if not files:
+            raise InputError(f"{self.root}: no CoNLL-U file there with {' or '.join(names)} in its name; {self.remedy}")
+        trees = chain.from_iterable(map(read_conllu, files))
+        left_out = self._held_out if split == "train" else set()
+        return self.cut(split, (tree for tree in trees if text_of(tree) not in left_out))
+
+    def sentences(self, split: Split) -> Iterator[str]:
+        text = map(text_of, self.dependencies(split))
+        return self.cut(split, chain(text, self._more())) if split == "train" else text
+
+    def _more(self) -> Iterator[str]:
+        lines = (line for path in self.more for _, line in read_lines(path) if line.strip())
+        tokens = parallel_map(partial(tokenize, language=self.source_language), lines)
+        return (sentence for sentence in tokens if sentence not in self._held_out)
+
+    @cached_property
+    def _held_out(self) -> set[str]:
+        return {text_of(tree) for tree in self.dependencies("probe")}
+
+
+def text_of(tree: DependencyTree) -> str:
+    """The tokens of the surface with single spaces between them."""
+    return " ".join(" ".join(tree.tokens).split())

@@ -1,0 +1,130 @@
+"""Cut the probing tasks of several languages to equal sizes, so that their scores can be compared.
+
+python -m probes.probing.equal tasks/en tasks/fr out=equal
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from common.command_line import FOLDER, Command, Setting, refuse_missing, run
+from common.errors import InputError
+
+if TYPE_CHECKING:
+    from probes.classification import Classification
+
+PURPOSE = """\
+Cut the probing tasks of several languages to equal sizes, so that their scores can be compared.
+
+Reads folders that python -m probes.probing.build wrote. A task that several of them have gets the same number of
+classes, and of sentences in each class, in all of them: as many as the smallest has. Writes a folder of the same name
+into out= for each, for probes=files probes.paths=[FOLDER]."""
+COMMAND = Command(
+    "python -m probes.probing.equal DIR DIR... out=DIR",
+    PURPOSE,
+    [Setting("out", "the folder that gets a folder for each of them", FOLDER, required=True)],
+    "DIR DIR...",
+    "folders with tasks, one for each language or treebank",
+    least=2,
+)
+FEWEST = 20  # training sentences of a class; a task with fewer is left out
+Tasks = Mapping[str, "Classification"]  # one task, by language
+
+
+def equal(name: str, tasks: Tasks) -> dict[str, "Classification"]:
+    """One task of several languages with the same classes and sizes. Raises InputError where that leaves too little."""
+    kept = common_classes(name, tasks)
+    counts = [
+        min(
+            int((tasks[language].parts[part].gold == tasks[language].classes.index(label)).sum())
+            for language, labels in kept.items()
+            for label in labels
+        )
+        for part in range(3)
+    ]
+    if counts[0] < FEWEST or not all(counts):
+        raise InputError(f"a class has {'/'.join(map(str, counts))} sentences; it needs {FEWEST} to train")
+    return {language: cut(tasks[language], labels, counts) for language, labels in kept.items()}
+
+
+def common_classes(name: str, tasks: Tasks) -> dict[str, list[str]]:
+    """The labels that all languages have, by language; one that shares the fewest is left out until there are two.
+
+    Those of WC are words of each language: the first ones, as many as the smallest has.
+    """
+    if name == "WC":
+        fewest = min(len(task.classes) for task in tasks.values())
+        return {language: list(task.classes[:fewest]) for language, task in tasks.items()}
+    classes = {language: set(task.classes) for language, task in tasks.items()}
+    while len(classes) > 1:
+        if len(common := set.intersection(*classes.values())) > 1:
+            return dict.fromkeys(classes, sorted(common))
+        labels = Counter(label for held in classes.values() for label in held)
+        del classes[min(classes, key=lambda language: sum(labels[label] - 1 for label in classes[language]))]
+    raise InputError("no two languages have two classes in common")
+
+
+def cut(task: "Classification", labels: Sequence[str], counts: Sequence[int]) -> "Classification":
+    """The first sentences of each of some classes, in the order of the task: so many in train, dev and test."""
+    from probes.probing.build.pool import Sizes
+    from probes.probing.build.sampling import assemble
+
+    parts = []
+    for part, count in zip(task.parts, counts, strict=True):
+        held: dict[str, list[str]] = {label: [] for label in labels}
+        for sentence, gold in zip(part.sentences, part.gold, strict=True):
+            label = task.classes[gold]
+            if label in held and len(held[label]) < count:
+                held[label].append(sentence)
+        parts.append(held)
+    return assemble(task.name, parts, Sizes(*(count * len(labels) for count in counts))).task
+
+
+def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
+    """Write the tasks of all folders at equal sizes; the lines of a table of sizes. Says what is left out and why."""
+    from probes.probing.published_files import FILES, name_of, read_task, write_task
+
+    if len({folder.name for folder in folders}) < len(folders):
+        raise InputError("two folders of one name; the folders of out= are named after them")
+    names = {file: task for task, file in FILES.items()}
+    found: dict[str, dict[str, Classification]] = {}
+    for folder in folders:
+        for path in sorted(folder.glob("*.txt")):
+            name = names.get(path.name, name_of(path))
+            found.setdefault(name, {})[folder.name] = read_task(name, path)
+    lines = ["| task | classes | train | dev | test | in |", "| --- | ---: | ---: | ---: | ---: | --- |"]
+    for name, tasks in found.items():
+        if len(tasks) < 2:
+            print(f"{name}: left out, only {next(iter(tasks))} has it", file=sys.stderr)
+            continue
+        try:
+            made = equal(name, tasks)
+        except InputError as error:
+            print(f"{name}: left out, {error}", file=sys.stderr)
+            continue
+        for language, task in made.items():
+            write_task(task, out / language / f"{name}.txt")
+        one = next(iter(made.values()))
+        sizes = " | ".join(str(len(part.sentences)) for part in one.parts)
+        lines.append(f"| {name} | {len(one.classes)} | {sizes} | {', '.join(made)} |")
+    if len(lines) == 2:
+        raise InputError(f"{folders[0]}: no task that another of the folders has too")
+    return lines
+
+
+def command(arguments: Sequence[str]) -> int:
+    """Exit status 0, or 2 for an error that the user can fix."""
+
+    def work(given: SimpleNamespace) -> None:
+        folders = [Path(text) for text in given.given]
+        refuse_missing(folders, "DIR")
+        print("\n".join(write_equal(folders, given.out)))
+
+    return run(COMMAND, arguments, work, lambda given: given.out)
+
+
+if __name__ == "__main__":
+    sys.exit(command(sys.argv[1:]))

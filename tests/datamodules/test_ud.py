@@ -1,0 +1,63 @@
+"""The text of a treebank: each sentence in the split of its file, and none of dev and test in train."""
+
+from pathlib import Path
+
+import pytest
+
+from common.errors import InputError
+from datamodules.corpora.ud import TreebankText
+from datamodules.trees.conllu import read_conllu, rows_of
+
+SPLITS = {"train": ["a b", "c d", "e f"], "dev": ["c d"], "test": ["g h", "i du"]}
+
+
+def sentence(text: str) -> str:
+    """A sentence in CoNLL-U; `du` is a token of two words."""
+    rows, place = [], 0
+    for token in text.split():
+        words = ["de", "le"] if token == "du" else [token]
+        rows += [f"{place + 1}-{place + 2}\t{token}" + "\t_" * 8] if len(words) > 1 else []
+        for word in words:
+            place += 1
+            rows.append(f"{place}\t{word}\t_\tX\t_\t_\t{place - 1}\t{'dep' if place > 1 else 'root'}\t_\t_")
+    return "\n".join(rows) + "\n\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, texts in SPLITS.items():
+        (tmp_path / f"x-ud-{name}.conllu").write_text("".join(map(sentence, texts)))
+    return tmp_path
+
+
+def test_sentences_keep_their_splits_and_those_of_dev_and_test_are_not_in_train(folder: Path) -> None:
+    corpus = TreebankText(str(folder))
+    found = {split: list(corpus.sentences(split)) for split in ("train", "dev", "test", "probe")}  # type: ignore[arg-type]
+    assert found == {**SPLITS, "train": ["a b", "e f"], "probe": ["c d", "g h", "i du"]}
+
+
+def test_more_text_is_tokenised_and_counts_towards_the_size(folder: Path) -> None:
+    (folder / "more.txt").write_text("L'homme dort.\nc d\n\nIl dort.\n")
+    corpus = TreebankText(str(folder), 3, "fr", [str(folder / "more.txt")])
+    assert list(corpus.sentences("train")) == ["a b", "e f", "L' homme dort ."]
+    assert list(TreebankText(str(folder), None, "fr", [str(folder / "more.txt")]).sentences("train"))[3:] == [
+        "Il dort ."
+    ]
+    assert corpus.fingerprint() != TreebankText(str(folder), 3, "fr").fingerprint()
+
+
+def test_files_that_are_missing_are_named(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"corpus\.more: .*nowhere\.txt: no such file"):
+        TreebankText(str(folder), more=[str(folder / "nowhere.txt")])
+    with pytest.raises(InputError, match=r"no ud there; give a folder with the train, dev and test files"):
+        TreebankText(str(folder / "nowhere"))
+    (folder / "x-ud-train.conllu").unlink()
+    with pytest.raises(InputError, match="no CoNLL-U file there with train in its name"):
+        list(TreebankText(str(folder)).sentences("train"))
+
+
+def test_a_written_tree_reads_back_as_itself(folder: Path) -> None:
+    trees = list(read_conllu(folder / "x-ud-test.conllu"))
+    (folder / "again.conllu").write_text("".join(map(rows_of, trees)))
+    assert list(read_conllu(folder / "again.conllu")) == trees
+    assert "2-3\tdu\t_" in (folder / "again.conllu").read_text()

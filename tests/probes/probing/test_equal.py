@@ -1,0 +1,73 @@
+"""Tasks of several languages at equal sizes, worked by hand."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from common.errors import InputError
+from probes.classification import Classification
+from probes.probing.equal import FEWEST, command, common_classes, equal
+from probes.probing.published_files import read_task, write_task
+from probes.task import single
+
+
+def task(name: str, counts: dict[str, tuple[int, int, int]]) -> Classification:
+    """So many sentences of each class in train, dev and test, class after class."""
+    parts = []
+    for part in range(3):
+        rows = [(f"{label} {part} {n}", at) for at, label in enumerate(counts) for n in range(counts[label][part])]
+        parts.append(single([s for s, _ in rows], np.array([at for _, at in rows], dtype=np.int64)))
+    return Classification(name, list(counts), *parts)
+
+
+ENGLISH = task("Tense", {"Fut": (25, 5, 5), "Past": (40, 9, 8), "Pres": (50, 7, 9)})
+TURKISH = task("Tense", {"Past": (30, 8, 9), "Pres": (70, 9, 9)})
+FRENCH = task("Tense", {"Imp": (30, 8, 8), "Pres": (30, 8, 8)})
+
+
+def test_classes_are_those_that_all_have_and_sizes_those_of_the_smallest() -> None:
+    made = equal("Tense", {"en": ENGLISH, "tr": TURKISH})
+    for one in made.values():
+        assert list(one.classes) == ["Past", "Pres"]
+        assert [np.bincount(part.gold).tolist() for part in one.parts] == [[30, 30], [7, 7], [8, 8]]
+    assert made["en"].train.sentences[:3] == ["Past 0 0", "Pres 0 0", "Past 0 1"]
+
+
+def test_a_language_with_other_classes_is_left_out() -> None:
+    assert list(common_classes("Tense", {"fr": FRENCH, "en": ENGLISH, "tr": TURKISH})) == ["en", "tr"]
+    with pytest.raises(InputError, match="no two languages have two classes in common"):
+        common_classes("Tense", {"fr": FRENCH, "tr": TURKISH})
+
+
+def test_target_words_are_those_of_each_language() -> None:
+    one, two = task("WC", {"cat": (40, 4, 4), "dog": (40, 4, 4)}), task("WC", dict.fromkeys("xyz", (40, 4, 4)))
+    assert common_classes("WC", {"en": one, "tr": two}) == {"en": ["cat", "dog"], "tr": ["x", "y"]}
+
+
+def test_the_command_writes_what_several_folders_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = (FEWEST - 1, 5, 5)
+    for language, found in {"en": [ENGLISH], "fr": [FRENCH], "tr": [TURKISH]}.items():
+        more = [task("Mood", {"Ind": few, "Imp": few})] if language != "fr" else [task("Case", {"A": few, "B": few})]
+        for one in [*found, *more]:
+            write_task(one, tmp_path / language / ("past_present.txt" if one.name == "Tense" else f"{one.name}.txt"))
+    folders = [str(tmp_path / language) for language in ("en", "fr", "tr")]
+    assert command([*folders, f"out={tmp_path / 'equal'}"]) == 0
+    said = capsys.readouterr()
+    assert "| Tense | 2 | 60 | 14 | 16 | en, tr |" in said.out
+    assert "Mood: left out, a class has 19/5/5 sentences; it needs 20 to train" in said.err
+    assert "Case: left out, only fr has it" in said.err
+    assert sorted(path.relative_to(tmp_path / "equal").as_posix() for path in tmp_path.glob("equal/*/*")) == [
+        "en/Tense.txt",
+        "tr/Tense.txt",
+    ]
+    assert len(read_task("Tense", tmp_path / "equal" / "tr" / "Tense.txt").train.sentences) == 60
+
+
+def test_folders_without_a_common_task_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_task(TURKISH, tmp_path / "tr" / "Tense.txt")
+    (tmp_path / "en").mkdir()
+    assert command([str(tmp_path / "tr"), str(tmp_path / "en"), f"out={tmp_path / 'equal'}"]) == 2
+    assert "no task that another of the folders has too" in capsys.readouterr().err
+    assert command([str(tmp_path / "tr"), str(tmp_path / "nowhere"), "out=x"]) == 2
+    assert "nowhere: no such file or folder" in capsys.readouterr().err
