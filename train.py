@@ -31,6 +31,7 @@ def train(config: "DictConfig", run: Path) -> None:
     from omegaconf import OmegaConf
 
     from common.matmul import fast_exact_matmul
+    from common.memory import give_back_large_blocks
     from training.build import build
     from training.checkpoints import disk_use
     from training.devices import say
@@ -39,6 +40,7 @@ def train(config: "DictConfig", run: Path) -> None:
     from training.tensorboard import add_picture, open_page
     from training.trainer import build_trainer, fit
 
+    give_back_large_blocks()
     with fast_exact_matmul():
         data, module, suites, probing = build(config, run)
         trainer = build_trainer(config, run, module, probing, data, partial(draw, config, run, module))

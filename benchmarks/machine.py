@@ -102,9 +102,9 @@ def write_json(path: Path, record: dict[str, Any]) -> None:
 SAMPLES = 10  # of memory, per second
 
 
-def status_megabytes(field: str) -> float:
-    """VmRSS, VmHWM or another size of this process; ru_maxrss would include that of the parent."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+def status_megabytes(field: str, process: int | str = "self") -> float:
+    """VmRSS, VmHWM or another size of a process; ru_maxrss would include that of the parent."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) / 2**10
 
 

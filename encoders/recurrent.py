@@ -5,14 +5,34 @@ The backward direction reads each sentence reversed within its own length:
     words     w1 w2 w3 --        reversed  w3 w2 w1 --
 
 so padding always comes last and has no effect. No packing is needed, so the fused kernels of CPU and GPU are used.
+
+Where a CPU encodes a batch with the longest sentence first, sentences that have ended are left out of later steps:
+
+    steps 1 to 8       steps 9 to 20
+    w1 ... w8          w9 ... w20
+    w1 ... w8          w9 ... w17
+    w1 ... w7
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from common.errors import InputError
+
+
+PART_STEPS, PART_ROWS = 4, 4  # multiples; the library keeps a kernel for each shape, so there should be few
+PART_WORDS = 32  # words that take the time of starting another part: its weights are put into another order
+
+
+class Part(NamedTuple):
+    """Some steps of a batch, and how many sentences take part in them: the first, which are the longest."""
+
+    begin: int
+    end: int
+    rows: int
 
 
 class Bidirectional(nn.Module):
@@ -39,13 +59,48 @@ class Bidirectional(nn.Module):
         states = inputs.transpose(0, 1)  # (T, B, E), the layout of the kernels
         steps = torch.arange(states.shape[0], device=lengths.device)[:, None]
         mirror = torch.where(steps < lengths, lengths - 1 - steps, steps)[:, :, None]  # (T, B, 1)
+        whole = Part(0, states.shape[0], states.shape[1])
+        parts = [whole] if torch.is_grad_enabled() or states.device.type != "cpu" else parts_of(lengths, whole)
         for layer, (ahead, back) in enumerate(zip(self.ahead, self.back, strict=True)):
             if layer:
                 states = self.dropout(states)
-            forward, _ = in_its_precision(ahead, states)
-            backward, _ = in_its_precision(back, reverse(states, mirror))
+            forward = in_parts(ahead, states, parts)
+            backward = in_parts(back, reverse(states, mirror), parts)
             states = torch.cat([forward, reverse(backward, mirror)], 2)  # (T, B, dim)
         return (states * (steps < lengths)[:, :, None]).transpose(0, 1)
+
+
+def parts_of(lengths: Tensor, whole: Part) -> list[Part]:
+    """The parts of a batch in the least time; the whole batch where its sentences are not sorted, the longest first.
+
+    The time of a part is that of its steps x rows and of `PART_WORDS` more.
+    """
+    if bool((lengths[1:] > lengths[:-1]).any()):
+        return [whole]
+    cuts = [*range(0, whole.end, PART_STEPS), whole.end]
+    alive = (lengths > torch.tensor(cuts[:-1])[:, None]).sum(1).tolist()
+    rows = [min(whole.rows, -(-count // PART_ROWS) * PART_ROWS) for count in alive]
+    best: list[tuple[int, list[Part]]] = [(0, [])]  # up to each cut: time in words, and the parts
+    for end in range(1, len(cuts)):
+        ways = [
+            (best[begin][0] + (cuts[end] - cuts[begin]) * rows[begin] + PART_WORDS, begin) for begin in range(end)
+        ]
+        words, begin = min(ways)
+        best.append((words, [*best[begin][1], Part(cuts[begin], cuts[end], rows[begin])]))
+    return best[-1][1]
+
+
+def in_parts(layer: nn.Module, inputs: Tensor, parts: list[Part]) -> Tensor:
+    """The states (T, B, H) of a recurrent layer over inputs (T, B, E); zero where a part leaves a sentence out."""
+    if len(parts) == 1:
+        return in_its_precision(layer, inputs)[0]
+    found, state = [], None
+    for begin, end, rows in parts:
+        if state is not None:
+            state = state[:, :rows] if isinstance(state, Tensor) else tuple(part[:, :rows] for part in state)
+        states, state = in_its_precision(layer, inputs[begin:end, :rows], state)
+        found.append(functional.pad(states, (0, 0, 0, inputs.shape[1] - rows)))
+    return torch.cat(found)
 
 
 def in_its_precision(layer: nn.Module, inputs: Tensor, state: Any = None) -> Any:
@@ -59,7 +114,7 @@ def in_its_precision(layer: nn.Module, inputs: Tensor, state: Any = None) -> Any
         return layer(inputs, state)
     if device == "cpu" and torch.ops.mkldnn._is_mkldnn_bf16_supported():
         return layer(inputs, state)
-    wide = None if state is None else tuple(part.float() for part in state)
+    wide = tuple(part.float() for part in state) if isinstance(state, tuple) else state
     with torch.autocast(device, enabled=False):
         return layer(inputs.float(), wide)
 

@@ -18,6 +18,7 @@ from probes.classifiers.optimum import optimal
 from probes.classifiers.senteval import published
 from probes.vectors import Streamed
 
+ROWS = 1024  # sentences at a time
 MANY = 100  # from this many classes on, logistic regression uses successive halving: its optimum takes too long
 
 __all__ = ["Grid", "Labelled", "Score", "as_tensors", "probe", "standardised"]
@@ -51,13 +52,20 @@ def standardised(train: Tensors, *others: Tensors) -> list[Tensors]:
     if isinstance(train.x, Streamed):
         deviation, mean = train.x.deviation_and_mean()
     else:
-        deviation, mean = torch.std_mean(train.x, 0, correction=0)
+        deviation, mean = deviation_and_mean(train.x)
     scale = torch.where(deviation > 1e-6 * mean.abs().clamp_min(1e-6), 1 / deviation, 0.0)
 
     def scaled(x: Tensor) -> Tensor:
         return cast(Tensor, x.standardised_by(mean, scale)) if isinstance(x, Streamed) else (x - mean).mul_(scale)
 
     return [Tensors(scaled(part.x), part.y) for part in (train, *others)]
+
+
+def deviation_and_mean(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Of each column (D,); faster than `torch.std_mean`, which steps through each column."""
+    mean = x.mean(0)
+    squares = sum(((part - mean).square_().sum(0) for part in x.split(ROWS)), torch.zeros_like(mean))
+    return (squares / len(x)).sqrt(), mean
 
 
 def as_tensors(part: Labelled, device: str) -> Tensors:

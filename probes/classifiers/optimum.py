@@ -1,6 +1,6 @@
 """Multinomial logistic regression at its optimum for each L2 value: convex, so the result needs no seed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import sqrt
 from typing import TypeVar
 
@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from scipy.optimize import minimize
 from torch import Tensor
+from torch.nn import functional
 
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
@@ -18,6 +19,7 @@ ROWS = 4096  # sentences per product, at most; bounds the memory for scores
 ITERATIONS = 500  # of L-BFGS, at most; tens are usual
 FURTHER = 4  # powers of ten that are tried beyond the default L2 values, at most
 COVARIANCE_ROWS = 8  # sentences per input for the covariance, which only affects speed
+COLUMNS = 256  # of the covariance at a time
 
 
 Result = TypeVar("Result")
@@ -93,11 +95,12 @@ def optimum(
 
 def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:
     """The mean over the sentences, and its gradients with respect to weight (D, C) and bias (C,)."""
+    if len(bias) == 2 and train.y.ndim == 1:
+        return _of_two_classes(train, weight, bias)
     rows = weight.t().contiguous()  # (C, D): several times faster with few classes
     loss = torch.zeros((), dtype=torch.float64, device=rows.device)
     slope, slope_bias = torch.zeros_like(rows), torch.zeros_like(bias)
-    size = rows_at_once(len(weight), ROWS) if isinstance(train.x, Streamed) else ROWS
-    for x, y in zip(train.x.split(size), train.y.split(size), strict=True):
+    for x, y in _portions(train):
         scores = torch.addmm(bias, x, rows.t()).log_softmax(1)
         if y.ndim == 2:
             loss -= (scores * y).sum(dtype=torch.float64)
@@ -109,6 +112,27 @@ def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, 
         slope.addmm_(error.t(), x)
         slope_bias += error.sum(0)
     return float(loss) / len(train.y), slope.t().div_(len(train.y)), slope_bias.div_(len(train.y))
+
+
+def _of_two_classes(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:
+    """The same with one score for each sentence, the difference of both classes: a quarter of the time."""
+    apart, shift = weight[:, 1] - weight[:, 0], bias[1] - bias[0]
+    loss = torch.zeros((), dtype=torch.float64, device=apart.device)
+    slope, slope_bias = torch.zeros_like(apart), torch.zeros_like(shift)  # of class 1; of class 0 the negative
+    for x, y in _portions(train):
+        scores = torch.mv(x, apart).add_(shift)
+        loss += (functional.softplus(scores) - scores * y).sum(dtype=torch.float64)
+        error = scores.sigmoid_().sub_(y)
+        slope += torch.mv(x.t(), error)
+        slope_bias += error.sum()
+    both = torch.tensor([-1.0, 1.0], dtype=slope.dtype, device=slope.device) / len(train.y)
+    return float(loss) / len(train.y), slope[:, None] * both, slope_bias * both
+
+
+def _portions(train: Tensors) -> Iterator[tuple[Tensor, Tensor]]:
+    """Vectors and labels, some sentences at a time."""
+    size = rows_at_once(train.x.shape[1], ROWS) if isinstance(train.x, Streamed) else ROWS
+    return zip(train.x.split(size), train.y.split(size), strict=True)
 
 
 def row_space(x: Tensor) -> Tensor:
@@ -123,23 +147,31 @@ def covariance(x: Tensor) -> Tensor:
     """The mean product (D, D) of two inputs: the covariance around zero."""
     count, width = min(len(x), COVARIANCE_ROWS * x.shape[1]), x.shape[1]
     size = rows_at_once(width, count) if isinstance(x, Streamed) else count
-    parts = (x[start : min(start + size, count)] for start in range(0, count, size))
-    return sum((part.t() @ part for part in parts), torch.zeros((), device=x.device)) / count
+    found = torch.zeros(width, width, device=x.device)
+    for start in range(0, count, size):
+        part = x[start : min(start + size, count)]
+        for first in range(0, width, COLUMNS):  # the other half is its mirror image
+            found[first : first + COLUMNS, first:] += part[:, first : first + COLUMNS].t() @ part[:, first:]
+    upper = found.triu_()
+    return (upper + upper.triu(1).t()).div_(count)
 
 
 def curvature_factor(spread: Tensor, classes: int, l2: float) -> Tensor:
     """The Cholesky factor L (D, D), lower, of covariance * chance + l2: the curvature where all classes are as likely.
 
-    Rounding may ask for more than `l2`; then the optimum is the same and takes more steps.
+    In 32 bits, or in 64 where rounding is too large for that. It may still ask for more than `l2`; then the optimum is
+    the same and takes more steps.
     """
-    ridge = l2
+    ridge, kind = l2, spread.dtype
     while True:
-        curvature = spread.double().mul_(chance(classes))
+        curvature = spread.to(kind, copy=True).mul_(chance(classes))
         curvature.diagonal().add_(ridge)
         lower, failed = torch.linalg.cholesky_ex(curvature)
         if not failed:
             return lower.to(spread)
-        ridge = max(10 * ridge, 1e-8)
+        if kind == torch.double:
+            ridge = max(10 * ridge, 1e-8)
+        kind = torch.double
 
 
 def chance(classes: int) -> float:

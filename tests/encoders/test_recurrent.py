@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from common.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
+from encoders.recurrent import Bidirectional, Part, parts_of
 
 Weights = dict[str, np.ndarray]
 
@@ -114,3 +117,22 @@ def test_an_odd_width_is_refused() -> None:
 def test_an_unknown_pooling_lists_the_choices() -> None:
     with pytest.raises(InputError, match=r"encoder\.pooling=mean: choose one of max, last"):
         BiLSTM(300, pooling="mean")  # type: ignore[arg-type]
+
+
+@given(lengths=st.lists(st.integers(1, 40), min_size=1, max_size=20), kind=st.sampled_from([nn.LSTM, nn.GRU]))
+@settings(max_examples=15)
+def test_leaving_out_sentences_that_have_ended_changes_no_state(lengths: list[int], kind: type[nn.LSTM]) -> None:
+    torch.manual_seed(len(lengths))
+    layers = Bidirectional(kind, 3, 8, 2).eval()
+    longest_first = torch.tensor(sorted(lengths, reverse=True))
+    words = torch.randn(len(lengths), int(longest_first[0]), 3)
+    whole = layers(words, longest_first)  # with gradients: never in parts
+    with torch.no_grad():
+        torch.testing.assert_close(layers(words, longest_first), whole, atol=1e-6, rtol=1e-5)
+
+
+def test_parts_leave_out_padding_where_that_is_worth_another_start() -> None:
+    lengths = torch.tensor([40] + [8] * 31)
+    assert parts_of(lengths, Part(0, 40, 32)) == [Part(0, 8, 32), Part(8, 40, 4)]
+    assert parts_of(lengths.flip(0), Part(0, 40, 32)) == [Part(0, 40, 32)]  # not sorted
+    assert parts_of(torch.tensor([9, 8, 8]), Part(0, 9, 3)) == [Part(0, 9, 3)]  # a start takes longer than a word

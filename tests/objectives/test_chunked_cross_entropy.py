@@ -1,14 +1,22 @@
+from typing import Any
+
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from objectives import chunked_cross_entropy
-from objectives.chunked_cross_entropy import cross_entropy_sum
+from objectives.chunked_cross_entropy import ROWS, cross_entropies, cross_entropy_sum
+
+PRODUCTS = {torch.ops.aten.mm, torch.ops.aten.addmm, torch.ops.aten.addmm_}
 
 
 @pytest.fixture
 def problem(monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
-    monkeypatch.setitem(chunked_cross_entropy.CHUNK_LOGITS, "cpu", 3 * 11)  # 3 rows at a time
+    monkeypatch.setattr(chunked_cross_entropy, "ROWS", 3)
+    monkeypatch.setitem(chunked_cross_entropy.CHUNK_LOGITS, "cpu", 6 * 11)  # 6 rows at a time, the last 2 are padding
     torch.manual_seed(0)
     tensors = [torch.randn(10, 4), torch.randn(11, 4), torch.randn(11)]
     return [t.double().requires_grad_() for t in tensors]
@@ -23,6 +31,17 @@ def test_the_chunked_loss_equals_the_plain_one(problem: list[torch.Tensor]) -> N
     torch.testing.assert_close(cross_entropy_sum(hidden, weight, bias, GOLD), plain)
     with torch.no_grad():
         torch.testing.assert_close(cross_entropy_sum(hidden, weight, bias, GOLD), plain)
+
+
+@given(hidden=st.integers(1, 130), spread=st.sampled_from([0.1, 30.0]))
+@settings(max_examples=20)
+def test_padding_to_whole_rows_changes_no_loss(hidden: int, spread: float) -> None:
+    torch.manual_seed(hidden)
+    states, weight, bias = spread * torch.randn(hidden, 4), torch.randn(5, 4), torch.randn(5)
+    gold = torch.randint(5, (hidden,))
+    plain = functional.cross_entropy(states @ weight.t() + bias, gold, reduction="none")
+    torch.testing.assert_close(cross_entropies(states, weight, bias, gold), plain, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(cross_entropy_sum(states, weight, bias, gold), plain.sum(), rtol=1e-4, atol=1e-5)
 
 
 def test_the_chunked_gradient_equals_autograds(problem: list[torch.Tensor]) -> None:
@@ -45,3 +64,29 @@ def test_under_autocast_only_the_products_have_lower_precision(problem: list[tor
     for ours, exact in zip(torch.autograd.grad(narrow, wide), expected, strict=True):
         assert ours.dtype == torch.float32
         torch.testing.assert_close(ours, exact, rtol=0.05, atol=0.05)
+
+
+@given(tokens=st.lists(st.integers(1, 400), min_size=2, max_size=6))
+@settings(max_examples=10)
+def test_few_shapes_reach_the_softmax_however_many_tokens_a_step_has(tokens: list[int]) -> None:
+    weight, bias = torch.randn(11, 4, requires_grad=True), torch.zeros(11, requires_grad=True)
+    shapes = Shapes()
+    for count in tokens:
+        hidden, gold = torch.randn(count, 4, requires_grad=True), torch.randint(11, (count,))
+        with shapes:
+            cross_entropy_sum(hidden, weight, bias, gold).backward()
+            cross_entropies(hidden, weight, bias, gold)
+    assert {rows for rows in shapes.rows if rows > 11} == {-(-count // ROWS) * ROWS for count in tokens}
+
+
+class Shapes(TorchDispatchMode):
+    """Records the number of rows of every matrix that is multiplied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: set[int] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.overloadpacket in PRODUCTS:
+            self.rows |= {size for tensor in args if isinstance(tensor, torch.Tensor) for size in tensor.shape}
+        return func(*args, **(kwargs or {}))

@@ -1,0 +1,222 @@
+"""Our speed next to what people would run (benchmarks/peers.py): training, encoding, logistic regression.
+
+python benchmarks/fair.py                             everything, on one thread
+python benchmarks/fair.py --parts encoding --rounds 5
+
+Both sides take turns in one process, on one thread, and their processor time is compared, so that other work on the
+machine disturbs little. A ratio above 1 says that ours is faster; worst, median and best of the rounds are shown.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+
+from benchmarks import encoding, probing  # noqa: E402
+from benchmarks.machine import hardware, write_json  # noqa: E402
+from benchmarks.peers import RATE, InferSent, InferSentNLI, WholeTarget, scikit_learn  # noqa: E402
+from benchmarks.steps import (  # noqa: E402
+    BATCH,
+    WIDTH,
+    GeneratedText,
+    by_length,
+    encoder_of,
+    generate,
+    in_file_order,
+    our_module,
+    our_step,
+    words,
+)
+from common.matmul import fast_exact_matmul  # noqa: E402
+from datamodules.text.vocabulary import Vocabulary  # noqa: E402
+from encoders import FrozenEncoder  # noqa: E402
+from encoders.bilstm import BiLSTM  # noqa: E402
+from encoders.embedding import WordEmbedding  # noqa: E402
+from objectives.nli import NLI  # noqa: E402
+from probes.classifiers.classifier import Grid, probe  # noqa: E402
+
+DIMS = (512, 4096)
+SENTENCES = {512: (100, 300, 1000, 3000), 4096: (100, 300)}
+TASKS = [(2000, 512, 2), (20000, 512, 2), (5000, 2048, 2), (2000, 512, 6), (20000, 512, 20)]  # N, D, C
+L2 = (1e-4, 1e-3, 1e-2, 1e-1)
+
+Work = Callable[[], Any]
+
+
+class Sides(NamedTuple):
+    """The same work twice; `share`: how much more work theirs is than ours, in words."""
+
+    name: str
+    ours: Work
+    theirs: Work
+    share: float = 1.0
+
+
+def seconds(work: Work) -> float:
+    """Processor time, of all threads."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def compare(sides: Sides, rounds: int) -> dict[str, Any]:
+    """Both sides in turns, the first one last in every second round."""
+    found: list[tuple[float, float]] = []
+    with fast_exact_matmul():
+        for number in range(rounds):
+            if number % 2:
+                theirs, ours = seconds(sides.theirs), seconds(sides.ours)
+            else:
+                ours, theirs = seconds(sides.ours), seconds(sides.theirs)
+            found.append((ours, theirs))
+    ratios = sorted(sides.share * theirs / ours for ours, theirs in found)
+    middle = sorted(found)[rounds // 2]
+    shown = ", ".join(f"{ratio:.2f}" for ratio in (ratios[0], ratios[rounds // 2], ratios[-1]))
+    print(f"  {sides.name:<62}{shown:>18}   {middle[0]:.2f} s, {middle[1]:.2f} s", flush=True)
+    return {"name": sides.name, "ratios": ratios, "our_seconds": middle[0], "their_seconds": middle[1]}
+
+
+def translation(precision: str, batches: int) -> Sides:
+    """A step of translation to 40,000 codes against the fair plain step on the same sorted batches."""
+    text = generate("nmt")
+    rows = [text.batch(some) for some in by_length(text, batches)]
+    ours = our_step(our_module("bilstm_max", text), precision)
+    peer = WholeTarget(encoder_of("bilstm_max"), text.symbols, 256, 512, 2, 0.2)
+    table, optimizer = words(), torch.optim.Adam(peer.parameters(), fused=True)
+
+    def step(batch: Any) -> None:
+        optimizer.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16-mixed"):
+            loss = peer.loss(table, batch)
+        loss.backward()
+        optimizer.step()
+
+    small = text.batch(np.arange(8))
+    ours(small), step(small)
+    name = f"translation step, {'bfloat16' if precision == 'bf16-mixed' else '32 bits'}: fair plain step"
+    return Sides(name, lambda: [ours(batch) for batch in rows], lambda: [step(batch) for batch in rows])
+
+
+def entailment(dim: int, batches: int) -> Sides:
+    """A step of NLI as experiment=conneau2017/infersent_linear has it, against InferSent's loop."""
+    text = generate("nli")
+    embedding = words()
+    module = NLI(BiLSTM(WIDTH, dim, 1, None, 0.0), embedding, text, None, 1, head="linear", hidden=512)  # type: ignore
+    weights = [p for p in module.parameters() if p.requires_grad]
+    optimizer = torch.optim.SGD(weights, RATE)
+
+    def step(rows: np.ndarray) -> None:
+        batch = text.batch(rows)
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(module(batch), batch.label).backward()
+        torch.nn.utils.clip_grad_norm_(weights, 5.0)
+        optimizer.step()
+
+    peer, table = InferSentNLI(WIDTH, dim), embedding.table.numpy()
+
+    def theirs(rows: np.ndarray) -> None:
+        sides = ([side[row] for row in rows.tolist()] for side in (text.source, text.target))
+        peer.step(*sides, torch.from_numpy(rows % 3), lambda word: table[word])
+
+    ours, random = by_length(text, batches), list(np.random.default_rng(1).permutation(len(text.source)))
+    other = [np.array(random[first : first + BATCH]) for first in range(0, batches * BATCH, BATCH)]
+    step(in_file_order(1)[0][:8]), theirs(in_file_order(1)[0][:8])
+    share = words_of(text, ours) / words_of(text, other)
+    name = f"NLI step, {dim:,} dimensions: InferSent's loop"
+    return Sides(name, lambda: [step(r) for r in ours], lambda: [theirs(r) for r in other], share)
+
+
+def words_of(text: GeneratedText, batches: list[np.ndarray]) -> int:
+    return sum(map(text.tokens, batches))
+
+
+def sentences(dim: int, count: int) -> Sides:
+    """Encoding of `count` different sentences against InferSent's encode with the same weights."""
+    texts = list(dict.fromkeys(encoding.generate(2 * count)))[:count]
+    vocabulary = Vocabulary(map(str, range(encoding.WORDS)))
+    matrix = np.random.default_rng(1).normal(size=(len(vocabulary), WIDTH)).astype(np.float32)
+    matrix[:2] = 0
+    encoder = BiLSTM(WIDTH, dim, 1, None, 0.0)
+    frozen = FrozenEncoder(encoder, WordEmbedding(matrix), vocabulary)
+    peer = InferSent(WIDTH, dim)
+    for direction, layer in (("", encoder.lstm.ahead[0]), ("_reverse", encoder.lstm.back[0])):
+        for name, weight in layer.named_parameters():
+            getattr(peer.lstm, name + direction).data = weight.data
+    known = {str(i): matrix[vocabulary.rows(str(i))[0]] for i in range(encoding.WORDS)}
+    split = [text.split() for text in texts]
+    few = slice(0, 100)
+    apart = np.abs(frozen.encode(texts[few]) - peer.encode(split[few], known.__getitem__)).max()
+    assert apart < 1e-4, f"vectors differ by {apart}"
+    name = f"encoding, {dim:,} dimensions, {count:,} sentences: InferSent's encode"
+    return Sides(name, lambda: frozen.encode(texts), lambda: peer.encode(split, known.__getitem__))
+
+
+def regression(train: int, dim: int, classes: int) -> Sides:
+    """Logistic regression of `modern` against scikit-learn's at the same optima."""
+    splits = probing.vectors(probing.Shape(train, 1000, 1000, dim, classes))
+    grid = Grid(widths=(0,), l2=tuple(L2))
+    ours, theirs = probe(*splits, classes, grid, 1), scikit_learn(*splits, classes, grid.l2)  # type: ignore[arg-type]
+    apart = abs(ours.test_accuracy - theirs.test)
+    assert apart <= 1.0, f"{ours.test_accuracy} and {theirs.test:.2f} are no accuracies of one optimum"
+    name = f"logistic regression, {train:,} x {dim:,}, {classes} classes: scikit-learn"
+    return Sides(
+        name,
+        lambda: probe(*splits, classes, grid, 1),
+        lambda: scikit_learn(*splits, classes, grid.l2),  # type: ignore[arg-type]
+    )
+
+
+def bf16_is_fast() -> bool:
+    """Whether this processor has products in bfloat16 that are faster than those in 32 bits."""
+    a = torch.randn(256, 256)
+    narrow: Tensor = a.bfloat16()
+    for factor in (a, narrow):
+        factor @ factor
+    return seconds(lambda: [narrow @ narrow for _ in range(20)]) < seconds(lambda: [a @ a for _ in range(20)])
+
+
+PARTS = ("translation", "entailment", "encoding", "regression")
+
+
+def cases(part: str, steps: int) -> list[Callable[[], Sides]]:
+    """How to prepare each comparison of a part; `steps`: training steps of a round."""
+    if part == "translation":
+        narrow = steps if bf16_is_fast() else 1
+        return [partial(translation, "32-true", steps), partial(translation, "bf16-mixed", narrow)]
+    if part == "entailment":
+        return [partial(entailment, dim, steps if dim < 1000 else 1) for dim in DIMS]
+    if part == "encoding":
+        return [partial(sentences, dim, count) for dim in DIMS for count in SENTENCES[dim]]
+    return [partial(regression, *task) for task in TASKS]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--steps", type=int, default=3, help="training steps of a round")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "fair.json")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    print(f"  {'ours: the peer':<62}{'ratio: worst, median, best':>18}   ours, theirs")
+    found = [
+        {"part": part, **compare(sides(), options.rounds)}
+        for part in options.parts
+        for sides in cases(part, options.steps)
+    ]
+    write_json(options.json, {**hardware(), "bf16_is_fast": bf16_is_fast(), "rounds": options.rounds, "cases": found})
+
+
+if __name__ == "__main__":
+    main()

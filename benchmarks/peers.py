@@ -1,0 +1,118 @@
+"""What people would run instead: the peers of benchmarks/fair.py, written plainly.
+
+A PyTorch training step as tutorials have it, InferSent's training loop and its way to encode (Conneau et al. 2017),
+and scikit-learn's logistic regression.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from benchmarks.plain import PlainSeq2Seq, Words
+from datamodules.batches import SentencePair
+from objectives.attention import Memory
+from objectives.nli import features
+from probes.classifiers.grid import Labelled
+
+WordVectors = Callable[[Any], np.ndarray]  # of a word (E,)
+BATCH = 64  # sentences, in training and in encoding
+CLIP, RATE = 5.0, 0.1  # norm of the gradient at most, learning rate of SGD
+
+
+class WholeTarget(PlainSeq2Seq):
+    """A fair step: the decoder reads the whole target at once, and one call has the cross-entropy of all tokens."""
+
+    def loss(self, words: Words, batch: SentencePair) -> Tensor:
+        vector, states = self.encoder(words, batch.source)
+        inputs, gold = batch.target.ids[:, :-1], batch.target.ids[:, 1:]
+        steps = vector[:, None].expand(-1, inputs.shape[1], -1)
+        hidden, _ = self.lstm(torch.cat([self.dropout(self.embedding(inputs)), steps], 2))
+        if self.attention is not None:
+            hidden = self.attention(hidden, Memory(states, batch.source.lengths))
+        scores = self.output(self.dropout(hidden))
+        return functional.cross_entropy(scores.flatten(0, 1), gold.flatten(), ignore_index=0)
+
+
+def padded(sentences: Sequence[Sequence[Any]], vector: WordVectors, width: int) -> tuple[Tensor, list[int]]:
+    """Word vectors (T, B, E) of sentences, zero after their ends, and the lengths: one word at a time."""
+    lengths = [len(sentence) for sentence in sentences]
+    found = np.zeros((max(lengths), len(sentences), width), dtype=np.float32)
+    for column, sentence in enumerate(sentences):
+        for step, word in enumerate(sentence):
+            found[step, column] = vector(word)
+    return torch.from_numpy(found), lengths
+
+
+class InferSent(nn.Module):
+    """One bidirectional LSTM layer over given word vectors, and the largest state of each dimension."""
+
+    def __init__(self, width: int, dim: int) -> None:
+        super().__init__()
+        self.width = width
+        self.lstm = nn.LSTM(width, dim // 2, bidirectional=True)
+
+    def forward(self, words: Tensor, lengths: list[int]) -> Tensor:
+        """Vectors (B, D) for padded word vectors (T, B, E). Batches are sorted, packed and put back into order."""
+        order = np.argsort([-length for length in lengths], kind="stable")
+        packed = pack_padded_sequence(words[:, order], [lengths[row] for row in order])
+        states, _ = pad_packed_sequence(self.lstm(packed)[0])
+        return torch.where(states == 0, -1e9, states).amax(0)[np.argsort(order)]
+
+    @torch.no_grad()
+    def encode(self, sentences: Sequence[Sequence[str]], vector: WordVectors) -> np.ndarray:
+        """Vectors (N, D): all sentences sorted by length, the longest first, in batches."""
+        order = sorted(range(len(sentences)), key=lambda row: -len(sentences[row]))
+        found = []
+        for start in range(0, len(order), BATCH):
+            some = [sentences[row] for row in order[start : start + BATCH]]
+            found.append(self(*padded(some, vector, self.width)).numpy())
+        vectors = np.concatenate(found)
+        return vectors[np.argsort(order)]
+
+
+class InferSentNLI(nn.Module):
+    """InferSent with its three linear layers, trained by SGD on batches in random order."""
+
+    def __init__(self, width: int, dim: int, hidden: int = 512) -> None:
+        super().__init__()
+        self.encoder = InferSent(width, dim)
+        self.head = nn.Sequential(nn.Linear(4 * dim, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, 3))
+        self.optimizer = torch.optim.SGD(self.parameters(), RATE)
+
+    def step(self, first: Sequence[Any], second: Sequence[Any], labels: Tensor, vector: WordVectors) -> None:
+        u, v = (self.encoder(*padded(side, vector, self.encoder.width)) for side in (first, second))
+        loss = functional.cross_entropy(self.head(features(u, v)), labels)
+        self.optimizer.zero_grad()
+        loss.backward()
+        norm = sum(float(p.grad.norm()) ** 2 for p in self.parameters() if p.grad is not None) ** 0.5
+        self.optimizer.param_groups[0]["lr"] = RATE * min(1.0, CLIP / norm)  # the gradient is cut by its rate
+        self.optimizer.step()
+
+
+class Found(NamedTuple):
+    """The chosen classifier of a search over L2 values."""
+
+    dev: float  # percent
+    test: float
+
+
+def scikit_learn(train: Labelled, dev: Labelled, test: Labelled, classes: int, l2: Sequence[float]) -> Found:
+    """scikit-learn's logistic regression (lbfgs) for each L2 value, standardised; the best on dev."""
+    scaler = StandardScaler().fit(train.vectors)
+    x, x_dev, x_test = (scaler.transform(part.vectors) for part in (train, dev, test))
+    # with two classes scikit-learn has one weight of a feature where we have two, half as large with opposite signs
+    same = 2 if classes == 2 else 1
+    best = Found(-1.0, -1.0)
+    for value in sorted(l2):
+        fitted = LogisticRegression(C=same / (value * len(x)), max_iter=2000).fit(x, train.labels)
+        score = 100 * fitted.score(x_dev, dev.labels)
+        if score > best.dev:
+            best = Found(score, 100 * fitted.score(x_test, test.labels))
+    return best
