@@ -1,6 +1,7 @@
 """Two processes train as one process with the same global batch, and share the probing."""
 
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from datetime import timedelta
@@ -35,6 +36,7 @@ from objectives.nli import NLI
 from objectives.seq2seq import Seq2Seq
 from probes.callback import ProbingCallback
 from probes.results import read_rows
+from tests import commands
 from tests.conftest import Lab
 from tests.objectives.test_multitask import build
 from tests.test_every_objective import composed
@@ -58,7 +60,8 @@ TORCHRUN = ("-m", "torch.distributed.run", "--nproc_per_node=2")
 def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path: Path) -> None:
     lab = Lab(tmp_path / "cache")
     one, two = tmp_path / "one", tmp_path / "two"
-    done = lab.cold(*lab.settings(two, *SAME, *BOTH, "datamodule.batch_size=16"), launcher=TORCHRUN)  # both at once
+    settings = lab.settings(two, *SAME, *BOTH, "datamodule.batch_size=16")
+    done = commands.finish(*TORCHRUN, "train.py", *settings, forking=True)  # both at once
     assert done.returncode == 0, done.stderr
     made = ["fasttext", "pairs", "probing", "vectors"]
     kept = [path for path in lab.cache.iterdir() if path.suffix != ".lock"]
@@ -78,7 +81,9 @@ def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path: Path)
 def test_the_first_of_two_processes_probes_an_untrained_encoder(lab: Lab, tmp_path: Path) -> None:
     run = tmp_path / "run"
     settings = [text for text in lab.settings(run, *BOTH, "probes.tasks=[SentLen]") if "objective." not in text]
-    done = lab.cold(*settings, "objective=untrained")  # Lightning starts the second process when all is prepared
+    done = lab.finish(
+        *settings, "objective=untrained", forking=True
+    )  # Lightning starts the second process when all is prepared
     assert done.returncode == 0, done.stderr
     assert [row.epoch for row in read_rows(run / "probes.csv")] == [0]
     assert not (run / "checkpoints" / "previous.ckpt").exists(), "the last checkpoint was written twice"
@@ -87,9 +92,13 @@ def test_the_first_of_two_processes_probes_an_untrained_encoder(lab: Lab, tmp_pa
 def test_a_process_that_fails_ends_the_others(lab: Lab, tmp_path: Path) -> None:
     run = tmp_path / "run"
     (run / "metrics.csv").mkdir(parents=True)  # the first process alone writes there
-    done = lab.cold(*lab.settings(run, *BOTH))  # returns when the last of them has let go of its output
-    assert done.returncode == 2
-    assert "metrics.csv: not a file" in done.stderr
+    command = lab.start(*lab.settings(run, *BOTH), forking=True)
+    assert "metrics.csv: not a file" in command.communicate(timeout=300)[1]
+    assert command.returncode == 2
+    end = time.monotonic() + 10
+    while command.speaking():
+        assert time.monotonic() < end, "the second process goes on"
+        time.sleep(0.01)
 
 
 def test_a_sweep_of_multi_process_runs_is_refused(lab: Lab, tmp_path: Path) -> None:
