@@ -303,8 +303,8 @@ def building(record: dict[str, Any]) -> list[str]:
 
 def conllu(record: dict[str, Any]) -> list[str]:
     said = (
-        "Finnish sentences of the embedded corpus with their dependencies, from one file. The last step is the whole of "
-        "`python -m probes.probing.build ud=` at the published sizes; it and the analysis run on all cores."
+        "Finnish sentences of the embedded corpus with their dependencies, from one file. The last step is the whole "
+        "of `python -m probes.probing.build ud=` at the published sizes; it and the analysis run on all cores."
     )
     rows = [
         [

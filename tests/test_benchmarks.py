@@ -17,6 +17,8 @@ from benchmarks.discoeval import SHAPES, TaskSize, fewest_passes, modern, publis
 from benchmarks.machine import SAMPLES, alone, grown_memory
 from benchmarks.plain import PackedEncoder, PlainDiscourse, PlainNLI, PlainSeq2Seq, counts_loss
 from benchmarks.steps import BATCH, by_length, generate, our_loss
+from benchmarks.table import conllu
+from benchmarks.vocabulary_coverage import coverage
 from datamodules.batches import Bag, Sentences
 from datamodules.discourse import SentencesInDocuments
 from datamodules.nli import InferencePairs
@@ -183,3 +185,12 @@ def test_texts_one_at_a_time_have_the_same_bits(tmp_path: Path) -> None:
     pairs = sampled(suites, 20)
     for found, bits in zip(model.logprobs(pairs), plain(model, as_loaded, pairs), strict=True):
         np.testing.assert_allclose(-found.logprobs, bits, atol=1e-4)
+
+
+def test_coverage_counts_running_and_distinct_words() -> None:
+    assert coverage(["a b", "b"], ["a c", "a", "d"]) == (2 / 4, 1 / 3)
+
+
+def test_the_table_of_treebanks_gives_seconds_per_million() -> None:
+    case = {"sentences": 20_000, "step": "build", "seconds": 3.0, "memory": {"memory_mb": 40.0, "own_mb": 30.0}}
+    assert "| 20,000 | build | 3.0 | 150 | 40 | 30 |" in conllu({"cases": [case]})[1]

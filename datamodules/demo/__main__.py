@@ -19,7 +19,7 @@ COMMAND = Command(
         Setting("seed", "which sentences", WHOLE, 3),
         Setting("documents", "print whole documents instead", TRUTH, False),
         Setting("inference", "print premises and hypotheses instead", TRUTH, False),
-        Setting("conllu", "write the dependency trees of so many sentences to this file instead", FILE),
+        Setting("conllu", "write the dependency trees of show= sentences to this file instead", FILE),
         Setting("language", "of conllu=: fr, de or fi", one_of("fr", "de", "fi"), "fi"),
     ],
     most=0,

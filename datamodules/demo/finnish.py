@@ -2,8 +2,7 @@
 
 from datamodules.demo.lexicon import VOWELS
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
-from datamodules.demo.spoken import Spoken, comma, marked_by, say, top, under
-from datamodules.demo.spoken import name as said_name
+from datamodules.demo.spoken import Spoken, comma, full_name, marked_by, say, top, under
 
 LINKS = {"and": "ja", "but": "mutta", "yet": "silti"}
 CONJUNCTIONS = {
@@ -46,7 +45,7 @@ def name(parts: list[str], case: str) -> list[Spoken]:
     last = parts[-1]
     stem = last if last[-1].lower() in VOWELS else last + "i"
     forms = parts if case == "nom" else [*parts[:-1], stem + harmony(stem, ENDINGS[case])]
-    return said_name(forms, **marked(case, False))
+    return full_name(forms, **marked(case, False))
 
 
 def thing(t: Thing, case: str) -> list[Spoken]:

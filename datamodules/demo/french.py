@@ -2,7 +2,7 @@
 
 from datamodules.demo.lexicon import Adjective, Verb
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
-from datamodules.demo.spoken import Spoken, comma, joined, marked_by, name, say, top, under
+from datamodules.demo.spoken import Spoken, comma, full_name, joined, marked_by, say, top, under
 
 LINKS = {"and": "et", "but": "mais", "yet": "pourtant"}
 CONJUNCTIONS = {
@@ -67,7 +67,7 @@ def thing(t: Thing) -> list[Spoken]:
         other = thing(t.other)
         other = [*under(say("et", "CCONJ"), top(other), "cc"), *other]
         return [*alone, *under(other, top(alone), "conj")]
-    said = name([part for part in (t.name.given, t.name.surname) if part]) if t.name else _noun(t)
+    said = full_name([part for part in (t.name.given, t.name.surname) if part]) if t.name else _noun(t)
     noun = top(said)
     if t.place:
         said = [*said, *under(place(t.place), noun, "nmod")]
@@ -104,7 +104,7 @@ def _noun(t: Thing) -> list[Spoken]:
     article = _article(t, feminine, said[0])
     if article == "des" and t.adjective and t.adjective.french_before:
         article = "de"
-    owner = name([t.owner.given]) if t.owner else []
+    owner = full_name([t.owner.given]) if t.owner else []
     if owner:
         owner = under([*under(say("de", "ADP"), owner[0].node, "case"), *owner], noun, "nmod")
     return [*under(say(article, "DET", **agreeing), noun, "det"), *said, *owner]

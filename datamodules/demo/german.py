@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
-from datamodules.demo.spoken import Spoken, comma, joined, marked_by, name, say, top, under
+from datamodules.demo.spoken import Spoken, comma, full_name, joined, marked_by, say, top, under
 
 Case = Literal["nom", "acc", "dat"]
 LINKS = {"and": "und", "but": "aber", "yet": "doch"}
@@ -89,7 +89,7 @@ def thing(t: Thing, case: Case) -> list[Spoken]:
         other = thing(t.other, case)
         other = [*under(say("und", "CCONJ"), top(other), "cc"), *other]
         return [*alone, *under(other, top(alone), "conj")]
-    said = name([part for part in (t.name.given, t.name.surname) if part]) if t.name else _noun(t, case)
+    said = full_name([part for part in (t.name.given, t.name.surname) if part]) if t.name else _noun(t, case)
     noun = top(said)
     said = [*said, *under(place(t.place), noun, "nmod")] if t.place else said
     if t.relative:

@@ -51,7 +51,7 @@ def comma() -> Spoken:
     return spoken(",", SpokenNode("PUNCT", {}))
 
 
-def name(forms: Sequence[str], **features: str) -> list[Spoken]:
+def full_name(forms: Sequence[str], **features: str) -> list[Spoken]:
     """The parts of a person's name; the first is the head."""
     said = [word for form in forms for word in say(form, "PROPN", **features)]
     return [*said[:1], *under(said[1:], said[0].node, "flat")]
