@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
@@ -176,23 +175,13 @@ def regression(train: int, dim: int, classes: int) -> Sides:
     )
 
 
-def bf16_is_fast() -> bool:
-    """Whether this processor has products in bfloat16 that are faster than those in 32 bits."""
-    a = torch.randn(256, 256)
-    narrow: Tensor = a.bfloat16()
-    for factor in (a, narrow):
-        factor @ factor
-    return seconds(lambda: [narrow @ narrow for _ in range(20)]) < seconds(lambda: [a @ a for _ in range(20)])
-
-
 PARTS = ("translation", "entailment", "encoding", "regression")
 
 
-def cases(part: str, steps: int) -> list[Callable[[], Sides]]:
+def cases(part: str, steps: int, precisions: list[str]) -> list[Callable[[], Sides]]:
     """How to prepare each comparison of a part; `steps`: training steps of a round."""
     if part == "translation":
-        narrow = steps if bf16_is_fast() else 1
-        return [partial(translation, "32-true", steps), partial(translation, "bf16-mixed", narrow)]
+        return [partial(translation, precision, steps) for precision in precisions]
     if part == "entailment":
         return [partial(entailment, dim, steps if dim < 1000 else 1) for dim in DIMS]
     if part == "encoding":
@@ -204,6 +193,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--steps", type=int, default=3, help="training steps of a round")
+    parser.add_argument(
+        "--precision", nargs="+", default=["32-true", "bf16-mixed"], help="of translation, on both sides"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "fair.json")
     options = parser.parse_args()
@@ -213,9 +205,9 @@ def main() -> None:
     found = [
         {"part": part, **compare(sides(), options.rounds)}
         for part in options.parts
-        for sides in cases(part, options.steps)
+        for sides in cases(part, options.steps, options.precision)
     ]
-    write_json(options.json, {**hardware(), "bf16_is_fast": bf16_is_fast(), "rounds": options.rounds, "cases": found})
+    write_json(options.json, {**hardware(), "rounds": options.rounds, "cases": found})
 
 
 if __name__ == "__main__":
