@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks import encoding, probing  # noqa: E402
 from benchmarks.machine import hardware, write_json  # noqa: E402
-from benchmarks.peers import RATE, InferSent, InferSentNLI, WholeTarget, scikit_learn  # noqa: E402
+from benchmarks.peers import RATE, PlainInferSent, PlainInferSentNLI, WholeTarget, scikit_learn  # noqa: E402
 from benchmarks.steps import (  # noqa: E402
     BATCH,
     WIDTH,
@@ -121,7 +121,7 @@ def entailment(dim: int, batches: int) -> Sides:
         torch.nn.utils.clip_grad_norm_(weights, 5.0)
         optimizer.step()
 
-    peer, table = InferSentNLI(WIDTH, dim), embedding.table.numpy()
+    peer, table = PlainInferSentNLI(WIDTH, dim), embedding.table.numpy()
 
     def theirs(rows: np.ndarray) -> None:
         sides = ([side[row] for row in rows.tolist()] for side in (text.source, text.target))
@@ -147,7 +147,7 @@ def sentences(dim: int, count: int) -> Sides:
     matrix[:2] = 0
     encoder = BiLSTM(WIDTH, dim, 1, None, 0.0)
     frozen = FrozenEncoder(encoder, WordEmbedding(matrix), vocabulary)
-    peer = InferSent(WIDTH, dim)
+    peer = PlainInferSent(WIDTH, dim)
     for direction, layer in (("", encoder.lstm.ahead[0]), ("_reverse", encoder.lstm.back[0])):
         for name, weight in layer.named_parameters():
             getattr(peer.lstm, name + direction).data = weight.data
