@@ -26,6 +26,7 @@ from benchmarks.machine import hardware, write_json  # noqa: E402
 from benchmarks.peers import RATE, PlainInferSent, PlainInferSentNLI, WholeTarget, scikit_learn  # noqa: E402
 from benchmarks.steps import (  # noqa: E402
     BATCH,
+    POOL,
     WIDTH,
     GeneratedText,
     by_length,
@@ -37,6 +38,7 @@ from benchmarks.steps import (  # noqa: E402
     words,
 )
 from common.matmul import fast_exact_matmul  # noqa: E402
+from datamodules.arrays import Ragged  # noqa: E402
 from datamodules.text.vocabulary import Vocabulary  # noqa: E402
 from encoders import FrozenEncoder  # noqa: E402
 from encoders.bilstm import BiLSTM  # noqa: E402
@@ -124,15 +126,20 @@ def entailment(dim: int, batches: int) -> Sides:
     peer, table = PlainInferSentNLI(WIDTH, dim), embedding.table.numpy()
 
     def theirs(rows: np.ndarray) -> None:
-        sides = ([side[row] for row in rows.tolist()] for side in (text.source, text.target))
-        peer.step(*sides, torch.from_numpy(rows % 3), lambda word: table[word])
+        first, second = (words_in(side, rows) for side in (text.source, text.target))
+        peer.step(first, second, torch.from_numpy(rows % 3), lambda word: table[word])
 
-    ours, random = by_length(text, batches), list(np.random.default_rng(1).permutation(len(text.source)))
+    ours, random = by_length(text, batches), list(np.random.default_rng(1).permutation(POOL))
     other = [np.array(random[first : first + BATCH]) for first in range(0, batches * BATCH, BATCH)]
     step(in_file_order(1)[0][:8]), theirs(in_file_order(1)[0][:8])
     share = words_of(text, ours) / words_of(text, other)
     name = f"NLI step, {dim:,} dimensions: InferSent's loop"
     return Sides(name, lambda: [step(r) for r in ours], lambda: [theirs(r) for r in other], share)
+
+
+def words_in(texts: Ragged, rows: np.ndarray) -> list[np.ndarray]:
+    """The words of some sentences."""
+    return [texts.ids[texts.offsets[row] : texts.offsets[row + 1]] for row in rows]
 
 
 def words_of(text: GeneratedText, batches: list[np.ndarray]) -> int:
