@@ -180,9 +180,8 @@ def main() -> None:
     found = hardware()
     limits = f"{found['matrix_gflop_per_second']} GFLOP/s of matrix products, {found['memory_gb_per_second']} GB/s"
     print(f"{found['machine']}, {found['threads']} threads; its limits: {limits} of memory")
-    print(
-        f"  {'':<22}{'ratio':>7}{'ours/s':>9}{'plain/s':>9}{'tokens/s':>10}   our speed; where our time goes, other ratios"
-    )
+    heads = f"{'':<22}{'ratio':>7}{'ours/s':>9}{'plain/s':>9}{'tokens/s':>10}"
+    print(f"  {heads}   our speed; where our time goes, other ratios")
     pairs = EVERY if every else options.pairs
     cases = [measure(pair, options.steps, list(options.precision), options.compile) for pair in pairs]
     record = {**found, "batch": BATCH, "reference_steps": REFERENCE_STEPS, "cases": cases}
