@@ -22,8 +22,9 @@ from benchmarks.machine import hardware, status_megabytes, write_json  # noqa: E
 
 LIMIT_MB = 2048
 SETTINGS = (
-    *("encoder=bilstm_max", "objective=nmt_enfr", "logger=[]", "trainer.limit_val_batches=2"),
-    *("probes.tasks=[SentLen,TopConst]", "probes.train_size=500", "probes.dev_size=100", "probes.test_size=100"),
+    *("encoder=bilstm_max", "objective=nmt_enfr", "logger=[]", "trainer.limit_val_batches=1"),
+    *("probes.tasks=[SentLen,TopConst]", "probes.classifier.widths=[0]"),
+    *("probes.train_size=500", "probes.dev_size=100", "probes.test_size=100"),
 )
 
 

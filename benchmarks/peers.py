@@ -50,7 +50,7 @@ def padded(sentences: Sequence[Sequence[Any]], vector: WordVectors, width: int) 
     return torch.from_numpy(found), lengths
 
 
-class InferSent(nn.Module):
+class PlainInferSent(nn.Module):
     """One bidirectional LSTM layer over given word vectors, and the largest state of each dimension."""
 
     def __init__(self, width: int, dim: int) -> None:
@@ -77,12 +77,12 @@ class InferSent(nn.Module):
         return vectors[np.argsort(order)]
 
 
-class InferSentNLI(nn.Module):
+class PlainInferSentNLI(nn.Module):
     """InferSent with its three linear layers, trained by SGD on batches in random order."""
 
     def __init__(self, width: int, dim: int, hidden: int = 512) -> None:
         super().__init__()
-        self.encoder = InferSent(width, dim)
+        self.encoder = PlainInferSent(width, dim)
         self.head = nn.Sequential(nn.Linear(4 * dim, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, 3))
         self.optimizer = torch.optim.SGD(self.parameters(), RATE)
 
@@ -96,23 +96,23 @@ class InferSentNLI(nn.Module):
         self.optimizer.step()
 
 
-class Found(NamedTuple):
+class Searched(NamedTuple):
     """The chosen classifier of a search over L2 values."""
 
     dev: float  # percent
     test: float
 
 
-def scikit_learn(train: Labelled, dev: Labelled, test: Labelled, classes: int, l2: Sequence[float]) -> Found:
+def scikit_learn(train: Labelled, dev: Labelled, test: Labelled, classes: int, l2: Sequence[float]) -> Searched:
     """scikit-learn's logistic regression (lbfgs) for each L2 value, standardised; the best on dev."""
     scaler = StandardScaler().fit(train.vectors)
     x, x_dev, x_test = (scaler.transform(part.vectors) for part in (train, dev, test))
     # with two classes scikit-learn has one weight of a feature where we have two, half as large with opposite signs
     same = 2 if classes == 2 else 1
-    best = Found(-1.0, -1.0)
+    best = Searched(-1.0, -1.0)
     for value in sorted(l2):
         fitted = LogisticRegression(C=same / (value * len(x)), max_iter=2000).fit(x, train.labels)
         score = 100 * fitted.score(x_dev, dev.labels)
         if score > best.dev:
-            best = Found(score, 100 * fitted.score(x_test, test.labels))
+            best = Searched(score, 100 * fitted.score(x_test, test.labels))
     return best

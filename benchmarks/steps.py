@@ -138,6 +138,16 @@ def operations(module: Any, text: GeneratedText, rows: np.ndarray) -> float:
     return 6.0 * (total + _weights(module.head if text.objective == "nli" else module.heads) * len(rows))
 
 
+def moved(module: Any, text: GeneratedText, rows: np.ndarray) -> float:
+    """Bytes that a 32-bit step moves at least: it writes and reads gradients, Adam reads and writes three arrays, and
+    each logit is written, read and written by the softmax, and read by two products.
+    """
+    numbers = 8 * sum(p.numel() for p in module.parameters() if p.requires_grad)
+    if text.objective in ("nmt", "seq2tree"):
+        numbers += 5 * text.symbols * (_symbols((text.target,), rows) - len(rows))
+    return 4.0 * numbers
+
+
 def _weights(module: nn.Module) -> int:
     """The number of weights in matrix products: no biases, no embedding tables."""
     inner = (part for part in module.modules() if not isinstance(part, nn.Embedding))

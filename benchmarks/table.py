@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from benchmarks.grids import fair, grid, memory
 from common.files import atomic_write
 
 ROOT = Path(__file__).parents[1]
@@ -41,7 +42,9 @@ recurrent layers are fused already, and what is left are large matrix products."
 def main() -> None:
     parts = [HEAD, together()]
     for name, title, table in (
+        ("fair", "Against what people would run", fair),
         ("training", "A training step at paper size", training),
+        ("memory", "Memory of a run, epoch by epoch", memory),
         ("encoding", "A frozen encoder", encoding),
         ("probing", "One probing task", probing),
         ("downstream", "One downstream task with folds inside folds", downstream),
@@ -90,11 +93,6 @@ def where(record: dict[str, Any]) -> str:
     )
 
 
-def grid(heads: list[str], rows: list[list[str]]) -> str:
-    lines = [f"| {' | '.join(heads)} |", "|---" + "|---:" * (len(heads) - 1) + "|"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
-
-
 def training(record: dict[str, Any]) -> list[str]:
     def where_it_goes(ours: dict[str, float]) -> str:
         parts = {key.removeprefix("share_"): value for key, value in ours.items() if key.startswith("share_")}
@@ -105,7 +103,11 @@ def training(record: dict[str, Any]) -> list[str]:
 
     def of_peak(case: dict[str, Any]) -> str:
         sides = ("ours", "matrix_gflop_per_second"), ("bf16-mixed", "bf16_matrix_gflop_per_second")
-        return ", ".join(f"{case[side]['gflop_per_second'] / record[peak]:.0%}" for side, peak in sides if side in case)
+        found = ", ".join(
+            f"{case[side]['gflop_per_second'] / record[peak]:.0%}" for side, peak in sides if side in case
+        )
+        moved = case["ours"].get("gigabytes_per_second")
+        return found + (f"; {moved / record['memory_gb_per_second']:.0%} of the memory's" if moved else "")
 
     def hours(case: dict[str, Any]) -> str:
         rates = [case[side]["sentences_per_second"] for side in ("ours", "bf16-mixed") if side in case]

@@ -34,6 +34,7 @@ from benchmarks.steps import (  # noqa: E402
     by_length,
     generate,
     in_file_order,
+    moved,
     operations,
     our_module,
     our_step,
@@ -78,8 +79,11 @@ def ours(encoder: str, objective: str, steps: int, precisions: list[str], compil
     for precision in precisions:
         module = our_module(encoder, text)
         rates = timed(our_step(module, precision), text, batches)
-        work = sum(operations(module, text, rows) for rows in batches) / sum(map(text.tokens, batches))
-        found[precision] = rates | {"gflop_per_second": work * rates["tokens_per_second"] / 1e9}
+        steps_per_second = rates["tokens_per_second"] * len(batches) / sum(map(text.tokens, batches))
+        found[precision] = rates | {
+            "gflop_per_second": np.mean([operations(module, text, rows) for rows in batches]) * steps_per_second / 1e9,
+            "gigabytes_per_second": np.mean([moved(module, text, rows) for rows in batches]) * steps_per_second / 1e9,
+        }
     parts = shares(our_module(encoder, text), text, by_length(text, REFERENCE_STEPS))
     found[precisions[0]] |= {f"share_{part}": share for part, share in parts.items()}
     if compiled:
@@ -157,7 +161,8 @@ def measure(pair: str, steps: int, precisions: list[str], compiled: bool) -> dic
     where = ", ".join(f"{k.removeprefix('share_')} {v:.0%}" for k, v in mine.items() if k.startswith("share_"))
     others = "".join(f"  {name} {side['ratio']:.1f}" for name, side in found.items())
     rates = f"{mine['sentences_per_second']:9.0f}{theirs['sentences_per_second']:9.0f}{mine['tokens_per_second']:10.0f}"
-    print(f"  {pair:<22}{mine['ratio']:7.1f}{rates}   {where}{others}", flush=True)
+    speed = f"{mine['gflop_per_second']:.0f} GFLOP/s, {mine['gigabytes_per_second']:.1f} GB/s"
+    print(f"  {pair:<22}{mine['ratio']:7.1f}{rates}   {speed}; {where}{others}", flush=True)
     return {"encoder": encoder, "objective": objective, "ratio": mine["ratio"], "ours": mine, "plain": theirs, **found}
 
 
@@ -173,8 +178,10 @@ def main() -> None:
     options = parser.parse_args()
     every = options.pairs == ["all"]
     found = hardware()
-    print(f"{found['machine']}, {found['threads']} threads")
-    print(f"  {'':<22}{'ratio':>7}{'ours/s':>9}{'plain/s':>9}{'tokens/s':>10}   where our time goes, other ratios")
+    limits = f"{found['matrix_gflop_per_second']} GFLOP/s of matrix products, {found['memory_gb_per_second']} GB/s"
+    print(f"{found['machine']}, {found['threads']} threads; its limits: {limits} of memory")
+    heads = f"{'':<22}{'ratio':>7}{'ours/s':>9}{'plain/s':>9}{'tokens/s':>10}"
+    print(f"  {heads}   our speed; where our time goes, other ratios")
     pairs = EVERY if every else options.pairs
     cases = [measure(pair, options.steps, list(options.precision), options.compile) for pair in pairs]
     record = {**found, "batch": BATCH, "reference_steps": REFERENCE_STEPS, "cases": cases}

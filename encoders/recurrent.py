@@ -22,7 +22,6 @@ from torch.nn import functional
 
 from common.errors import InputError
 
-
 PART_STEPS, PART_ROWS = 4, 4  # multiples; the library keeps a kernel for each shape, so there should be few
 PART_WORDS = 32  # words that take the time of starting another part: its weights are put into another order
 
@@ -82,9 +81,7 @@ def parts_of(lengths: Tensor, whole: Part) -> list[Part]:
     rows = [min(whole.rows, -(-count // PART_ROWS) * PART_ROWS) for count in alive]
     best: list[tuple[int, list[Part]]] = [(0, [])]  # up to each cut: time in words, and the parts
     for end in range(1, len(cuts)):
-        ways = [
-            (best[begin][0] + (cuts[end] - cuts[begin]) * rows[begin] + PART_WORDS, begin) for begin in range(end)
-        ]
+        ways = [(best[begin][0] + (cuts[end] - cuts[begin]) * rows[begin] + PART_WORDS, begin) for begin in range(end)]
         words, begin = min(ways)
         best.append((words, [*best[begin][1], Part(cuts[begin], cuts[end], rows[begin])]))
     return best[-1][1]

@@ -1,5 +1,6 @@
 """The memory measurements of the benchmarks, and the equality of the reference model with ours."""
 
+import os
 import time
 from itertools import count
 from multiprocessing import get_context
@@ -15,7 +16,10 @@ from benchmarks import discoeval
 from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
 from benchmarks.discoeval import SHAPES, TaskSize, fewest_passes, modern, published, seconds_of_a_pass, toolkit
 from benchmarks.machine import SAMPLES, alone, grown_memory
+from benchmarks.memory import held
+from benchmarks.peers import PlainInferSent, WholeTarget, scikit_learn
 from benchmarks.plain import PackedEncoder, PlainDiscourse, PlainNLI, PlainSeq2Seq, counts_loss
+from benchmarks.probing import Shape, vectors
 from benchmarks.steps import BATCH, by_length, generate, our_loss
 from benchmarks.table import conllu
 from benchmarks.vocabulary_coverage import coverage
@@ -35,6 +39,7 @@ from objectives.layers import LOSSES, bag_loss
 from objectives.nli import NLI
 from objectives.objective import Objective
 from objectives.sequence import SequenceObjective
+from probes.classifiers.classifier import probe
 from probes.classifiers.grid import Grid
 from probes.discoeval.features import READINGS
 from tests.tiny_corpus import TinyCorpus
@@ -93,7 +98,9 @@ def test_the_packed_encoder_gives_the_same_vectors(encoder: Encoder) -> None:
     assert torch.allclose(vector, encoder(embedded, lengths).vector, atol=1e-6)
 
 
-def pair_of(objective: str, encoder: Encoder, cache: Path) -> tuple[Objective, Any, Any]:
+def pair_of(
+    objective: str, encoder: Encoder, cache: Path, decodes: type[PlainSeq2Seq] = PlainSeq2Seq
+) -> tuple[Objective, Any, Any]:
     """Our objective and the plain one without their dropout, with the same weights, and a batch of all sentences."""
     if objective == "nli":
         data: Any = InferencePairs(TinyCorpus(), cache, seed=1)
@@ -108,7 +115,7 @@ def pair_of(objective: str, encoder: Encoder, cache: Path) -> tuple[Objective, A
     else:
         data = TextPairs(TinyCorpus(), "fr", cache, seed=1, codes=40)
         ours = SequenceObjective(encoder, words_of(data), data, None, 1, decoder_embedding=3, decoder_hidden=4)
-        plain = PlainSeq2Seq(encoder, data.target_size, 3, 4, 2, 0.2)
+        plain = decodes(encoder, data.target_size, 3, 4, 2, 0.2)
         parts = ("embedding", "lstm", "output", *(["attention"] if encoder.attention else []))
         shared = [(getattr(ours.decoder, part), getattr(plain, part)) for part in parts]
     tied(plain.encoder)
@@ -132,6 +139,45 @@ def words_of(data: Any) -> WordEmbedding:
 def test_the_plain_objective_has_the_same_loss(encoder: Encoder, objective: str, tmp_path: Path) -> None:
     ours, plain, batch = pair_of(objective, encoder, tmp_path)
     torch.testing.assert_close(plain.loss(ours.embedding, batch), our_loss(ours, batch))
+
+
+def test_the_fair_step_has_the_same_loss(tmp_path: Path) -> None:
+    ours, fair, batch = pair_of("nmt", BiLSTM(6, 8, projection=5, attention=True), tmp_path, WholeTarget)
+    torch.testing.assert_close(fair.loss(ours.embedding, batch), our_loss(ours, batch))
+
+
+def test_infersents_way_to_encode_gives_the_same_vectors() -> None:
+    encoder, peer = BiLSTM(4, 6, layers=1, projection=None).eval(), PlainInferSent(4, 6)
+    for direction, layer in (("", encoder.lstm.ahead[0]), ("_reverse", encoder.lstm.back[0])):
+        for name, weight in layer.named_parameters():
+            getattr(peer.lstm, name + direction).data = weight.data
+    table = torch.randn(9, 4)
+    sentences = [["1"], ["2", "3", "4"], ["5", "6"], ["7", "8", "1", "2", "3"]]
+    found = peer.encode(sentences, lambda word: table[int(word)].numpy())
+    for sentence, vector in zip(sentences, found, strict=True):
+        words = table[[int(word) for word in sentence]][None]
+        alone = encoder(words, torch.tensor([len(sentence)])).vector[0].detach()
+        np.testing.assert_allclose(vector, alone, atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_scikit_learn_finds_the_same_optimum(classes: int) -> None:
+    splits = vectors(Shape(300, 100, 100, 8, classes))
+    ours = probe(*splits, classes, Grid(widths=(0,), l2=(1e-3, 0.3)), 1)
+    theirs = scikit_learn(*splits, classes, (1e-3, 0.3))
+    assert ours.dev_accuracy == pytest.approx(theirs.dev, abs=1.0)
+    assert ours.test_accuracy == pytest.approx(theirs.test, abs=1.0)
+
+
+def test_what_a_process_holds_counts_open_files_and_the_cache(tmp_path: Path) -> None:
+    before = held(os.getpid(), tmp_path)
+    with (tmp_path / "some").open("wb") as file:
+        file.write(bytes(3 << 20))
+        file.flush()
+        after = held(os.getpid(), tmp_path)
+    assert after["handles"] == before["handles"] + 1
+    assert (before["cache_mb"], after["cache_mb"]) == (0, 3)
+    assert after["peak_mb"] >= after["resident_mb"] > 0
 
 
 def test_bags_as_counts_have_the_same_loss() -> None:

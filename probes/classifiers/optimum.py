@@ -107,8 +107,7 @@ def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, 
             error = scores.exp_().sub_(y)
         else:
             loss -= scores.gather(1, y[:, None]).sum(dtype=torch.float64)
-            error = scores.exp_()
-            error[torch.arange(len(y), device=y.device), y] -= 1
+            error = scores.exp_().scatter_add_(1, y[:, None], -torch.ones_like(scores[:, :1]))
         slope.addmm_(error.t(), x)
         slope_bias += error.sum(0)
     return float(loss) / len(train.y), slope.t().div_(len(train.y)), slope_bias.div_(len(train.y))
