@@ -7,7 +7,6 @@ from functools import partial
 from multiprocessing import current_process
 from pathlib import Path
 
-import torch
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import DictConfig
@@ -57,7 +56,11 @@ def job(config: DictConfig, cells: Sequence[StudyCell], study: Path, gpus: Seque
 
 def visible_gpus() -> list[str]:
     """The GPUs of this machine that the study may use."""
-    return os.environ.get(GPUS, ",".join(map(str, range(torch.cuda.device_count())))).split(",")
+    if GPUS in os.environ:
+        return os.environ[GPUS].split(",")
+    import torch  # slow
+
+    return [str(number) for number in range(torch.cuda.device_count())] or [""]
 
 
 def take_one_gpu(worker: str, gpus: Sequence[str]) -> None:

@@ -2,24 +2,35 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from common.csv_files import read_csv
-from studies.cell import DONE, SETTINGS
+from studies.cell import DONE
 from studies.launch import GPUS, take_one_gpu, visible_gpus
 from studies.run import run_study
+from tests.commands import Forked, address
 from tests.conftest import ROOT, Lab
 from tests.studies.test_run import TEXT, fork_cells, tiny
+from training.run_folder import RUNNING
 
+FORKING = [str(ROOT / "tests" / "forking"), str(ROOT)]
 CELLS = ["untrained/bilstm_last", "untrained/bov"]
 NO_REPORTS = TEXT.partition("reports:")[0]
 ONE_CELL = NO_REPORTS.replace("bilstm_last: encoder=bilstm_last, ", "")
+
+
+@pytest.fixture(autouse=True)
+def _forked_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processes that launchers start fork their cells."""
+    monkeypatch.setenv("FORK_SERVER", address())
+    monkeypatch.setenv(GPUS, "")  # to count them takes two seconds
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(FORKING))
 
 
 def test_joblib_runs_a_study_to_its_end(lab: Lab, tmp_path: Path) -> None:
@@ -40,34 +51,33 @@ def done_cells(folder: Path) -> list[str]:
     return sorted(path.parent.relative_to(results).as_posix() for path in results.rglob(DONE))
 
 
-def start(folder: Path, arguments: list[str]) -> subprocess.Popen:
+def start(folder: Path, arguments: list[str]) -> Forked:
     """The study in a process of its own."""
-    code = f"""
+    script = folder / "study.py"
+    script.write_text(f"""
 from pathlib import Path
 from studies.run import run_study
-raise SystemExit(run_study(Path({str(folder)!r}), "tiny", {arguments!r}))
-"""
+if __name__ == "__main__":
+    raise SystemExit(run_study(Path({str(folder)!r}), "tiny", {arguments!r}))
+""")
     with (folder / "said").open("a") as said:
-        return subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=said, stderr=said)
+        return Forked([sys.executable, str(script)], None, said.fileno(), said.fileno(), server=address())
 
 
 def wait_until(holds: Callable[[], object]) -> None:
     end = time.monotonic() + 300
     while not holds():
         assert time.monotonic() < end
-        time.sleep(0.01)
+        time.sleep(0.05)
 
 
-def commands_of(run: Path) -> list[int]:
-    """The processes that train or resume a run."""
+def workers_on(run: Path) -> list[int]:
+    """The processes that train or resume a run: they have its lock open."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes().split(b"\0")
-        except OSError:  # it has ended
-            continue
-        if any(word.endswith(f"={run}".encode()) for word in words):
-            found.append(int(path.parent.name))
+    for path in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):  # it has ended
+            if path.readlink() == run / RUNNING:
+                found.append(int(path.parts[2]))
     return found
 
 
@@ -82,7 +92,7 @@ def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(
     arguments, run = tiny(tmp_path, lab, NO_REPORTS), tmp_path / "results" / "untrained" / "bov"
     study = start(tmp_path, arguments)
     wait_until(lambda: (run / "config.yaml").exists())
-    os.kill(min(commands_of(run)), signal.SIGKILL)
+    os.kill(min(workers_on(run)), signal.SIGKILL)
     assert study.wait(300) == 1
     assert "failed: untrained/bov\n" in (tmp_path / "said").read_text()
     assert done_cells(tmp_path) == CELLS[:1]
@@ -98,8 +108,8 @@ def test_a_killed_cell_fails_alone_and_the_same_command_finishes_the_study(
 def test_the_same_command_finishes_a_study_that_was_killed_while_its_cell_lives_on(lab: Lab, tmp_path: Path) -> None:
     arguments, run = tiny(tmp_path, lab, ONE_CELL), tmp_path / "results" / "untrained" / "bov"
     study = start(tmp_path, arguments)
-    wait_until(lambda: (run / SETTINGS).exists() and commands_of(run))
-    cell = min(commands_of(run))
+    wait_until(lambda: (run / RUNNING).exists() and workers_on(run))
+    cell = min(workers_on(run))
     os.kill(cell, signal.SIGSTOP)
     study.kill()
     study.wait()
