@@ -22,10 +22,11 @@ from reports.evidence import evidence_of, published_evidence
 from reports.findings import as_markdown, check
 from reports.formats import FORMATS
 from reports.layers import as_text, draw_layers, layer_of, layers_of_models, published_layers
+from reports.models import ReportedModel, each_seed_once, models_of
 from reports.overlay import draw_overlay
 from reports.page import page
 from reports.published import TRAINING
-from reports.runs import ReportedModel, each_seed_once, models_of, read_run, run_folders
+from reports.runs import read_run, run_folders
 from reports.sizes import by_size, draw_sizes, has_size
 from reports.strips import TOKENS, ShownItem, shown_items
 from reports.table import (

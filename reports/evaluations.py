@@ -19,8 +19,9 @@ from probes.suites import Suite
 from probes.task import Task
 from reports.coherence_lines import suite_lines
 from reports.escape import for_terminal
+from reports.models import models_of, shortest_tails
 from reports.published import published
-from reports.runs import EACH_EPOCH, models_of, read_run, shortest_tails
+from reports.runs import EACH_EPOCH, read_run
 from reports.strips import TOKENS
 from reports.table import has_scores_of, probing_table
 from reports.terminal import comparisons, descriptions, plain, second_measures, selectivities

@@ -11,9 +11,11 @@ from scipy.stats import norm
 from probes.facts import facts_of
 from probes.results import Answers, Epoch, ProbeRow
 from probes.statistics import fisher, over_seeds, wilson
+from reports.models import ReportedModel
 from reports.published import published
-from reports.runs import ReportedModel, Run
-from reports.table import RELATEDNESS, TableCell, final_rows, published_rows
+from reports.runs import Run
+from reports.table import TableCell, final_rows, published_rows
+from reports.table_notes import RELATEDNESS
 
 ModelName = tuple[str, str]  # encoder and objective as the papers write them
 BOV: ModelName = ("BoV", "BoV")

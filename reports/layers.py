@@ -15,8 +15,8 @@ from common.errors import InputError
 from probes.facts import facts_of
 from reports.drawing import in_order, new_figure
 from reports.escape import for_figure
+from reports.models import ReportedModel
 from reports.published import SOURCES, published
-from reports.runs import ReportedModel
 from reports.table import MEAN, TableCell, TableRow, by_group, probing_table, published_rows
 
 FIGURE = "chen2019_figure8"

@@ -1,68 +1,24 @@
-"""Reads run folders for reports, and groups the runs that are seeds of one model."""
+"""Reads run folders for reports."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
 
 from common.errors import InputError, printable, shortened
-from common.made_with import KEYS
 from common.run_settings import objective_of, read_settings
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
-from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow, read_rows
 from reports.escape import NAME
 from reports.metrics import read_metrics
 from reports.run_settings_check import check_settings
 
-ENCODERS = {
-    "bilstm_max": "BiLSTM-max",
-    "bilstm_last": "BiLSTM-last",
-    "bilstm_att": "BiLSTM-Att",
-    "gated_convnet": "Gated ConvNet",
-    "bigru_mean": "BiGRU",
-    "transformer": "Transformer",
-    "transformer_max": "Transformer-max",
-    "bov": "BoV",
-    "baseline": "Baselines",
-}
-OBJECTIVES = {
-    "nmt_enfr": "NMT En-Fr",
-    "nmt_ende": "NMT En-De",
-    "nmt_enfi": "NMT En-Fi",
-    "autoencoder": "AutoEncoder",
-    "untrained": "Untrained",
-    "seq2tree": "Seq2Tree",
-    "skipthought": "SkipThought",
-    "nli": "NLI",
-    "majority": "Majority vote",
-    "length": "Length",
-    "nb-uni-tfidf": "NB-uni-tfidf",
-    "nb-bi-tfidf": "NB-bi-tfidf",
-    "bov": "BoV",
-    "unigram": "Unigram",
-    "ngram": "N-gram",
-    "discourse": "Discourse",  # all losses; a combination of some is named after them
-}
 # the score that names an objective in the tables, the first that it reports; True where more is better
 OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
 LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # in addition to NSP, in the order of Chen et al. 2019, Table 2
-# settings in which the runs of one model may differ: where they were computed, and what was displayed
-INCIDENTAL = {
-    *("labels.encoder", "labels.objective", "labels.colour"),
-    *("seed", "resume", "cache", "init"),
-    *(f"checkpoints.{name}" for name in ("keep", "every_n_epochs", "steps", "every_n_steps")),
-    *("probes.steps", "logger"),
-    *(f"made_with.{key}" for key in KEYS),
-    *(
-        f"trainer.{name}"
-        for name in ("accelerator", "strategy", "log_every_n_steps", "enable_model_summary", "enable_progress_bar")
-    ),
-}
 UNNAMED = {  # settings that older runs do not name, with their defaults
     **{f"probes.classifier.{name}": getattr(Grid, name) for name in (*SENTEVAL_ONLY, "block_mb", "memory_mb")},
     "corpus.source_language": "en",
@@ -72,8 +28,7 @@ UNNAMED = {  # settings that older runs do not name, with their defaults
 SETTINGS = "config.yaml"  # a folder with this file is a run folder
 EACH_EPOCH = "each epoch"  # the checkpoint of an evaluation of several epochs
 EVALUATIONS = "evaluations"  # in a run folder: scores of its epochs on more suites
-# prefixes of the settings that make the tasks, and of those that, with its name, make an evaluated model
-TASKS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "corpus.", "seed")
+# prefixes of the settings that, with its name, make an evaluated model
 MODEL = ("embeddings.", "corpus.", "checkpoint")
 
 
@@ -122,7 +77,7 @@ class Run:
         if "model" not in self.settings:
             return evaluation.evaluated == str(self.folder.resolve())
         names, theirs = ((one.evaluated, one.encoder, one.objective) for one in (self, evaluation))
-        return names == theirs and _agree(self, evaluation, MODEL)
+        return names == theirs and agree(self, evaluation, MODEL)
 
     def own_scores(self) -> dict[int, float]:
         """The objective's score by epoch."""
@@ -144,29 +99,6 @@ class Run:
         scores = {epoch: score for epoch, score in self.own_scores().items() if math.isfinite(score)}
         choose = max if OWN_SCORES.get(self.score.rsplit("/", 1)[-1], True) else min
         return choose(sorted(scores), key=scores.__getitem__) if scores else None
-
-
-@dataclass(frozen=True)
-class ReportedModel:
-    """Runs that differ only in their seed."""
-
-    encoder: str
-    objective: str
-    variant: str  # settings that differ from models of the same encoder and objective, in parentheses; often empty
-    runs: Sequence[Run]
-
-    @property
-    def name(self) -> str:
-        return f"{self.objective} {self.variant}".rstrip()
-
-    @property
-    def title(self) -> str:
-        return f"{self.encoder}, {self.name}"
-
-    @property
-    def colour(self) -> str:
-        """The colour that its settings give it; empty: ours."""
-        return str(self.runs[0].settings.get("labels.colour") or "")
 
 
 def run_folders(given: Iterable[Path]) -> list[Path]:
@@ -227,136 +159,7 @@ def _flat(settings: Any, prefix: str = "") -> dict[str, Any]:
     return {key: value for part in flat for key, value in part.items()}
 
 
-def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
-    """Runs grouped into models, in the given order; models of one encoder come together."""
-    joined = with_evaluations(runs)
-    times = Counter((_kind(run), _seeds(run)) for run in joined)
-    groups: dict[tuple, list[Run]] = {}
-    for run in joined:
-        copy = run.evaluated if times[_kind(run), _seeds(run)] > 1 else ""  # two runs of one seed are not two seeds
-        groups.setdefault((_kind(run), copy), []).append(run)
-    named: dict[tuple[str, str], list[list[Run]]] = {}
-    for group in groups.values():
-        named.setdefault((group[0].encoder, group[0].objective), []).append(group)
-    models = [
-        ReportedModel(
-            _label(group, "encoder", ENCODERS.get(encoder, encoder)),
-            _label(group, "objective", _shown(objective)),
-            _difference(group, alike),
-            group,
-        )
-        for (encoder, objective), alike in named.items()
-        for group in alike
-    ]
-    first = {encoder: place for place, encoder in reversed(list(enumerate(model.encoder for model in models)))}
-    return sorted(models, key=lambda model: first[model.encoder])
-
-
-def _label(group: Sequence[Run], kind: str, otherwise: str) -> str:
-    """The name that the settings of a run give its encoder or objective, also through an evaluation of it."""
-    settings = group[0].settings
-    return str(settings.get(f"labels.{kind}") or settings.get(f"run.labels.{kind}") or otherwise)
-
-
-def _shown(objective: str) -> str:
-    """The name of an objective, or of one after another, in tables."""
-    return " → ".join(OBJECTIVES.get(one, one) for one in objective.split(" → "))
-
-
-def each_seed_once(runs: Iterable[Run]) -> list[Run]:
-    """Of runs with the same settings and seed, the last; of evaluations of one model, the newest."""
-    kept: dict[tuple, Run] = {}
-    for run in runs:
-        place = _kind(run, "run."), _seeds(run), run.evaluated  # a run that was trained for longer is still that run
-        if place not in kept or _age(run) >= _age(kept[place]):
-            kept[place] = run
-    return list(kept.values())
-
-
-def _age(run: Run) -> tuple[Epoch, int]:
-    """Larger is newer: the evaluated epoch, then the time; runs that are no evaluations are equal."""
-    if "model" not in run.settings:
-        return 0, 0
-    return max((row.epoch for row in run.rows), default=0), (run.folder / SETTINGS).stat().st_mtime_ns
-
-
-def with_evaluations(runs: Iterable[Run]) -> list[Run]:
-    """Each run or evaluated model, with the additional scores from evaluations of the same one.
-
-    These are scores on another suite, or on the same probing tasks by another classifier.
-    """
-    joined: list[Run] = []
-    for run in sorted(runs, key=lambda run: "model" in run.settings):  # evaluations last, in the order given
-        home = next((r for r in joined if r.is_of(run) and _fit(r, run)), None)
-        if home is None:
-            joined.append(run)
-        else:
-            each = run.settings.get("checkpoint") == EACH_EPOCH
-            there = {_what(row, each) for row in home.rows}
-            new = [row for row in run.rows if _what(row, each) not in there]
-            joined[joined.index(home)] = replace(home, rows=[*home.rows, *new])
-    return joined
-
-
-def _fit(home: Run, more: Run) -> bool:
-    """Whether the scores of both fit in one row: no score is there twice, a shared suite has the same settings."""
-    ours, theirs = ({_what(row) for row in run.rows} for run in (home, more))
-    if {suite for suite, *_ in ours}.isdisjoint(suite for suite, *_ in theirs):
-        return True
-    if more.settings.get("checkpoint") == EACH_EPOCH:  # more epochs of the same tasks
-        return _agree(home, more, TASKS)
-    twice = {what for what in ours & theirs if what[1] not in facts_of(what[0]).one_reader}
-    return not twice and bool(theirs - ours) and _agree(home, more, TASKS)
-
-
-def _what(row: ProbeRow, each_epoch: bool = False) -> tuple:
-    return row.suite, row.task, row.classifier, row.epoch if each_epoch else None
-
-
-def _agree(one: Run, other: Run, on: tuple[str, ...]) -> bool:
+def agree(one: Run, other: Run, on: tuple[str, ...]) -> bool:
     """Whether the settings with these prefixes are equal, where both runs have them; an older run lacks newer ones."""
     both = [key for key in one.settings.keys() & other.settings.keys() if key.startswith(on)]
     return all(str(one.settings[key]) == str(other.settings[key]) for key in both)
-
-
-def _kind(run: Run, *without: str) -> tuple:
-    """What runs of one model share, except settings with the prefixes `without`; an evaluation has those of its run."""
-    unsaid = (*without, "model") if "checkpoint" in run.settings else without
-    return run.encoder, run.objective, *(item for item in _essence(run).items() if not item[0].startswith(unsaid))
-
-
-def _seeds(run: Run) -> tuple[str, str]:
-    """The seed of the run itself and, for an evaluation, of the evaluated run."""
-    return str(run.settings.get("seed")), str(run.settings.get("run.seed"))
-
-
-def _essence(run: Run) -> dict[str, str]:
-    kept = {key: str(value) for key, value in run.settings.items() if key.removeprefix("run.") not in INCIDENTAL}
-    return dict(sorted(kept.items()))
-
-
-def _shared(group: Sequence[Run]) -> dict[str, str]:
-    """The settings that are equal in all runs of a group."""
-    first, *others = map(_essence, group)
-    return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
-
-
-def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
-    """The settings of `group` that differ in other groups of its name, at most three."""
-    mine, all_of = _shared(group), [_shared(other) for other in alike]
-    keys = [key for key in mine if len({other.get(key) for other in all_of}) > 1]
-    shown: dict[str, str] = {}  # value -> key: of two keys with one value, the first
-    for key in [key for key in keys if not key.endswith("_target_")]:
-        shown.setdefault(shortest_tails([mine[key], *(other[key] for other in all_of if key in other)])[0], key)
-    said = ", ".join(shortened(printable(f"{key}={value}"), NAME) for value, key in list(shown.items())[:3])
-    return f"({said})" if shown else ""
-
-
-def shortest_tails(paths: Sequence[str]) -> list[str]:
-    """The last parts of each path, as few as tell the different ones apart; a text without `/` stays as it is."""
-    parts = [path.split("/") for path in paths]
-    for size in range(1, max(map(len, parts)) + 1):
-        tails = ["/".join(path[-size:]) for path in parts]
-        if len(set(tails)) == len(set(paths)):
-            return tails
-    return list(paths)

@@ -11,7 +11,8 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from common.errors import InputError
 from reports.curves import TOP, band_meaning, explain, over_runs, score_label
 from reports.drawing import Line, draw_lines, in_order, look, name_ends, new_figure, plain_axes
-from reports.runs import Run, models_of, with_evaluations
+from reports.models import models_of, with_evaluations
+from reports.runs import Run
 from reports.table import final_rows
 
 SIZE = "encoder.dim"

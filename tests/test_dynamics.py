@@ -15,7 +15,8 @@ from common.moved_names import with_moved_settings
 from encoders import load_encoder
 from probes.results import ProbeRow, read_rows
 from reports.commands import panels_of
-from reports.runs import each_seed_once, models_of, read_run, run_folders
+from reports.models import each_seed_once, models_of
+from reports.runs import read_run, run_folders
 from tests.conftest import Lab
 from tests.test_evaluate import scored
 from tests.test_resume import scores

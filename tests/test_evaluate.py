@@ -23,7 +23,8 @@ from reports.discourse_claims import context_helps_position
 from reports.evaluations import WrittenScores, show
 from reports.evidence import evidence_of
 from reports.findings import check
-from reports.runs import each_seed_once, models_of, read_run
+from reports.models import each_seed_once, models_of
+from reports.runs import read_run
 from tests import commands
 from tests.conftest import TINY, Lab
 from tests.probes.discoeval.small_files import small_files

@@ -10,7 +10,8 @@ from common.moved_names import MOVED
 from encoders import load_encoder
 from encoders.load import class_in
 from probes.results import read_rows
-from reports.runs import models_of, read_run
+from reports.models import models_of
+from reports.runs import read_run
 from tests.conftest import Lab
 
 BEFORE = Path(__file__).parent / "run_before_the_house_moved"

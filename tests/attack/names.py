@@ -16,9 +16,10 @@ from reports.curves import draw_panels, panel_of
 from reports.drawing import as_svg
 from reports.escape import for_latex, for_markdown, for_terminal
 from reports.formats import FORMATS
+from reports.models import models_of
 from reports.overlay import draw_overlay
 from reports.page import page
-from reports.runs import Run, models_of, read_run
+from reports.runs import Run, read_run
 from reports.table import Table, probing_table
 from reports.terminal import plain
 from tests.attack.attack import Attack, refused

@@ -10,7 +10,8 @@ from omegaconf import OmegaConf
 
 from common.made_with import KEYS, commit, made_with, without_made_with
 from encoders.model_sources import of_files
-from reports.runs import models_of, read_run
+from reports.models import models_of
+from reports.runs import read_run
 from tests.reports.small_runs import run_of
 
 

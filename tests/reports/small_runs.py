@@ -4,7 +4,8 @@ from pathlib import Path
 
 from common.csv_files import upsert_csv
 from probes.results import ProbeRow, write_rows
-from reports.runs import ReportedModel, models_of, read_run
+from reports.models import ReportedModel, models_of
+from reports.runs import read_run
 
 SCORES = {"SentLen": 70.0, "WC": 50.0, "BShift": 60.0}
 

@@ -30,7 +30,8 @@ from reports.evidence import (
     published_evidence,
 )
 from reports.findings import Claim, Comparison, Finding, check
-from reports.runs import Run, models_of, read_run
+from reports.models import models_of
+from reports.runs import Run, read_run
 from reports.table import final_rows
 from tests.reports.small_runs import evaluation_of, run_of
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from common.csv_files import upsert_csv
-from reports.runs import Run, each_seed_once, read_run, run_folders
+from reports.models import each_seed_once
+from reports.runs import Run, read_run, run_folders
 from reports.table import final_rows, probing_table
 from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of
 
