@@ -213,12 +213,11 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(1)
     print(f"  {'ours: the peer':<62}{'ratio: worst, median, best':>18}   ours, theirs")
-    found = [
-        {"part": part, **compare(sides(), options.rounds)}
-        for part in options.parts
-        for sides in cases(part, options.steps, options.precision)
-    ]
-    write_json(options.json, {**hardware(), "rounds": options.rounds, "cases": found})
+    record: dict[str, Any] = {**hardware(), "rounds": options.rounds, "cases": []}
+    for part in options.parts:
+        for sides in cases(part, options.steps, options.precision):
+            record["cases"].append({"part": part, **compare(sides(), options.rounds)})
+            write_json(options.json, record)  # what was measured stays if a later case is stopped
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ def grid(heads: list[str], rows: list[list[str]]) -> str:
 
 def memory(record: dict[str, Any]) -> list[str]:
     said = (
-        f"`train.py` with the demo's model and corpus, {record['steps']} steps and two small probing tasks an epoch. "
+        f"`train.py` with the demo's model and corpus, {record['steps']} steps and a small probing task an epoch. "
         "Resident memory after each epoch; at the end its peak, the open file handles, the child processes and the "
         "size of the cache, each with its growth since epoch 2."
     )

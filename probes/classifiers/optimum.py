@@ -101,15 +101,15 @@ def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, 
     loss = torch.zeros((), dtype=torch.float64, device=rows.device)
     slope, slope_bias = torch.zeros_like(rows), torch.zeros_like(bias)
     for x, y in _portions(train):
-        scores = torch.addmm(bias, x, rows.t()).log_softmax(1)
+        scores = torch.addmm(bias[:, None], rows, x.t()).log_softmax(0)  # (C, N): long rows are fast
         if y.ndim == 2:
-            loss -= (scores * y).sum(dtype=torch.float64)
-            error = scores.exp_().sub_(y)
+            loss -= (scores * y.t()).sum(dtype=torch.float64)
+            error = scores.exp_().sub_(y.t())
         else:
-            loss -= scores.gather(1, y[:, None]).sum(dtype=torch.float64)
-            error = scores.exp_().scatter_add_(1, y[:, None], -torch.ones_like(scores[:, :1]))
-        slope.addmm_(error.t(), x)
-        slope_bias += error.sum(0)
+            loss -= scores.gather(0, y[None]).sum(dtype=torch.float64)
+            error = scores.exp_().scatter_add_(0, y[None], -torch.ones_like(scores[:1]))
+        slope.addmm_(error, x)
+        slope_bias += error.sum(1)
     return float(loss) / len(train.y), slope.t().div_(len(train.y)), slope_bias.div_(len(train.y))
 
 
