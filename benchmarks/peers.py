@@ -21,7 +21,7 @@ from objectives.attention import Memory
 from objectives.nli import features
 from probes.classifiers.grid import Labelled
 
-WordVectors = Callable[[Any], np.ndarray]  # of a word (E,)
+VectorOf = Callable[[Any], np.ndarray]  # of a word (E,)
 BATCH = 64  # sentences, in training and in encoding
 CLIP, RATE = 5.0, 0.1  # norm of the gradient at most, learning rate of SGD
 
@@ -40,7 +40,7 @@ class WholeTarget(PlainSeq2Seq):
         return functional.cross_entropy(scores.flatten(0, 1), gold.flatten(), ignore_index=0)
 
 
-def padded(sentences: Sequence[Sequence[Any]], vector: WordVectors, width: int) -> tuple[Tensor, list[int]]:
+def padded(sentences: Sequence[Sequence[Any]], vector: VectorOf, width: int) -> tuple[Tensor, list[int]]:
     """Word vectors (T, B, E) of sentences, zero after their ends, and the lengths: one word at a time."""
     lengths = [len(sentence) for sentence in sentences]
     found = np.zeros((max(lengths), len(sentences), width), dtype=np.float32)
@@ -66,7 +66,7 @@ class PlainInferSent(nn.Module):
         return torch.where(states == 0, -1e9, states).amax(0)[np.argsort(order)]
 
     @torch.no_grad()
-    def encode(self, sentences: Sequence[Sequence[str]], vector: WordVectors) -> np.ndarray:
+    def encode(self, sentences: Sequence[Sequence[str]], vector: VectorOf) -> np.ndarray:
         """Vectors (N, D): all sentences sorted by length, the longest first, in batches."""
         order = sorted(range(len(sentences)), key=lambda row: -len(sentences[row]))
         found = []
@@ -86,7 +86,7 @@ class PlainInferSentNLI(nn.Module):
         self.head = nn.Sequential(nn.Linear(4 * dim, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, 3))
         self.optimizer = torch.optim.SGD(self.parameters(), RATE)
 
-    def step(self, first: Sequence[Any], second: Sequence[Any], labels: Tensor, vector: WordVectors) -> None:
+    def step(self, first: Sequence[Any], second: Sequence[Any], labels: Tensor, vector: VectorOf) -> None:
         u, v = (self.encoder(*padded(side, vector, self.encoder.width)) for side in (first, second))
         loss = functional.cross_entropy(self.head(features(u, v)), labels)
         self.optimizer.zero_grad()

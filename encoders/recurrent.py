@@ -26,7 +26,7 @@ PART_STEPS, PART_ROWS = 4, 4  # multiples; the library keeps a kernel for each s
 PART_WORDS = 32  # words that take the time of starting another part: its weights are put into another order
 
 
-class Part(NamedTuple):
+class Stretch(NamedTuple):
     """Some steps of a batch, and how many sentences take part in them: the first, which are the longest."""
 
     begin: int
@@ -58,7 +58,7 @@ class Bidirectional(nn.Module):
         states = inputs.transpose(0, 1)  # (T, B, E), the layout of the kernels
         steps = torch.arange(states.shape[0], device=lengths.device)[:, None]
         mirror = torch.where(steps < lengths, lengths - 1 - steps, steps)[:, :, None]  # (T, B, 1)
-        whole = Part(0, states.shape[0], states.shape[1])
+        whole = Stretch(0, states.shape[0], states.shape[1])
         parts = [whole] if torch.is_grad_enabled() or states.device.type != "cpu" else parts_of(lengths, whole)
         for layer, (ahead, back) in enumerate(zip(self.ahead, self.back, strict=True)):
             if layer:
@@ -69,7 +69,7 @@ class Bidirectional(nn.Module):
         return (states * (steps < lengths)[:, :, None]).transpose(0, 1)
 
 
-def parts_of(lengths: Tensor, whole: Part) -> list[Part]:
+def parts_of(lengths: Tensor, whole: Stretch) -> list[Stretch]:
     """The parts of a batch in the least time; the whole batch where its sentences are not sorted, the longest first.
 
     The time of a part is that of its steps x rows and of `PART_WORDS` more.
@@ -79,15 +79,15 @@ def parts_of(lengths: Tensor, whole: Part) -> list[Part]:
     cuts = [*range(0, whole.end, PART_STEPS), whole.end]
     alive = (lengths > torch.tensor(cuts[:-1])[:, None]).sum(1).tolist()
     rows = [min(whole.rows, -(-count // PART_ROWS) * PART_ROWS) for count in alive]
-    best: list[tuple[int, list[Part]]] = [(0, [])]  # up to each cut: time in words, and the parts
+    best: list[tuple[int, list[Stretch]]] = [(0, [])]  # up to each cut: time in words, and the parts
     for end in range(1, len(cuts)):
         ways = [(best[begin][0] + (cuts[end] - cuts[begin]) * rows[begin] + PART_WORDS, begin) for begin in range(end)]
         words, begin = min(ways)
-        best.append((words, [*best[begin][1], Part(cuts[begin], cuts[end], rows[begin])]))
+        best.append((words, [*best[begin][1], Stretch(cuts[begin], cuts[end], rows[begin])]))
     return best[-1][1]
 
 
-def in_parts(layer: nn.Module, inputs: Tensor, parts: list[Part]) -> Tensor:
+def in_parts(layer: nn.Module, inputs: Tensor, parts: list[Stretch]) -> Tensor:
     """The states (T, B, H) of a recurrent layer over inputs (T, B, E); zero where a part leaves a sentence out."""
     if len(parts) == 1:
         return in_its_precision(layer, inputs)[0]

@@ -8,8 +8,8 @@ from torch.nn import functional
 
 # Logits in memory at a time: 64 and 256 MB in float32. Smaller chunks lose time adding up the gradient of the weights.
 CHUNK_LOGITS = {"cpu": 1 << 24, "cuda": 1 << 26}
-# A chunk has a multiple of so many tokens. The number of tokens differs at each step, and in bfloat16 the CPU keeps a
-# kernel of half a megabyte for every shape of a product.
+# A chunk is a multiple of this many tokens. Their number differs at each step, and in bfloat16 a CPU keeps a kernel of
+# half a megabyte for every shape of a product.
 ROWS = 64
 
 

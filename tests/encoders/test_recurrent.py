@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from common.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
-from encoders.recurrent import Bidirectional, Part, parts_of
+from encoders.recurrent import Bidirectional, Stretch, parts_of
 
 Weights = dict[str, np.ndarray]
 
@@ -133,6 +133,6 @@ def test_leaving_out_sentences_that_have_ended_changes_no_state(lengths: list[in
 
 def test_parts_leave_out_padding_where_that_is_worth_another_start() -> None:
     lengths = torch.tensor([40] + [8] * 31)
-    assert parts_of(lengths, Part(0, 40, 32)) == [Part(0, 8, 32), Part(8, 40, 4)]
-    assert parts_of(lengths.flip(0), Part(0, 40, 32)) == [Part(0, 40, 32)]  # not sorted
-    assert parts_of(torch.tensor([9, 8, 8]), Part(0, 9, 3)) == [Part(0, 9, 3)]  # a start takes longer than a word
+    assert parts_of(lengths, Stretch(0, 40, 32)) == [Stretch(0, 8, 32), Stretch(8, 40, 4)]
+    assert parts_of(lengths.flip(0), Stretch(0, 40, 32)) == [Stretch(0, 40, 32)]  # not sorted
+    assert parts_of(torch.tensor([9, 8, 8]), Stretch(0, 9, 3)) == [Stretch(0, 9, 3)]  # a start takes longer than a word
