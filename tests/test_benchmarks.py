@@ -1,8 +1,6 @@
-"""The memory measurements of the benchmarks, and the equality of the reference model with ours."""
+"""The reference models of the benchmarks compute what ours compute."""
 
-import time
 from itertools import count
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ from transformers import GPT2LMHeadModel
 from benchmarks import discoeval
 from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
 from benchmarks.discoeval import SHAPES, TaskSize, fewest_passes, modern, published, seconds_of_a_pass, toolkit
-from benchmarks.machine import SAMPLES, alone, grown_memory
 from benchmarks.plain import PackedEncoder, PlainDiscourse, PlainNLI, PlainSeq2Seq, counts_loss
 from benchmarks.steps import BATCH, by_length, generate, our_loss
 from datamodules.batches import Bag, Sentences
@@ -36,37 +33,6 @@ from objectives.sequence import SequenceObjective
 from probes.classifiers.grid import Grid
 from probes.discoeval.features import READINGS
 from tests.tiny_corpus import TinyCorpus
-
-MEGABYTES = 100
-
-
-def hold(megabytes: int, seconds: float = 0.0) -> None:
-    block = np.ones(megabytes << 17)  # float64
-    time.sleep(seconds)
-    del block
-
-
-def taken(before: int) -> dict[str, float]:
-    hold(before)
-    with grown_memory() as memory:
-        hold(MEGABYTES, seconds=10 / SAMPLES)
-    return memory
-
-
-def test_memory_is_that_of_the_work_alone() -> None:
-    hold(300)  # ru_maxrss would hand it on to the child
-    memory = alone(taken, 200)
-    assert memory["memory_mb"] == pytest.approx(MEGABYTES, rel=0.1)
-    assert memory["own_mb"] == pytest.approx(MEGABYTES, rel=0.1)
-
-
-def test_memory_of_workers_counts() -> None:
-    with grown_memory() as memory:
-        worker = get_context("fork").Process(target=hold, args=(MEGABYTES, 10 / SAMPLES))
-        worker.start()
-        worker.join()
-    assert memory["memory_mb"] < MEGABYTES / 2
-    assert memory["own_mb"] == pytest.approx(MEGABYTES, rel=0.2)
 
 
 def tied(packed: PackedEncoder) -> PackedEncoder:
