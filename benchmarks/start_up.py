@@ -13,6 +13,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+
+from common.command_line import asks_for_help, show_help  # noqa: E402
+
 CLOCK = time.CLOCK_BOOTTIME  # which /proc counts a process's start with
 STEPS = "first step"
 
@@ -78,6 +82,9 @@ def watched(arguments: list[str]) -> None:
 
 def main(arguments: list[str]) -> int:
     """Two runs, of which the first fills the cache; prints the stages of the second."""
+    if asks_for_help(arguments):
+        show_help(str(__doc__))
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         for run in ("first", "second"):
             if run == "second":
@@ -93,7 +100,6 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
     if sys.argv[1:2] == ["--watched"]:
         watched(sys.argv[2:])
     else:
