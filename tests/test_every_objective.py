@@ -90,7 +90,7 @@ TRAINED = [name for name in choices("objective") if name != "untrained"]
 MODULES = {composed(f"objective={name}").objective._target_: name for name in TRAINED}  # nmt_* are one
 
 
-PAIRS = [(encoder, "nmt_enfr") for encoder in choices("encoder")]  # whose decoder reads the states of all words
+PAIRS = [(encoder, "nmt_enfr") for encoder in choices("encoder")]  # its decoder reads the states of all words
 PAIRS += [("bilstm_max", name) for name in MODULES.values() if not name.startswith("nmt")]
 
 
