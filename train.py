@@ -14,6 +14,7 @@ from common.choices import refuse_unknown_choices
 from common.command_line import asks_for_help, one_line_errors, show_help
 from common.config_help import help_text
 from common.known_settings import refuse_unknown_settings
+from common.quick_imports import quick_imports
 
 if TYPE_CHECKING:  # slow imports happen where work begins
     from omegaconf import DictConfig
@@ -80,7 +81,10 @@ def begin(config: "DictConfig") -> None:
     with one_line_errors(run):  # inside Hydra's job, as Hydra would print a line of its own
         refuse_unread_settings(config, "train")
         OmegaConf.resolve(config)
-        check(config)
+        with quick_imports(bool(config.allow)):
+            check(config)
+            import training.build
+            import training.trainer  # noqa: F401
 
     from training import run_folder
     from training.allowed_classes import only_ours
@@ -98,7 +102,8 @@ def begin(config: "DictConfig") -> None:
 
 def resume(run: Path, overrides: list[str]) -> None:
     """Continue the run in a folder; only `trainer.` settings may change."""
-    from training import run_folder
+    with quick_imports(any(text.startswith("allow=") for text in overrides)):
+        from training import run_folder
 
     config = run_folder.settings_to_resume(run, overrides)
     with run_folder.explained(run), run_folder.owned(run):

@@ -8,11 +8,6 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import MultinomialNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from probes.classifiers.grid import Score
 from probes.task import Items
@@ -28,6 +23,10 @@ def _majority(train: Items) -> Predict:
 def _length(train: Items) -> Predict:
     """With the length squared and cubed, a linear classifier can separate middle lengths from short and long ones."""
 
+    from sklearn.linear_model import LogisticRegression  # slow, and no run needs it
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     def features(items: Items) -> np.ndarray:
         lengths = np.array([[len(s.split())] for s in items.sentences], dtype=float)
         return np.hstack([lengths, lengths**2, lengths**3])
@@ -41,6 +40,10 @@ def _length(train: Items) -> Predict:
 
 def _naive_bayes(longest: int) -> Callable[[Items], Predict]:
     def fit(train: Items) -> Predict:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+        from sklearn.naive_bayes import MultinomialNB
+        from sklearn.pipeline import make_pipeline
+
         words = TfidfVectorizer(token_pattern=r"\S+", lowercase=False, ngram_range=(1, longest))
         model = make_pipeline(words, MultinomialNB()).fit(list(train.sentences), train.gold)
         return lambda items: model.predict(list(items.sentences))

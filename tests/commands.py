@@ -18,8 +18,6 @@ from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import Any
 
-from lightning_utilities.core.rank_zero import rank_zero_only
-
 ROOT = Path(__file__).parents[1]
 PROGRAMS = [str(ROOT / name) for name in ("train.py", "evaluate.py", "report.py")]
 FORKS = get_context("forkserver")
@@ -53,6 +51,8 @@ def become(
     os.dup2(out, 1)
     os.dup2(err, 2)
     assert all(os.fstat(number) for number in kept)
+    from pytorch_lightning.utilities import rank_zero_only  # slow elsewhere
+
     rank_zero_only.rank = int(os.environ.get("LOCAL_RANK", 0))  # Lightning reads it when it is imported
     if server:
         fork_programs(server)

@@ -1,9 +1,7 @@
-"""The memory measurements of the benchmarks, and the equality of the reference model with ours."""
+"""The reference models of the benchmarks compute what ours compute."""
 
 import os
-import time
 from itertools import count
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from transformers import GPT2LMHeadModel
 from benchmarks import discoeval
 from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
 from benchmarks.discoeval import SHAPES, TaskSize, fewest_passes, modern, published, seconds_of_a_pass, toolkit
-from benchmarks.machine import SAMPLES, alone, grown_memory
 from benchmarks.memory import held
 from benchmarks.peers import PlainInferSent, WholeTarget, scikit_learn
 from benchmarks.plain import PackedEncoder, PlainDiscourse, PlainNLI, PlainSeq2Seq, counts_loss
@@ -43,37 +40,6 @@ from probes.classifiers.classifier import probe
 from probes.classifiers.grid import Grid
 from probes.discoeval.features import READINGS
 from tests.tiny_corpus import TinyCorpus
-
-MEGABYTES = 100
-
-
-def hold(megabytes: int, seconds: float = 0.0) -> None:
-    block = np.ones(megabytes << 17)  # float64
-    time.sleep(seconds)
-    del block
-
-
-def taken(before: int) -> dict[str, float]:
-    hold(before)
-    with grown_memory() as memory:
-        hold(MEGABYTES, seconds=10 / SAMPLES)
-    return memory
-
-
-def test_memory_is_that_of_the_work_alone() -> None:
-    hold(300)  # ru_maxrss would hand it on to the child
-    memory = alone(taken, 200)
-    assert memory["memory_mb"] == pytest.approx(MEGABYTES, rel=0.1)
-    assert memory["own_mb"] == pytest.approx(MEGABYTES, rel=0.1)
-
-
-def test_memory_of_workers_counts() -> None:
-    with grown_memory() as memory:
-        worker = get_context("fork").Process(target=hold, args=(MEGABYTES, 10 / SAMPLES))
-        worker.start()
-        worker.join()
-    assert memory["memory_mb"] < MEGABYTES / 2
-    assert memory["own_mb"] == pytest.approx(MEGABYTES, rel=0.2)
 
 
 def tied(packed: PackedEncoder) -> PackedEncoder:

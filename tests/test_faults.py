@@ -22,7 +22,7 @@ from tests.test_resume import behind, recorded
 from tests.test_train import assert_same_weights, weights
 
 NIGHTLY = settings.get_current_profile_name() == "nightly"
-KILLS, EACH = (50, 6) if NIGHTLY else (9, 1)  # in all, and at least so many in each phase
+KILLS, EACH = (50, 6) if NIGHTLY else (6, 1)  # in all, and at least so many in each phase
 SMALLER = ["corpus.size=150", "probes.tasks=[SentLen,BShift]", "probes.classifier.widths=[0]"]
 SMALLER += [f"probes.{split}_size=40" for split in ("train", "dev", "test")]
 SETTINGS = [*TINY, *SMALLER, "checkpoints.every_n_steps=3"]

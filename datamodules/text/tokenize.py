@@ -2,15 +2,20 @@
 
 from collections.abc import Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
-from sacremoses import MosesTokenizer
 from syntok import segmenter
+
+if TYPE_CHECKING:  # slow: it reads what each character of Unicode is
+    from sacremoses import MosesTokenizer
 
 PIECE = 150  # words; the tokeniser's time grows with the square of its input
 
 
 @cache
-def _tokenizer(language: str) -> MosesTokenizer:
+def _tokenizer(language: str) -> "MosesTokenizer":
+    from sacremoses import MosesTokenizer
+
     return MosesTokenizer(lang=language)
 
 

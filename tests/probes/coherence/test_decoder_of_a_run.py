@@ -69,6 +69,7 @@ def test_the_suite_has_a_row_a_task_and_epoch_and_its_curves(trained: Trained) -
     assert [point.step for point in events.Scalars("coherence/story_cloze")] == [0, 1, 2]
 
 
+@pytest.mark.parametrize("trained", ["skipthought"], indirect=True)  # the callback does not know the objective
 def test_training_is_the_same_without_the_suite_and_so_is_a_resumed_run(trained: Trained) -> None:
     whole = trained.folder / "whole"
     without = trained.train("without", suites=["suite=[]"])
@@ -87,6 +88,7 @@ def test_a_run_folder_alone_gives_the_scores_of_its_last_epoch(trained: Trained,
     assert found == {row.task: row.test_accuracy for row in rows(run) if row.epoch == 2}
 
 
+@pytest.mark.parametrize("trained", ["skipthought"], indirect=True)
 def test_a_run_without_the_files_of_its_decoder_says_how_to_get_them(trained: Trained, tmp_path: Path) -> None:
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
     shutil.rmtree(run / "decoder")

@@ -117,6 +117,9 @@ def test_suites_in_files_are_scored_as_those_in_memory(lm: Path, tmp_path: Path)
     assert all(by_name[e.row.task] == e.row for e in here.scores.main)
 
 
+SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_size=30", "probes.test_size=30"]
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -127,8 +130,11 @@ def test_suites_in_files_are_scored_as_those_in_memory(lm: Path, tmp_path: Path)
             ["model=tests/run_before_the_house_moved"],
             "which suite=coherence needs: its decoder writes a translation",
         ),
-        (["model=ngram", "suite=probing"], "a baseline of other suites; suite=probing has majority"),
-        ([f"model=call:{__name__}:characters", "suite=[probing,coherence]"], "gives vectors or surprisals, not both"),
+        (["model=ngram", "suite=probing", *SMALL_PROBES], "a baseline of other suites; suite=probing has majority"),
+        (
+            [f"model=call:{__name__}:characters", "suite=[probing,coherence]", *SMALL_PROBES],
+            "gives vectors or surprisals, not both",
+        ),
         (["write_sentences=all.txt"], "suite=coherence needs none"),
         (["model=ngram", "control=true"], "apply only to probing tasks"),
     ],
@@ -196,4 +202,4 @@ def test_texts_longer_than_the_context_are_counted_also_from_the_cache(
 
 def test_a_language_model_has_no_vectors(lm: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no vectors, which suite=probing needs"):
-        scored(tmp_path, f"model=lm:{lm}", "suite=[probing,coherence]", "probes.train_size=50")
+        scored(tmp_path, f"model=lm:{lm}", "suite=[probing,coherence]", *SMALL_PROBES)

@@ -1,0 +1,45 @@
+"""The libraries of a run, imported in two thirds of the time."""
+
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+UNUSED = ("scipy", "transformers", "matplotlib")  # libraries of single metrics: of sound, of text by BERT, plots
+
+
+@contextmanager
+def quick_imports(own_parts: bool = False) -> Iterator[None]:
+    """Imports in the block are done without the garbage collector, which searches the new modules again and again.
+
+    Lightning imports torchmetrics, which imports the libraries of UNUSED if it finds them: half of Lightning's time. We
+    use none of these metrics. Parts of the user may (`own_parts`); then torchmetrics is imported whole.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        if not own_parts:
+            _import_lightning()
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _import_lightning() -> None:
+    """Import Lightning; its torchmetrics finds nothing of UNUSED."""
+    if "torchmetrics" not in sys.modules:
+        from lightning_utilities.core import imports
+
+        package_available, holds = imports.package_available, imports.RequirementCache.__bool__
+        seen: Any = lambda name: name not in UNUSED  # noqa: E731
+        imports.package_available = lambda name: seen(name) and package_available(name)
+        imports.RequirementCache.__bool__ = lambda cache: (
+            seen((cache.requirement or "").partition(">")[0]) and holds(cache)
+        )
+        try:
+            import torchmetrics  # noqa: F401
+        finally:
+            imports.package_available, imports.RequirementCache.__bool__ = package_available, holds
+    import pytorch_lightning  # noqa: F401

@@ -1,0 +1,40 @@
+"""The memory measurements of the benchmarks. Each starts a process that imports this file, and so little."""
+
+import time
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+from benchmarks.machine import SAMPLES, alone, grown_memory
+
+MEGABYTES = 100
+
+
+def hold(megabytes: int, seconds: float = 0.0) -> None:
+    block = np.ones(megabytes << 17)  # float64
+    time.sleep(seconds)
+    del block
+
+
+def taken(before: int) -> dict[str, float]:
+    hold(before)
+    with grown_memory() as memory:
+        hold(MEGABYTES, seconds=10 / SAMPLES)
+    return memory
+
+
+def test_memory_is_that_of_the_work_alone() -> None:
+    hold(300)  # ru_maxrss would hand it on to the child
+    memory = alone(taken, 200)
+    assert memory["memory_mb"] == pytest.approx(MEGABYTES, rel=0.1)
+    assert memory["own_mb"] == pytest.approx(MEGABYTES, rel=0.1)
+
+
+def test_memory_of_workers_counts() -> None:
+    with grown_memory() as memory:
+        worker = get_context("fork").Process(target=hold, args=(MEGABYTES, 10 / SAMPLES))
+        worker.start()
+        worker.join()
+    assert memory["memory_mb"] < MEGABYTES / 2
+    assert memory["own_mb"] == pytest.approx(MEGABYTES, rel=0.2)
