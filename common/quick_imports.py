@@ -30,8 +30,9 @@ def quick_imports(own_parts: bool = False) -> Iterator[None]:
 def _import_lightning() -> None:
     """Import Lightning; its torchmetrics finds nothing of UNUSED."""
     if "torchmetrics" not in sys.modules:
-        from lightning_utilities.core import imports
+        from lightning_utilities.core import imports as of_lightning
 
+        imports: Any = of_lightning
         package_available, holds = imports.package_available, imports.RequirementCache.__bool__
         seen: Any = lambda name: name not in UNUSED  # noqa: E731
         imports.package_available = lambda name: seen(name) and package_available(name)
