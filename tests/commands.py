@@ -36,7 +36,7 @@ class OpenFile:
 
 
 def become(
-    arguments: Sequence[str], environment: Mapping[str, str], out: Any, err: Any, kept: Any, server: str
+    arguments: Sequence[str], environment: Mapping[str, str], out: Any, err: Any, kept: Any = (), server: str = ""
 ) -> None:
     """Do what `python ARGUMENTS` does, a script or `-m` and a module, in this process, which must be a fresh fork.
 
