@@ -48,9 +48,10 @@ def fill(disk: Path, blocks: int = 10**6) -> None:
 
 def starts(arguments: list[str], said: Path) -> ForkProcess:
     """`python ARGUMENTS` on this process's disk; what it says on standard error is added to `said`."""
-    said.touch()
-    process = get_context("fork").Process(target=become, args=(arguments, None, os.devnull, str(said)))
-    process.start()
+    with said.open("a") as file, open(os.devnull, "w") as nothing:
+        given = arguments, dict(os.environ), nothing.fileno(), file.fileno()
+        process = get_context("fork").Process(target=become, args=given)
+        process.start()
     return process
 
 
