@@ -3,6 +3,7 @@
 import json
 import shutil
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,6 +62,7 @@ def test_wandb_writes_offline_and_a_resumed_run_is_the_same_run_also_in_another_
     log(run, "wandb", 3)
     wandb.finish()
     refuse_what_is_elsewhere(run)
+    time.sleep(1)  # the tool names a folder by the second
     moved = Path(shutil.move(run, tmp_path / "moved"))
     log(moved, "wandb", 4)
     wandb.finish()
