@@ -1,7 +1,7 @@
 """Probing while an encoder trains: before the first step, and after every epoch."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.utilities.seed import isolate_rng
 
+from probes.evaluation import Evaluation
 from probes.results import Epoch, ProbeRow, read_rows, write_rows
 from probes.share import ALONE, Share, score_together
 from probes.surprisals import Logprobs
@@ -39,10 +40,14 @@ class ProbingCallback(pl.Callback):
         device: str = "cpu",
         logprobs: Logprobs | None = None,
         steps: Collection[int] = (),
+        before_training: Callable[[EncodesSentences], Evaluation] | None = None,
     ) -> None:
-        """The classifiers run on `device`; `logprobs` of the run's own decoder, for tasks that need surprisals."""
+        """The classifiers run on `device`; `logprobs` of the run's own decoder, for tasks that need surprisals.
+        `before_training`: knows the scores that the untrained model got in another run.
+        """
         self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, results, every_n_epochs
         self.seed, self.device, self.logprobs, self.steps = seed, device, logprobs, frozenset(steps)
+        self.before_training = before_training
         self.latest: list[ProbeRow] = []  # of the last probing
         self._group: Any = None  # the processes that probe together
 
@@ -79,7 +84,10 @@ class ProbingCallback(pl.Callback):
             step = trainer.global_step
             more = self.seed, self.device, share, self.logprobs
             model = WhileItTrains(self.model, trainer.lightning_module) if trainer.lightning_module else self.model
-            rows = score_together(self.tasks, model, epoch, step, *more)
+            if step == 0 and self.before_training and not together:
+                rows = [score.row for score in self.before_training(model).scores(self.tasks)]
+            else:
+                rows = score_together(self.tasks, model, epoch, step, *more)
         self.latest = rows
         if trainer.is_global_zero:
             write_rows(self.results, rows)

@@ -48,7 +48,7 @@ def fill(disk: Path, blocks: int = 10**6) -> None:
 
 def starts(arguments: list[str], said: Path) -> ForkProcess:
     """`python ARGUMENTS` on this process's disk; what it says on standard error is added to `said`."""
-    with said.open("a") as file, open(os.devnull, "w") as nothing:
+    with said.open("a") as file, Path(os.devnull).open("w") as nothing:
         given = arguments, dict(os.environ), nothing.fileno(), file.fileno()
         process = get_context("fork").Process(target=become, args=given)
         process.start()

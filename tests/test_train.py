@@ -1,6 +1,7 @@
 """The main path: one command trains, probes after every epoch, draws curves and saves a frozen encoder."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from common.made_with import KEYS
 from encoders import load_encoder
-from probes.results import read_rows
+from probes.results import ProbeRow, read_rows
 from tests.conftest import Lab
 from training.run_folder import loadable
 
@@ -88,6 +89,19 @@ def test_probing_never_changes_training(lab: Lab, finished_run: Path, tmp_path: 
     done = lab.finish(*lab.settings(tmp_path / "run"), "probes=none")
     assert done.returncode == 0, done.stderr
     assert_same_weights(tmp_path / "run", finished_run)
+
+
+def test_an_untrained_encoder_that_a_run_has_scored_is_not_scored_again(lab: Lab, tmp_path: Path) -> None:
+    def scored(name: str, cache: Path, *more: str) -> list[ProbeRow]:
+        lab.finish(*lab.settings(tmp_path / name, "trainer=smoke", f"cache={cache}", *more)).check_returncode()
+        return [replace(row, seconds=0.0) for row in read_rows(tmp_path / name / "probes.csv") if row.epoch == 0]
+
+    first = scored("first", tmp_path / "cache")
+    written = {path: path.stat().st_mtime_ns for path in tmp_path.glob("cache/score-*.json")}
+    assert len(written) == len(first)
+    assert scored("again", tmp_path / "cache", "objective.optimizer.lr=0.01") == first
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("cache/score-*.json")} == written
+    assert scored("elsewhere", tmp_path / "other") == first
 
 
 def test_a_run_folder_moved_elsewhere_is_a_frozen_encoder(finished_run: Path, tmp_path: Path) -> None:

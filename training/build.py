@@ -8,19 +8,22 @@ from typing import Any, NamedTuple
 import pytorch_lightning as pl
 import torch
 from hydra.utils import get_class, instantiate
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from common.errors import InputError
 from common.files import atomic_write
+from common.model import Model
 from datamodules.base import ResumableData
 from encoders.embedding import WordEmbedding
+from encoders.fingerprint import fingerprint
 from encoders.frozen import FrozenEncoder
 from objectives.likelihood import TextLikelihood
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
-from probes.evaluation import distinct_sentences
+from probes.evaluation import Evaluation, distinct_sentences
 from probes.suites import Suite, suites_of, tasks_of
 from probes.task import Task
+from probes.vectors import EncodesSentences
 from training.devices import accelerator, is_first
 from training.initial import source_of, take_weights
 from training.run_folder import run_vectors
@@ -62,7 +65,15 @@ def build(config: DictConfig, run: Path) -> Built:
     logprobs = TextLikelihood(frozen.encode, module.likelihood()).logprobs if surprised else None
     results, device = run / "probes.csv", probing_device(config)
     when = config.probes.every_n_epochs, config.seed, device, logprobs, config.probes.get("steps", ())
-    probing = ProbingCallback(tasks, frozen, results, *when)
+
+    def before_training(model: EncodesSentences) -> Evaluation:
+        settings: Any = OmegaConf.to_container(config.encoder)
+        known = fingerprint(frozen, settings, distinct_sentences(tasks))
+        return Evaluation(
+            Model(config.encoder_name, "untrained", model.encode, known), tasks, cache, config.seed, device
+        )
+
+    probing = ProbingCallback(tasks, frozen, results, *when, None if surprised else before_training)
     return Built(data, module, suites, probing)
 
 

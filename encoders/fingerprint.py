@@ -1,0 +1,28 @@
+"""What decides an encoder's vectors, as a short text: for scores that were computed before for the same encoder."""
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any
+
+import torch
+
+from common.code import code_of
+from encoders.frozen import FrozenEncoder
+
+
+def fingerprint(frozen: FrozenEncoder, settings: Mapping[str, Any], sentences: Iterable[str]) -> str:
+    """The same text means the same vectors of the sentences: code, `settings` and weights of the encoder, word vectors.
+
+    Cheaper than encoding: it reads each weight once, and each word.
+    """
+    words = {word for sentence in sentences for word in sentence.split()} - set(frozen.vocabulary.words)
+    composed = {word: frozen.oov(word) for word in sorted(words)} if frozen.oov else {}
+    vectors = {word: None if vector is None else vector.tobytes().hex() for word, vector in composed.items()}
+    where = str(frozen.embedding.table.device)
+    made_of = [code_of(type(frozen.encoder)), code_of(FrozenEncoder), settings, where, torch.__version__, vectors]
+    found = sha256(json.dumps([*made_of, frozen.vocabulary.words]).encode())
+    for name, tensor in (*frozen.encoder.state_dict().items(), ("word vectors", frozen.embedding.table)):
+        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        found.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+    return found.hexdigest()

@@ -1,0 +1,56 @@
+"""Two encoders have the same fingerprint only if their vectors are the same."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from datamodules.text.vocabulary import Vocabulary
+from encoders.bilstm import BiLSTM
+from encoders.bov import BagOfVectors
+from encoders.embedding import WordEmbedding
+from encoders.fingerprint import fingerprint
+from encoders.frozen import FrozenEncoder
+from tests.encoders.test_frozen import MATRIX, WORDS, bilstm
+
+SETTINGS = {"dim": 6}
+SENTENCES = ["a new b", "d"]
+CHANGES: dict[str, Callable[[FrozenEncoder], object]] = {
+    "a weight": lambda made: next(made.encoder.parameters()).data.view(-1)[0].add_(1e-6),
+    "a word vector": lambda made: made.embedding.table[2, 0].add_(1e-6),
+    "the words": lambda made: setattr(made, "vocabulary", Vocabulary(WORDS[::-1])),
+    "an unknown word": lambda made: setattr(made, "oov", lambda _: np.ones(3, np.float32)),
+    "the class": lambda made: setattr(made, "encoder", BagOfVectors(3)),
+}
+
+
+def of(made: FrozenEncoder, **settings: int) -> str:
+    return fingerprint(made, SETTINGS | settings, SENTENCES)
+
+
+def test_the_same_encoder_made_again_has_the_same() -> None:
+    assert of(bilstm()) == of(bilstm())
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_any_change_of_what_makes_vectors_changes_it(change: Callable[[FrozenEncoder], object]) -> None:
+    made = bilstm()
+    before = of(made)
+    with torch.no_grad():
+        change(made)
+    assert of(made) != before
+
+
+def test_a_setting_that_is_no_weight_changes_it() -> None:
+    assert of(bilstm(), heads=2) != of(bilstm(), heads=4)
+
+
+def test_a_weight_of_another_shape_with_the_same_bytes_changes_it() -> None:
+    def made(matrix: np.ndarray) -> FrozenEncoder:
+        return FrozenEncoder(BiLSTM(3, dim=6), WordEmbedding(matrix), Vocabulary(WORDS))
+
+    torch.manual_seed(1)
+    one = made(MATRIX)
+    torch.manual_seed(1)
+    assert of(one) != of(made(MATRIX.reshape(9, 2)))
