@@ -17,12 +17,13 @@ from probes.classification import Classification
 from probes.classifiers.classifier import Labelled
 from probes.description_length import description_length
 from probes.results import Answers, Epoch, ProbeRow, packed, unpacked
+from probes.side_by_side import is_small, score_each
 from probes.surprisals import Surprisals, score_pairs
 from probes.surprisals import fingerprint as surprisals_fingerprint
 from probes.task import Needs, Outcome, Task
 from probes.vectors import Vectors, distinct, vectors_of
 
-FORMAT = 7  # raised when a change of the classifiers makes cached scores stale
+FORMAT = 8  # raised when a change of the classifiers makes cached scores stale
 
 
 class Evaluated(NamedTuple):
@@ -82,7 +83,7 @@ class Evaluation:
         if not tasks:
             return []
         title = f"{tasks[0].suite}: {self.model.encoder or self.model.objective}"
-        return [self._evaluated(task) for task in tqdm(tasks, title, disable=None, leave=False, unit=" tasks")]
+        return score_each(tasks, self._evaluated, self._is_small, self.device, title)
 
     def descriptions(self, tasks: Sequence[Classification]) -> list[dict[str, str | float]]:
         """The description length of each task's training labels."""
@@ -97,9 +98,25 @@ class Evaluation:
                 return _as_json(task.baseline(self.model.objective))
             return _as_json(task.score(self.vectors, self.device))
 
-        reader = task.reader if self.model.encode or task.needs == "surprisal" else self.model.objective
-        found = _outcome_from(self._cached([task.fingerprint, code_of(type(task)), reader, self.seed], compute))
+        reader = self._reader(task)
+        found = _outcome_from(self._cached(self._made_of(task), compute))
         return Evaluated(row_of(task, found, reader, self.model.epoch, self.model.step, self.seed), found.details)
+
+    def _reader(self, task: Task) -> str:
+        return task.reader if self.model.encode or task.needs == "surprisal" else self.model.objective
+
+    def _made_of(self, task: Task) -> list[Any]:
+        return [task.fingerprint, code_of(type(task)), self._reader(task), self.seed]
+
+    def _is_small(self, task: Task) -> bool:
+        """Whether to score a task at the same time as others: it has no cached score and few vectors."""
+        path = self._path(self._made_of(task))
+        return not (path and path.exists()) and self.model.encode is not None and is_small(task, self.vectors)
+
+    def _path(self, made_of: Sequence[Any]) -> Path | None:
+        """Where a result is cached."""
+        key = sha256(json.dumps([FORMAT, self.fingerprint, *made_of]).encode()).hexdigest()[:24]
+        return self.cache / f"score-{key}.json" if self.cache else None
 
     def _noted(self, task: Task, found: Outcome) -> Outcome:
         """The outcome with how many of the task's texts are longer than the model's context."""
@@ -119,8 +136,7 @@ class Evaluation:
 
     def _cached(self, made_of: Sequence[Any], compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """The result of `compute`, from the cache if it was computed before for the same model and `made_of`."""
-        key = sha256(json.dumps([FORMAT, self.fingerprint, *made_of]).encode()).hexdigest()[:24]
-        path = self.cache / f"score-{key}.json" if self.cache else None
+        path = self._path(made_of)
         kept = _read_cached(path) if path and path.exists() else None
         if kept is not None:
             return kept

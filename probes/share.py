@@ -5,10 +5,10 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from probes.evaluation import distinct_sentences, row_of
 from probes.results import Epoch, ProbeRow
+from probes.side_by_side import is_small, score_each
 from probes.surprisals import Logprobs, score_pairs
 from probes.task import Task
 from probes.vectors import EncodesSentences, Vectors, vectors_of
@@ -53,9 +53,10 @@ def score_together(
     texts = distinct_sentences(tasks, "surprisal")[share.rank :: share.world]
     parts = share.gather(score_pairs(logprobs, [("", text) for text in texts])) if logprobs else []
     given = {"vectors": vectors, "surprisal": {pair: found for part in parts for pair, found in part.items()}}
-    progress = tqdm(
-        tasks[share.rank :: share.world], f"probing epoch {epoch:.4g}", disable=None, leave=False, unit=" tasks"
-    )
-    scored = ((task, task.score(given[task.needs], device)) for task in progress)
-    rows = [row_of(task, found, task.reader, epoch, step, seed) for task, found in scored]
+
+    def row(task: Task) -> ProbeRow:
+        return row_of(task, task.score(given[task.needs], device), task.reader, epoch, step, seed)
+
+    mine = tasks[share.rank :: share.world]
+    rows = score_each(mine, row, lambda task: is_small(task, vectors), device, f"probing epoch {epoch:.4g}")
     return [row for same in zip_longest(*share.gather(rows)) for row in same if row is not None]

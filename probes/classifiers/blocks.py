@@ -73,7 +73,7 @@ def on_all_cores(
     """
     if device != "cpu":
         return [work(job) for job in jobs]
-    with fast_exact_matmul(), _shared_cores(at_once) as workers:
+    with fast_exact_matmul(), _shared_cores(min(len(jobs), at_once or len(jobs))) as workers:
         if workers == 1:  # a thread of a pool has OpenMP threads of its own, next to those of this one
             return [work(job) for job in reversed(jobs)][::-1]
         with ThreadPoolExecutor(workers) as pool:
@@ -81,9 +81,9 @@ def on_all_cores(
 
 
 @contextmanager
-def _shared_cores(at_once: int | None) -> Iterator[int]:
+def _shared_cores(at_once: int) -> Iterator[int]:
     cores = torch.get_num_threads()
-    workers = min(cores, at_once or cores)
+    workers = max(1, min(cores, at_once))
     torch.set_num_threads(cores // workers)
     try:
         with threadpool_limits(1, user_api="blas"):  # NumPy's threads would wait for each other on busy cores

@@ -5,6 +5,7 @@ The gradient is written by hand: a step on 64 sentences is so short that autogra
 """
 
 from collections.abc import Sequence
+from copy import copy
 from itertools import accumulate, groupby
 from math import sqrt
 from typing import NamedTuple
@@ -219,7 +220,7 @@ class Cells:
         return found
 
     def keep(self, places: list[int]) -> None:
-        """Keep only these cells: ascending positions among the current cells; may be empty."""
+        """Keep only these cells: ascending positions among the current cells; may be empty, or repeat one."""
         rows = [row for place in places for row in range(self.rows[place].start, self.rows[place].stop)]
         for state in self._states():
             kept = [state[0][rows], state[1][rows]]
@@ -228,6 +229,31 @@ class Cells:
                 kept += [weight[some], bias[some]] if some else []
             state[:] = kept
         self.cells = [self.cells[place] for place in places]
+        self._arrange()
+
+    def copies(self, cells: Sequence[Cell]) -> "Cells":
+        """A model of `cells`, each of which goes on from ours of the same width and dropout, whatever its L2."""
+        ours = {cell[:2]: place for place, cell in enumerate(self.cells)}
+        made = copy(self)
+        made.parameters, made.gradients, made.means, made.squares = (list(state) for state in self._states())
+        made.steps = self.steps.clone()
+        made.masks = {setting: generator.clone_state() for setting, generator in self.masks.items()}
+        made.keep([ours[cell[:2]] for cell in cells])
+        made.cells = list(cells)
+        made._arrange()
+        return made
+
+    def join(self, others: "Cells") -> None:
+        """Take the cells of another model, which follow ours in the grid and have done the same steps."""
+        widths = [group.width for group in (*self.heads, *others.heads)]
+        for state, more in zip(self._states(), others._states(), strict=True):
+            heads = [*state[2:], *more[2:]]
+            layers = zip(widths, heads[::2], heads[1::2], strict=True)
+            by_width = [list(alike) for _, alike in groupby(layers, key=lambda layer: layer[0])]
+            state[:2] = (torch.cat(parts) for parts in zip(state[:2], more[:2], strict=True))
+            state[2:] = (torch.cat(parts) for alike in by_width for parts in list(zip(*alike, strict=True))[1:])
+        self.cells += others.cells
+        self.masks |= others.masks
         self._arrange()
 
     def snapshot(self, place: int, into: list[Tensor] | None = None) -> list[Tensor]:

@@ -1,16 +1,18 @@
 """The cheap protocol for curves: successive halving, that is, weak cells are dropped early.
 
 Jamieson and Talwalkar 2016, with dev accuracy as the score. All cells train for a pass, the best ones continue, and the
-last ones train until the learning rate is 0. Logistic regression also trains on whitened features (with shrinkage),
-because Adam alone is slow if features are correlated. More than `WIDE` features are not whitened: no matrix of features
-by features is formed.
+last ones train until the learning rate is 0. L2 changes little in the first pass of networks with a hidden layer: there
+one value stands for all, and the best widths and dropouts continue with each value.
+
+Logistic regression also trains on whitened features (with shrinkage), because Adam alone is slow if features are
+correlated. More than `WIDE` features are not whitened: no matrix of features by features is formed.
 
 Cells that do not fit into memory together are trained a block at a time. The next stage then trains the cells that
 continue from the start, which gives the same weights.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import NamedTuple
 
@@ -19,7 +21,7 @@ import torch
 from torch import Tensor
 
 from probes.classifiers.best import Best
-from probes.classifiers.blocks import WEIGHT_BYTES, at_once, blocks, on_all_cores, weights
+from probes.classifiers.blocks import BLOCKS, WEIGHT_BYTES, at_once, blocks, on_all_cores, weights
 from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.grid import Fitted, Grid, Tensors
 from probes.classifiers.optimum import covariance
@@ -45,7 +47,7 @@ class Candidate:
 class Rung(NamedTuple):
     """One stage of successive halving."""
 
-    share: float  # of the cells of the grid that take part, the best on dev so far
+    share: float  # of the cells of the grid that take part, the best on dev so far; the first has one L2 value or all
     passes: int
     rate: float  # learning rate of Adam; in the last rung it falls to 0
 
@@ -66,41 +68,66 @@ class Schedule(NamedTuple):
     steps: int  # minimum steps of a pass; few sentences are repeated within a pass
 
 
-MLP = Schedule((Rung(1, 1, 5e-3), Rung(1 / 4, 3, 5e-3), Rung(1 / 12, 8, 3e-3)), 16)
+MLP = Schedule((Rung(1, 1, 5e-3), Rung(1 / 9, 3, 5e-3), Rung(1 / 36, 8, 3e-3)), 16)
 LOGISTIC = Schedule((Rung(1, 1, 5e-3), Rung(1 / 8, 6, 4e-3)), 64)
 # A step of Adam moves the weights of all features by the rate, and a score is their sum: many features take less.
 WIDE_LOGISTIC = Schedule((Rung(1, 1, 1e-4), Rung(1 / 8, 6, 8e-5)), 64)
 WIDE = 5120  # features; an eigen-decomposition of more takes minutes and more than a gigabyte
 SHRINKAGE = 0.3  # of the mean variance, added to each variance: small directions are often noise and stay small
 BATCH = (64, 512)  # sentences, at least and at most
+MULTIPLE = 16  # of this many sentences: products of other sizes take up to 1.4 times as long
+JOINED_MB = 8  # cells that need less take their steps together, as each call of torch has a cost of its own
 
 
 def successive_halving(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
     """The cell with the best dev accuracy after any pass; the first of the grid wins a tie."""
     inputs = train.x.shape[1]
-    candidates = _candidates(train, dev, classes, grid, device)
-    keys = [candidate.key(cell) for candidate in candidates for cell in candidate.block]
+    whole = _candidates(train, dev, classes, grid, device)
+    keys = [candidate.key(cell) for candidate in whole for cell in candidate.block]
     kept = WEIGHT_BYTES * weights([cell for cell, _ in keys], inputs, classes) <= grid.memory_mb << 19
-    together = at_once([candidate.block for candidate in candidates], inputs, classes, grid)
+    together = at_once([candidate.block for candidate in whole], inputs, classes, grid)
     best, done = Best(keys), list[Stage]()
+    candidates = (
+        whole if grid.is_logistic else _candidates(train, dev, classes, replace(grid, l2=(_middle(grid),)), device)
+    )
 
     def work(candidate: Candidate) -> None:
-        cells = candidate.cells
-        if cells is None:
-            cells = Cells(inputs, classes, candidate.block, seed, device)
-            for before in done[:-1]:
-                for _ in _passes(cells, candidate.train, before):
-                    pass
+        cells = candidate.cells or _trained(
+            candidate, done[:-1], Cells(inputs, classes, _begin(candidate.block, grid), seed, device)
+        )
         for _ in _passes(cells, candidate.train, done[-1]):
             _score(cells, candidate, best)
         candidate.cells = cells if kept else None
 
     for stage, places in _stages(len(train.y), inputs, grid, len(keys), seed, train.y.device):
-        candidates = _promoted(candidates, best, places)
+        if len(done) == 1 and not grid.is_logistic:
+            candidates = _with_all_l2(candidates, whole, best, places, grid)
+        elif done:
+            candidates = _promoted(candidates, best, places)
+        candidates = _joined(candidates, inputs, classes, grid, device)
         done.append(stage)
         on_all_cores(work, candidates, device, together)
     winner = best.winner
     return winner._replace(dev_accuracy=round(winner.dev_accuracy, 2))
+
+
+def _middle(grid: Grid) -> float:
+    """The L2 value that stands for all in the first rung."""
+    return sorted(grid.l2)[len(grid.l2) // 2]
+
+
+def _begin(block: Sequence[Cell], grid: Grid) -> list[Cell]:
+    """The cells of the first rung that these cells go on from."""
+    return list(block) if grid.is_logistic else list(dict.fromkeys(cell._replace(l2=_middle(grid)) for cell in block))
+
+
+def _trained(candidate: Candidate, stages: Sequence[Stage], cells: Cells) -> Cells:
+    """The cells of a candidate after these stages, from those of the first rung."""
+    for stage in stages:
+        for _ in _passes(cells, candidate.train, stage):
+            pass
+        cells = cells.copies(candidate.block) if cells.cells != candidate.block else cells
+    return cells
 
 
 def _stages(
@@ -109,7 +136,7 @@ def _stages(
     """The stages, each with the number of cells that take part, of `total`."""
     rungs, least = _schedule(inputs, grid)
     order = np.random.default_rng(seed)
-    batch = int(np.clip(sentences // least, *BATCH))
+    batch = int(np.clip(sentences // least // MULTIPLE * MULTIPLE, *BATCH))
     repeats = max(1, ceil(least * batch / sentences))
     for rung in rungs:
         drawn = [np.concatenate([order.permutation(sentences) for _ in range(repeats)]) for _ in range(rung.passes)]
@@ -127,7 +154,7 @@ def _schedule(inputs: int, grid: Grid) -> Schedule:
 
 def _candidates(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str) -> list[Candidate]:
     inputs = train.x.shape[1]
-    parts = blocks(inputs, classes, grid, device)
+    parts = blocks(inputs, classes, grid, device, BLOCKS * len(grid.settings()))
     found = [Candidate(block, train, dev) for block in parts]
     if grid.is_logistic and inputs <= WIDE:
         variances, axes = _principal_axes(train.x)
@@ -144,18 +171,55 @@ def _principal_axes(x: Tensor) -> tuple[Tensor, Tensor]:
     return variances.clamp_min(0).to(spread), axes.to(spread)
 
 
+def _ahead(best: Best[Key], places: int) -> set[Key]:
+    """The best cells so far."""
+    known = best.known
+    return set(sorted(known, key=lambda key: -known[key].dev_accuracy)[:places])
+
+
+def _with_all_l2(
+    candidates: list[Candidate], whole: list[Candidate], best: Best[Key], places: int, grid: Grid
+) -> list[Candidate]:
+    """The best cells of the first rung, each with all L2 values of the grid; `places` counts the latter."""
+    ahead = {
+        cell[:2]: candidate
+        for candidate in candidates
+        for cell in candidate.block
+        if candidate.key(cell) in _ahead(best, ceil(places / len(grid.l2)))
+    }
+    for candidate in whole:
+        candidate.block = [cell for cell in candidate.block if cell[:2] in ahead]
+        if candidate.block and (cells := ahead[candidate.block[0][:2]].cells) is not None:
+            candidate.cells = cells.copies(candidate.block)
+    return [candidate for candidate in whole if candidate.block]
+
+
 def _promoted(candidates: list[Candidate], best: Best[Key], places: int) -> list[Candidate]:
     """The candidates with cells among the best; drops all other cells."""
-    known = best.known
-    if not known:
-        return candidates
-    ahead = set(sorted(known, key=lambda key: -known[key].dev_accuracy)[:places])
+    ahead = _ahead(best, places)
     for candidate in candidates:
         stay = [i for i, cell in enumerate(candidate.block) if candidate.key(cell) in ahead]
         candidate.block = [candidate.block[i] for i in stay]
         if candidate.cells is not None:
             candidate.cells.keep(stay)
     return [candidate for candidate in candidates if candidate.block]
+
+
+def _joined(candidates: list[Candidate], inputs: int, classes: int, grid: Grid, device: str) -> list[Candidate]:
+    """The same cells in fewer blocks: small neighbours that read the same features, up to `JOINED_MB`."""
+    sizes = [WEIGHT_BYTES * weights(candidate.block, inputs, classes) for candidate in candidates]
+    fit = (grid.block_mb or JOINED_MB) << 20 if device == "cpu" else 0
+    found, last = list[Candidate](), 0
+    for candidate, size in zip(candidates, sizes, strict=True):
+        if found and found[-1].train is candidate.train and last + size <= fit:
+            found[-1].block = found[-1].block + candidate.block
+            if candidate.cells is not None and found[-1].cells is not None:
+                found[-1].cells.join(candidate.cells)
+            last += size
+        else:
+            found.append(candidate)
+            last = size
+    return found
 
 
 def _passes(cells: Cells, train: Tensors, stage: Stage) -> Iterator[None]:

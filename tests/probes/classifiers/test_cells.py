@@ -112,6 +112,25 @@ def test_dropped_cells_do_not_affect_the_others(grid: Grid, stay: list[int]) -> 
             torch.testing.assert_close(ours, theirs)
 
 
+@settings(max_examples=15)
+@given(first=st.integers(1, 11))
+@pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
+def test_joined_models_go_on_as_one_model_would(grid: Grid, first: int) -> None:
+    x, y = data(50, 6, 3, seed=1)
+    together = whole(grid, seed=2)
+    some = 1 + first % (len(together) - 1)
+    parts = [Cells(6, 3, cells, seed=2) for cells in (together.cells[:some], together.cells[some:])]
+    for cells in (together, *parts):
+        pass_over(cells, x, y)
+    parts[0].join(parts[1])
+    for cells in (together, parts[0]):
+        pass_over(cells, x, y)
+    assert parts[0].cells == together.cells
+    for place in range(len(together)):
+        for ours, theirs in zip(parts[0].snapshot(place), together.snapshot(place), strict=True):
+            torch.testing.assert_close(ours, theirs)
+
+
 def test_a_snapshot_does_not_change_with_its_cell() -> None:
     x, y = data(50, 6, 3, seed=1)
     cells = whole(MIXED, seed=2)

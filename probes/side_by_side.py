@@ -1,0 +1,39 @@
+"""Small tasks are scored side by side, one on each core: their products are too short for several cores."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from tqdm import tqdm
+
+from probes.classifiers.blocks import on_all_cores
+from probes.task import Task
+from probes.vectors import Vectors
+
+SMALL = 32 << 20  # bytes of vectors of all items
+
+Result = TypeVar("Result")
+
+
+def is_small(task: Task, vectors: Vectors) -> bool:
+    """Whether the vectors of a task's texts need at most `SMALL` bytes."""
+    return task.needs == "vectors" and 4 * vectors.matrix.shape[1] * len(task.sentences) <= SMALL
+
+
+def score_each(
+    tasks: Sequence[Task], score: Callable[[Task], Result], small: Callable[[Task], bool], device: str, title: str
+) -> list[Result]:
+    """The result of `score` for each task, in order; `small` tasks at the same time where `device` is the CPU."""
+    alone = [place for place, task in enumerate(tasks) if not small(task)]
+    others = [place for place in range(len(tasks)) if place not in set(alone)][::-1]  # the last starts first
+    with tqdm(total=len(tasks), desc=title, disable=None, leave=False, unit=" tasks") as bar:
+
+        def one(place: int) -> Result:
+            result = score(tasks[place])
+            bar.update()
+            return result
+
+        if len(others) < 2:
+            return [one(place) for place in range(len(tasks))]
+        results = dict(zip(others, on_all_cores(one, others, device), strict=True))
+        results |= {place: one(place) for place in alone}
+    return [results[place] for place in range(len(tasks))]
