@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from common.model import Model
@@ -125,6 +125,7 @@ def test_downstream_files(downstream_files: Path, name: str) -> None:
 
     @settings(max_examples=60)
     @given(corrupted_file)
+    @example((len(paths) - 1, b'"\n1\n\x80\n'))  # two malformed lines
     def check(file: tuple[int, bytes]) -> None:
         try:
             read_or_refused_by_line(read, paths[file[0]], file[1], "empty|cut off|scores for the .* pairs")

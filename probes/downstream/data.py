@@ -162,11 +162,13 @@ def _year(folder: Path, name: str) -> Downstream:
 
 
 def _domain(pairs: Path, scores: Path) -> Items:
-    lines, gold = [f for _, f in _fields(pairs, 2)], [line.strip() for _, line in read_lines(scores)]
+    lines = [fields for _, fields in _fields(pairs, 2)]
+    texts = ((number, line.strip()) for number, line in read_lines(scores))
+    gold = [_score(scores, number, text, 0, 5) if text else None for number, text in texts]
     if len(lines) != len(gold):
         raise InputError(f"{scores}: {len(gold)} scores for the {len(lines)} pairs of {pairs}")
-    scored = [(n, f, text) for n, (f, text) in enumerate(zip(lines, gold, strict=True), 1) if text]
-    return _pairs(pairs, iter([DownstreamItem(f[0], f[1], _score(scores, n, text, 0, 5)) for n, f, text in scored]))
+    scored = zip(lines, gold, strict=True)
+    return _pairs(pairs, (DownstreamItem(f[0], f[1], score) for f, score in scored if score is not None))
 
 
 def _fields(path: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
