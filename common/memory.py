@@ -4,17 +4,24 @@ import ctypes
 import os
 from contextlib import suppress
 
-LARGE = 1 << 20  # bytes
-M_MMAP_THRESHOLD = -3  # the name of this setting in glibc's malloc.h
+LARGE, VERY_LARGE = 1 << 20, 16 << 20  # bytes
+FREE = 256 << 20  # bytes at the end of the heap that are kept for the next tensors
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # names of these settings in glibc's malloc.h
 
 
-def give_back_large_blocks() -> None:
-    """From now on every block of at least `LARGE` bytes has pages of its own, which its end gives back to the system.
+def give_back_large_blocks(many_kernels: bool) -> None:
+    """From now on large blocks have pages of their own, which their end gives back to the system.
 
-    Otherwise glibc raises this limit to 32 MB: tensors share the heap with small things that live long, such as the
-    kernels that oneDNN keeps, and what is free between these is lost for larger tensors. The limit costs 2% of the
-    time at most. Nothing changes under another C library, or where `MALLOC_MMAP_THRESHOLD_` is set.
+    Otherwise glibc raises the limit to 32 MB: tensors share the heap with small things that live long, and what is
+    free between these is lost for larger tensors. `many_kernels`: a library keeps a kernel for each shape of a product,
+    as oneDNN does in bfloat16; then blocks of 1 MB and more are large. Else those of 16 MB: new pages for everything
+    smaller would take a sixth of the time. Nothing changes under another C library, or where `MALLOC_MMAP_THRESHOLD_`
+    is set.
     """
-    if "MALLOC_MMAP_THRESHOLD_" not in os.environ:
-        with suppress(AttributeError, OSError, TypeError):  # no such function, or no such library
-            ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
+    if "MALLOC_MMAP_THRESHOLD_" in os.environ:
+        return
+    with suppress(AttributeError, OSError, TypeError):  # no such function, or no such library
+        library = ctypes.CDLL(None)
+        library.mallopt(M_MMAP_THRESHOLD, LARGE if many_kernels else VERY_LARGE)
+        if not many_kernels:
+            library.mallopt(M_TRIM_THRESHOLD, FREE)
