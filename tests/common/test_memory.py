@@ -26,7 +26,7 @@ print(resident() - before)
 
 
 def megabytes_kept(size: int, *how: str) -> float:
-    """What fifty blocks of so many megabytes leave behind."""
+    """What fifty blocks of `size` megabytes leave behind."""
     done = subprocess.run([sys.executable, "-c", CODE, str(size), *how], capture_output=True, text=True, check=True)
     return float(done.stdout)
 
