@@ -37,10 +37,8 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
 
     from common.devices import device_for
     from common.matmul import fast_exact_matmul
-    from encoders.by_name import forms
     from evaluation.models import models_asked
-    from evaluation.settings import caches, models_wanted, refuse_what_has_no_effect, refuse_wrong_settings
-    from probes.baselines import BASELINES
+    from evaluation.settings import caches, refuse_what_has_no_effect, refuse_wrong_settings
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
     from reports.evaluations import show
@@ -58,8 +56,6 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
         if config.write_sentences:
             write_sentences(sentences, Path(config.write_sentences))
             return []
-        if not models_wanted(config):
-            raise InputError(f"model= is missing; give {forms(list(BASELINES))}")
         cache = work if caches(config) else None
         done: list[WrittenScores] = []
         try:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from omegaconf import DictConfig, ListConfig, OmegaConf
 
 from common.errors import InputError
-from encoders.by_name import check_name
+from encoders.by_name import check_name, forms
 from probes.baselines import BASELINES
 from probes.facts import facts_of
 from probes.suites import Suite
@@ -16,6 +16,8 @@ def refuse_wrong_settings(config: DictConfig) -> None:
     """Raises InputError for settings that are wrong whatever the tasks are, before text is read and vectors trained."""
     requested_tables(config)
     _refuse_layers_of_no_transformer(config)
+    if not models_wanted(config) and not config.write_sentences:
+        raise InputError(f"model= is missing; give {forms(list(BASELINES))}")
     for name in models_wanted(config):
         check_name(name, config, list(BASELINES))
 

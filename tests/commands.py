@@ -160,16 +160,21 @@ def finish(
 
 
 def address() -> str:
-    """Where our server is found by other processes."""
+    """Where our server is found by other processes. The first call starts it."""
     SERVER.ensure_running()
     return SERVER._forkserver_address
 
 
-def fork_programs(server: str) -> None:
-    """From now on this process, which other tests do not share, forks the programs of ours that it would start."""
+def use(server: str) -> None:
+    """From now on this process forks from a server that another process has started."""
     SERVER._forkserver_address, SERVER.ensure_running = server, lambda: None
     if SERVER._forkserver_alive_fd is None:
         SERVER._forkserver_alive_fd = os.open(os.devnull, os.O_RDONLY)
+
+
+def fork_programs(server: str) -> None:
+    """From now on this process, which other tests do not share, forks the programs of ours that it would start."""
+    use(server)
 
     def start_or_fork(popen: type, args: Any, *_: Any, env: Any = None, pass_fds: Any = (), **__: Any) -> Any:
         words = [word for word in args if word != "-u"] if isinstance(args, list | tuple) else []

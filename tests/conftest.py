@@ -45,6 +45,16 @@ TINY = [
 ]
 
 
+SERVER = "FORK_SERVER"  # where the test processes of xdist find the one that forks commands for all of them
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        commands.use(os.environ[SERVER])
+    elif config.getoption("numprocesses", None):
+        os.environ[SERVER] = commands.address()
+
+
 gc.disable()  # until all modules are imported: to search them again and again takes a fifth of that time
 
 

@@ -48,6 +48,7 @@ from training.trainer import build_trainer
 SAME = [
     "encoder.dropout=0",  # each process would drop out other units
     "objective.dropout=0",
+    "trainer.max_epochs=1",
     "embeddings.threads=2",  # every training gives other vectors; so there must be one, for all
 ]
 

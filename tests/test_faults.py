@@ -140,7 +140,7 @@ except OSError as error: raise SystemExit(print("error:", error, file=__import__
 """
 COMMANDS = {
     "train": ("train.py {settings}", 16),
-    "evaluate": ("evaluate.py model=majority probes.tasks=[SentLen] cache={cache} out={disk}/run", 16),
+    "evaluate": ("evaluate.py model=majority {smaller} cache={cache} out={disk}/run", 16),
     "report": ("report.py table {run} out={disk}/table.md", 16),
     "encode": ("{encode}", 14),  # room for the beginning of what it writes
 }
@@ -152,7 +152,7 @@ def test_a_disk_that_takes_nothing_from_the_start_is_one_line(
 ) -> None:
     disk, encode = tmp_path / "disk", tmp_path / "encode.py"
     encode.write_text(ENCODE.format(disk=disk))
-    names = {"disk": disk, "cache": lab.cache, "run": finished_run, "encode": encode}
+    names = {"disk": disk, "cache": lab.cache, "run": finished_run, "encode": encode, "smaller": " ".join(SMALLER)}
     arguments = command.format(**names, settings=" ".join(lab.settings(disk / "run"))).split()
     said = on_a_disk(small_disk.full_from_the_start, tmp_path, arguments, tmp_path / "said", blocks)
     full, read_only = said.splitlines()

@@ -91,8 +91,12 @@ def test_probing_never_changes_training(lab: Lab, finished_run: Path, tmp_path: 
     assert_same_weights(tmp_path / "run", finished_run)
 
 
+@pytest.mark.usefixtures("finished_run")  # which has filled the cache of `lab`
 def test_an_untrained_encoder_that_a_run_has_scored_is_not_scored_again(lab: Lab, tmp_path: Path) -> None:
     def scored(name: str, cache: Path, *more: str) -> list[ProbeRow]:
+        for kind in ("fasttext", "pairs", "probing", "vectors"):
+            for path in filter(Path.is_dir, lab.cache.glob(f"{kind}-*")):
+                shutil.copytree(path, cache / path.name, dirs_exist_ok=True)
         lab.finish(*lab.settings(tmp_path / name, "trainer=smoke", f"cache={cache}", *more)).check_returncode()
         return [replace(row, seconds=0.0) for row in read_rows(tmp_path / name / "probes.csv") if row.epoch == 0]
 
