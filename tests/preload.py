@@ -30,5 +30,6 @@ OURS = [
 gc.disable()
 for name in ("train", "evaluate", "report", *HEAVY, *OURS):
     import_module(name)
+import_module("common.code").imported_by(ROOT / "train.py")  # it remembers what each of our files imports
 gc.freeze()
 gc.enable()
