@@ -5,111 +5,76 @@ comment `<!-- long: why -->` it is only checked: its settings compose, its optio
 of Python is run too, or written to the file that the line above it names.
 """
 
-import os
 import re
-import runpy
-import shlex
 import shutil
-import sys
+from copy import deepcopy
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from common.config_check import mistakes
 from studies.plan import read_study
+from tests.clone import CODE, Clone
 from tests.conftest import ROOT, TINY, Lab
 from tests.pages import Command, blocks, commands, headings, prose
 from tests.shipped import ENCODERS, OBJECTIVES
 
 CONFIGS = ROOT / "configs"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-CODE = ["common", "configs", "datamodules", "encoders", "objectives", "probes", "reports", "studies", "training"]
-COPIED = [*CODE, "benchmarks", "train.py", "evaluate.py", "report.py", "README.md"]
-FEWER = ["probes.tasks=[SentLen]", "corpus.size=200", "embeddings.words=2000", "trainer.max_epochs=1"]
+FEWER = [
+    *("probes.tasks=[SentLen]", "probes.classifier.l2=[0.001]", "corpus.size=200", "embeddings.words=2000"),
+    *("probes.train_size=60", "probes.dev_size=30", "probes.test_size=30", "coherence.items=4"),
+    *("trainer.max_epochs=1", "parts.nmt_enfr.objective.decoder_hidden=12"),
+]
 SMALL = {text.partition("=")[0]: text for text in [*TINY, *FEWER] if text != "logger=[]"}
-OF_EVALUATION = ("embeddings", "corpus", "probes")  # the groups of SMALL that evaluate.py has
+CLASSIFIER = [text for key, text in SMALL.items() if key.startswith("probes.classifier.")]
+OF_TASKS = [*CLASSIFIER, *(SMALL[key] for key in SMALL if key == "corpus.size" or key.endswith("_size"))]
+MERE_SIZES = {"corpus.size", "coherence.items", "probes.train_size"}  # small even if a command gives them
+OF_EVALUATION = ("embeddings", "corpus", "probes", "coherence")  # the groups of SMALL that evaluate.py has
+GROUPS = {path.name for path in CONFIGS.iterdir() if path.is_dir()}
+HAVE_SIZES = GROUPS - {"schedule", "trainer"}  # other choices have other settings of SMALL
 OF_A_STUDY = ("study", "scale", "data", "study_dir", "dry_run")  # not settings of its runs
+TASKS_FOR = re.compile(r"(?<=\btasks_for)\((.*)\)")  # takes settings as evaluate.py does
 PATH = re.compile(
     rf"(?<![\w/.-])(?:{'|'.join([*CODE, 'benchmarks', 'examples', 'tests', 'docs'])})/[\w/.-]*(?![\w*<{{])"
 )
 CHOICE = re.compile(r"\b([a-z]+)=([a-z][\w/]*|\[[a-z_,]+\])(?![\w/.:])")
 WRITTEN = {block.names for page in PAGES for block in blocks(page)} - {""}  # the files that pages add to a copy
 OURS = (*ENCODERS, *OBJECTIVES)
-FORKS = get_context("forkserver")  # tests/conftest.py gives it our imports
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 
 
-class Clone:
+class Pages(Clone):
     """A copy of the project in which the commands of all pages are run, each once."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        super().__init__(folder)
         self.done: set[str] = set()
-        self.helps: dict[str, str] = {}  # by program
-        for name in COPIED:
-            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-            copy(ROOT / name, folder / name)
+
+    def begin(self) -> None:
+        """Leave to a page the first run, but not the runs and evaluations of other pages."""
+        shutil.rmtree(self.folder / "evaluations", ignore_errors=True)
+        for run in (self.folder / "runs").iterdir():
+            if run.name != "first":
+                shutil.rmtree(run)
 
     def run(self, command: Command) -> None:
         """Run a command, made small, unless an earlier page has."""
-        if str(command) not in self.done:
-            self.done.add(str(command))
-            self.finish(smaller(command, self.folder / "configs"))
-
-    def help(self, command: Command) -> str:
-        """What the program of a command says of its settings."""
-        program = [*command.program, *(command.arguments[:1] if command.name == "report.py" else [])]
-        key = " ".join(program)
-        if key not in self.helps:
-            self.helps[key] = self.finish(Command(command.program, [*program[len(command.program) :], "--help"]))
-        return self.helps[key]
-
-    def finish(self, command: Command) -> str:
-        """Run a command to its end; what it said. Fails unless it succeeds."""
-        said = self.folder / "said"
-        process = FORKS.Process(target=become, args=(command, self.folder, said))
-        process.start()
-        process.join(300)
-        process.kill()
-        text = said.read_text(encoding="utf-8", errors="replace")
-        assert process.exitcode == 0, f"{shlex.join([*command.program, *command.arguments])}\n{text}"
-        return text
-
-
-def become(command: Command, folder: Path, said: Path) -> None:
-    """Do what a shell in `folder` does with a command; this process is a fresh fork."""
-    os.environ["OMP_NUM_THREADS"] = "1"
-    os.chdir(folder)
-    for number, file, how in (
-        (0, command.stdin or os.devnull, os.O_RDONLY),
-        (2, said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND),
-        (1, command.stdout or said, os.O_WRONLY | os.O_CREAT | os.O_APPEND),
-    ):
-        os.dup2(os.open(file, how, 0o600), number)
-    sys.stdin = open(0, closefd=False)  # noqa: SIM115  # a fork has none
-    for module in [module for name, module in sys.modules.items() if name.split(".")[0] in CODE]:
-        if hasattr(module, "__path__"):  # a page may have added a part to this package
-            module.__path__ = [str(folder / module.__name__.replace(".", "/")), *module.__path__]
-    sys.path.insert(0, str(folder))
-    sys.argv = [command.name, *command.arguments]
-    if command.program == ["-c"]:
-        exec(command.arguments[0], {"__name__": "__main__"})
-    elif command.program[0] == "-m":
-        sys.modules.pop(command.name, None)
-        runpy.run_module(command.name, run_name="__main__", alter_sys=True)
-    else:
-        runpy.run_path(command.name, run_name="__main__")
+        small = smaller(command, self.folder / "configs")
+        if str(small) not in self.done:
+            self.done.add(str(small))
+            self.finish(small)
 
 
 @pytest.fixture(scope="session")
-def clone(tmp_path_factory: pytest.TempPathFactory, lab: Lab) -> Clone:
+def clone(tmp_path_factory: pytest.TempPathFactory, lab: Lab) -> Pages:
     """With a run in RUN and sentences in sentences.txt, as README has them, and the cache of other tests."""
-    made = Clone(tmp_path_factory.mktemp("clone"))
+    made = Pages(tmp_path_factory.mktemp("clone"))
     (made.folder / ".cache").symlink_to(lab.cache)
     first = next(block for block in blocks(ROOT / "docs" / "train.md") if block.language == "sh")
     made.run(next(commands(first.text)))
@@ -119,25 +84,38 @@ def clone(tmp_path_factory: pytest.TempPathFactory, lab: Lab) -> Clone:
 
 
 @cache
-def composed(configs: Path, program: str, overrides: tuple[str, ...]) -> DictConfig:
-    """The configuration of train.py or evaluate.py; of a sweep that of its first run."""
-    first = [re.sub(r"=([^\[,]*),.*", r"=\1", text) for text in overrides]
+def chosen(configs: Path, program: str, choices: tuple[str, ...]) -> DictConfig:
+    """The configuration of train.py or evaluate.py with these choices of groups."""
     with initialize_config_dir(str(configs), version_base="1.3"):
-        return compose(program.removesuffix(".py"), first, return_hydra_config=True)
+        return compose(program.removesuffix(".py"), list(choices), return_hydra_config=True)
+
+
+def composed(configs: Path, program: str, settings: tuple[str, ...]) -> DictConfig:
+    """The configuration of train.py or evaluate.py."""
+    choices = tuple(text for text in settings if group_of(text) in GROUPS)
+    config = deepcopy(chosen(configs, program, choices))  # which many commands share
+    for given in OverridesParser.create().parse_overrides([text for text in settings if text not in choices]):
+        OmegaConf.update(config, given.key_or_group, given.value(), force_add=given.is_add())
+    return config
+
+
+def group_of(setting: str) -> str:
+    """The group that a setting chooses from, or what else it sets."""
+    return re.split("[=@]", setting.lstrip("+"))[0]
 
 
 def settings_of(command: Command) -> tuple[str, ...]:
-    """The settings that Hydra composes; of a study those of its first run. Raises InputError where it has none."""
+    """The settings that Hydra composes; of a study or a sweep those of its first run. Raises InputError without one."""
     settings = [text for text in command.arguments if re.match(r"(?!resume|hydra)[^-$][^$]*=[^$]*$", text)]
     given = dict(text.split("=", 1) for text in settings)
     if name := given.get("study"):
         more = [text for text in settings if text.split("=")[0] not in OF_A_STUDY]
         study = read_study(CONFIGS / "study" / f"{name}.yaml", name, given.get("scale", "demo"), "data", more)
         settings = study.cells[0].overrides
-    return tuple(settings)
+    return tuple(re.sub(r"=([^\[,]*),.*", r"=\1", text) for text in settings)
 
 
-def check(command: Command, clone: Clone) -> None:
+def check(command: Command, clone: Pages) -> None:
     """Fails unless every setting and option of a command exists."""
     if command.name == "make":
         targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
@@ -153,35 +131,36 @@ def check(command: Command, clone: Clone) -> None:
 
 
 def smaller(command: Command, configs: Path) -> Command:
-    """With the small settings that the command has and does not give itself."""
-    outside = any(text.startswith("--config-dir") for text in command.arguments)  # these are small by themselves
-    if (
-        outside
-        or command.name not in ("train.py", "evaluate.py")
-        or {"--help", "resume"} & {text.partition("=")[0] for text in command.arguments}
-    ):
+    """With the small settings that the command has and does not give itself, mere sizes aside."""
+    given = {text.partition("=")[0] for text in command.arguments}
+    if command.name not in ("train.py", "evaluate.py") or {"--help", "resume"} & given:
         return command
-    config = composed(configs, command.name, settings_of(command))
-    own = {text.partition("=")[0] for text in command.arguments} - {"corpus.size"}
-    own |= {"encoder.projection"} if "-m" in command.arguments else set()  # not every encoder of a sweep has it
-    small = [
-        text
-        for key, text in SMALL.items()
-        if key not in own
-        and OmegaConf.select(config, key) is not None
-        and (command.name == "train.py" or key.startswith(OF_EVALUATION))
-    ]
-    return command._replace(arguments=[*command.arguments, *small])
+    small = CLASSIFIER  # of a page's own parts, which are small by themselves
+    if not any(text.startswith("--config-dir") for text in command.arguments):
+        choices = tuple(text for text in settings_of(command) if group_of(text) in HAVE_SIZES)
+        config = chosen(configs, command.name, choices)
+        own = given - MERE_SIZES
+        own |= {"encoder.projection"} if "-m" in command.arguments else set()  # not every encoder of a sweep has it
+        small = [
+            text
+            for key, text in SMALL.items()
+            if key not in own
+            and OmegaConf.select(config, key) is not None
+            and (command.name == "train.py" or key.startswith(OF_EVALUATION))
+        ]
+    quick = "trainer=smoke" in command.arguments and "logger" not in given  # other runs have TensorBoard's pictures
+    return command._replace(arguments=[*command.arguments, *small, *(["logger=[csv]"] if quick else [])])
 
 
 @every_page
-def test_the_commands_of_a_page_run_from_top_to_bottom(page: Path, clone: Clone) -> None:
+def test_the_commands_of_a_page_run_from_top_to_bottom(page: Path, clone: Pages) -> None:
+    clone.begin()
     for block in blocks(page):
         if block.names:
             (clone.folder / block.names).parent.mkdir(parents=True, exist_ok=True)
             (clone.folder / block.names).write_text(block.text, encoding="utf-8")
         elif block.language == "python":
-            clone.finish(Command(["-c"], [block.text]))
+            clone.finish(Command(["-c"], [TASKS_FOR.sub(rf"(\1, *{OF_TASKS})", block.text)]))
         elif block.language == "sh":
             for command in commands(block.text):
                 (check(command, clone) if block.long else clone.run(command))
