@@ -3,7 +3,10 @@
 import os
 import re
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -23,6 +26,13 @@ CONFIGS = ROOT / "configs"
 KNOWN = known_settings(CONFIGS, "train")
 GROUPS = sorted(path.name for path in CONFIGS.iterdir() if path.is_dir() and path.name != "study")
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def files_read_once() -> Iterator[None]:
+    """Our YAML files do not change meanwhile, and a command reads them only once, too."""
+    with patch("common.known_settings.known_settings", cache(known_settings)):
+        yield
 
 
 def refused(*arguments: str) -> str:
