@@ -79,10 +79,9 @@ def test_an_unknown_word_is_composed_of_its_character_ngrams(store: WordVectors)
 
 
 def test_a_store_is_made_without_holding_its_vectors(tmp_path: Path) -> None:
-    rows = np.random.default_rng(0).normal(size=(3000, 200)).astype(np.float32)
-    (tmp_path / "v.vec").write_text(
-        "3000 200\n" + "".join(f"w{i} {' '.join(map(str, r))}\n" for i, r in enumerate(rows))
-    )
+    rows = np.random.default_rng(0).integers(-9, 9, size=(3000, 200)).astype(np.float32)
+    lines = [f"w{i} {' '.join(map(str, row))}\n" for i, row in enumerate(rows.tolist())]
+    (tmp_path / "v.vec").write_text("3000 200\n" + "".join(lines))
     tracemalloc.start()
     store = open_store(tmp_path / "v.vec", tmp_path / "cache")
     _, most = tracemalloc.get_traced_memory()

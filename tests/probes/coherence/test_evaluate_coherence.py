@@ -152,9 +152,9 @@ SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_siz
         (["model=ngram", "control=true"], "apply only to probing tasks"),
     ],
 )
-def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(tmp_path: Path, more: list[str], said: str) -> None:
+def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(once: Once, more: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        scored(tmp_path, "embeddings.dim=4", "embeddings.words=5000", *more)
+        scored(once.folder, "embeddings.dim=4", "embeddings.words=5000", *more)
 
 
 @pytest.fixture(scope="module")
@@ -213,6 +213,6 @@ def test_texts_longer_than_the_context_are_counted_also_from_the_cache(
         assert "of 1 items, 1 texts longer than the model's context" in capsys.readouterr().out
 
 
-def test_a_language_model_has_no_vectors(lm: Path, tmp_path: Path) -> None:
+def test_a_language_model_has_no_vectors(lm: Path, once: Once) -> None:
     with pytest.raises(InputError, match="has no vectors, which suite=probing needs"):
-        scored(tmp_path, f"model=lm:{lm}", "suite=[probing,coherence]", *SMALL_PROBES)
+        scored(once.folder, f"model=lm:{lm}", "suite=[probing,coherence]", *SMALL_PROBES)
