@@ -12,7 +12,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import ConfigCompositionException
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common.csv_files import read_csv
@@ -83,6 +83,7 @@ def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument: st
     assert said in message
 
 
+@settings(max_examples=10)  # each is compared with hundreds of names
 @given(group=st.sampled_from([*GROUPS, ""]), name=NAMES, plus=st.sampled_from(["", "+", "++"]))
 def test_random_keys_are_refused(group: str, name: str, plus: str) -> None:
     key = f"{group}.{name}".lstrip(".")
