@@ -25,7 +25,7 @@ def wilson(correct: int, total: int) -> tuple[float, float]:
     """The 95% interval, in percent, of an accuracy of `correct` out of `total` (Wilson 1927)."""
     if total == 0:
         return 0.0, 100.0
-    # SciPy's interval, but it computes a test of significance before it, which takes a hundred times as long
+    # SciPy's interval, but it computes a test of significance before it, which takes a thousand times as long
     share, twice = correct / total, 2 * (total + Z95**2)
     center = (2 * total * share + Z95**2) / twice
     half = Z95 / twice * math.sqrt(4 * total * share * (1 - share) + Z95**2)
