@@ -1,5 +1,6 @@
 """The laws of an encoder, for every file in configs/encoder: new files are tested automatically."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,12 @@ def build(name: str) -> Encoder:
     return instantiate(CONFIGS[name], input_dim=WIDTH, **smaller)
 
 
+@cache
+def at_rest(name: str) -> Encoder:
+    """The encoder in evaluation, which no test changes."""
+    return build(name).eval()
+
+
 def batch(lengths: list[int], padding: float = 0.0) -> tuple[torch.Tensor, torch.Tensor]:
     """Random word vectors for sentences of these lengths; the value of `padding` must not matter."""
     words = torch.from_numpy(np.random.default_rng(len(lengths)).normal(size=(len(lengths), max(lengths), WIDTH)))
@@ -43,7 +50,7 @@ def batch(lengths: list[int], padding: float = 0.0) -> tuple[torch.Tensor, torch
 @settings(max_examples=15)
 @given(lengths=lengths_of_a_batch, padding=st.sampled_from([0.0, 3.0, -50.0]))
 def test_padding_never_changes_a_vector(name: str, lengths: list[int], padding: float) -> None:
-    encoder = build(name).eval()
+    encoder = at_rest(name)
     words, all_lengths = batch(lengths, padding)
     together = encoder(words, all_lengths)
     for row, length in enumerate(lengths):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from common.model import Model
@@ -123,7 +123,6 @@ def test_downstream_files(downstream_files: Path, name: str) -> None:
             assert np.isfinite(part.gold.astype(float)).all()
         assert sum(len(part.gold) for part in parts) == sum(items_of(name, path) for path in paths)
 
-    @settings(max_examples=60)
     @given(corrupted_file)
     @example((len(paths) - 1, b'"\n1\n\x80\n'))  # two malformed lines
     def check(file: tuple[int, bytes]) -> None:

@@ -1,15 +1,13 @@
 """What is declared and what is used are the same: imports, data files."""
 
-import ast
 import sys
 import tomllib
 from fnmatch import fnmatch
-from importlib.metadata import packages_distributions
-from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.imported import imported, packages_distributions
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = [name.rstrip("*") for name in PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]]
@@ -20,14 +18,6 @@ CODE = [path for name in PACKAGES for path in sorted((ROOT / name).rglob("*.py")
 def requirements() -> set[str]:
     lines = (line.split("#")[0] for line in (ROOT / "requirements.txt").read_text().splitlines())
     return {line.split("==")[0].strip().lower() for line in lines if line.strip()}
-
-
-def imported(path: Path) -> set[str]:
-    """Top-level names that a file imports, here and inside its functions."""
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
-    return {name.split(".")[0] for name in names}
 
 
 def test_every_imported_library_is_declared() -> None:

@@ -30,17 +30,20 @@ def test_the_softmax_keeps_its_biases_in_float32(training: bool) -> None:
     assert found.item() == pytest.approx(torch.nn.functional.cross_entropy(bias[None], gold).item(), abs=1e-5)
 
 
-LEARNS = [  # in a hundred steps, and length and constituents can be read from its vectors
-    "objective.optimizer.lr=0.003",
+LEARNS = [  # in fifty steps, and length can be read from its vectors
+    "corpus.size=200",
+    "objective.optimizer.lr=0.006",
     "datamodule.batch_size=8",
     "encoder.dim=64",
     "objective.decoder_hidden=48",
     "objective.decoder_layers=1",
-    "probes.tasks=[SentLen,TopConst]",
+    "probes.tasks=[SentLen]",
     "probes.train_size=600",
     "probes.dev_size=150",
     "probes.test_size=150",
     "probes.classifier.widths=[0]",
+    "probes.classifier.l2=[0.001]",
+    "probes.every_n_epochs=2",
 ]
 
 
@@ -52,7 +55,7 @@ def test_bf16_has_nearly_the_loss_curve_and_scores_of_float32(lab: Lab, tmp_path
     wide, narrow = ([float(row["train/loss"]) for row in read_csv(run / "metrics.csv")] for run in runs)
     drop = wide[0] - wide[-1]
     assert drop > 0.2
-    assert narrow == pytest.approx(wide, abs=0.05 * drop)
+    assert narrow == pytest.approx(wide, abs=0.01 * drop)  # weights in bf16 change it by twice as much
     for whole, short in zip(*(read_rows(run / "probes.csv") for run in runs), strict=True):
         assert whole.test_low <= short.test_accuracy <= whole.test_high, f"{whole.task}, epoch {whole.epoch}"
     saved = [torch.load(run / "checkpoints" / "last.ckpt", weights_only=True)["state_dict"] for run in runs]

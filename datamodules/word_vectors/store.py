@@ -143,12 +143,17 @@ class ComposedVectors:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_model": None}  # an open model cannot be pickled
 
+    @property
+    def model(self) -> Any:
+        """The fastText model, opened once."""
+        self._model = self._model or open_bin(self.path)
+        return self._model
+
     def __call__(self, word: str) -> np.ndarray | None:
         """A vector (E,) composed of the word's character n-grams, or None where the run has no subwords."""
         if not self.path.exists():
             return None
-        self._model = self._model or open_bin(self.path)
-        vector = np.asarray(self._model.get_word_vector(word), dtype=np.float32) * np.float32(self.scale)
+        vector = np.asarray(self.model.get_word_vector(word), dtype=np.float32) * np.float32(self.scale)
         return vector if vector.any() else None
 
 

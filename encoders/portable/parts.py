@@ -16,7 +16,6 @@ from datamodules.batches import UNKNOWN
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Corpus
 from datamodules.text.tokenize import tokenize
-from datamodules.word_vectors.formats import open_bin
 from encoders.encoder import Encoder
 from encoders.frozen import LONGEST, FrozenEncoder
 from encoders.load import class_in, find_checkpoint, load_encoder, read_checkpoint, read_config
@@ -76,14 +75,15 @@ def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndar
     path = run / "vectors" / "subwords.bin"
     if not path.exists() or frozen.oov is None:
         return words, table, None, [0, 0]
-    model = open_bin(path)
+    composed = getattr(frozen.oov, "__wrapped__")  # noqa: B009  # of ComposedVectors
+    model = composed.model
     arguments = model.f.getArgs()
     new = [word for word in model.get_words() if UNKNOWN in frozen.vocabulary.rows(word) and len(word.split()) == 1]
     made = {word: vector for word in new if (vector := frozen.oov(word)) is not None}
     if made:
         words = [*words, *made]
         table = torch.cat([table, torch.from_numpy(np.stack(list(made.values())))])
-    scale = np.float32(getattr(frozen.oov.__wrapped__, "scale"))  # noqa: B009  # of ComposedVectors
+    scale = np.float32(composed.scale)
     ngrams = np.ascontiguousarray(model.get_input_matrix()[len(model.get_words()) :] * scale, dtype=np.float32)
     return words, table, ngrams if arguments.maxn and len(ngrams) else None, [arguments.minn, arguments.maxn]
 

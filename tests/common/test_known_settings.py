@@ -3,13 +3,16 @@
 import os
 import re
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import ConfigCompositionException
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common.csv_files import read_csv
@@ -23,6 +26,13 @@ CONFIGS = ROOT / "configs"
 KNOWN = known_settings(CONFIGS, "train")
 GROUPS = sorted(path.name for path in CONFIGS.iterdir() if path.is_dir() and path.name != "study")
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def files_read_once() -> Iterator[None]:
+    """Our YAML files do not change meanwhile, and a command reads them only once, too."""
+    with patch("common.known_settings.known_settings", cache(known_settings)):
+        yield
 
 
 def refused(*arguments: str) -> str:
@@ -73,6 +83,7 @@ def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument: st
     assert said in message
 
 
+@settings(max_examples=10)  # each is compared with hundreds of names
 @given(group=st.sampled_from([*GROUPS, ""]), name=NAMES, plus=st.sampled_from(["", "+", "++"]))
 def test_random_keys_are_refused(group: str, name: str, plus: str) -> None:
     key = f"{group}.{name}".lstrip(".")

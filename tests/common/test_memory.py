@@ -17,7 +17,7 @@ if "give back" in sys.argv:
     give_back_large_blocks(many_kernels="many kernels" in sys.argv)
 bytearray(30 << 20)  # after its end glibc takes blocks up to this size from the heap
 before, large, small = resident(), [], []
-for _ in range(50):
+for _ in range(int(sys.argv[2])):
     large.append(bytearray(size << 20))
     small.append(bytearray(100_000))
 del large
@@ -25,17 +25,18 @@ print(resident() - before)
 """
 
 
-def megabytes_kept(size: int, *how: str) -> float:
-    """What fifty blocks of `size` megabytes leave behind."""
-    done = subprocess.run([sys.executable, "-c", CODE, str(size), *how], capture_output=True, text=True, check=True)
+def megabytes_kept(size: int, blocks: int, *how: str) -> float:
+    """What so large blocks, in megabytes, leave behind."""
+    command = [sys.executable, "-c", CODE, str(size), str(blocks), *how]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(done.stdout)
 
 
 def test_large_blocks_go_back_to_the_system() -> None:
-    assert megabytes_kept(20) > 800  # what this is for
-    assert megabytes_kept(20, "give back") < 20
+    assert megabytes_kept(20, 12) > 190  # what this is for
+    assert megabytes_kept(20, 12, "give back") < 20
 
 
 def test_smaller_blocks_go_back_too_where_kernels_lie_between_them() -> None:
-    assert megabytes_kept(2) > 80
-    assert megabytes_kept(2, "give back", "many kernels") < 20
+    assert megabytes_kept(2, 50) > 80
+    assert megabytes_kept(2, 50, "give back", "many kernels") < 20

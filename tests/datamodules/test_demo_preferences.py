@@ -28,7 +28,7 @@ def _lemmas(sentence: str) -> list[str]:
 
 def test_a_replaced_word_rarely_cooccurs_with_the_others() -> None:
     """Co-occurrence counts of words are enough to recognise changed sentences, the task of SOMO."""
-    alone, pairs, read = Counter[str](), Counter[tuple[str, str]](), 20_000
+    alone, pairs, read = Counter[str](), Counter[tuple[str, str]](), 10_000
     for sentence in islice(Demo(size=read).sentences("train"), read):
         lemmas = _lemmas(sentence)
         alone.update(lemmas)
@@ -39,7 +39,7 @@ def test_a_replaced_word_rarely_cooccurs_with_the_others() -> None:
         found = combinations(_lemmas(sentence), 2)
         return min((log((pairs[p] + 0.5) * read / ((alone[p[0]] + 1) * (alone[p[1]] + 1))) for p in found), default=0)
 
-    sizes = Sizes(300, 20, 300)
+    sizes = Sizes(200, 20, 200)
     [task] = build_tasks(numbered(islice(Demo().trees("probe"), 12 * sum(sizes))), sizes, ["SOMO"]).tasks
     surprise = [np.array([least_expected(s) for s in split.sentences]) for split in (task.train, task.test)]
     changed = [split.gold == task.classes.index("C") for split in (task.train, task.test)]

@@ -86,8 +86,7 @@ def vectors_in_sentence_transformers(folder: Path, **trust: Any) -> np.ndarray:
     return SentenceTransformer(str(folder), device="cpu", **trust).encode(TEXTS, batch_size=2)
 
 
-@every_encoder
-@pytest.mark.parametrize("raw", [True, False])
+@pytest.mark.parametrize(("name", "raw"), [*((name, True) for name in CONFIGS), ("bov", False), ("transformer", False)])
 def test_every_encoder_gives_the_same_vectors_in_sentence_transformers_and_torch(
     name: str, raw: bool, make: Make, tmp_path: Path
 ) -> None:

@@ -68,7 +68,7 @@ def test_a_model_with_a_damaged_head_is_refused_or_read(model: Path, tmp_path: P
     refusal(lambda: check_bin(damaged), damaged)
 
 
-@settings(max_examples=40)  # fastText takes a tenth of a second to open a model of any size
+@settings(max_examples=20)  # fastText takes a tenth of a second to open a model of any size
 @given(share=st.floats(0, 1), new=st.binary(min_size=1, max_size=8))
 def test_with_a_corrupt_dictionary_all_words_are_read_or_none(
     model: Path, dictionary: Dictionary, tmp_path: Path, share: float, new: bytes

@@ -31,6 +31,11 @@ def trained(cache: Path, dim: int = 8):
     return Trained(**how, threads=1).vectors(lambda: SENTENCES, "text", cache)
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> WordVectors:
+    return trained(tmp_path_factory.mktemp("trained"))
+
+
 @pytest.mark.parametrize("header", ["3 2\n", ""], ids=["vec", "glove"])
 def test_vectors_of_a_text_file_are_found_by_word(tmp_path: Path, header: str) -> None:
     (tmp_path / "v.txt").write_text(header + "a 1 2\nb 3 4\na 9 9\n")
@@ -54,10 +59,9 @@ def test_the_second_opening_reads_the_store_and_not_the_file(tmp_path: Path) -> 
     assert open_store(path, tmp_path / "cache").lookup(["a"]).matrix.tolist() == [[1, 2]]
 
 
-def test_training_on_the_same_text_gives_the_same_vectors(tmp_path: Path) -> None:
-    first, second = trained(tmp_path / "1"), trained(tmp_path / "2")
-    np.testing.assert_array_equal(first.matrix, second.matrix)
-    assert np.isfinite(first.matrix).all()
+def test_training_on_the_same_text_gives_the_same_vectors(store: WordVectors, tmp_path: Path) -> None:
+    np.testing.assert_array_equal(store.matrix, trained(tmp_path).matrix)
+    assert np.isfinite(store.matrix).all()
 
 
 @pytest.mark.parametrize(("room", "dim"), [(1000, 8), (4000, 100)], ids=["the text", "first vectors"])
@@ -67,18 +71,17 @@ def test_a_cache_without_room_for_what_training_writes_is_named(tmp_path: Path, 
     assert disk_error_line(caught.value, tmp_path / "run").startswith(str(tmp_path / "cache"))
 
 
-def test_an_unknown_word_is_composed_of_its_character_ngrams(tmp_path: Path) -> None:
-    found = trained(tmp_path).lookup(["houses", "house"])
+def test_an_unknown_word_is_composed_of_its_character_ngrams(store: WordVectors) -> None:
+    found = store.lookup(["houses", "house"])
     assert found.found.tolist() == [False, True]
     assert found.composed.tolist() == [True, False]
     assert found.matrix[0].any()
 
 
 def test_a_store_is_made_without_holding_its_vectors(tmp_path: Path) -> None:
-    rows = np.random.default_rng(0).normal(size=(3000, 200)).astype(np.float32)
-    (tmp_path / "v.vec").write_text(
-        "3000 200\n" + "".join(f"w{i} {' '.join(map(str, r))}\n" for i, r in enumerate(rows))
-    )
+    rows = np.random.default_rng(0).integers(-9, 9, size=(3000, 200)).astype(np.float32)
+    lines = [f"w{i} {' '.join(map(str, row))}\n" for i, row in enumerate(rows.tolist())]
+    (tmp_path / "v.vec").write_text("3000 200\n" + "".join(lines))
     tracemalloc.start()
     store = open_store(tmp_path / "v.vec", tmp_path / "cache")
     _, most = tracemalloc.get_traced_memory()
@@ -126,8 +129,7 @@ def test_a_cut_off_vector_file_is_refused(tmp_path: Path) -> None:
         open_store(tmp_path / "v.vec", tmp_path / "cache")
 
 
-def test_a_run_keeps_its_vectors_and_composes_new_words(tmp_path: Path) -> None:
-    store = trained(tmp_path / "cache")
+def test_a_run_keeps_its_vectors_and_composes_new_words(store: WordVectors, tmp_path: Path) -> None:
     vocabulary = Vocabulary(["dog", "cat"])
     looked_up = store.lookup(vocabulary.words)
     save_run_vectors(tmp_path / "run", vocabulary, looked_up.matrix, store.subwords_bin)
@@ -171,7 +173,7 @@ def test_vectors_of_a_short_text_differ_between_words(tmp_path: Path) -> None:
     config = OmegaConf.load(ROOT / "configs" / "embeddings" / "train.yaml")
     how = {key: value for key, value in config.items() if key not in ("source", "freeze")}
     text = list(Demo(size=1500).sentences("train"))
-    store = Trained(**{**how, "dim": 50}).vectors(lambda: text, "text", tmp_path)
+    store = Trained(**{**how, "dim": 20}).vectors(lambda: text, "text", tmp_path)
     words = store.lookup(Vocabulary.count(text).words[2:500]).matrix
     words = words / np.linalg.norm(words, axis=1, keepdims=True)
     assert (words @ words.T).mean() < 0.6

@@ -29,7 +29,7 @@ def labelled(sentences: int, seed: int, classes: int = 3) -> Labelled:
         GRID,
         LOGISTIC,
         replace(GRID, reduction="sum", widths=(3,)),
-        replace(GRID, optimiser="rmsprop", batch=128, tenacity=3),
+        replace(GRID, optimiser="rmsprop", batch=128, tenacity=3, widths=(5,)),
     ],
 )
 def test_each_cell_scores_like_the_toolkit(grid: Grid) -> None:

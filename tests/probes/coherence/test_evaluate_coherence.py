@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -37,6 +38,20 @@ def lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return gpt2(tmp_path_factory.mktemp("gpt2"), 128)
 
 
+class Once(NamedTuple):
+    """The language model scored on the embedded suites, for all tests that only read it."""
+
+    folder: Path  # with the cache
+    written: WrittenScores
+
+
+@pytest.fixture(scope="module")
+def once(lm: Path, tmp_path_factory: pytest.TempPathFactory) -> Once:
+    folder = tmp_path_factory.mktemp("once")
+    (written,) = scored(folder, f"model=lm:{lm}")
+    return Once(folder, written)
+
+
 def characters(pairs: list[tuple[str, str]]) -> list:
     """A callable to be scored: the lengths of words."""
     return Length().logprobs(pairs)
@@ -69,8 +84,8 @@ def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores
     assert [e.row.test_accuracy for e in length] == [e.row.test_accuracy for e in called]
 
 
-def test_a_report_has_the_rows_of_the_folder(lm: Path, tmp_path: Path) -> None:
-    (done,) = scored(tmp_path, f"model=lm:{lm}")
+def test_a_report_has_the_rows_of_the_folder(once: Once, tmp_path: Path) -> None:
+    done = once.written
     found = {row.task: row.test_accuracy for row in read_rows(done.folder / "probes.csv")}
     assert found == {e.row.task: round(e.row.test_accuracy, 2) for e in done.scores.main}
     out = tmp_path / "table.md"
@@ -83,8 +98,8 @@ def test_a_report_has_the_rows_of_the_folder(lm: Path, tmp_path: Path) -> None:
     assert main(["html", str(done.folder), "item=story_cloze:99", f"out={page}"]) == 2
 
 
-def test_the_bits_of_each_token_are_kept_and_give_the_details(lm: Path, tmp_path: Path) -> None:
-    (done,) = scored(tmp_path, f"model=lm:{lm}")
+def test_the_bits_of_each_token_are_kept_and_give_the_details(once: Once) -> None:
+    done = once.written
     lines = [json.loads(line) for line in (done.folder / "surprisals.jsonl").read_text().splitlines()]
     assert len(lines) == sum(len(s.items) * len(s.conditions) for s in world_suites(6, seed=1))
     ours = [line for line in lines if (line["suite"], line["condition"]) == ("shuffle_narration_all", "shuffled")]
@@ -93,28 +108,26 @@ def test_the_bits_of_each_token_are_kept_and_give_the_details(lm: Path, tmp_path
     assert kept["shuffle_narration_all", "sum shuffled 1"] == pytest.approx(np.mean(bits), abs=0.01)
 
 
-def test_scoring_a_model_again_scores_no_text(lm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (first,) = scored(tmp_path, f"model=lm:{lm}")
+def test_scoring_a_model_again_scores_no_text(lm: Path, once: Once, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("probes.evaluation.score_pairs", lambda *_: pytest.fail("scored again"))
-    (again,) = scored(tmp_path, f"model=lm:{lm}")
-    assert [e.row for e in again.scores.main] == [e.row for e in first.scores.main]
+    (again,) = scored(once.folder, f"model=lm:{lm}")
+    assert [e.row for e in again.scores.main] == [e.row for e in once.written.scores.main]
 
 
-def test_the_tokens_that_begin_and_end_a_text_make_another_model(lm: Path, tmp_path: Path) -> None:
-    kinds = [[], ["bos=false"], ["eos=true"]]
-    done = [scored(tmp_path, f"model=lm:{lm}", *kind)[0] for kind in kinds]
+def test_the_tokens_that_begin_and_end_a_text_make_another_model(lm: Path, once: Once) -> None:
+    others = [scored(once.folder, f"model=lm:{lm}", kind)[0] for kind in ("bos=false", "eos=true")]
+    done = [once.written, *others]
     assert len({d.folder for d in done}) == 3
     sums = [d.scores.main[0].details["sum original 1"] for d in done]
     assert sums[1] < sums[0] < sums[2]  # the first token has no surprisal; the last one more
 
 
-def test_suites_in_files_are_scored_as_those_in_memory(lm: Path, tmp_path: Path) -> None:
+def test_suites_in_files_are_scored_as_those_in_memory(lm: Path, once: Once, tmp_path: Path) -> None:
     for suite in world_suites(6, seed=1):
         write_suite(suite, tmp_path / "suites" / f"{suite.name}.json")
-    (here,) = scored(tmp_path, f"model=lm:{lm}")
-    (there,) = scored(tmp_path, f"model=lm:{lm}", f"coherence.paths=[{tmp_path / 'suites'}]")
+    (there,) = scored(once.folder, f"model=lm:{lm}", f"coherence.paths=[{tmp_path / 'suites'}]")
     by_name = {e.row.task: e.row for e in there.scores.main}
-    assert all(by_name[e.row.task] == e.row for e in here.scores.main)
+    assert all(by_name[e.row.task] == e.row for e in once.written.scores.main)
 
 
 SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_size=30", "probes.test_size=30"]
@@ -139,9 +152,9 @@ SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_siz
         (["model=ngram", "control=true"], "apply only to probing tasks"),
     ],
 )
-def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(tmp_path: Path, more: list[str], said: str) -> None:
+def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(once: Once, more: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        scored(tmp_path, "embeddings.dim=4", *more)
+        scored(once.folder, "embeddings.dim=4", "embeddings.words=5000", *more)
 
 
 @pytest.fixture(scope="module")
@@ -200,6 +213,6 @@ def test_texts_longer_than_the_context_are_counted_also_from_the_cache(
         assert "of 1 items, 1 texts longer than the model's context" in capsys.readouterr().out
 
 
-def test_a_language_model_has_no_vectors(lm: Path, tmp_path: Path) -> None:
+def test_a_language_model_has_no_vectors(lm: Path, once: Once) -> None:
     with pytest.raises(InputError, match="has no vectors, which suite=probing needs"):
-        scored(tmp_path, f"model=lm:{lm}", "suite=[probing,coherence]", *SMALL_PROBES)
+        scored(once.folder, f"model=lm:{lm}", "suite=[probing,coherence]", *SMALL_PROBES)

@@ -18,7 +18,7 @@ from tests.probes.probing.test_plain import lines
 from tests.probes.probing.tiny_treebank import tiny_treebank
 from tests.probes.probing.tiny_trees import tiny_trees
 
-TREES = tiny_trees(4000, seed=3)
+TREES = tiny_trees(2500, seed=3)
 SIZES = Sizes(120, 24, 24)
 
 

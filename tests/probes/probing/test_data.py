@@ -39,7 +39,7 @@ class TinyCorpus(Corpus):
     def trees(self, split: Split) -> Iterator[str]:
         assert split == "probe"
         self.reads += 1
-        yield from tiny_trees(1000)
+        yield from tiny_trees(600)
 
 
 def context(corpus: Corpus, cache: Path, seed: int = 0) -> Context:

@@ -44,7 +44,7 @@ def content(built: BuiltTasks) -> dict[str, list[set[tuple[str, str]]]]:
 
 
 def test_a_treebank_with_other_labels_gives_the_same_tasks() -> None:
-    trees = tiny_trees(4000, seed=3)
+    trees = tiny_trees(2500, seed=3)
     english = content(build_tasks(numbered(trees), SIZES))
     other = content(build_tasks(numbered(LABELS.sub("(x", tree) for tree in trees), SIZES, tags=toy()))
     other["TopConst"] = [{(s, top.replace("x", "")) for s, top in split} for split in other["TopConst"]]

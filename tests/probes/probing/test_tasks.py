@@ -21,7 +21,7 @@ SIZES = Sizes(240, 60, 60)
 
 @pytest.fixture(scope="module")
 def trees() -> list[str]:
-    return list(islice(Demo(size=500).trees("probe"), 6000))
+    return list(islice(Demo(size=500).trees("probe"), 4000))
 
 
 @pytest.fixture(scope="module")

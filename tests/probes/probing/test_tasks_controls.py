@@ -24,7 +24,7 @@ from probes.task import Items
 from tests.probes.probing.tiny_trees import tiny_trees
 
 SIZES = Sizes(240, 60, 60)
-TREES = tiny_trees(5000)
+TREES = tiny_trees(4000)
 
 
 @pytest.fixture(scope="module")
