@@ -25,11 +25,9 @@ def wilson(correct: int, total: int) -> tuple[float, float]:
     """The 95% interval, in percent, of an accuracy of `correct` out of `total` (Wilson 1927)."""
     if total == 0:
         return 0.0, 100.0
-    # SciPy's interval, but it computes a test of significance before it, which takes a thousand times as long
-    share, twice = correct / total, 2 * (total + Z95**2)
-    center = (2 * total * share + Z95**2) / twice
-    half = Z95 / twice * math.sqrt(4 * total * share * (1 - share) + Z95**2)
-    return 100 * (center - half) if correct else 0.0, 100 * (center + half) if correct < total else 100.0
+    test = binomtest(correct, total, correct / total)  # the interval ignores this rate; another takes five times as long
+    interval = test.proportion_ci(method="wilson")
+    return 100 * float(interval.low), 100 * float(interval.high)
 
 
 def fisher(r: float, pairs: int) -> tuple[float, float]:
