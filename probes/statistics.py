@@ -25,7 +25,7 @@ def wilson(correct: int, total: int) -> tuple[float, float]:
     """The 95% interval, in percent, of an accuracy of `correct` out of `total` (Wilson 1927)."""
     if total == 0:
         return 0.0, 100.0
-    test = binomtest(correct, total, correct / total)  # the interval ignores this rate; another takes five times as long
+    test = binomtest(correct, total, correct / total)  # no other rate is as fast; the interval ignores it
     interval = test.proportion_ci(method="wilson")
     return 100 * float(interval.low), 100 * float(interval.high)
 
