@@ -74,6 +74,10 @@ SIZE = Rule(
     lambda value: value is None or _whole(value, 1, MOST_ITEMS),
 )
 NAME = Rule("a name; in quotes if it is a number", lambda value: isinstance(value, str) and bool(value))
+NAME_OR_NULL = Rule(f"{NAME.meaning}, or null", lambda value: value is None or NAME.holds(value))
+NAMES_OR_NULL = Rule(
+    "a name, or a list in brackets, or null", lambda value: value is None or NAME.holds(value) or _names(value)
+)
 CACHE_OR_OFF = Rule("the name of a folder, or off", lambda v: NAME.holds(v) or v is None or v is False)
 MODELS = Rule("a name, or several in brackets", lambda v: isinstance(v, str) or (_names(v) and bool(v)))
 LAYERS = Rule("last, all, a number or several in brackets", lambda v: not isinstance(v, dict | float | bool))
@@ -139,6 +143,8 @@ RULES = {  # matched with the end of a setting's name, so they also apply to the
     "probes.dev_size": SIZE,
     "probes.test_size": SIZE,
     **dict.fromkeys([f"discoeval.{split}_size" for split in ("train", "dev", "test")], EVEN_OR_NULL),
+    **dict.fromkeys(["discoeval.root", "downstream.root"], NAME_OR_NULL),
+    **dict.fromkeys(["discoeval.tasks", "downstream.tasks", "discoeval.analyses"], NAMES_OR_NULL),
     "probes.tasks": Rule("a name, or a list in brackets, as [SentLen,WC]", lambda v: isinstance(v, str) or _names(v)),
     "probes.paths": Rule("a list in brackets, as [data/treebank]", _names),
     "coherence.items": Rule(f"a whole number from 2 to {MOST_ITEMS}", lambda value: _whole(value, 2, MOST_ITEMS)),
@@ -148,8 +154,6 @@ RULES = {  # matched with the end of a setting's name, so they also apply to the
     "classifier.l2": Rule("a list of numbers, 0 or more", lambda v: _all(v, lambda x: _number(x, 0))),
 }
 
-
-NAME_OR_NULL = Rule(f"{NAME.meaning}, or null", lambda value: value is None or NAME.holds(value))
 OF_EVALUATION = dict.fromkeys(["sentences", "write_sentences", "published", "device", "protocol"], NAME_OR_NULL)
 OF_EVALUATION |= {"cache": CACHE_OR_OFF, "model": MODELS, "layers": LAYERS}
 PLAIN = Rule("a text of sensible length, a finite number or a whole one below 2^63", partial(fits, Any))

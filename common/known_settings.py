@@ -29,11 +29,13 @@ class Known(NamedTuple):
 
     names: frozenset[str]
     parts: frozenset[str]  # those with a class, which is called with the settings below it
+    sections: frozenset[str]  # those that are groups of settings, and no choice of a file
 
 
 def known_settings(configs: Path, program: str) -> Known:
     """The settings of all choices of a program: train or evaluate."""
-    names, parts = {path.name for path in configs.iterdir() if path.is_dir()}, set()
+    groups = {path.name for path in configs.iterdir() if path.is_dir()}
+    names, parts, sections, values = set(groups), set(), set(), set(groups)
     for path in (configs / f"{program}.yaml", *sorted(configs.rglob("*/*.yaml"))):
         group = path.relative_to(configs).parts[0] if path.parent != configs else ""
         text = path.read_text(encoding="utf-8")
@@ -42,7 +44,9 @@ def known_settings(configs: Path, program: str) -> Known:
             found = dict(_flat(settings if not group or GLOBAL.search(text) else {group: settings}))
             names |= found.keys()
             parts |= {name.removesuffix(f".{CLASS}") for name in found if name.endswith(f".{CLASS}")}
-    return Known(frozenset(names), frozenset(parts))
+            sections |= {name for name, value in found.items() if isinstance(value, dict)}
+            values |= {name for name, value in found.items() if not isinstance(value, dict)}
+    return Known(frozenset(names), frozenset(parts), frozenset(sections - values))
 
 
 def refuse_unknown_settings(configs: Path, program: str, arguments: Sequence[str]) -> None:
@@ -50,9 +54,12 @@ def refuse_unknown_settings(configs: Path, program: str, arguments: Sequence[str
     if any(text.startswith(("--config-dir", "-cd")) for text in arguments):
         return
     settings = {text: found for text in arguments if (found := SETTING.match(text))}
-    known = known_settings(configs, program) if settings else Known(frozenset(), frozenset())
+    known = known_settings(configs, program) if settings else Known(frozenset(), frozenset(), frozenset())
     for text, found in settings.items():
         plus, name = found[1], PART.sub("", found[2])
+        if name in known.sections and not text[found.end() :].startswith("{"):
+            inside = [one for one in sorted(known.names) if re.fullmatch(rf"{re.escape(name)}\.[a-z]\w*", one)]
+            raise InputError(f"{text}: a group of settings; give one of them: {', '.join(f'{one}=' for one in inside)}")
         if name in known.names or (name.startswith("hydra.") and not plus) or name.startswith(OPEN):
             continue
         part = next((above for above in _above(name) if above in known.parts), None)
@@ -95,7 +102,8 @@ def no_such_setting(name: str, known: Iterable[str]) -> str:
         if (word := other.rpartition(".")[2]) not in OF_HYDRA:
             words.setdefault(word, []).append(other)
     next_to_it = [word for word, others in words.items() if f"{above}.{word}".lstrip(".") in others]
-    alike = get_close_matches(last, next_to_it, 1) or get_close_matches(last, words, 1, 0.8)
+    ends = sorted((word for word in words if last.endswith(f"_{word}")), key=len)[-1:]
+    alike = ends or get_close_matches(last, next_to_it, 1) or get_close_matches(last, words, 1, 0.8)
     if close := get_close_matches(name, words.get(last, words[alike[0]] if alike else []), 3, 0):
         return f"nothing reads such a setting; did you mean {' or '.join(f'{other}=' for other in close)}?"
     return "nothing reads such a setting; see --help and the files in configs/"

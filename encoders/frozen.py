@@ -128,6 +128,7 @@ class FrozenEncoder:
         show_progress_bar: bool | None = None,
         normalize_embeddings: bool = False,
         convert_to_tensor: bool = False,
+        convert_to_numpy: bool = True,
     ) -> Any:
         """Vectors (N, D) float32 of sentences, in their order; an empty sentence gets zeros.
 
@@ -137,8 +138,11 @@ class FrozenEncoder:
         before encoding if the disk has too little space.
         `batch_size`: at most this many sentences at a time; by default as many as are fast.
         `show_progress_bar`: by default in a terminal. `normalize_embeddings`: to length 1; zeros stay zeros.
-        `convert_to_tensor`: a tensor on the device of the encoder instead of an array.
+        `convert_to_tensor`: a tensor on the device of the encoder instead of an array, also with
+        `convert_to_numpy`, which is the default.
         """
+        if not (convert_to_numpy or convert_to_tensor):
+            raise InputError("convert_to_numpy=False: vectors are an array, or a tensor with convert_to_tensor=True")
         if isinstance(sentences, str):
             raise InputError(f"encode takes a list of sentences, not one string: encode([{sentences[:40]!r}])")
         if out is not None and convert_to_tensor:

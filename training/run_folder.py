@@ -1,10 +1,12 @@
 """A run's folder: who works in it, its settings, its word vectors, and what of it can be loaded."""
 
 import logging
+import os
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,8 @@ WRITTEN = (
     "answers.csv",
     "curves.png",
 )  # also before one
+APPENDED = ("tensorboard", "csv")  # in which Lightning may write into files that are there
+OF_OTHERS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
 FOLDERS = ("checkpoints", "decoder", "not_finite", *EARLY)
 SINCE: dict[str, Any] = {  # settings that older runs lack, with the value that changes nothing
     "init": None,
@@ -131,6 +135,13 @@ def refuse_what_is_elsewhere(run: Path) -> None:
     for folder in (run / name for name in FOLDERS):
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             raise InputError(f"{folder}: a link or a file where a run has a folder; copy the whole run folder")
+        if folder.name in OF_OTHERS:
+            continue
+        for path in (Path(place) / name for place, *inside in os.walk(folder) for name in chain(*inside)):
+            if path.is_symlink():
+                raise InputError(f"{path}: a link in the folder of a run; copy the whole run folder")
+            if folder.name in APPENDED and path.is_file() and path.stat().st_nlink > 1:
+                raise InputError(f"{path}: the same file has another name elsewhere; copy the whole run folder")
 
 
 def explained(run: Path) -> AbstractContextManager[None]:

@@ -303,7 +303,8 @@ def _cached(
     make_once(folder, lambda: not unknown(), write)
     lacking = {name: whys[name].read_text(encoding="utf-8") for name in names if not files[name].exists()}
     if lacking and len(lacking) == len(names):
-        raise InputError(f"none of the tasks can be built; {names[0]}: {lacking[names[0]]}")
+        said = f"none of the tasks can be built; {names[0]}: {lacking[names[0]]}"
+        raise InputError(f"{said}; or leave all of them out: probes=none")
     for name, why in lacking.items():
         print(f"{name} cannot be built: {why}", file=sys.stderr)
     return [read_task(name, files[name]) for name in names if name not in lacking]

@@ -44,6 +44,13 @@ WRONG = [
     "probes.classifier.widths=50",
     "probes.classifier.dropouts=[1.0]",
 ]
+OF_SUITES = [
+    "discoeval.root=5",
+    "discoeval.tasks=true",
+    "discoeval.analyses=5",
+    "downstream.root=[1]",
+    "downstream.tasks=5",
+]
 OURS = (*ENCODERS, *OBJECTIVES)
 
 
@@ -62,6 +69,12 @@ def right() -> DictConfig:
 def test_an_invalid_value_is_named_with_its_rule(right: DictConfig, override: str) -> None:
     (said,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
     assert said.startswith(f"{override.replace('true', 'True')}: give ")
+
+
+@pytest.mark.parametrize("override", OF_SUITES)
+def test_an_invalid_value_of_a_suite_is_named(override: str) -> None:
+    (said,) = mistakes(composed("suite=[discoeval,downstream]", override))
+    assert said.startswith(f"{override.replace('true', 'True')}: give a name")
 
 
 def test_a_path_without_brackets_is_not_read_letter_by_letter() -> None:

@@ -150,6 +150,7 @@ def test_code_written_for_sentence_transformers_runs(capsys: pytest.CaptureFixtu
     encoder = bag()
     assert encoder.get_sentence_embedding_dimension() == 3
     options = {"batch_size": 2, "show_progress_bar": True, "normalize_embeddings": True, "convert_to_tensor": True}
+    options["convert_to_numpy"] = True
     with pytest.warns(UserWarning, match="empty"):
         vectors = encoder.encode(["a b", "d", ""], **options)
     assert "encoding" in capsys.readouterr().err
@@ -166,7 +167,9 @@ def test_a_batch_has_at_most_as_many_sentences_as_asked_for(monkeypatch: pytest.
     np.testing.assert_array_equal(vectors, encoder.encode([f"a {word}" for word in WORDS]))
 
 
-@pytest.mark.parametrize("options", [{"batch_size": 0}, {"out": Path("v.npy"), "convert_to_tensor": True}])
+@pytest.mark.parametrize(
+    "options", [{"batch_size": 0}, {"out": Path("v.npy"), "convert_to_tensor": True}, {"convert_to_numpy": False}]
+)
 def test_options_that_cannot_work_are_refused(options: dict) -> None:
     with pytest.raises(InputError, match=f"^{next(iter(options))}="):
         bag().encode(["a"], **options)

@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+import pytest
 import torch
 from omegaconf import OmegaConf
 
+from common.errors import InputError
 from common.made_with import made_with
 from common.run_settings import read_settings
 from tests.conftest import Lab
-from training.run_folder import other_threads
+from training.run_folder import other_threads, owned
 
 SHORT = ("probes=none", "trainer.max_epochs=1")
 
@@ -41,6 +43,28 @@ def test_a_folder_with_settings_of_another_program_is_left_alone(lab: Lab, tmp_p
     (tmp_path / "vectors" / "mine").touch()
     assert lab.finish(*settings(lab, tmp_path)).returncode == 2
     assert (tmp_path / "vectors" / "mine").exists()
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "second name"])
+def test_a_file_of_a_run_that_is_also_elsewhere_is_refused_and_left_alone(kind: str, tmp_path: Path) -> None:
+    run, mine = tmp_path / "run", tmp_path / "mine"
+    (run / "tensorboard" / "SentLen").mkdir(parents=True)
+    mine.write_text("mine")
+    inside = run / "tensorboard" / "SentLen" / "hparams.yaml"
+    if kind == "second name":
+        inside.hardlink_to(mine)
+    else:
+        inside.symlink_to(mine if kind == "link" else tmp_path / "new")
+    with pytest.raises(InputError, match="copy the whole run folder"), owned(run):
+        pass
+    assert mine.read_text() == "mine"
+
+
+def test_links_within_a_run_are_left_to_its_loggers(tmp_path: Path) -> None:
+    (tmp_path / "wandb" / "offline-run-1").mkdir(parents=True)
+    (tmp_path / "wandb" / "latest-run").symlink_to("offline-run-1")
+    with owned(tmp_path):
+        assert (tmp_path / "wandb" / "latest-run").is_dir()
 
 
 def test_another_number_of_threads_is_reported() -> None:

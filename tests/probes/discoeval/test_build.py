@@ -215,11 +215,11 @@ def tables(folder: Path) -> str:
     for split, times in (("train", 12), ("dev", 2), ("test", 2)):
         rows = []
         for i in range(times):
-            rows.append(f"d\tExplicit\tContingency.Cause.Reason\t\tso\t\t\t\tit {split} {i} <*> rains\twe go\t1<2")
-            rows.append(f"d\tExplicit\tComparison.Contrast\t\tbut\t\t\t\tyou {split} {i}\tme\t1<2")
-            rows.append(f"d\tImplicit\tExpansion.Conjunction\t\tand\t\t\t\tnow {split} {i}\tthen\t1<2")
+            rows.append(f"d\tExplicit\tContingency.Cause.Reason\t\tso\t\t\t\tit {split} {i} <*> rains\twe {split}\t1<2")
+            rows.append(f"d\tExplicit\tComparison.Contrast\t\tbut\t\t\t\tyou {split} {i}\tme {split}\t1<2")
+            rows.append(f"d\tImplicit\tExpansion.Conjunction\t\tand\t\t\t\tnow {split} {i}\tthen {split}\t1<2")
             rows.append(
-                f"d\tImplicit\tTemporal.Asynchronous.Precedence\tContingency.Cause\tso\t\t\t\tx {split} {i}\ty\t1<2"
+                f"d\tImplicit\tTemporal.Asynchronous.Precedence\tContingency.Cause\tso\t\t\t\tx {split} {i}\t{split}\t1<2"
             )
             rows.append(f"d\tNoRel\tNoRel\t\t\t\t\t\tz {i}\tz\t")
         rows.append(f"d\tExplicit\tExpansion.Exception\t\tbut\t\t\t\tonly {split}\tonce\t1<2")
@@ -232,7 +232,7 @@ def test_tables_of_relations_become_both_pdtb_tasks(tmp_path: Path) -> None:
     explicit, implicit = read_discoeval(tmp_path / "out")[0]
     assert explicit.classes == ["Comparison.Contrast", "Contingency.Cause"]
     assert implicit.classes == ["Contingency.Cause", "Expansion.Conjunction", "Temporal.Asynchronous"]
-    assert [column[0] for column in explicit.train.texts] == ["it train 0 rains", "we go"]
+    assert [column[0] for column in explicit.train.texts] == ["it train 0 rains", "we train"]
     assert len(explicit.test.gold) == 4
     assert controls(implicit)["ceiling"] == pytest.approx(100 * 4 / 6)
 

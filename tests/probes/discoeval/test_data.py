@@ -117,6 +117,25 @@ def test_splits_that_share_items_are_refused(name: str, root: Path) -> None:
         read_discoeval(root)
 
 
+def test_pairs_in_the_other_order_are_the_same_items(root: Path) -> None:
+    pairs = [line.split("\t") for line in (root / "BSO/arxiv/train.txt").read_text().splitlines()]
+    (root / "BSO/arxiv/test.txt").write_text("".join(f"{second}\t{first}\n" for first, second in pairs))
+    with pytest.raises(InputError, match="different documents"):
+        read_discoeval(root, ["BSO"])
+
+
+@pytest.mark.parametrize(("name", "first", "last"), [("SP/wiki", 1, 4), ("BSO/arxiv", 0, 1), ("PDTB/Explicit", 1, 2)])
+def test_splits_that_share_half_of_the_texts_of_their_items_are_refused(
+    name: str, first: int, last: int, root: Path
+) -> None:
+    train, test = ((root / name / file).read_text().splitlines() for file in ("train.txt", "test.txt"))
+    rows = [[a.split("\t"), b.split("\t")] for a, b in zip(train, test, strict=False)]
+    mixed = ["\t".join([*mine[:first], *theirs[first:last], *mine[last:]]) for theirs, mine in rows]
+    (root / name / "test.txt").write_text("\n".join([*mixed, ""]))
+    with pytest.raises(InputError, match=r"items with half of their texts or more are in .*train.txt too"):
+        read_discoeval(root)
+
+
 def test_windows_of_one_document_that_overlap_are_refused(root: Path) -> None:
     train, test = root / "SP/wiki/train.txt", root / "SP/wiki/test.txt"
     label, *window = train.read_text().split("\n")[0].split("\t")
