@@ -195,6 +195,7 @@ WRONG = {
     "colour=red: no such setting": ["colour=red"],
     "pdtb=: give a file or folder": ["out=x", "pdtb="],
     "one argument too many": ["out=x", "documents=.", "more"],
+    "domain=two words: name the documents with letters": ["out=x", "documents=.", "domain=two words"],
     "tokenized=maybe: give true or false": ["out=x", "documents=.", "tokenized=maybe"],
 }
 
