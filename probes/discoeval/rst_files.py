@@ -53,11 +53,27 @@ def _fields(place: str, record: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(record[key] for key in Node._fields)
 
 
+class Limits:
+    """What the nodes of a file have together: a few bytes may stand for many long lists."""
+
+    def __init__(self) -> None:
+        self.edus = self.characters = 0
+
+    def count(self, place: str, edus: int, characters: int) -> None:
+        """Some more. Raises InputError where they are too many."""
+        self.edus += edus
+        self.characters += characters
+        if self.edus > MOST_EDUS:
+            raise InputError(f"{place}: more than {MOST_EDUS:,} EDUs up to here; is it an RST file?")
+        if self.characters > MOST_CHARACTERS:
+            raise InputError(f"{place}: more than {MOST_CHARACTERS:,} characters up to here; is it an RST file?")
+
+
 class _Texts:
     """The texts of one file: counted, and each kept once, as a pickle may refer to a long one many times."""
 
     def __init__(self) -> None:
-        self.edus = self.characters = 0
+        self.limits = Limits()
         self.kept: dict[str, str] = {}  # what stands in the file, and what is made of it
         self.labels: dict[str, str] = {}
 
@@ -69,12 +85,9 @@ class _Texts:
             if not isinstance(part, list | tuple) or not part:
                 raise InputError(f"{place}: a subtree that is no list of EDUs, or an empty one")
         label, left, right = item
-        self.edus += len(left) + len(right)
-        if self.edus > MOST_EDUS:
-            raise InputError(f"{place}: more than {MOST_EDUS:,} EDUs up to here; is it one of the RST files?")
+        self.limits.count(place, len(left) + len(right), len(label))
         if label not in self.labels:
             self.labels[label] = _valid(place, label.strip())
-        self._count(place, label)
         return Node(self.labels[label], self._edus(place, left), self._edus(place, right))
 
     def _edus(self, place: str, edus: Sequence[Any]) -> list[str]:
@@ -82,19 +95,12 @@ class _Texts:
         for edu in edus:
             if not _is_text(edu, self.kept):
                 raise InputError(f"{place}: an EDU that is empty or no text")
-            self._count(place, edu)
+            self.limits.count(place, 0, len(edu))
             if edu not in self.kept:
                 text = _valid(place, " ".join(edu.split()))
                 self.kept[edu] = edu if text == edu else text
             found.append(self.kept[edu])
         return found
-
-    def _count(self, place: str, text: str) -> None:
-        self.characters += len(text)
-        if self.characters > MOST_CHARACTERS:
-            raise InputError(
-                f"{place}: more than {MOST_CHARACTERS:,} characters up to here; is it one of the RST files?"
-            )
 
 
 def _is_text(value: Any, known: dict[str, str]) -> bool:
