@@ -444,6 +444,13 @@ def test_documents_together_may_have_only_what_the_reader_of_their_nodes_takes(
         read_trees([folder])
 
 
+def test_many_texts_without_an_end_are_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "train.dis"
+    path.write_text("( Root ( text " + "_! " * 300_000 + ") )")
+    with pytest.raises(InputError, match=r"train\.dis:1: expected \), found the end"):
+        read_trees([path])
+
+
 def test_the_language_decides_the_tokens(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     story = {"id": "a", "sentences": ["L'enfant regarde l'araignée."] * 3}
