@@ -1,5 +1,6 @@
 """Reading DiscoEval as its authors publish it: seven groups of tasks, twelve tasks, one folder each."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -22,6 +23,7 @@ POSITIONS, TWO = ["0", "1", "2", "3", "4"], ["0", "1"]
 PUBLISHED = {"SP": ("arxiv", "rocstory", "wiki"), "BSO": ("arxiv", "rocstory", "wiki"), "DC": ("chat", "wiki"),
              "SSP": ("abs",)}  # fmt: skip
 SHORT = {"rocstory": "roc"}  # as the toolkit calls a domain in a task's name
+DOMAIN = re.compile(r"[\w.-]+")
 PDTB = {"PDTB-E": "Explicit", "PDTB-I": "Implicit"}
 SHARED = 0.05  # of the items of dev or test that may be in train too; the published files have far fewer
 PARTLY_SHARED = 0.5  # of the items, with half of their texts: short utterances of dialogues are said again and again
@@ -69,8 +71,15 @@ def sources(folder: Path, seed: int = SEED) -> Iterator[GroupFiles]:
 
 
 def domains(folder: Path, published: Sequence[str]) -> list[str]:
-    """The domains of a group: those that have a folder, and all published ones unless only others have."""
+    """The domains of a group: those that have a folder, and all published ones unless only others have.
+
+    A domain is part of a task's name, which stands in tables and messages: raises InputError for odd characters.
+    """
     there = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    for name in there:
+        if not DOMAIN.fullmatch(name):
+            said = f"{name!r} is no name of a domain: only letters, digits, _, - and . may be in it"
+            raise InputError(f"{folder}: {said}; rename the folder or remove it")
     others = [name for name in there if name not in published]
     return [*([] if others and len(others) == len(there) else published), *others]
 

@@ -15,6 +15,7 @@ from probes.task import Items
 
 NAMES = ("RST_TRAIN", "RST_DEV", "RST_TEST")
 MOST_EDUS = 20_000_000  # in one file, each as often as it stands there
+MOST_CHARACTERS = 200_000_000  # of all labels and EDUs of a file together; RST-DT's train set has a tenth of it
 
 
 class Node(NamedTuple):
@@ -39,13 +40,8 @@ def rst_file(path: Path) -> list[Node]:
         rows = ((f"{path}: item {number}", item) for number, item in enumerate(found, 1))
     else:
         rows = ((f"{path}:{n}", _fields(f"{path}:{n}", record)) for n, record in read_json_lines(path))
-    nodes, edus = [], 0
-    for place, item in rows:
-        node = _node(place, item)
-        edus += len(node.left) + len(node.right)
-        if edus > MOST_EDUS:
-            raise InputError(f"{place}: more than {MOST_EDUS:,} EDUs up to here; is it one of the RST files?")
-        nodes.append(Node(node.label, *(_texts(place, part) for part in (node.left, node.right))))
+    texts = _Texts()
+    nodes = [texts.node(place, item) for place, item in rows]
     if not nodes:
         raise InputError(f"{path}: no item in it")
     return nodes
@@ -57,19 +53,66 @@ def _fields(place: str, record: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(record[key] for key in Node._fields)
 
 
-def _node(place: str, item: Any) -> Node:
-    if not isinstance(item, list | tuple) or len(item) != 3 or not isinstance(item[0], str) or not item[0].strip():
-        raise InputError(f"{place}: expected a label, the EDUs of the left subtree and those of the right one")
-    for part in item[1:]:
-        if not isinstance(part, list | tuple) or not part:
-            raise InputError(f"{place}: a subtree that is no list of EDUs, or an empty one")
-    return Node(item[0].strip(), item[1], item[2])
+class Limits:
+    """What the nodes of a file have together: a few bytes may stand for many long lists."""
+
+    def __init__(self) -> None:
+        self.edus = self.characters = 0
+
+    def count(self, place: str, edus: int, characters: int) -> None:
+        """Some more. Raises InputError where they are too many."""
+        self.edus += edus
+        self.characters += characters
+        if self.edus > MOST_EDUS:
+            raise InputError(f"{place}: more than {MOST_EDUS:,} EDUs up to here; is it an RST file?")
+        if self.characters > MOST_CHARACTERS:
+            raise InputError(f"{place}: more than {MOST_CHARACTERS:,} characters up to here; is it an RST file?")
 
 
-def _texts(place: str, edus: Sequence[Any]) -> list[str]:
-    if not all(isinstance(edu, str) and edu.strip() for edu in edus):
-        raise InputError(f"{place}: an EDU that is empty or no text")
-    return [" ".join(edu.split()) for edu in edus]
+class _Texts:
+    """The texts of one file: counted, and each kept once, as a pickle may refer to a long one many times."""
+
+    def __init__(self) -> None:
+        self.limits = Limits()
+        self.kept: dict[str, str] = {}  # what stands in the file, and what is made of it
+        self.labels: dict[str, str] = {}
+
+    def node(self, place: str, item: Any) -> Node:
+        """An item, checked."""
+        if not isinstance(item, list | tuple) or len(item) != 3 or not _is_text(item[0], self.labels):
+            raise InputError(f"{place}: expected a label, the EDUs of the left subtree and those of the right one")
+        for part in item[1:]:
+            if not isinstance(part, list | tuple) or not part:
+                raise InputError(f"{place}: a subtree that is no list of EDUs, or an empty one")
+        label, left, right = item
+        self.limits.count(place, len(left) + len(right), len(label))
+        if label not in self.labels:
+            self.labels[label] = _valid(place, label.strip())
+        return Node(self.labels[label], self._edus(place, left), self._edus(place, right))
+
+    def _edus(self, place: str, edus: Sequence[Any]) -> list[str]:
+        found = []
+        for edu in edus:
+            if not _is_text(edu, self.kept):
+                raise InputError(f"{place}: an EDU that is empty or no text")
+            self.limits.count(place, 0, len(edu))
+            if edu not in self.kept:
+                text = _valid(place, " ".join(edu.split()))
+                self.kept[edu] = edu if text == edu else text
+            found.append(self.kept[edu])
+        return found
+
+
+def _is_text(value: Any, known: dict[str, str]) -> bool:
+    return isinstance(value, str) and (value in known or bool(value.strip()))
+
+
+def _valid(place: str, text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which no file can hold
+        raise InputError(f"{place}: half of a surrogate pair, which is no character; correct the text") from None
+    return text
 
 
 def rst_items(nodes: Sequence[Node], classes: Sequence[str]) -> Items:

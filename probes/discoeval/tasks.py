@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from common.errors import InputError
+from common.errors import InputError, printable
 from probes.classification import Classification
 from probes.discoeval.data import SOURCE, named, read_discoeval
 from probes.discoeval.features import ABLATIONS, READINGS, Reading
@@ -41,7 +41,7 @@ def _found(settings: Mapping[str, Any], seed: int) -> list[DiscourseTask]:
         raise InputError(f"discoeval.{split}_size= is about the embedded world; leave it out with discoeval.root=")
     found, missing = read_discoeval(Path(root), names)
     for name, path in missing.items():
-        print(f"{name}: skipped, no {path}; get it from {SOURCE}", file=sys.stderr)
+        print(printable(f"{name}: skipped, no {path}; get it from {SOURCE}"), file=sys.stderr)
     if not found:
         raise InputError(f"{root}: none of the tasks is there; get them from {SOURCE}, or leave discoeval.root= out")
     return found

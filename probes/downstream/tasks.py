@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from common.errors import InputError
+from common.errors import InputError, printable
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.downstream.data import SOURCE, read_downstream
@@ -25,7 +25,7 @@ def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification 
     grid = without_hidden_layer(context.grid)
     found, missing = read_downstream(Path(settings["root"]), names)
     for name, path in missing.items():
-        print(f"{name}: skipped, no {path}; get it with {SOURCE}", file=sys.stderr)
+        print(printable(f"{name}: skipped, no {path}; get it with {SOURCE}"), file=sys.stderr)
     if not found:
         raise InputError(f"{settings['root']}: none of the tasks is there")
     return [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from common.errors import InputError
+from common.errors import InputError, printable
 from common.files import atomic_write
 from common.text_files import read_json_lines, read_lines
 from probes.classification import Classification
@@ -55,7 +55,8 @@ def read_senteval(root: Path, names: Sequence[str] = tuple(FILES)) -> list[Class
         raise InputError(f"{folder}: none of the {len(names)} files; get them from {SOURCE} (probes.root=)")
     if missing:
         files = ", ".join(f"{name} ({FILES[name]})" for name in missing)
-        print(f"{folder}: skipped, as their files are not there: {files}; get them from {SOURCE}", file=sys.stderr)
+        said = f"{folder}: skipped, as their files are not there: {files}; get them from {SOURCE}"
+        print(printable(said), file=sys.stderr)
     return [read_task(name, folder / FILES[name]) for name in names if name not in missing]
 
 

@@ -21,7 +21,7 @@ from common.command_line import (
     refuse_missing,
     run,
 )
-from common.errors import InputError
+from common.errors import InputError, printable
 
 if TYPE_CHECKING:  # what takes time to import is imported where work begins
     from probes.discoeval.build.documents import DocumentSource
@@ -75,6 +75,7 @@ def parse(arguments: Sequence[str]) -> DiscoEvalBuildSettings:
 def build_settings(given: SimpleNamespace) -> DiscoEvalBuildSettings:
     """The checked settings of the command line. Raises InputError."""
     from probes.discoeval.build.documents import DocumentSource
+    from probes.discoeval.data import DOMAIN
     from probes.discoeval.items import SPLITS
 
     if not (given.documents or given.pdtb or given.rst):
@@ -88,8 +89,8 @@ def build_settings(given: SimpleNamespace) -> DiscoEvalBuildSettings:
             raise InputError(f"{key}={','.join(map(str, getattr(given, key)))}: give one path")
     documents, raw = (next(iter(paths or []), None) for paths in (given.documents, given.raw))
     domain = given.domain or (documents.name.split(".")[0] if documents else "")
-    if documents and (not domain or set(domain) & set("/\\\t\n") or domain.startswith(".")):
-        raise InputError(f"domain={domain}: give a plain name for the folders of these documents")
+    if documents and (not DOMAIN.fullmatch(domain) or domain.startswith(".")):
+        raise InputError(f"domain={domain}: name the documents with letters, digits, _, - and . (domain=)")
     source = DocumentSource(documents, given.language, given.tokenized) if documents else None
     sizes = {split: getattr(given, split) for split in SPLITS}
     return DiscoEvalBuildSettings(given.out, source, domain, sizes, given.seed, given.pdtb or [], raw, given.rst or [])
@@ -151,8 +152,8 @@ def command(arguments: Sequence[str]) -> int:
 
     def work(given: SimpleNamespace) -> None:
         for said in build(build_settings(given)):
-            print(said, file=sys.stderr)
-        print(f"{given.out / 'report.md'} says what was built")
+            print(printable(said), file=sys.stderr)
+        print(printable(f"{given.out / 'report.md'} says what was built"))
 
     return run(COMMAND, arguments, work, lambda given: given.out)
 

@@ -11,7 +11,7 @@ from datamodules.text.tokenize import tokenize
 from probes.discoeval.build.subtrees import Subtree, attached, joined, label_of
 from probes.discoeval.rst_files import Node
 
-TOKEN = re.compile(r"\(|\)|_!.*?!_|[^\s()]+|_!.*", re.DOTALL)
+TOKEN = re.compile(r"\(|\)|_!.*?(?:!_|\Z)|[^\s()]+", re.DOTALL)  # a text without an end goes on to the last line
 
 
 class Child(NamedTuple):

@@ -67,7 +67,8 @@ class _Rs3:
             named = next((relation[i] for i in nuclei if relation[i] != "span"), "span")
             read = joined(label_of("NN", named), [part[0] for part in parts]) if len(parts) > 1 else parts[0][0]
             first, last = parts[0][1], max(part[2] for part in parts)
-        others = [(self._read(i), relation[i]) for i in self.children[id] if i not in nuclei]
+        inner = set(nuclei)
+        others = [(self._read(i), relation[i]) for i in self.children[id] if i not in inner]
         left = sorted((o for o in others if o[0][1] < first), key=lambda o: -o[0][1])
         right = sorted((o for o in others if o[0][1] >= first), key=lambda o: o[0][1])
         read = attached(read, [(r, o[0]) for o, r in left], [(r, o[0]) for o, r in right])

@@ -6,12 +6,19 @@ from typing import NamedTuple
 from probes.discoeval.build.relations import coarse
 from probes.discoeval.rst_files import Node
 
+MOST_EDUS = 2_000_000  # of all nodes of a document, each as often as it stands there; a long one of RST-DT has 10,000
+
+
+class TreeTooLargeError(ValueError):
+    """Nodes with too many EDUs: a node has all those below it, so a wide or deep tree has a multiple of its text."""
+
 
 class Subtree(NamedTuple):
     """A subtree while it is read."""
 
     edus: list[str]
     nodes: list[Node]
+    size: int = 0  # EDUs of its nodes
 
 
 def label_of(nuclearity: str, relation: str) -> str:
@@ -20,12 +27,18 @@ def label_of(nuclearity: str, relation: str) -> str:
 
 
 def joined(label: str, parts: Sequence[Subtree]) -> Subtree:
-    """Parts under one node; more than two branch to the right (Chen et al. 2019, section 3.1). Top down."""
+    """Parts under one node; more than two branch to the right (Chen et al. 2019, section 3.1). Top down.
+
+    Raises TreeTooLargeError before it makes too many lists.
+    """
+    size = sum(part.size + min(i, len(parts) - 1) * len(part.edus) for i, part in enumerate(parts, 1))
+    if size > MOST_EDUS:
+        raise TreeTooLargeError
     nodes = []
     for i in range(len(parts) - 1):
         rest = [edu for part in parts[i + 1 :] for edu in part.edus]
         nodes += [Node(label, parts[i].edus, rest), *parts[i].nodes]
-    return Subtree([edu for part in parts for edu in part.edus], [*nodes, *parts[-1].nodes])
+    return Subtree([edu for part in parts for edu in part.edus], [*nodes, *parts[-1].nodes], size)
 
 
 def attached(nucleus: Subtree, left: Sequence[tuple[str, Subtree]], right: Sequence[tuple[str, Subtree]]) -> Subtree:

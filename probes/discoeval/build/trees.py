@@ -9,9 +9,9 @@ from common.errors import InputError
 from common.text_files import read_json_lines
 from probes.discoeval.build.dis import read_dis
 from probes.discoeval.build.rs3 import read_rs3
-from probes.discoeval.build.subtrees import Subtree, joined, label_of
+from probes.discoeval.build.subtrees import Subtree, TreeTooLargeError, joined, label_of
 from probes.discoeval.items import SPLITS
-from probes.discoeval.rst_files import Node
+from probes.discoeval.rst_files import Limits, Node
 
 FEWEST = 10  # items of a label that train must have
 SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "valid": "dev", "test": "test"}
@@ -26,12 +26,17 @@ def read_trees(paths: Sequence[Path]) -> dict[str, list[Node]]:
     document of train is dev.
     """
     documents: dict[str, list[list[Node]]] = {split: [] for split in SPLITS}
+    limits = {split: Limits() for split in SPLITS}
     for path in _files(paths):
         split = _split(path)
         try:
-            documents[split] += list(_trees_of(path))
-        except RecursionError:
-            raise InputError(f"{path}: a tree that is too deep; is it a rhetorical tree?") from None
+            for tree in _trees_of(path):
+                for node in tree:
+                    edus = [*node.left, *node.right]
+                    limits[split].count(str(path), len(edus), sum(map(len, edus)))
+                documents[split].append(tree)
+        except (RecursionError, TreeTooLargeError):
+            raise InputError(f"{path}: a tree that is too deep or too wide; is it a rhetorical tree?") from None
     if not documents["dev"]:
         documents["dev"] = documents["train"][DEV_SHARE - 1 :: DEV_SHARE]
         documents["train"] = [d for i, d in enumerate(documents["train"], 1) if i % DEV_SHARE]

@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import tracemalloc
 from html import escape
 from pathlib import Path
 
@@ -195,6 +196,7 @@ WRONG = {
     "colour=red: no such setting": ["colour=red"],
     "pdtb=: give a file or folder": ["out=x", "pdtb="],
     "one argument too many": ["out=x", "documents=.", "more"],
+    "domain=two words: name the documents with letters": ["out=x", "documents=.", "domain=two words"],
     "tokenized=maybe: give true or false": ["out=x", "documents=.", "tokenized=maybe"],
 }
 
@@ -396,6 +398,56 @@ def test_a_tree_that_is_too_deep_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "train.dis"
     path.write_text("( Root ( Nucleus " * 5000)
     with pytest.raises(InputError, match=r"train\.dis"):
+        read_trees([path])
+
+
+COUNT = 5_000
+REST = "".join(f'<segment id="{i}" parent="1" relname="e">x</segment>' for i in range(2, COUNT))
+WIDE = {
+    ".rs3": f'<rst><body><segment id="1">x</segment>{REST}</body></rst>',
+    ".dis": "(Root (span 1 2) " + "(Nucleus (leaf 1) (rel2par List) (text _!x!_)) " * COUNT + ")",
+}
+
+
+@pytest.mark.parametrize("ending", WIDE)
+def test_a_tree_that_is_too_wide_is_refused_in_little_memory(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"train{ending}"
+    path.write_text(WIDE[ending])
+    tracemalloc.start()
+    with pytest.raises(InputError, match=rf"train\{ending}: a tree that is too deep or too wide"):
+        read_trees([path])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 64 << 20
+
+
+@pytest.mark.parametrize("ending", SAME)
+def test_a_document_may_have_only_so_many_edus_in_its_nodes(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tree_folders(tmp_path / "trees", ending)
+    monkeypatch.setattr("probes.discoeval.build.subtrees.MOST_EDUS", 5)
+    assert read_trees([folder])
+    monkeypatch.setattr("probes.discoeval.build.subtrees.MOST_EDUS", 4)
+    with pytest.raises(InputError, match="too deep or too wide"):
+        read_trees([folder])
+
+
+def test_documents_together_may_have_only_what_the_reader_of_their_nodes_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tree_folders(tmp_path / "trees", ".dis")
+    monkeypatch.setattr("probes.discoeval.rst_files.MOST_EDUS", 50)
+    assert read_trees([folder])
+    monkeypatch.setattr("probes.discoeval.rst_files.MOST_EDUS", 49)
+    with pytest.raises(InputError, match=r"d9\.dis: more than 49 EDUs"):
+        read_trees([folder])
+
+
+def test_many_texts_without_an_end_are_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "train.dis"
+    path.write_text("( Root ( text " + "_! " * 300_000 + ") )")
+    with pytest.raises(InputError, match=r"train\.dis:1: expected \), found the end"):
         read_trees([path])
 
 

@@ -64,6 +64,14 @@ def test_other_domains_take_the_place_of_the_published_ones(root: Path) -> None:
     assert names[:4] == ["BSOarxiv", "BSOroc", "BSOwiki", "BSOgum"]
 
 
+@pytest.mark.parametrize("name", ["evil\x1b]0;pwn\x07", "two words", "a,b", "=1"])
+def test_a_domain_with_odd_characters_in_its_name_is_refused(name: str, root: Path) -> None:
+    shutil.copytree(root / "SP/wiki", root / "SP" / name)
+    with pytest.raises(InputError, match="is no name of a domain") as refused:
+        read_discoeval(root)
+    assert str(refused.value).isprintable()
+
+
 def test_tasks_are_chosen_by_name_or_group(root: Path) -> None:
     assert [task.name for task in read_discoeval(root, ["pdtbe", "DC"])[0]] == ["DCchat", "DCwiki", "PDTB-E"]
     with pytest.raises(InputError, match="no DiscoEval task xy; choose from SParxiv, SP, "):

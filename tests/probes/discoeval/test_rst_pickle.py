@@ -3,6 +3,7 @@
 import os
 import pickle
 import pickletools
+import tracemalloc
 from collections import OrderedDict
 from pathlib import Path
 
@@ -96,6 +97,34 @@ def test_many_references_to_one_list_are_counted(tmp_path: Path, monkeypatch: py
     path = tmp_path / "a.pkl"
     path.write_bytes(pickle.dumps([("NN-Joint", edus, edus)] * 3, 2))
     with pytest.raises(InputError, match="item 3: more than 50 EDUs"):
+        rst_file(path)
+
+
+def test_a_long_text_with_many_references_is_refused_in_little_memory(tmp_path: Path) -> None:
+    long = "a " * 500_000
+    path = tmp_path / "a.pkl"
+    path.write_bytes(pickle.dumps([("NN-Joint", [long] * 20_000, ["b"])], 2))
+    tracemalloc.start()
+    with pytest.raises(InputError, match="item 1: more than 200,000,000 characters"):
+        rst_file(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 32 << 20
+
+
+def test_equal_texts_are_kept_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"label": "NN-Joint", "left": ["a  b"], "right": ["a  b", "c"]}\n' * 2)
+    first, second = rst_file(path)
+    assert first.left[0] is first.right[0] is second.left[0]
+    assert first.left == ["a b"]
+
+
+@pytest.mark.parametrize("node", [("NN-Joint", ["a"], ["\ud800 x"]), ("NN-\ud800", ["a"], ["b"])])
+def test_half_of_a_surrogate_pair_is_refused(node: tuple, tmp_path: Path) -> None:
+    path = tmp_path / "RST_DEV.pkl"
+    path.write_bytes(pickle.dumps([NODES[0], node], 2))
+    with pytest.raises(InputError, match=r"RST_DEV\.pkl: item 2: half of a surrogate pair"):
         rst_file(path)
 
 

@@ -111,6 +111,14 @@ def test_what_is_missing_is_skipped_in_one_line(root: Path, capsys: pytest.Captu
     assert said.count("\n") == 1
 
 
+def test_what_is_skipped_is_said_without_control_characters(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (root / "DC/wiki/test.txt").unlink()
+    of_files(root.rename(root.parent / "evil\x1b]0;pwn\x07"))
+    said = capsys.readouterr().err
+    assert said.startswith("DCwiki: skipped")
+    assert said.strip().isprintable()
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
