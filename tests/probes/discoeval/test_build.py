@@ -221,7 +221,7 @@ def tables(folder: Path) -> str:
             rows.append(f"d\tExplicit\tComparison.Contrast\t\tbut\t\t\t\tyou {split} {i}\tme {split}\t1<2")
             rows.append(f"d\tImplicit\tExpansion.Conjunction\t\tand\t\t\t\tnow {split} {i}\tthen {split}\t1<2")
             rows.append(
-                f"d\tImplicit\tTemporal.Asynchronous.Precedence\tContingency.Cause\tso\t\t\t\tx {split}{i}\t{split}\t1<2"
+                f"d\tImplicit\tTemporal.Asynchronous.Precedence\tContingency.Cause\tso\t\t\t\tx{split}{i}\t{split}\t1<2"
             )
             rows.append(f"d\tNoRel\tNoRel\t\t\t\t\t\tz {i}\tz\t")
         rows.append(f"d\tExplicit\tExpansion.Exception\t\tbut\t\t\t\tonly {split}\tonce\t1<2")
