@@ -55,7 +55,7 @@ def plan(name: str, splits: Sequence[Classes], sizes: Sizes, fewest: int = FEWES
     share = min(1 / len(kept), fill[kept[-1]]) if kept else 0
     counts = Sizes(*(int(size * share + 1e-9) for size in sizes))
     if len(kept) < 2 or counts.train < enough(len(kept), sizes, fewest) or not all(counts):
-        raise too_small(name, splits, fewest)
+        raise too_small(name, splits, fewest, too_large(kept, splits, sizes, fewest))
     return Plan(sorted(kept), counts)
 
 
@@ -103,11 +103,27 @@ def left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
     return [f"left out, too few sentences: {', '.join(labels[:8])}{more}"] if labels else []
 
 
-def too_small(name: str, splits: Sequence[Classes], fewest: int) -> InputError:
+def too_large(labels: Sequence[str], splits: Sequence[Classes], sizes: Sizes, fewest: int) -> dict[str, int]:
+    """The splits for which so much is asked that train would shrink too far, and how much each can have at most."""
+    if len(labels) < 2:
+        return {}
+    share = enough(len(labels), sizes, fewest) / sizes.train
+    least = [min(len(split.get(label, ())) for label in labels) for split in splits]
+    found = zip(Sizes._fields, least, sizes, strict=True)
+    most = {part: int(held / share) for part, held, size in found if held < share * size - 1e-9}
+    possible = sizes._replace(**most)
+    return most if "train" not in most and all(int(size * share + 1e-9) for size in possible) else {}
+
+
+def too_small(
+    name: str, splits: Sequence[Classes], fewest: int, limiting: Mapping[str, int] | None = None
+) -> InputError:
     labels = sorted({label for split in splits for label in split})
     counts = {label: [len(split.get(label, ())) for split in splits] for label in labels}
     found = ", ".join(f"{label} {'/'.join(map(str, count))}" for label, count in list(counts.items())[:6])
-    return InputError(
-        f"too few sentences for {name}: usable in train/dev/test: {found or 'none'}; it needs two classes of "
-        f"{fewest} training sentences: give more, or leave {name} out of probes.tasks=[...]"
-    )
+    wanted = f"it needs two classes of {fewest} training sentences: give more"
+    if limiting:
+        sizes = " and ".join(f"{most} {part} sentences" for part, most in limiting.items())
+        wanted = f"the splits shrink equally: ask for at most {sizes}"
+    said = f"too few sentences for {name}: usable in train/dev/test: {found or 'none'}; {wanted}"
+    return InputError(f"{said}, or leave {name} out of probes.tasks=[...]")
