@@ -89,7 +89,7 @@ def export(
         (work / "README.md").write_text(card(parts, usage, limits), encoding="utf-8")
         work.rename(out)
     print(f"{out}: {how} ({', '.join(sorted(file.name for file in out.iterdir()))})")
-    print("\n".join(limits))
+    print("\n".join([*limits, "", usage]))
 
 
 def modules_for(parts: "Parts", modules: str) -> str:
