@@ -158,15 +158,15 @@ def rows_at_once(width: int, most: int) -> int:
     return max(1, min(most, PORTION // (4 * width)))
 
 
-def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: str = "the model") -> np.ndarray:
+def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str]) -> np.ndarray:
     """Vectors (N, D) float32 of sentences, from an array, a tensor or lists. Raises InputError for anything else."""
     vectors = _as_floats(encode(sentences))
     if vectors.ndim != 2 or len(vectors) != len(sentences):
         wanted = f"({len(sentences)}, D)"
-        raise InputError(f"{model} gave an array {vectors.shape} for {len(sentences)} sentences, not {wanted}")
+        raise InputError(f"the model gave an array {vectors.shape} for {len(sentences)} sentences, not {wanted}")
     if not np.isfinite(vectors).all():
         bad = int((~np.isfinite(vectors).all(1)).argmax())
-        raise InputError(f"{model}: the vector of {sentences[bad]!r} is not finite in float32; it cannot be probed")
+        raise InputError(f"the model's vector of {sentences[bad]!r} is not finite in float32; it cannot be probed")
     return vectors
 
 

@@ -53,7 +53,7 @@ def test_files_for_dev_leave_the_other_rows_to_train(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"target_language": None}, "corpus.target_language=fr"),
+        ({"target_language": None}, "corpus.target_language=LANGUAGE"),
         ({"dev_source": "x"}, "dev_source= and corpus.dev_target=: give both"),
         ({"held_out": 2}, "held_out=2: give"),
         ({"source": "/no/such/file"}, "/no/such/file: no such file"),
