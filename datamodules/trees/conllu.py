@@ -23,6 +23,8 @@ WORD_ID, RANGE_ID, EMPTY_ID = (
     re.compile(form, re.ASCII) for form in (r"[1-9]\d*", r"([1-9]\d*)-([1-9]\d*)", r"\d+\.\d+")
 )
 
+SENTENCE_ID = re.compile(r"# *sent_id *= *(\S+)")
+
 NumberedRow = tuple[int, list[str]]  # a line with its number: ten columns
 
 
@@ -51,6 +53,7 @@ class DependencyTree(NamedTuple):
 
     tokens: list[str]
     words: list[Dependent]
+    id: str = ""  # its sent_id, the same in all translations of a parallel treebank
 
     def root(self) -> int:
         return next(place for place, word in enumerate(self.words) if word.head < 0)
@@ -97,6 +100,7 @@ def read_conllu(path: Path) -> Iterator[DependencyTree]:
 def rows_of(tree: DependencyTree) -> str:
     """A sentence in CoNLL-U, with the blank line after it; lemmas and the columns that we do not read are empty."""
     lines, last = [], -1
+    comment = f"# sent_id = {tree.id}\n" if tree.id else ""
     for place, word in enumerate(tree.words, start=1):
         held = sum(other.token == word.token for other in tree.words)
         if held > 1 and word.token != last:
@@ -104,7 +108,7 @@ def rows_of(tree: DependencyTree) -> str:
         last = word.token
         head = str(word.head + 1)
         lines.append([str(place), word.form, "_", word.part, "_", word.features or "_", head, word.relation, "_", "_"])
-    return "".join("\t".join(columns) + "\n" for columns in lines) + "\n"
+    return comment + "".join("\t".join(columns) + "\n" for columns in lines) + "\n"
 
 
 def conllu_files(path: Path) -> list[Path]:
@@ -155,17 +159,19 @@ def parse_portion(portion: Portion) -> list[DependencyTree]:
         raise InputError(f"{portion.path}:{at}: not valid UTF-8; convert the file") from None
     found: list[DependencyTree] = []
     rows: list[NumberedRow] = []
+    name = ""
     for number, line in enumerate([*text.removeprefix("\ufeff").split("\n"), ""], start=portion.line):
         if line.startswith("#"):
+            name = found_id[1] if not rows and (found_id := SENTENCE_ID.match(line)) else name
             continue
         if line and not line.isspace():
             rows.append((number, line.rstrip("\r").split("\t")))
         elif rows:
             try:
-                found.append(_checked(_tree(rows), rows[0][0]))
+                found.append(_checked(_tree(rows), rows[0][0])._replace(id=name))
             except _Wrong as wrong:
                 raise InputError(f"{portion.path}:{wrong.line}: {wrong.what}; fix or remove this sentence") from None
-            rows = []
+            rows, name = [], ""
     return found
 
 

@@ -21,7 +21,10 @@ Cut the probing tasks of several languages to equal sizes, so that their scores 
 
 Reads folders that python -m probes.probing.build wrote. A task that several of them have gets the same number of
 classes, and of sentences in each class, in all of them: as many as the smallest has. Writes a folder of the same name
-into out= for each, for probes=files probes.paths=[FOLDER]."""
+into out= for each, for probes=files probes.paths=[FOLDER].
+
+Where the tasks were built with whole_test=true, the test sentences are those that all languages have, by their sent_id:
+the same sentences in each language, in the balance that they have there."""
 COMMAND = Command(
     "python -m probes.probing.equal DIR DIR... out=DIR",
     PURPOSE,
@@ -32,11 +35,25 @@ COMMAND = Command(
 )
 FEWEST = 20  # training sentences of a class; a task with fewer is left out
 Tasks = Mapping[str, "Classification"]  # one task, by language
+Ids = Mapping[str, Sequence[str]]  # by language: the names of its test sentences, or none
 
 
-def equal(name: str, tasks: Tasks) -> dict[str, "Classification"]:
-    """One task of several languages with the same classes and sizes. Raises InputError where that leaves too little."""
+def equal(name: str, tasks: Tasks, ids: Ids) -> tuple[dict[str, "Classification"], list[str]]:
+    """One task of several languages with the same classes and sizes, and the names of test sentences that all share.
+
+    Raises InputError where that leaves too little.
+    """
+    from probes.probing.parallel import same_tests
+
     kept = common_classes(name, tasks)
+    parallel = [language for language in kept if ids[language]]
+    if parallel and len(parallel) < len(kept):
+        without = next(language for language in kept if not ids[language])
+        raise InputError(
+            f"the test sentences of {without} have no sent_id, those of {parallel[0]} have; build both alike"
+        )
+    if parallel and name == "WC":
+        raise InputError("its classes are words of each language, so it has no test sentences that are in all")
     counts = [
         min(
             int((tasks[language].parts[part].gold == tasks[language].classes.index(label)).sum())
@@ -45,9 +62,10 @@ def equal(name: str, tasks: Tasks) -> dict[str, "Classification"]:
         )
         for part in range(3)
     ]
-    if counts[0] < FEWEST or not all(counts):
+    if counts[0] < FEWEST or not all(counts[: 2 if parallel else 3]):
         raise InputError(f"a class has {'/'.join(map(str, counts))} sentences; it needs {FEWEST} to train")
-    return {language: cut(tasks[language], labels, counts) for language, labels in kept.items()}
+    made = {language: cut(tasks[language], labels, counts) for language, labels in kept.items()}
+    return same_tests(made, tasks, ids) if parallel else (made, [])
 
 
 def common_classes(name: str, tasks: Tasks) -> dict[str, list[str]]:
@@ -85,31 +103,37 @@ def cut(task: "Classification", labels: Sequence[str], counts: Sequence[int]) ->
 
 def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
     """Write the tasks of all folders at equal sizes; the lines of a table of sizes. Says what is left out and why."""
-    from probes.probing.published_files import FILES, name_of, read_task, write_task
+    from probes.probing.parallel import majority
+    from probes.probing.published_files import FILES, name_of, read_task, read_test_ids, write_task
 
     if len({folder.name for folder in folders}) < len(folders):
         raise InputError("two folders of one name; the folders of out= are named after them")
     names = {file: task for task, file in FILES.items()}
     found: dict[str, dict[str, Classification]] = {}
+    ids: dict[str, dict[str, list[str]]] = {}
     for folder in folders:
         for path in sorted(folder.glob("*.txt")):
             name = names.get(path.name, name_of(path))
             found.setdefault(name, {})[folder.name] = read_task(name, path)
-    lines = ["| task | classes | train | dev | test | in |", "| --- | ---: | ---: | ---: | ---: | --- |"]
+            ids.setdefault(name, {})[folder.name] = read_test_ids(path)
+    lines = [
+        "| task | classes | train | dev | test | majority | in |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
+    ]
     for name, tasks in found.items():
         if len(tasks) < 2:
             print(f"{name}: left out, only {next(iter(tasks))} has it", file=sys.stderr)
             continue
         try:
-            made = equal(name, tasks)
+            made, shared = equal(name, tasks, ids[name])
         except InputError as error:
             print(f"{name}: left out, {error}", file=sys.stderr)
             continue
         for language, task in made.items():
-            write_task(task, out / language / f"{name}.txt")
+            write_task(task, out / language / f"{name}.txt", shared)
         one = next(iter(made.values()))
         sizes = " | ".join(str(len(part.sentences)) for part in one.parts)
-        lines.append(f"| {name} | {len(one.classes)} | {sizes} | {', '.join(made)} |")
+        lines.append(f"| {name} | {len(one.classes)} | {sizes} | {majority(made)} | {', '.join(made)} |")
     if len(lines) == 2:
         raise InputError(f"{folders[0]}: no task that another of the folders has too")
     return lines

@@ -109,9 +109,16 @@ def _records(path: Path) -> Iterator[tuple[int, str, str, str]]:
         yield number, fields[0], fields[1], fields[-1]
 
 
-def write_task(task: Classification, path: Path) -> None:
-    """Write a task in the published format."""
+def write_task(task: Classification, path: Path, ids: Sequence[str] = ()) -> None:
+    """Write a task in the published format. `ids`: names of the test sentences, a field before the sentence."""
     with atomic_write(path) as file:
         for tag, split in zip(SPLITS, (task.train, task.dev, task.test), strict=True):
-            for sentence, label in zip(split.sentences, split.gold, strict=True):
-                file.write(f"{tag}\t{task.classes[label]}\t{sentence}\n")
+            named = [f"{name}\t" for name in ids] if tag == SPLITS[-1] and ids else [""] * len(split.sentences)
+            for name, sentence, label in zip(named, split.sentences, split.gold, strict=True):
+                file.write(f"{tag}\t{task.classes[label]}\t{name}{sentence}\n")
+
+
+def read_test_ids(path: Path) -> list[str]:
+    """The names of the test sentences of a task, in their order; none if the file has no field for them."""
+    rows = [line.split("\t") for _, line in read_lines(path) if line.startswith(f"{SPLITS[-1]}\t")]
+    return [row[2] for row in rows if len(row) > 3]

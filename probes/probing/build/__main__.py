@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
-from common.command_line import FOLDER, NAMES, PATHS, TEXT, WHOLE, Command, Setting, fail, refuse_missing, run
+from common.command_line import FOLDER, NAMES, PATHS, TEXT, TRUTH, WHOLE, Command, Setting, fail, refuse_missing, run
 from common.errors import InputError
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
@@ -32,6 +32,7 @@ COMMAND = Command(
         Setting("trees", TREES, PATHS),
         Setting("ud", "or dependency trees of any language: CoNLL-U files, or folders with .conllu", PATHS),
         Setting("ud_test", "dependency trees that are the test split, such as a parallel treebank", PATHS),
+        Setting("whole_test", "true: all usable sentences of ud_test=, to keep those of all languages", TRUTH),
         Setting("text", "or text of any language: files with a tokenised sentence per line, or folders", PATHS),
         Setting("out", "the folder that gets the files", FOLDER, required=True),
         Setting("train", "training sentences of each task", WHOLE, 100_000),
@@ -56,6 +57,7 @@ class ProbingBuildSettings(NamedTuple):
     names: list[str]
     seed: int
     tags: TagSet
+    whole_test: bool
 
 
 def parse(arguments: Sequence[str]) -> ProbingBuildSettings:
@@ -76,13 +78,23 @@ def build_settings(given: SimpleNamespace) -> ProbingBuildSettings:
     refuse_missing(test, "ud_test")
     if test and kind != "ud":
         raise InputError(f"ud_test=: the test split of ud=; leave it out with {kind}=")
+    if given.whole_test and not test:
+        raise InputError("whole_test=true: takes the sentences of ud_test=PATH; give it too")
     tags = tag_set(given.tags)
     if kind != "trees" and tags != ENGLISH:
         raise InputError(f"tags={given.tags}: the labels of trees=; leave it out with {kind}=")
     sizes = Sizes(given.train, given.dev, given.test)
     refuse_empty(sizes)
     return ProbingBuildSettings(
-        kind, paths, test, given.out, sizes, given.tasks or tasks_of(kind, tags), given.seed, tags
+        kind,
+        paths,
+        test,
+        given.out,
+        sizes,
+        given.tasks or tasks_of(kind, tags),
+        given.seed,
+        tags,
+        bool(given.whole_test),
     )
 
 
@@ -101,8 +113,13 @@ def build(settings: ProbingBuildSettings) -> list[str]:
     from probes.probing.published_files import FILES, write_task
 
     built = _built(settings)
+    if settings.whole_test and not all(name for names in built.ids.values() for name in names):
+        raise InputError(
+            "ud_test=: a sentence has no # sent_id; whole_test=true needs one to find it in other languages"
+        )
     for task in built.tasks:
-        write_task(task, settings.out / FILES.get(task.name, f"{task.name}.txt"))
+        ids = built.ids[task.name] if settings.whole_test else ()
+        write_task(task, settings.out / FILES.get(task.name, f"{task.name}.txt"), ids)
     write_report(built, settings.sizes, [path.name for path in (*settings.paths, *settings.test)], settings.out)
     return [why if f" {name}:" in why else f"{name}: {why}" for name, why in built.lacking.items()]
 
@@ -119,7 +136,7 @@ def _built(settings: ProbingBuildSettings) -> "BuiltTasks":
     from probes.probing.build.plain import build_plain
     from probes.probing.build.universal import build_universal
 
-    kind, paths, test, _, sizes, names, seed, tags = settings
+    kind, paths, test, _, sizes, names, seed, tags, whole_test = settings
     if kind == "trees":
         trees = tqdm(chain.from_iterable(map(read_texts, paths)), "reading trees", disable=None, unit=" trees")
         return build_tasks(trees, sizes, names, seed, partly=True, tags=tags)
@@ -127,7 +144,7 @@ def _built(settings: ProbingBuildSettings) -> "BuiltTasks":
         files, tests = ([file for path in found for file in conllu_files(path)] for found in (paths, test))
         portions = tqdm(portions_of(files, tests), "reading trees", disable=None, unit=" portions")
         analyses = analyse_treebank(portions, sizes if test else None)
-        return build_universal(analyses, sizes, names, seed)
+        return build_universal(analyses, sizes, names, seed, whole_test=whole_test)
     lines = (line for path in paths for file in text_files(path, (".txt",)) for _, line in read_lines(file))
     return build_plain(tqdm(lines, "reading text", disable=None, unit=" lines"), sizes, names, seed)
 

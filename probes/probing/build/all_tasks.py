@@ -58,6 +58,7 @@ class BuiltTasks(NamedTuple):
     samples: dict[str, dict[str, np.ndarray]]  # task, what was measured of each sentence, values
     shape: np.ndarray  # (length, depth) sentences of the corpus
     lacking: dict[str, str]  # tasks that could not be built, and why
+    ids: dict[str, list[str]]  # task, the names of its test sentences in their treebank; "" without one
 
     def sentences(self) -> int:
         """How many distinct sentences an encoder has to read."""
@@ -127,4 +128,13 @@ def draw_tasks(
         {name: draft.samples for name, draft in drafts.items()},
         pool.shape,
         lacking,
+        _test_ids(drafts, pool),
     )
+
+
+def _test_ids(drafts: Mapping[str, TaskDraft], pool: Pool) -> dict[str, list[str]]:
+    names = {s.sentence: s.id for s in pool.splits[Sizes._fields.index("test")]}
+    return {
+        task: [names.get(draft.sources.get(s, s), "") for s in draft.task.test.sentences]
+        for task, draft in drafts.items()
+    }

@@ -43,6 +43,7 @@ class Analysis:
     clauses: Clauses | None
     features: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # more classes of the targets, by task
     split: int | None = field(default=None, repr=False)  # where a treebank has splits of its own
+    id: str = field(default="", repr=False)  # its name in a treebank
 
     @property
     def words(self) -> list[str]:

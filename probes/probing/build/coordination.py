@@ -30,7 +30,7 @@ def coordination_inversion(pool: Pool, sizes: Sizes) -> TaskDraft:
                 sources[text] = s.sentence
                 shown[text] = _difference(s) * (1 if turn % 2 else -1)
         splits.append(classes)
-    draft = balanced("CoordInv", splits, sizes)
+    draft = balanced("CoordInv", splits, sizes)._replace(sources=sources)
     draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
     for label in draft.task.classes:
         held = [

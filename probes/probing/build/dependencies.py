@@ -133,6 +133,7 @@ def analyse_dependency(tree: DependencyTree, split: int | None = None) -> Analys
         clauses=_clauses(s, root),
         features=tuple((name, value) for name, value in features.items() if value),
         split=split,
+        id=tree.id,
     )
 
 

@@ -5,8 +5,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from probes.probing.build.analysis import LONGEST, Analysis
-from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import FEWEST, Plan, TaskDraft, assemble, enough, left_out, too_small
+from probes.probing.build.pool import Pool, Sizes, TrainDev
+from probes.probing.build.sampling import (
+    FEWEST,
+    Plan,
+    TaskDraft,
+    assemble,
+    at_share,
+    cuts,
+    deciding,
+    enough,
+    left_out,
+    too_small,
+)
 
 DEEPEST = 12  # of any tag set
 
@@ -20,9 +31,13 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
     """
     splits = [_by_depth(split, pool.tags.depths) for split in pool.splits]
     room = [{depth: _numbers(found) for depth, found in split.items()} for split in splits]
-    chosen = _choose(room, splits, sizes, pool.tags.depths)
+    chosen = _choose(deciding(room, sizes)[0], *deciding(splits, sizes), pool.tags.depths)
     parts = []
-    for split, counts, wanted in zip(splits, room, chosen.counts, strict=True):
+    for split, counts, wanted in zip(splits, room, cuts(chosen.counts), strict=True):
+        if wanted is None:
+            found = _flat(split)
+            parts.append({depth: found.get(depth, []) for depth in chosen.labels})
+            continue
         shared = np.min([counts[depth] for depth in chosen.labels], axis=0)
         each = _shrink(shared, wanted)
         parts.append(
@@ -55,7 +70,7 @@ def _numbers(found: dict[int, list[str]]) -> np.ndarray:
 
 
 def _choose(
-    room: Sequence[dict[str, np.ndarray]], splits: Sequence[ByDepth], sizes: Sizes, depths: tuple[int, int]
+    room: Sequence[dict[str, np.ndarray]], splits: Sequence[ByDepth], sizes: Sizes | TrainDev, depths: tuple[int, int]
 ) -> Plan:
     """Choose consecutive depths and the size that they allow; prefers more depths to more sentences."""
     best, best_value = None, 0
@@ -66,12 +81,12 @@ def _choose(
                 continue
             shared = [int(np.min([split[label] for label in labels], axis=0).sum()) for split in room]
             share = min(1 / len(labels), *(n / size for n, size in zip(shared, sizes, strict=True)))
-            counts = Sizes(*(int(size * share + 1e-9) for size in sizes))
+            counts = at_share(sizes, share)
             value = counts.train * len(labels) ** 3
             if counts.train >= enough(len(labels), sizes) and all(counts) and value > best_value:
                 best, best_value = Plan(sorted(labels), counts), value
     if best is None:
-        raise too_small("TreeDepth", [_flat(split) for split in splits], FEWEST)
+        raise too_small("TreeDepth", [_flat(split) for split in splits], sizes, FEWEST)
     return best
 
 

@@ -56,7 +56,7 @@ def odd_man_out(pool: Pool, sizes: Sizes) -> TaskDraft:
                 changes[change.sentence] = change
                 sources[change.sentence] = s.sentence
                 classes["C"].append(change.sentence)
-    draft = balanced("SOMO", splits, sizes)
+    draft = balanced("SOMO", splits, sizes)._replace(sources=sources)
     draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
     _measure(draft, changes)
     return draft

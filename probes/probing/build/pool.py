@@ -32,6 +32,19 @@ class Sizes(NamedTuple):
     test: int
 
 
+class WholeTest(Sizes):
+    """The same for a test split that is taken whole, in the balance that it has; `test`: its number of sentences."""
+
+    __slots__ = ()
+
+
+class TrainDev(NamedTuple):
+    """Sentences wanted in the splits that are balanced, where the test split is taken whole."""
+
+    train: int
+    dev: int
+
+
 class Pool(NamedTuple):
     """Analysed sentences: train, dev and test, each in order of preference; and counts over all text read."""
 

@@ -9,13 +9,14 @@ import numpy as np
 
 from common.errors import InputError
 from probes.classification import Classification
-from probes.probing.build.pool import Sizes
+from probes.probing.build.pool import Sizes, TrainDev, WholeTest
 from probes.task import single
 
 FEWEST = 30  # minimum training sentences per class; with fewer the task is not built
 SHARE = 0.5  # a class that fills less of its share is left out, so that it does not shrink all others
 
 Item = TypeVar("Item")
+Held = TypeVar("Held")
 Classes = Mapping[str, Sequence[Item]]  # label to sentences, in order of preference
 
 
@@ -26,16 +27,17 @@ class TaskDraft(NamedTuple):
     controls: dict[str, float]
     notes: list[str]
     samples: dict[str, np.ndarray]  # measurements of each sentence, for pictures
+    sources: Mapping[str, str] = {}  # changed sentences, and what they were
 
 
 class Plan(NamedTuple):
     """The classes that a task keeps, and the number of sentences per split."""
 
     labels: list[str]
-    counts: Sizes
+    counts: Sizes | TrainDev
 
 
-def plan(name: str, splits: Sequence[Classes], sizes: Sizes, fewest: int = FEWEST) -> Plan:
+def plan(name: str, splits: Sequence[Classes], sizes: Sizes | TrainDev, fewest: int = FEWEST) -> Plan:
     """Equal classes. Classes with too few sentences are left out, while two remain; then all splits shrink equally.
 
     Raises InputError naming the task and the missing sentences.
@@ -53,23 +55,38 @@ def plan(name: str, splits: Sequence[Classes], sizes: Sizes, fewest: int = FEWES
             break
         kept.pop()
     share = min(1 / len(kept), fill[kept[-1]]) if kept else 0
-    counts = Sizes(*(int(size * share + 1e-9) for size in sizes))
+    counts = at_share(sizes, share)
     if len(kept) < 2 or counts.train < enough(len(kept), sizes, fewest) or not all(counts):
-        raise too_small(name, splits, fewest, too_large(kept, splits, sizes, fewest))
+        raise too_small(name, splits, sizes, fewest, too_large(kept, splits, sizes, fewest))
     return Plan(sorted(kept), counts)
 
 
-def enough(classes: int, sizes: Sizes, fewest: int = FEWEST) -> int:
+def deciding(splits: Sequence[Held], sizes: Sizes) -> tuple[Sequence[Held], Sizes | TrainDev]:
+    """The splits and sizes that decide on classes: not a test split that is taken whole."""
+    return (splits[:2], TrainDev(*sizes[:2])) if isinstance(sizes, WholeTest) else (splits, sizes)
+
+
+def at_share(sizes: Sizes | TrainDev, share: float) -> Sizes | TrainDev:
+    """This share of each size."""
+    return type(sizes)(*(int(size * share + 1e-9) for size in sizes))
+
+
+def cuts(counts: Sizes | TrainDev) -> list[int | None]:
+    """How many sentences of each class train, dev and test take; None for all."""
+    return [counts.train, counts.dev, counts.test if isinstance(counts, Sizes) else None]
+
+
+def enough(classes: int, sizes: Sizes | TrainDev, fewest: int = FEWEST) -> int:
     """Training sentences that a class needs: FEWEST, or less if the requested size is small."""
     return max(1, min(fewest, sizes.train // classes))
 
 
 def balanced(name: str, splits: Sequence[Classes[str]], sizes: Sizes, fewest: int = FEWEST) -> TaskDraft:
     """A task of the first sentences of each class."""
-    chosen = plan(name, splits, sizes, fewest)
+    chosen = plan(name, *deciding(splits, sizes), fewest)
     parts = [
-        {label: split[label][:count] for label in chosen.labels}
-        for split, count in zip(splits, chosen.counts, strict=True)
+        {label: split.get(label, [])[:count] for label in chosen.labels}
+        for split, count in zip(splits, cuts(chosen.counts), strict=True)
     ]
     return assemble(name, parts, sizes, left_out(splits, chosen))
 
@@ -103,27 +120,31 @@ def left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
     return [f"left out, too few sentences: {', '.join(labels[:8])}{more}"] if labels else []
 
 
-def too_large(labels: Sequence[str], splits: Sequence[Classes], sizes: Sizes, fewest: int) -> dict[str, int]:
+def too_large(labels: Sequence[str], splits: Sequence[Classes], sizes: Sizes | TrainDev, fewest: int) -> dict[str, int]:
     """The splits for which so much is asked that train would shrink too far, and how much each can have at most."""
     if len(labels) < 2:
         return {}
     share = enough(len(labels), sizes, fewest) / sizes.train
     least = [min(len(split.get(label, ())) for label in labels) for split in splits]
-    found = zip(Sizes._fields, least, sizes, strict=True)
+    found = zip(sizes._fields, least, sizes, strict=True)
     most = {part: int(held / share) for part, held, size in found if held < share * size - 1e-9}
     possible = sizes._replace(**most)
     return most if "train" not in most and all(int(size * share + 1e-9) for size in possible) else {}
 
 
 def too_small(
-    name: str, splits: Sequence[Classes], fewest: int, limiting: Mapping[str, int] | None = None
+    name: str,
+    splits: Sequence[Classes],
+    sizes: Sizes | TrainDev,
+    fewest: int,
+    limiting: Mapping[str, int] | None = None,
 ) -> InputError:
     labels = sorted({label for split in splits for label in split})
     counts = {label: [len(split.get(label, ())) for split in splits] for label in labels}
     found = ", ".join(f"{label} {'/'.join(map(str, count))}" for label, count in list(counts.items())[:6])
     wanted = f"it needs two classes of {fewest} training sentences: give more"
     if limiting:
-        sizes = " and ".join(f"{most} {part} sentences" for part, most in limiting.items())
-        wanted = f"the splits shrink equally: ask for at most {sizes}"
-    said = f"too few sentences for {name}: usable in train/dev/test: {found or 'none'}; {wanted}"
+        most = " and ".join(f"{number} {part} sentences" for part, number in limiting.items())
+        wanted = f"the splits shrink equally: ask for at most {most}"
+    said = f"too few sentences for {name}: usable in {'/'.join(sizes._fields)}: {found or 'none'}; {wanted}"
     return InputError(f"{said}, or leave {name} out of probes.tasks=[...]")

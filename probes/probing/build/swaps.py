@@ -50,7 +50,7 @@ def swapped(name: str, places: Places, pool: Pool, sizes: Sizes) -> TaskDraft:
             else:
                 classes["I"].append(changed)
                 sources[changed] = s.sentence
-    draft = balanced(name, splits, sizes)
+    draft = balanced(name, splits, sizes)._replace(sources=sources)
     draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
     return draft
 

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import SHARE, TaskDraft, balanced, enough
+from probes.probing.build.sampling import SHARE, TaskDraft, balanced, deciding, enough
 from probes.probing.build.tags import TagSet
 
 FREQUENT_TOPS = 19
@@ -46,10 +46,11 @@ def _allowed(top: str, forbidden: frozenset[str], tags: TagSet) -> bool:
 
 def _frequent(pool: Pool, sizes: Sizes, forbidden: frozenset[str]) -> set[str]:
     """The most frequent sequences with enough sentences."""
-    counts = [Counter(s.top for s in split if _allowed(s.top, forbidden, pool.tags)) for split in pool.splits]
+    used, wanted = deciding(pool.splits, sizes)
+    counts = [Counter(s.top for s in split if _allowed(s.top, forbidden, pool.tags)) for split in used]
     together = sum(counts, Counter[str]())
-    reach = min(1.0, together.total() / sum(sizes) / 2)  # a small corpus cannot fill the requested size
-    least = [SHARE * reach * size / (FREQUENT_TOPS + 1) for size in sizes]
-    least[0] = max(least[0], enough(FREQUENT_TOPS + 1, sizes))
+    reach = min(1.0, together.total() / sum(wanted) / 2)  # a small corpus cannot fill the requested size
+    least = [SHARE * reach * size / (FREQUENT_TOPS + 1) for size in wanted]
+    least[0] = max(least[0], enough(FREQUENT_TOPS + 1, wanted))
     able = [top for top in together if all(have[top] >= n for have, n in zip(counts, least, strict=True))]
     return set(sorted(able, key=lambda top: (-together[top], top))[:FREQUENT_TOPS])

@@ -7,8 +7,8 @@ from functools import partial
 from common.errors import InputError
 from probes.probing.build.all_tasks import NO_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks
 from probes.probing.build.analysis import Analysis
-from probes.probing.build.dependencies import MARK, OPEN_CLASS
-from probes.probing.build.pool import Pool, Sizes, gather
+from probes.probing.build.dependencies import MARK, OPEN_CLASS, TEST
+from probes.probing.build.pool import Pool, Sizes, WholeTest, gather
 from probes.probing.build.sampling import TaskDraft
 from probes.probing.build.syntax import top_constituents
 from probes.probing.build.tags import TagSet
@@ -71,10 +71,17 @@ def build_universal(
     names: Sequence[str] = tuple(UD_TASKS),
     seed: int = 0,
     own: Mapping[str, TaskBuilder] = NO_TASKS,
+    whole_test: bool = False,
 ) -> BuiltTasks:
-    """Build the named tasks from analysed sentences. Those that cannot be built are listed in `lacking`."""
+    """Build the named tasks from analysed sentences. Those that cannot be built are listed in `lacking`.
+
+    `whole_test`: the test split is all of its sentences that a task can use, in any balance; `sizes.test` is
+    not used.
+    """
     builders = UD_TASKS | dict(own)
     pool = in_its_language(gather(analyses, sizes, seed, UNIVERSAL))
+    if whole_test:
+        sizes = WholeTest(sizes.train, sizes.dev, len(pool.splits[TEST]))
     return draw_tasks(pool, builders, sizes, names, partly=True)
 
 

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from common.errors import InputError
 from common.processes import parallel_map
 from datamodules.trees import conllu
-from datamodules.trees.conllu import DependencyTree, Dependent, conllu_files, parse_portion, portions, read_conllu
+from datamodules.trees.conllu import (
+    DependencyTree,
+    Dependent,
+    conllu_files,
+    parse_portion,
+    portions,
+    read_conllu,
+    rows_of,
+)
 from tests.fuzzing import corrupted
 
 FRENCH = """\
@@ -66,6 +74,13 @@ def test_features_may_be_missing_and_relations_have_subtypes(tmp_path: Path) -> 
 def test_line_ends_marks_and_blank_lines_do_not_matter(tmp_path: Path, text: str) -> None:
     expected = DependencyTree(["Oui"], [Dependent("Oui", "INTJ", "", -1, "root", 0)])
     assert list(read_conllu(written(tmp_path, text))) == [expected]
+
+
+def test_a_sentence_has_the_name_of_its_comment(tmp_path: Path) -> None:
+    text = f"# newdoc id = d\n# sent_id = s-1\n# text = a\n{SHORT}{SHORT}# sent_id = s-2\n{SHORT}"
+    found = list(read_conllu(written(tmp_path, text)))
+    assert [tree.id for tree in found] == ["s-1", "", "s-2"]
+    assert list(read_conllu(written(tmp_path, "".join(map(rows_of, found))))) == found
 
 
 @given(st.lists(st.sampled_from([FRENCH, SHORT]), min_size=1, max_size=12), st.integers(1, 400))

@@ -39,6 +39,7 @@ def test_heads_are_counted_within_the_sentence(tmp_path: Path) -> None:
             Dependent("bark", "VERB", "Tense=Pres", -1, "root", 1),
             Dependent(".", "PUNCT", "", 1, "punct", 2),
         ],
+        id=bark.id,
     )
 
 

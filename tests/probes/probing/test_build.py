@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from common.errors import InputError
+from datamodules.trees.conllu import read_conllu
 from datamodules.trees.penn import numbered
 from probes.probing.build.__main__ import build, command, parse
 from probes.probing.build.all_tasks import TASKS, build_tasks, supported_tasks
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import GERMAN
-from probes.probing.published_files import FILES, read_senteval, read_task
+from probes.probing.published_files import FILES, read_senteval, read_task, read_test_ids
 from tests.probes.probing.test_plain import lines
 from tests.probes.probing.tiny_treebank import tiny_treebank
 from tests.probes.probing.tiny_trees import tiny_trees
@@ -85,6 +86,7 @@ WRONG = {
     "not a number": (["trees=.", "out=x", "train=many"], "train=many"),
     "unknown tag set": (["trees=.", "out=x", "tags=german"], r"tags=german.*english/penn, german/tiger"),
     "missing file": (["trees=nowhere.mrg", "out=x"], r"nowhere\.mrg"),
+    "a whole test split of none": (["ud=.", "out=x", "whole_test=true"], "the sentences of ud_test=PATH; give it too"),
     "test of trees": (["trees=.", "out=x", "ud_test=."], r"ud_test=: the test split of ud="),
 }
 
@@ -107,6 +109,31 @@ def test_tags_decide_the_meaning_of_labels_and_the_available_tasks(
     assert settings.names == supported_tasks(GERMAN)
     assert command([f"trees={trees}", f"out={tmp_path}", "tags=german/tiger", "tasks=SubjNum"]) == 2
     assert "error: the labels of german/tiger do not support SubjNum" in capsys.readouterr().err
+
+
+def named(text: str) -> str:
+    """A treebank with a sent_id for each sentence."""
+    return "".join(f"# sent_id = s{at}\n{one}\n\n" for at, one in enumerate(text.strip().split("\n\n")))
+
+
+def test_a_test_split_that_is_taken_whole_keeps_the_names_of_its_sentences(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.conllu").write_text(tiny_treebank(600))
+    test = tmp_path / "test.conllu"
+    test.write_text(named(tiny_treebank(150, seed=1)))
+    arguments = [f"ud={tmp_path / 'train.conllu'}", f"ud_test={test}", "whole_test=true", "train=80", "dev=20"]
+    assert command([*arguments, f"out={tmp_path / 'out'}", "tasks=SentLen,BShift"]) == 0
+    texts = {tree.id: " ".join(tree.tokens) for tree in read_conllu(test)}
+    for name, change in {"SentLen": str, "BShift": lambda text: " ".join(sorted(text.split()))}.items():
+        path = tmp_path / "out" / FILES[name]
+        found = read_task(name, path).test
+        assert len(found.sentences) > 75
+        for sent_id, sentence in zip(read_test_ids(path), found.sentences, strict=True):
+            assert change(texts[sent_id]) == change(sentence)
+    test.write_text(tiny_treebank(150, seed=1))
+    assert command([*arguments, f"out={tmp_path / 'out'}", "tasks=SentLen"]) == 2
+    assert "a sentence has no # sent_id" in capsys.readouterr().err
 
 
 def test_dependency_trees_and_text_are_built_by_the_same_command(tmp_path: Path) -> None:

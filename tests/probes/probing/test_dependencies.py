@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ from probes.probing.build.dependencies import (
     portions_of,
 )
 from probes.probing.build.pool import Pool, Sizes, gather, homes_in_splits
+from probes.probing.build.surface import BINS
+from probes.probing.build.syntax import OTHER
 from probes.probing.build.universal import MARKED, UD_TASKS, UNIVERSAL, build_universal, in_its_language
 from tests.probes.probing.tiny_treebank import conllu, tiny_treebank
 
@@ -301,6 +304,26 @@ def test_another_treebank_can_be_the_test_split(tmp_path: Path, names: list[str]
         s.sentence for s in parallel
     }
     assert built.split_overlap() == 0
+
+
+@pytest.mark.parametrize("name", ["SentLen", "TreeDepth", "TopDeps", "SubjNum"])
+def test_a_whole_test_split_is_all_that_has_a_class_and_changes_nothing_else(
+    analyses: list[Analysis], name: str
+) -> None:
+    divided = [replace(s, split=min(2, at % 4)) for at, s in enumerate(analyses)]
+    some, whole = (task(build_universal(divided, SIZES, [name], whole_test=w), name) for w in (False, True))
+    assert set(some.classes) <= set(whole.classes)
+    classes = {
+        "SentLen": lambda s: str(sum(s.length > longest for longest in BINS)),
+        "TreeDepth": lambda s: str(s.depth),
+        "TopDeps": lambda s: s.top,
+        "SubjNum": lambda s: s.subject.label if s.subject else "",
+    }[name]
+    labels = {s.sentence: classes(s) for s in divided if s.split == 2}
+    for sentence, gold in zip(whole.test.sentences, whole.test.gold, strict=True):
+        assert whole.classes[gold] in (labels[sentence], OTHER)
+    if name in ("SentLen", "TreeDepth"):
+        assert len(whole.test.sentences) == sum(label in whole.classes for label in labels.values())
 
 
 def test_the_cores_that_read_a_treebank_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ FRENCH = task("Tense", {"Imp": (30, 8, 8), "Pres": (30, 8, 8)})
 
 
 def test_classes_are_those_that_all_have_and_sizes_those_of_the_smallest() -> None:
-    made = equal("Tense", {"en": ENGLISH, "tr": TURKISH})
+    made, _ = equal("Tense", {"en": ENGLISH, "tr": TURKISH}, {"en": [], "tr": []})
     for one in made.values():
         assert list(one.classes) == ["Past", "Pres"]
         assert [np.bincount(part.gold).tolist() for part in one.parts] == [[30, 30], [7, 7], [8, 8]]
@@ -45,6 +45,45 @@ def test_target_words_are_those_of_each_language() -> None:
     assert common_classes("WC", {"en": one, "tr": two}) == {"en": ["cat", "dog"], "tr": ["x", "y"]}
 
 
+COUNT = 60  # test sentences of each class in Italian and Finnish
+ITALIAN, FINNISH = (task(name, dict.fromkeys(["Past", "Pres"], (30, 5, COUNT))) for name in ("Tense", "Tense"))
+
+
+def test_parallel_test_sentences_are_those_that_all_have_in_one_order() -> None:
+    names = [f"n{at:03}" for at in range(2 * COUNT)]
+    ids = {"it": names, "fi": [*names[:40:-1], *["other"] * 41]}
+    made, shared = equal("Tense", {"it": ITALIAN, "fi": FINNISH}, ids)
+    assert shared == names[41:]
+    for language, old in {"it": ITALIAN, "fi": FINNISH}.items():
+        at = [ids[language].index(name) for name in shared]
+        assert made[language].test.sentences == [old.test.sentences[place] for place in at]
+        assert made[language].test.gold.tolist() == old.test.gold[at].tolist()
+        assert [np.bincount(part.gold).tolist() for part in made[language].parts[:2]] == [[30, 30], [5, 5]]
+
+
+def test_a_parallel_sentence_without_a_common_class_is_not_among_the_tests() -> None:
+    names = [f"n{at:03}" for at in range(3 * COUNT)]
+    three = task("Tense", dict.fromkeys(["Imp", "Past", "Pres"], (30, 5, COUNT)))
+    made, shared = equal("Tense", {"es": three, "fi": FINNISH}, {"es": names, "fi": names[30:150]})
+    assert shared == names[60:150]
+    assert np.bincount(made["es"].test.gold).tolist() == [60, 30]
+
+
+NAMES = [f"n{at:03}" for at in range(2 * COUNT)]
+FEW = {
+    "few in all": ("Tense", [*NAMES[:30], *[f"m{at}" for at in range(90)]], "30 test sentences are in all of it, fi"),
+    "one class": ("Tense", [*NAMES[:COUNT], *[""] * COUNT], "the 60 test sentences .* one class in it"),
+    "no names": ("Tense", [], "the test sentences of fi have no sent_id, those of it have"),
+    "words": ("WC", NAMES, "words of each language"),
+}
+
+
+@pytest.mark.parametrize(("name", "ids", "said"), FEW.values(), ids=FEW.keys())
+def test_parallel_tests_that_cannot_be_made_say_why(name: str, ids: list[str], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        equal(name, {"it": ITALIAN, "fi": FINNISH}, {"it": NAMES, "fi": ids})
+
+
 def test_the_command_writes_what_several_folders_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = (FEWEST - 1, 5, 5)
     for language, found in {"en": [ENGLISH], "fr": [FRENCH], "tr": [TURKISH]}.items():
@@ -54,7 +93,7 @@ def test_the_command_writes_what_several_folders_have(tmp_path: Path, capsys: py
     folders = [str(tmp_path / language) for language in ("en", "fr", "tr")]
     assert command([*folders, f"out={tmp_path / 'equal'}"]) == 0
     said = capsys.readouterr()
-    assert "| Tense | 2 | 60 | 14 | 16 | en, tr |" in said.out
+    assert "| Tense | 2 | 60 | 14 | 16 | 50.0 | en, tr |" in said.out
     assert "Mood: left out, a class has 19/5/5 sentences; it needs 20 to train" in said.err
     assert "Case: left out, only fr has it" in said.err
     assert sorted(path.relative_to(tmp_path / "equal").as_posix() for path in tmp_path.glob("equal/*/*")) == [

@@ -1,0 +1,51 @@
+"""Test sentences that are the same in several languages: those of a parallel treebank, by their sent_id."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from common.errors import InputError
+from probes.classification import Classification
+from probes.task import single
+
+FEWEST = 40  # test sentences that all languages have
+Tasks = Mapping[str, Classification]  # one task, by language
+
+
+def same_tests(
+    made: Tasks, tasks: Tasks, ids: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, Classification], list[str]]:
+    """The tasks of `made` with the test sentences of `tasks` that are in all of them, in one order; and their names.
+
+    `ids`: the names of the test sentences of `tasks`. A sentence counts if it has one of the classes of `made`, which
+    may differ between languages. Raises InputError where too few are left.
+    """
+    places: dict[str, dict[str, int]] = {}
+    for language, task in made.items():
+        old = tasks[language]
+        labels = [old.classes[gold] for gold in old.test.gold]
+        named = enumerate(zip(ids[language], labels, strict=True))
+        places[language] = {name: at for at, (name, label) in named if name and label in task.classes}
+    shared = sorted(set.intersection(*map(set, places.values())))
+    if len(shared) < FEWEST:
+        raise InputError(f"{len(shared)} test sentences are in all of {', '.join(made)}; it needs {FEWEST}")
+    found = {}
+    for language, task in made.items():
+        old, at = tasks[language], [places[language][name] for name in shared]
+        gold = np.array([task.classes.index(old.classes[old.test.gold[place]]) for place in at], dtype=np.int64)
+        if len(np.unique(gold)) < 2:
+            raise InputError(f"the {len(shared)} test sentences that are in all languages have one class in {language}")
+        found[language] = replace(task, test=single([old.test.sentences[place] for place in at], gold))
+    return found, shared
+
+
+def majority(tasks: Tasks) -> str:
+    """The share of the commonest class among the test sentences, in percent; of each language where they differ."""
+    shares = {
+        language: f"{100 * np.bincount(task.test.gold).max() / task.test.gold.size:.1f}"
+        for language, task in tasks.items()
+    }
+    if len(set(shares.values())) == 1:
+        return next(iter(shares.values()))
+    return ", ".join(f"{language} {share}" for language, share in shares.items())
