@@ -7,10 +7,10 @@ import numpy as np
 
 from common.errors import InputError
 from probes.classification import Classification
+from probes.probing.equal import Tasks
 from probes.task import single
 
 FEWEST = 40  # test sentences that all languages have
-Tasks = Mapping[str, Classification]  # one task, by language
 
 
 def same_tests(

@@ -1,0 +1,200 @@
+"""Discourse trees in each format: .dis, .rs3 and JSON lines."""
+
+import gzip
+import json
+import tracemalloc
+from html import escape
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from common.errors import InputError
+from probes.discoeval.build.rs3 import read_rs3
+from probes.discoeval.build.trees import read_json_tree, read_trees
+from probes.discoeval.items import SPLITS
+from tests.fuzzing import corrupted, refusal
+
+DIS = """( Root (span 1 3)
+  ( Nucleus (span 1 2) (rel2par span)
+    ( Nucleus (leaf 1) (rel2par List) (text _!The index rose ( again )!_) )
+    ( Nucleus (leaf 2) (rel2par List) (text _!and was up,!_) )
+  )
+  ( Satellite (leaf 3) (rel2par attribution-e) (text _!according to Eurostat.<P>!_) )
+)
+"""
+RS3 = """<rst>
+ <header><relations><rel name="List" type="multinuc" /><rel name="attribution" type="rst" /></relations></header>
+ <body>
+  <segment id="1" parent="10" relname="List">The index rose ( again )</segment>
+  <segment id="2" parent="10" relname="List">and was up,</segment>
+  <segment id="3" parent="11" relname="attribution">according to Eurostat.</segment>
+  <group id="10" type="multinuc" parent="11" relname="span" />
+  <group id="11" type="span" />
+ </body>
+</rst>
+"""
+JSON = {
+    "edus": ["The index rose ( again )", "and was up ,", "according to Eurostat ."],
+    "tree": ["NS", "attribution-negative", ["NN", "list", 1, 2], 3],
+}
+SAME = {".dis": DIS, ".rs3": RS3, ".rst.jsonl": json.dumps(JSON) + "\n"}
+
+
+def tree_folders(folder: Path, ending: str) -> Path:
+    for split in SPLITS:
+        (folder / split).mkdir(parents=True)
+        for i in range(10):
+            (folder / split / f"d{i}{ending}").write_text(SAME[ending])
+    return folder
+
+
+@pytest.mark.parametrize("ending", SAME)
+def test_trees_of_each_format_give_the_same_nodes(ending: str, tmp_path: Path) -> None:
+    nodes = read_trees([tree_folders(tmp_path / "trees", ending)])
+    assert {split: len(found) for split, found in nodes.items()} == {"train": 20, "dev": 20, "test": 20}
+    first, second, third = JSON["edus"]
+    assert nodes["test"][:2] == [
+        ("NS-Attribution", [first, second], [third]),
+        ("NN-Joint", [first], [second]),
+    ]
+
+
+def test_more_than_two_nuclei_branch_to_the_right(tmp_path: Path) -> None:
+    children = "".join(f"(Nucleus (leaf {i}) (rel2par Sequence) (text _!e{i}!_))" for i in range(1, 5))
+    for split in ("TRAINING", "TEST"):
+        (tmp_path / split).mkdir()
+        for i in range(20):
+            (tmp_path / split / f"d{i:02}.dis").write_text(f"(Root (span 1 4) {children})")
+    nodes = read_trees([tmp_path])
+    assert {split: len(found) for split, found in nodes.items()} == {"train": 54, "dev": 6, "test": 60}
+    assert nodes["test"][:3] == [
+        ("NN-Temporal", ["e1"], ["e2", "e3", "e4"]),
+        ("NN-Temporal", ["e2"], ["e3", "e4"]),
+        ("NN-Temporal", ["e3"], ["e4"]),
+    ]
+
+
+BROKEN_TREES = [
+    (".dis", "( Satellite", "( Satelite", ":7: a node must have a text or two subtrees"),
+    (".dis", ")\n)", ")", r"expected \), found the end"),
+    (".rs3", 'parent="11" relname="att', 'parent="12" relname="att', "segment 3 has the parent '12', which is not"),
+    (".rs3", "</rst>", "", "not valid XML"),
+    (".rs3", "<rst>", "<!DOCTYPE x><rst>", "a document type"),
+    (".rs3", 'id="11" type="span"', 'id="11" type="span" parent="10"', "below themselves"),
+    (".rst.jsonl", '"NS"', '"SS"', r":1: .*neither an EDU's number nor"),
+    (".rst.jsonl", "2]", "9]", ":1: '9' is neither"),
+    (".rst.jsonl", ", 3]", ", 2]", ":1: the leaves of the tree"),
+    (".rst.jsonl", '"edus": [', '"edus": [3, ', ":1: no list of edus"),
+]
+
+
+@pytest.mark.parametrize(("ending", "old", "new", "said"), BROKEN_TREES)
+def test_a_broken_tree_is_refused_in_one_line(ending: str, old: str, new: str, said: str, tmp_path: Path) -> None:
+    folder = tree_folders(tmp_path / "trees", ending)
+    path = folder / "train" / f"d0{ending}"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(InputError, match=said) as refused:
+        read_trees([folder])
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("ending", SAME)
+def test_any_tree_is_read_or_refused_in_one_line(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"train{ending}"
+
+    @settings(max_examples=80)
+    @given(corrupted(SAME[ending].encode()))
+    def check(content: bytes) -> None:
+        path.write_bytes(content)
+        refusal(lambda: read_trees([path]), path)
+
+    check()
+
+
+def test_a_tree_that_is_too_deep_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "train.dis"
+    path.write_text("( Root ( Nucleus " * 5000)
+    with pytest.raises(InputError, match=r"train\.dis"):
+        read_trees([path])
+
+
+COUNT = 5_000
+REST = "".join(f'<segment id="{i}" parent="1" relname="e">x</segment>' for i in range(2, COUNT))
+WIDE = {
+    ".rs3": f'<rst><body><segment id="1">x</segment>{REST}</body></rst>',
+    ".dis": "(Root (span 1 2) " + "(Nucleus (leaf 1) (rel2par List) (text _!x!_)) " * COUNT + ")",
+}
+
+
+@pytest.mark.parametrize("ending", WIDE)
+def test_a_tree_that_is_too_wide_is_refused_in_little_memory(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"train{ending}"
+    path.write_text(WIDE[ending])
+    tracemalloc.start()
+    with pytest.raises(InputError, match=rf"train\{ending}: a tree that is too deep or too wide"):
+        read_trees([path])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 64 << 20
+
+
+@pytest.mark.parametrize("ending", SAME)
+def test_a_document_may_have_only_so_many_edus_in_its_nodes(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tree_folders(tmp_path / "trees", ending)
+    monkeypatch.setattr("probes.discoeval.build.subtrees.MOST_EDUS", 5)
+    assert read_trees([folder])
+    monkeypatch.setattr("probes.discoeval.build.subtrees.MOST_EDUS", 4)
+    with pytest.raises(InputError, match="too deep or too wide"):
+        read_trees([folder])
+
+
+def test_documents_together_may_have_only_what_the_reader_of_their_nodes_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tree_folders(tmp_path / "trees", ".dis")
+    monkeypatch.setattr("probes.discoeval.rst_files.MOST_EDUS", 50)
+    assert read_trees([folder])
+    monkeypatch.setattr("probes.discoeval.rst_files.MOST_EDUS", 49)
+    with pytest.raises(InputError, match=r"d9\.dis: more than 49 EDUs"):
+        read_trees([folder])
+
+
+def test_many_texts_without_an_end_are_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "train.dis"
+    path.write_text("( Root ( text " + "_! " * 300_000 + ") )")
+    with pytest.raises(InputError, match=r"train\.dis:1: expected \), found the end"):
+        read_trees([path])
+
+
+DATA = Path(__file__).parents[3].parent / "shared" / "data"
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the folder with real data is not there")
+def test_gums_source_trees_as_rs3_give_the_binary_trees_of_its_authors(tmp_path: Path) -> None:
+    several = ("joint-list", "same-unit", "joint-sequence", "joint-other", "joint-disjunction", "adversative-contrast")
+    names = "".join(f'<rel name="{name}" type="multinuc" />' for name in (*several, "restatement-repetition"))
+    for i, line in enumerate(gzip.decompress((DATA / "gum/dev.rst.jsonl.gz").read_bytes()).decode().splitlines()[:10]):
+        record = json.loads(line)
+        nodes = [
+            f'<segment id="{id}" {_hangs(parent, relation)}>{escape(edu)}</segment>'
+            for (id, parent, relation), edu in zip(record["rs4_segments"], record["edus"], strict=True)
+        ]
+        nodes += [
+            f'<group id="{id}" type="{k}" {_hangs(p, relation)} />' for id, k, p, relation in record["rs4_groups"]
+        ]
+        header = f"<header><relations>{names}</relations></header>"
+        (tmp_path / f"d{i}.rs3").write_text(f"<rst>{header}<body>{' '.join(nodes)}</body></rst>")
+        ours = read_rs3(tmp_path / f"d{i}.rs3")
+        theirs = read_json_tree("d", record)
+        assert [(n.label, len(n.left), len(n.right)) for n in ours] == [
+            (n.label, len(n.left), len(n.right)) for n in theirs
+        ]
+
+
+def _hangs(parent: int, relation: str) -> str:
+    return f'parent="{parent}" relname="{relation}"' if parent else ""
