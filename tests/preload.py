@@ -8,6 +8,7 @@ import gc
 from importlib import import_module
 from pathlib import Path
 
+from hydra import compose, initialize_config_dir
 from hydra._internal.hydra import Hydra
 
 ROOT = Path(__file__).parents[1]
@@ -32,7 +33,17 @@ OURS = [
 gc.disable()
 for name in ("train", "evaluate", "report", *HEAVY, *OURS):
     import_module(name)
-import_module("common.code").imported_by(ROOT / "train.py")  # it remembers what each of our files imports
+code = import_module("common.code")
+for package in PACKAGES:
+    for path in (ROOT / package).rglob("*.py"):
+        code.imported_by(path)  # it remembers what each file imports, and its hash
+        code._hash(path, code._changed(path))
+with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):  # its parsers learn the grammar once
+    compose("train", ["encoder=bilstm_max", "probes.tasks=[SentLen,WC]", "trainer.max_epochs=2", "hydra.run.dir=a/b"])
+drawing = import_module("reports.drawing")
+figure = drawing.new_figure(2.0, 2.0)
+figure.add_subplot().set(title="fonts are found once", xlabel="0")
+drawing.as_png(figure)
 Hydra.get_mode = lambda *_, **__: None  # it composes all settings only to read hydra.mode=, which no test gives
 gc.freeze()
 gc.enable()

@@ -28,9 +28,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FEWER = [
     *("probes.tasks=[SentLen]", "probes.classifier.l2=[0.001]", "corpus.size=200", "embeddings.words=2000"),
     *("probes.train_size=60", "probes.dev_size=30", "probes.test_size=30", "coherence.items=4"),
-    *("trainer.max_epochs=1", "parts.nmt_enfr.objective.decoder_hidden=12"),
+    *("trainer.max_epochs=1", "logger=[csv]", "parts.nmt_enfr.objective.decoder_hidden=12"),
 ]
-SMALL = {text.partition("=")[0]: text for text in [*TINY, *FEWER] if text != "logger=[]"}
+SMALL = {text.partition("=")[0]: text for text in [*TINY, *FEWER]}
 CLASSIFIER = [text for key, text in SMALL.items() if key.startswith("probes.classifier.")]
 OF_TASKS = [*CLASSIFIER, *(SMALL[key] for key in SMALL if key == "corpus.size" or key.endswith("_size"))]
 MERE_SIZES = {"corpus.size", "coherence.items", "probes.train_size"}  # small even if a command gives them
@@ -135,7 +135,8 @@ def smaller(command: Command, configs: Path) -> Command:
     given = {text.partition("=")[0] for text in command.arguments}
     if command.name not in ("train.py", "evaluate.py") or {"--help", "resume"} & given:
         return command
-    small = CLASSIFIER  # of a page's own parts, which are small by themselves
+    quiet = [SMALL["logger"]] if command.name == "train.py" and "logger" not in given else []
+    small = [*CLASSIFIER, *quiet]  # of a page's own parts, which are small by themselves
     if not any(text.startswith("--config-dir") for text in command.arguments):
         choices = tuple(text for text in settings_of(command) if group_of(text) in HAVE_SIZES)
         config = chosen(configs, command.name, choices)
@@ -148,8 +149,7 @@ def smaller(command: Command, configs: Path) -> Command:
             and OmegaConf.select(config, key) is not None
             and (command.name == "train.py" or key.startswith(OF_EVALUATION))
         ]
-    quick = "trainer=smoke" in command.arguments and "logger" not in given  # other runs have TensorBoard's pictures
-    return command._replace(arguments=[*command.arguments, *small, *(["logger=[csv]"] if quick else [])])
+    return command._replace(arguments=[*command.arguments, *small])
 
 
 @every_page

@@ -92,6 +92,7 @@ def test_probing_never_changes_training(lab: Lab, finished_run: Path, tmp_path: 
 
 
 @pytest.mark.usefixtures("finished_run")  # which has filled the cache of `lab`
+@pytest.mark.usefixtures("finished_run")  # its cache has all but the scores
 def test_an_untrained_encoder_that_a_run_has_scored_is_not_scored_again(lab: Lab, tmp_path: Path) -> None:
     def scored(name: str, cache: Path, *more: str) -> list[ProbeRow]:
         for kind in ("fasttext", "pairs", "probing", "vectors"):

@@ -26,8 +26,10 @@ SMALL = [
     "probes.train_size=60",
     "probes.dev_size=40",
     "probes.test_size=40",
+    "probes.classifier.widths=[0]",
     "trainer.max_epochs=2",
     "trainer.enable_progress_bar=false",
+    "logger=[]",
 ]
 OBJECTIVES = {
     "skipthought": ["objective=skipthought", "objective.decoder_embedding=8", "objective.decoder_hidden=12"],
@@ -52,7 +54,7 @@ class Trained:
 @pytest.fixture(scope="module", params=OBJECTIVES)
 def trained(request: pytest.FixtureRequest, lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Trained:
     made = Trained(lab, request.param, tmp_path_factory.mktemp(request.param))
-    made.train("whole")
+    made.train("whole", "logger=[tensorboard]")
     return made
 
 
