@@ -33,7 +33,7 @@ class Dense(NamedTuple):
 @pytest.fixture(scope="module")
 def dense(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Dense:
     run = tmp_path_factory.mktemp("runs") / "dense"
-    more = ["checkpoints.keep=every", "checkpoints.steps=[1,4]", "probes.steps=[1,4]", "checkpoints.every_n_steps=5"]
+    more = ["checkpoints.keep=every", "checkpoints.steps=[1,4]", "probes.steps=[1,4]", "checkpoints.every_n_steps=4"]
     done = lab.finish(*lab.settings(run, *more))
     assert done.returncode == 0, done.stderr
     return Dense(run, done.stdout)
@@ -152,8 +152,8 @@ def test_epochs_that_cannot_be_scored_are_refused(
     ("setting", "said"),
     [
         ("checkpoints.every_n_epochs=2", "give checkpoints.keep=every with it"),
-        ("checkpoints.steps=[1,999]", "checkpoints.steps: the run has 26 steps, so it never reaches step 999"),
-        ("probes.steps=[27]", "probes.steps: the run has 26 steps"),
+        ("checkpoints.steps=[1,999]", "checkpoints.steps: the run has 10 steps, so it never reaches step 999"),
+        ("probes.steps=[11]", "probes.steps: the run has 10 steps"),
         ("init=/nowhere", "no such run folder"),
     ],
 )
