@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from common.errors import printable, shortened
 from common.made_with import KEYS
@@ -41,6 +42,7 @@ OBJECTIVES = {
     "discourse": "Discourse",  # all losses; a combination of some is named after them
 }
 # settings in which the runs of one model may differ: where they were computed, and what was displayed
+UNSET = "none"  # an empty list or null, in titles
 INCIDENTAL = {
     *("labels.encoder", "labels.objective", "labels.colour"),
     *("seed", "resume", "cache", "init"),
@@ -178,8 +180,12 @@ def _seeds(run: Run) -> tuple[str, str]:
 
 
 def _essence(run: Run) -> dict[str, str]:
-    kept = {key: str(value) for key, value in run.settings.items() if key.removeprefix("run.") not in INCIDENTAL}
+    kept = {key: _text(value) for key, value in run.settings.items() if key.removeprefix("run.") not in INCIDENTAL}
     return dict(sorted(kept.items()))
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) or UNSET if isinstance(value, list) else UNSET if value is None else str(value)
 
 
 def _shared(group: Sequence[Run]) -> dict[str, str]:
@@ -195,6 +201,8 @@ def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
     shown: dict[str, str] = {}  # value -> key: of two keys with one value, the first
     for key in [key for key in keys if not key.endswith("_target_")]:
         shown.setdefault(shortest_tails([mine[key], *(other[key] for other in all_of if key in other)])[0], key)
+    if len(shown) > 1:
+        shown.pop(UNSET, None)  # the others say more
     said = ", ".join(shortened(printable(f"{key}={value}"), NAME) for value, key in list(shown.items())[:3])
     return f"({said})" if shown else ""
 

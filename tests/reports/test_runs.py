@@ -179,6 +179,15 @@ def test_models_of_one_name_say_in_what_they_differ(tmp_path: Path) -> None:
     assert [model.name for model in found] == ["NMT En-Fr (encoder.dim=512)", "NMT En-Fr (encoder.dim=1024)"]
 
 
+def test_names_of_models_have_no_brackets_and_leave_out_what_is_not_set(tmp_path: Path) -> None:
+    corpora = ["{root: data/ewt, more: []}", "{root: data/sequoia, more: [data/captions/train.gz]}"]
+    for at, corpus in enumerate(corpora):
+        with (run_of(tmp_path / str(at)) / "config.yaml").open("a") as file:
+            file.write(f"corpus: {corpus}\n")
+    found = [model.name for model in models(tmp_path / "0", tmp_path / "1")]
+    assert found == ["NMT En-Fr (corpus.root=ewt)", "NMT En-Fr (corpus.more=train.gz, corpus.root=sequoia)"]
+
+
 def test_a_run_without_names_takes_them_from_its_folder(tmp_path: Path) -> None:
     folder = tmp_path / "nli" / "mine" / "now"
     folder.mkdir(parents=True)
