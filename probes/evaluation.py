@@ -52,7 +52,7 @@ class Evaluation:
         """The vectors of all sentences of the tasks, made when first needed."""
         if self._vectors is None:
             assert self.model.encode is not None
-            self._vectors = Vectors(vectors_of(self.model.encode, self.sentences), self.sentences)
+            self._vectors = Vectors(vectors_of(self.model.encode, self.sentences, self.model.encoder), self.sentences)
         return self._vectors
 
     @property

@@ -158,19 +158,22 @@ def rows_at_once(width: int, most: int) -> int:
     return max(1, min(most, PORTION // (4 * width)))
 
 
-def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str]) -> np.ndarray:
-    """Vectors (N, D) float32 of sentences, from an array, a tensor or lists. Raises InputError for anything else."""
-    vectors = _as_floats(encode(sentences))
+def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: str = "the model") -> np.ndarray:
+    """Vectors (N, D) float32 of sentences, from an array, a tensor or lists.
+
+    Raises InputError that names the `model` for anything else.
+    """
+    vectors = _as_floats(encode(sentences), model)
     if vectors.ndim != 2 or len(vectors) != len(sentences):
         wanted = f"({len(sentences)}, D)"
-        raise InputError(f"the model gave an array {vectors.shape} for {len(sentences)} sentences, not {wanted}")
+        raise InputError(f"{model} gave an array {vectors.shape} for {len(sentences)} sentences, not {wanted}")
     if not np.isfinite(vectors).all():
         bad = int((~np.isfinite(vectors).all(1)).argmax())
-        raise InputError(f"the model's vector of {sentences[bad]!r} is not finite in float32; it cannot be probed")
+        raise InputError(f"{model}: the vector of {sentences[bad]!r} is not finite in float32; it cannot be probed")
     return vectors
 
 
-def _as_floats(given: Any) -> np.ndarray:
+def _as_floats(given: Any, model: str) -> np.ndarray:
     """Numbers of any type and on any device as float32; what is too large for that becomes infinite."""
     try:
         if isinstance(given, torch.Tensor):
@@ -178,4 +181,4 @@ def _as_floats(given: Any) -> np.ndarray:
         with np.errstate(over="ignore"):
             return np.asarray(given, dtype=np.float32)
     except (RuntimeError, TypeError, ValueError) as error:  # RuntimeError: a list of tensors that require gradients
-        raise InputError(f"the model gave no matrix of numbers but {type(given).__name__}: {error}") from None
+        raise InputError(f"{model} gave no matrix of numbers but {type(given).__name__}: {error}") from None

@@ -81,5 +81,5 @@ def test_a_model_may_give_its_numbers_in_any_form(given: Any) -> None:
     ids=["ragged", "a list of tensors that require gradients", "nothing", "too large", "a tensor, too large"],
 )
 def test_a_model_that_gives_no_vectors_is_refused_in_one_line(given: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        vectors_of(lambda _: given, ["a", "b"])
+    with pytest.raises(InputError, match=f"my_module:encode.*{said}"):
+        vectors_of(lambda _: given, ["a", "b"], "my_module:encode")
