@@ -41,8 +41,8 @@ OBJECTIVES = {
     "ngram": "N-gram",
     "discourse": "Discourse",  # all losses; a combination of some is named after them
 }
-# settings in which the runs of one model may differ: where they were computed, and what was displayed
 UNSET = "none"  # an empty list or null, in titles
+# settings in which the runs of one model may differ: where they were computed, and what was displayed
 INCIDENTAL = {
     *("labels.encoder", "labels.objective", "labels.colour"),
     *("seed", "resume", "cache", "init"),

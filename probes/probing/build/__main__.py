@@ -4,7 +4,8 @@ python -m probes.probing.build trees=PATH[,PATH...] out=DIR
 """
 
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ Build probing tasks from trees, dependency trees or text, in the published forma
 Writes one file per task, report.md with every control, and controls.png. Reads the input once; memory is bounded by
 the sizes (1.1 GB at the published ones after a million short sentences), not by the corpus."""
 KINDS = ("trees", "ud", "text")
+TEST_SIZE = 10_000
 TREES = "files of Penn-style trees (.mrg, .txt, .gz, tab-separated, tree last), or folders with .mrg, .const.tsv"
 COMMAND = Command(
     "python -m probes.probing.build trees=PATH[,PATH...] | ud=PATH[,PATH...] | text=PATH[,PATH...] out=DIR",
@@ -37,7 +39,7 @@ COMMAND = Command(
         Setting("out", "the folder that gets the files", FOLDER, required=True),
         Setting("train", "training sentences of each task", WHOLE, 100_000),
         Setting("dev", "sentences to choose settings on", WHOLE, 10_000),
-        Setting("test", "sentences to score", WHOLE, 10_000),
+        Setting("test", "sentences to score", WHOLE, TEST_SIZE),
         Setting("tasks", "SentLen, WC, ... (default: all that the input allows)", NAMES),
         Setting("seed", "which sentences", WHOLE, 0),
         Setting("tags", "what the labels of trees= mean (docs/probing_tasks.md)", TEXT, ENGLISH.name),
@@ -80,6 +82,8 @@ def build_settings(given: SimpleNamespace) -> ProbingBuildSettings:
         raise InputError(f"ud_test=: the test split of ud=; leave it out with {kind}=")
     if given.whole_test and not test:
         raise InputError("whole_test=true: takes the sentences of ud_test=PATH; give it too")
+    if given.whole_test and given.test != TEST_SIZE:
+        raise InputError(f"test={given.test}: whole_test=true takes all sentences of ud_test=; leave test= out")
     tags = tag_set(given.tags)
     if kind != "trees" and tags != ENGLISH:
         raise InputError(f"tags={given.tags}: the labels of trees=; leave it out with {kind}=")
@@ -113,15 +117,23 @@ def build(settings: ProbingBuildSettings) -> list[str]:
     from probes.probing.published_files import FILES, write_task
 
     built = _built(settings)
-    if settings.whole_test and not all(name for names in built.ids.values() for name in names):
-        raise InputError(
-            "ud_test=: a sentence has no # sent_id; whole_test=true needs one to find it in other languages"
-        )
+    if settings.whole_test:
+        _refuse_unnamed(built.ids)
     for task in built.tasks:
         ids = built.ids[task.name] if settings.whole_test else ()
         write_task(task, settings.out / FILES.get(task.name, f"{task.name}.txt"), ids)
     write_report(built, settings.sizes, [path.name for path in (*settings.paths, *settings.test)], settings.out)
     return [why if f" {name}:" in why else f"{name}: {why}" for name, why in built.lacking.items()]
+
+
+def _refuse_unnamed(ids: Mapping[str, Sequence[str]]) -> None:
+    """Raises InputError unless each test sentence of a task has a name of its own."""
+    why = "by which whole_test=true finds a sentence in other languages"
+    for names in ids.values():
+        if not all(names):
+            raise InputError(f"ud_test=: a sentence has no # sent_id, {why}")
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise InputError(f"ud_test=: two sentences have the # sent_id {twice[0]!r}, {why}")
 
 
 def _built(settings: ProbingBuildSettings) -> "BuiltTasks":

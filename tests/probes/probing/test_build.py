@@ -87,6 +87,7 @@ WRONG = {
     "unknown tag set": (["trees=.", "out=x", "tags=german"], r"tags=german.*english/penn, german/tiger"),
     "missing file": (["trees=nowhere.mrg", "out=x"], r"nowhere\.mrg"),
     "a whole test split of none": (["ud=.", "out=x", "whole_test=true"], "the sentences of ud_test=PATH; give it too"),
+    "a size of a whole test split": (["ud=.", "out=x", "ud_test=.", "whole_test=true", "test=9"], "leave test= out"),
     "test of trees": (["trees=.", "out=x", "ud_test=."], r"ud_test=: the test split of ud="),
 }
 
@@ -134,6 +135,9 @@ def test_a_test_split_that_is_taken_whole_keeps_the_names_of_its_sentences(
     test.write_text(tiny_treebank(150, seed=1))
     assert command([*arguments, f"out={tmp_path / 'out'}", "tasks=SentLen"]) == 2
     assert "a sentence has no # sent_id" in capsys.readouterr().err
+    test.write_text(named(tiny_treebank(150, seed=1)).replace("sent_id = s10\n", "sent_id = s11\n"))
+    assert command([*arguments, f"out={tmp_path / 'out'}", "tasks=SentLen"]) == 2
+    assert "two sentences have the # sent_id 's11'" in capsys.readouterr().err
 
 
 def test_dependency_trees_and_text_are_built_by_the_same_command(tmp_path: Path) -> None:
