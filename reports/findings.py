@@ -18,6 +18,9 @@ that of scores on different items, which is usually too wide for the same items.
 the comparisons are significant and three quarters of those support it. It fails if a third are significant and three
 quarters of those contradict it, or if a necessary comparison contradicts it. Otherwise the verdict is: cannot tell."""
 TELLING, MOST = 1 / 3, 3 / 4
+NOTHING_TO_COMPARE = """\
+These runs have no scores for any of the {} claims. A claim compares certain models, tasks and epochs: give the folders
+of all runs of a study. `claim=NAME` says what one claim compares; for an unknown name, the error lists them all."""
 
 
 class Comparison(NamedTuple):
@@ -133,6 +136,8 @@ def _with(about: str, *scores: Point) -> str:
 
 def as_markdown(found: Sequence[Finding], notes: Sequence[str] = ()) -> str:
     """A table of the claims that have scores, the names of the others, how they were decided, `notes` on the runs."""
+    if not any(f.comparisons for f in found):
+        return "\n".join([NOTHING_TO_COMPARE.format(len(found)), *map(for_markdown, notes)]) + "\n"
     lines = ["| finding | claim | rule | comparisons | verdict |", "|---|---|---|---|---|"]
     lines += [
         f"| {f.name} | {f.claim} | {f.rule} | {for_markdown(f.numbers)} | **{f.verdict}** |"

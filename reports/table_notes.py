@@ -23,9 +23,12 @@ def notes_of(
     """What our rows show, and where it is not what was asked for."""
     when = f"epoch {epoch}" if epoch.isdigit() else f"{epoch} epoch"
     choice = facts_of(suite).choice
-    by = f" by {CLASSIFIERS.get(classifier, classifier)}," if choice else ""
+    has_one = any(row.classifier == classifier for _, scores in found for rows in scores.values() for row in rows)
+    used = classifier if has_one else read_by(found, classifier)
+    instead = "" if used == classifier else f" (none by {CLASSIFIERS[classifier]})"
+    by = f" by {CLASSIFIERS[used]}{instead}," if choice else ""
     notes = [f"Test scores in %,{by} {when} of each run."]
-    notes += _otherwise_classified(found, classifier) if choice else []
+    notes += _otherwise_classified(found, used) if choice else []
     notes += _by_protocol([model for model, scores in found if _uses_classifiers(scores)], suite, quoted)
     notes += _at_another_epoch([model for model, _ in found], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in found}

@@ -299,3 +299,12 @@ def test_one_claim_is_shown_with_every_comparison(tmp_path: Path, capsys: pytest
     assert shown[0] == "max is above last: holds"
     assert [line.split(",")[0].split() for line in shown[4:]] == [["for", "WC"], ["for", "BShift"]]
     assert main(["findings", *map(str, runs), "claim=nonsense"]) == 2
+
+
+def test_runs_without_anything_to_compare_are_told_what_a_claim_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    assert main(["findings", str(evaluation_of(tmp_path / "bov", "bov"))]) == 0
+    said = capsys.readouterr().out
+    assert "give the folders" in said
+    assert "|" not in said
