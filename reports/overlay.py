@@ -1,6 +1,7 @@
 """Several models in one figure: a small panel for each task, a line for each model."""
 
 from collections.abc import Sequence
+from textwrap import fill
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -14,6 +15,7 @@ from reports.escape import for_figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C65D94", "#000000", "#D98C00", "#3BA3DB", "#6A3D9A")
 BANDED = 6  # models; with more, bands would overlap too much
+HANDLE, LETTER = 0.95, 0.075  # inches of a line of the legend with the space around it, and of a letter
 STYLES: tuple[Style, ...] = ("-", (0, (5, 1.6)), (0, (1, 1)))
 
 
@@ -29,7 +31,11 @@ def draw_overlay(panels: Sequence[Panel]) -> Figure:
     cells += [(f"{name} (dev)", [panel.own if panel.score == name else None for panel in panels]) for name in own]
     columns = min(len(cells), 4)
     rows = -(-len(cells) // columns)
-    figure = new_figure(2.9 * columns + 0.5, 2.25 * rows + 0.35 * len(panels) / 2 + 0.4)
+    width = 2.9 * columns + 0.5
+    handles = _legend(panels, banded, width)
+    longest = max(len(line) for handle in handles for line in str(handle.get_label()).split("\n"))
+    entries = max(1, min(2, int(width / (HANDLE + LETTER * longest))))  # in a row
+    figure = new_figure(width, 2.25 * rows + 0.35 * len(panels) / entries + 0.4)
     for place, (title, lines) in enumerate(cells):
         axes = figure.add_subplot(rows, columns, place + 1)
         plain_axes(axes, title if title not in tasks else f"{title} (%)")
@@ -40,16 +46,21 @@ def draw_overlay(panels: Sequence[Panel]) -> Figure:
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
         if place >= len(cells) - columns:
             axes.set_xlabel("epoch", fontsize=9)
+    figure.legend(handles=handles, loc="outside upper left", ncols=entries, frameon=False, fontsize=9, handlelength=2.8)
+    return figure
+
+
+def _legend(panels: Sequence[Panel], banded: bool, width: float) -> list[Artist]:
+    """An entry for each model, and one for the bands; a name that is wider than the figure has several lines."""
+    letters = int((width - HANDLE) / LETTER)
     handles: list[Artist] = [
-        Line2D(
-            [], [], color=panel.colour or _colour(i), linestyle=_style(i), linewidth=2, label=for_figure(panel.title)
-        )
-        for i, panel in enumerate(panels)
+        Line2D([], [], color=panel.colour or _colour(i), linestyle=_style(i), linewidth=2, label=fill(title, letters))
+        for i, (panel, title) in enumerate((panel, for_figure(panel.title)) for panel in panels)
     ]
     if banded:
-        handles.append(band_handle(f"bands: {band_meaning({n for panel in panels for n in panel.runs})}"))
-    figure.legend(handles=handles, loc="outside upper left", ncols=2, frameon=False, fontsize=9, handlelength=2.8)
-    return figure
+        meaning = band_meaning({n for panel in panels for n in panel.runs})
+        handles.append(band_handle(fill(f"bands: {meaning}", letters)))
+    return handles
 
 
 def _draw(axes: Axes, line: Line, model: int, panel: Panel, banded: bool) -> None:

@@ -122,6 +122,16 @@ def test_many_models_over_each_other_have_no_bands(tmp_path: Path, models: int, 
     assert ("bands: 95% interval" in legend_of(figure)) == banded
 
 
+@pytest.mark.parametrize("letters", [10, 65, 70, 75, 300])
+def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path: Path, letters: int) -> None:
+    panel = panel_of_runs(run_of(tmp_path, 3, ("WC", "BShift", "Tense")))._replace(title=("name " * letters)[:letters])
+    figure = draw_overlay([panel] * 21)
+    as_svg(figure)
+    legend, whole = figure.legends[0].get_window_extent(), figure.bbox
+    assert 0 <= legend.x0 < legend.x1 <= whole.x1
+    assert 0 <= legend.y0 < legend.y1 <= whole.y1
+
+
 def test_a_long_title_ends_where_its_panel_ends(tmp_path: Path) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3))._replace(title="BiLSTM-max, NMT En-Fr (" + "encoder.dim=1024, " * 9)
     figure = draw_panels([panel, panel])
