@@ -41,7 +41,7 @@ def train(config: "DictConfig", run: Path) -> None:
     from training.tensorboard import add_picture, open_page
     from training.trainer import build_trainer, fit
 
-    give_back_large_blocks(many_kernels="32" not in str(config.trainer.precision))
+    give_back_large_blocks()
     with fast_exact_matmul():
         data, module, suites, probing = build(config, run)
         trainer = build_trainer(config, run, module, probing, data, partial(draw, config, run, module))

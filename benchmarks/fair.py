@@ -5,14 +5,18 @@ python benchmarks/fair.py --parts encoding --rounds 5
 
 Both sides take turns in one process, on one thread, and their processor time is compared, so that other work on the
 machine disturbs little. A ratio above 1 says that ours is faster; worst, median and best of the rounds are shown.
+The peer runs as PyTorch comes, and again with the library for matrix products that we choose (common/matmul.py): the
+second ratio has what is ours but not the library.
 """
 
 import argparse
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,30 +65,35 @@ class Sides(NamedTuple):
     ours: Work
     theirs: Work
     share: float = 1.0
+    by_torch: bool = True  # theirs multiplies with PyTorch
 
 
-def seconds(work: Work) -> float:
+def seconds(work: Work, how: Callable[[], AbstractContextManager[None]]) -> float:
     """Processor time, of all threads."""
-    started = time.process_time()
-    work()
-    return time.process_time() - started
+    with how():
+        started = time.process_time()
+        work()
+        return time.process_time() - started
 
 
 def compare(sides: Sides, rounds: int) -> dict[str, Any]:
-    """Both sides in turns, the first one last in every second round."""
-    found: list[tuple[float, float]] = []
-    with fast_exact_matmul():
-        for number in range(rounds):
-            if number % 2:
-                theirs, ours = seconds(sides.theirs), seconds(sides.ours)
-            else:
-                ours, theirs = seconds(sides.ours), seconds(sides.theirs)
-            found.append((ours, theirs))
-    ratios = sorted(sides.share * theirs / ours for ours, theirs in found)
-    middle = sorted(found)[rounds // 2]
-    shown = ", ".join(f"{ratio:.2f}" for ratio in (ratios[0], ratios[rounds // 2], ratios[-1]))
-    print(f"  {sides.name:<62}{shown:>18}   {middle[0]:.2f} s, {middle[1]:.2f} s", flush=True)
-    return {"name": sides.name, "ratios": ratios, "our_seconds": middle[0], "their_seconds": middle[1]}
+    """All ways in turns; each round begins with the next one."""
+    ways = {"our": (sides.ours, fast_exact_matmul), "their": (sides.theirs, nullcontext)}
+    if sides.by_torch:
+        ways["same_library"] = (sides.theirs, fast_exact_matmul)
+    found: dict[str, list[float]] = {name: [0.0] * rounds for name in ways}
+    for number in range(rounds):
+        turns = list(ways)
+        for name in turns[number % len(ways) :] + turns[: number % len(ways)]:
+            found[name][number] = seconds(*ways[name])
+    record: dict[str, Any] = {"name": sides.name} | {f"{name}_seconds": median(took) for name, took in found.items()}
+    for key, name in (("ratios", "their"), ("ratios_same_library", "same_library")):
+        if name in found:
+            pairs = zip(found["our"], found[name], strict=True)
+            record[key] = sorted(sides.share * theirs / ours for ours, theirs in pairs)
+    shown = " | ".join(", ".join(f"{ratio:.2f}" for ratio in record[key]) for key in record if key.startswith("ratios"))
+    print(f"  {sides.name:<62}{shown:>40}   {record['our_seconds']:.2f} s, {record['their_seconds']:.2f} s", flush=True)
+    return record
 
 
 def translation(precision: str, batches: int) -> Sides:
@@ -183,6 +192,7 @@ def regression(train: int, dim: int, classes: int) -> Sides:
         name,
         lambda: probe(*splits, classes, grid, 1),
         lambda: scikit_learn(*splits, classes, grid.l2),  # type: ignore[arg-type]
+        by_torch=False,
     )
 
 
@@ -212,7 +222,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(1)
-    print(f"  {'ours: the peer':<62}{'ratio: worst, median, best':>18}   ours, theirs")
+    print(f"  {'ours: the peer':<62}{'ratios | with the same library':>40}   ours, theirs")
     record: dict[str, Any] = {**hardware(), "rounds": options.rounds, "cases": []}
     for part in options.parts:
         for sides in cases(part, options.steps, options.precision):

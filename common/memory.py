@@ -4,24 +4,22 @@ import ctypes
 import os
 from contextlib import suppress
 
-LARGE, VERY_LARGE = 1 << 20, 16 << 20  # bytes
+LARGE = 16 << 20  # bytes
 FREE = 256 << 20  # bytes at the end of the heap that are kept for the next tensors
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # names of these settings in glibc's malloc.h
 
 
-def give_back_large_blocks(many_kernels: bool) -> None:
-    """From now on large blocks have pages of their own, which their end gives back to the system.
+def give_back_large_blocks() -> None:
+    """From now on blocks of 16 MB and more have pages of their own, which their end gives back to the system.
 
     Otherwise glibc raises the limit to 32 MB: tensors share the heap with small things that live long, and what is
-    free between these is lost for larger tensors. `many_kernels`: a library keeps a kernel for each shape of a product,
-    as oneDNN does in bfloat16; then blocks of 1 MB and more are large. Else those of 16 MB: new pages for everything
-    smaller would take a sixth of the time. Nothing changes under another C library, or where `MALLOC_MMAP_THRESHOLD_`
-    is set.
+    free between these is lost for larger tensors. A lower limit costs time, because new pages are cleared by the
+    system: with 1 MB a training step takes a fifth to a third longer. Nothing changes under another C library, or where
+    `MALLOC_MMAP_THRESHOLD_` is set.
     """
     if "MALLOC_MMAP_THRESHOLD_" in os.environ:
         return
     with suppress(AttributeError, OSError, TypeError):  # no such function, or no such library
         library = ctypes.CDLL(None)
-        library.mallopt(M_MMAP_THRESHOLD, LARGE if many_kernels else VERY_LARGE)
-        if not many_kernels:
-            library.mallopt(M_TRIM_THRESHOLD, FREE)
+        library.mallopt(M_MMAP_THRESHOLD, LARGE)
+        library.mallopt(M_TRIM_THRESHOLD, FREE)

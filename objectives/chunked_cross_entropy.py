@@ -6,11 +6,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-# Logits in memory at a time: 64 and 256 MB in float32. Smaller chunks lose time adding up the gradient of the weights.
-CHUNK_LOGITS = {"cpu": 1 << 24, "cuda": 1 << 26}
+# Of logits in memory at a time. The gradient of the weights is added up once a chunk, which reads and writes all of it.
+CHUNK_BYTES = {"cpu": 1 << 27, "cuda": 1 << 28}
 # A chunk is a multiple of this many tokens. Their number differs at each step, and in bfloat16 a CPU keeps a kernel of
 # half a megabyte for every shape of a product.
 ROWS = 64
+# Logits that go through the softmax at a time, in float32: on a CPU so few that they stay in its cache.
+PART_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 26}
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
@@ -23,31 +25,19 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) -> Tensor:
         kind = hidden.device.type
         narrow = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
-        total = bias.new_zeros(())
-        grads = [torch.empty_like(hidden), torch.zeros_like(weight), torch.zeros_like(bias)]
         states, output = _whole_rows(hidden), weight.to(narrow)
-        rows = min(_rows(weight), len(states))
-        room = bias.new_empty(rows, len(weight))  # of all chunks, as new memory costs time
+        rows = min(_rows(output), len(states))
+        room = output.new_empty(rows, len(output))  # of all chunks, as new memory costs time
+        total, share = bias.new_zeros(()), bias.new_zeros(len(states), 1)
+        grads = [torch.empty_like(hidden), torch.empty_like(weight), torch.zeros_like(bias)]
         with torch.autocast(kind, enabled=False):
-            for first in range(0, len(hidden), rows):
-                h, g = states[first : first + rows], gold[first : first + rows, None]
-                real = len(g)
-                scores = room[: len(h)]  # (rows, V)
-                if narrow == scores.dtype:
-                    torch.addmm(bias, h, output.t(), out=scores)
-                else:
-                    scores.copy_(torch.mm(h.to(narrow), output.t())).add_(bias)
-                scores.sub_(scores.amax(1, keepdim=True))
-                total -= scores[:real].gather(1, g).sum()
-                sums = scores.exp_().sum(1, keepdim=True)  # (rows, 1)
-                total += sums[:real].log().sum()
-                scores[:real].scatter_add_(1, g, -sums[:real])  # now the gradient of the logits, times `sums`
-                share = 1 / sums
-                share[real:] = 0
-                slope = scores.to(narrow)
-                grads[0][first : first + real] = (torch.mm(slope, output) * share)[:real]
-                _add_product(grads[1], slope.t(), (h * share).to(narrow))
-                grads[2].add_(torch.mv(scores.t(), share[:, 0]))
+            for first in range(0, len(states), rows):
+                chunk = slice(first, first + rows)
+                h, part = states[chunk], share[chunk]
+                logits = torch.mm(h.to(narrow), output.t(), out=room[: len(h)])
+                total += _to_slopes(logits, bias, gold[chunk], part, grads[2])
+                grads[0][chunk] = (torch.mm(logits, output) * part)[: len(gold[chunk])]
+                _add_product(grads[1], logits.t(), (h * part).to(narrow), first == 0)
         ctx.save_for_backward(*grads)
         return total
 
@@ -76,9 +66,36 @@ def cross_entropies(hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) 
     return torch.cat([functional.cross_entropy(logits, g, reduction="none") for logits, g in scored])
 
 
-def _add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
+def _to_slopes(logits: Tensor, bias: Tensor, gold: Tensor, share: Tensor, grad: Tensor) -> Tensor:
+    """The summed loss of some tokens; their logits become the gradients of these, divided by `share`.
+
+    `logits` (rows, V) have no bias yet. Rows after those of `gold` (N,) are padding, with zero in `share` (rows, 1).
+    The gradient of the bias (V,) is added to `grad`.
+    """
+    few = max(1, PART_LOGITS.get(logits.device.type, PART_LOGITS["cuda"]) // logits.shape[1])
+    room = logits if logits.dtype == bias.dtype else bias.new_empty(min(few, len(logits)), len(bias))
+    total = bias.new_zeros(())
+    for first in range(0, len(gold), few):
+        g = gold[first : first + few, None]
+        part = logits[first : first + len(g)]
+        scores = part.add_(bias) if room is logits else torch.add(part, bias, out=room[: len(g)])
+        scores.sub_(scores.amax(1, keepdim=True))
+        total -= scores.gather(1, g).sum()
+        sums = scores.exp_().sum(1, keepdim=True)  # (rows, 1)
+        total += sums.log().sum()
+        scores.scatter_add_(1, g, -sums)  # now the gradient of the logits, times `sums`
+        share[first : first + len(g)] = 1 / sums
+        grad.addmv_(scores.t(), share[first : first + len(g), 0])
+        if room is not logits:
+            part.copy_(scores)
+    return total
+
+
+def _add_product(total: Tensor, a: Tensor, b: Tensor, is_first: bool) -> None:
     if a.dtype == total.dtype:
-        total.addmm_(a, b)
+        total.addmm_(a, b, beta=0 if is_first else 1)
+    elif is_first:
+        total.copy_(torch.mm(a, b))
     else:
         total.add_(torch.mm(a, b))
 
@@ -90,5 +107,5 @@ def _whole_rows(hidden: Tensor) -> Tensor:
 
 def _rows(weight: Tensor) -> int:
     """Of a chunk, a multiple of ROWS."""
-    chunk = CHUNK_LOGITS.get(weight.device.type, CHUNK_LOGITS["cuda"])
-    return max(ROWS, chunk // len(weight) // ROWS * ROWS)
+    chunk = CHUNK_BYTES.get(weight.device.type, CHUNK_BYTES["cuda"])
+    return max(ROWS, chunk // (len(weight) * weight.itemsize) // ROWS * ROWS)

@@ -16,7 +16,7 @@ from datamodules.text.vocabulary import Vocabulary
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.load import fitting
-from objectives.chunked_cross_entropy import CHUNK_LOGITS
+from objectives.chunked_cross_entropy import CHUNK_BYTES
 from objectives.layers import LOSSES, Term, feedforward
 from objectives.likelihood import SavedRun, SentenceTokens, padded
 from objectives.metrics import MetricSums, perplexity, ratio
@@ -145,6 +145,6 @@ class NextWords:
 
     def log_probabilities(self, vectors: Tensor, rows: Sequence[list[int]]) -> Tensor:
         ids = padded(rows, vectors.device)
-        portions = max(1, CHUNK_LOGITS["cpu"] // len(self.words))
+        portions = max(1, CHUNK_BYTES["cpu"] // (4 * len(self.words)))
         parts = zip(vectors.split(portions), ids.split(portions), strict=True)
         return torch.cat([self.network(some).log_softmax(1).gather(1, picked) for some, picked in parts])

@@ -16,7 +16,8 @@ PRODUCTS = {torch.ops.aten.mm, torch.ops.aten.addmm, torch.ops.aten.addmm_}
 @pytest.fixture
 def problem(monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
     monkeypatch.setattr(chunked_cross_entropy, "ROWS", 3)
-    monkeypatch.setitem(chunked_cross_entropy.CHUNK_LOGITS, "cpu", 6 * 11)  # 6 rows at a time, the last 2 are padding
+    monkeypatch.setitem(chunked_cross_entropy.CHUNK_BYTES, "cpu", 6 * 11 * 8)  # 6 rows, the last 2 are padding
+    monkeypatch.setitem(chunked_cross_entropy.PART_LOGITS, "cpu", 4 * 11)
     torch.manual_seed(0)
     tensors = [torch.randn(10, 4), torch.randn(11, 4), torch.randn(11)]
     return [t.double().requires_grad_() for t in tensors]
@@ -54,6 +55,7 @@ def test_the_chunked_gradient_equals_autograds(problem: list[torch.Tensor]) -> N
 
 
 def test_under_autocast_only_the_products_have_lower_precision(problem: list[torch.Tensor]) -> None:
+    chunked_cross_entropy.CHUNK_BYTES["cpu"] = 6 * 11 * 2
     wide = [tensor.detach().float().requires_grad_() for tensor in problem]
     plain = functional.cross_entropy(wide[0] @ wide[1].t() + wide[2], GOLD, reduction="sum")
     with torch.autocast("cpu", dtype=torch.bfloat16):
