@@ -6,13 +6,13 @@ python benchmarks/fair.py --parts encoding --rounds 5
 Both sides take turns in one process, on one thread, and their processor time is compared, so that other work on the
 machine disturbs little. A ratio above 1 says that ours is faster; worst, median and best of the rounds are shown.
 The peer runs as PyTorch comes, and again with the library for matrix products that we choose (common/matmul.py): the
-second ratio has what is ours but not the library.
+second ratio leaves out the gain from the library.
 """
 
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -91,9 +91,14 @@ def compare(sides: Sides, rounds: int) -> dict[str, Any]:
         if name in found:
             pairs = zip(found["our"], found[name], strict=True)
             record[key] = sorted(sides.share * theirs / ours for ours, theirs in pairs)
-    shown = " | ".join(", ".join(f"{ratio:.2f}" for ratio in record[key]) for key in record if key.startswith("ratios"))
+    shown = " | ".join(three_of(record[key]) for key in record if key.startswith("ratios"))
     print(f"  {sides.name:<62}{shown:>40}   {record['our_seconds']:.2f} s, {record['their_seconds']:.2f} s", flush=True)
     return record
+
+
+def three_of(ratios: Sequence[float]) -> str:
+    """Worst, median and best."""
+    return ", ".join(f"{ratio:.2f}" for ratio in (ratios[0], median(ratios), ratios[-1]))
 
 
 def translation(precision: str, batches: int) -> Sides:

@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-# Of logits in memory at a time. The gradient of the weights is added up once a chunk, which reads and writes all of it.
-CHUNK_BYTES = {"cpu": 1 << 27, "cuda": 1 << 28}
-# A chunk is a multiple of this many tokens. Their number differs at each step, and in bfloat16 a CPU keeps a kernel of
-# half a megabyte for every shape of a product.
+# Bytes of logits in memory at a time. The gradient of the weights is added up once for each of these chunks.
+CHUNK_BYTES = {"cpu": 1 << 26, "cuda": 1 << 28}
+# A chunk is a multiple of this many tokens. Their number differs at each step, and a CPU may keep a kernel of half a
+# megabyte for every shape of a product.
 ROWS = 64
-# Logits that go through the softmax at a time, in float32: on a CPU so few that they stay in its cache.
+# Logits that go through the softmax at a time, in full precision: on a CPU so few that they stay in its cache.
 PART_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 26}
 
 
@@ -28,16 +28,16 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         states, output = _whole_rows(hidden), weight.to(narrow)
         rows = min(_rows(output), len(states))
         room = output.new_empty(rows, len(output))  # of all chunks, as new memory costs time
-        total, share = bias.new_zeros(()), bias.new_zeros(len(states), 1)
+        total = bias.new_zeros(())
         grads = [torch.empty_like(hidden), torch.empty_like(weight), torch.zeros_like(bias)]
         with torch.autocast(kind, enabled=False):
             for first in range(0, len(states), rows):
                 chunk = slice(first, first + rows)
-                h, part = states[chunk], share[chunk]
-                logits = torch.mm(h.to(narrow), output.t(), out=room[: len(h)])
-                total += _to_slopes(logits, bias, gold[chunk], part, grads[2])
-                grads[0][chunk] = (torch.mm(logits, output) * part)[: len(gold[chunk])]
-                _add_product(grads[1], logits.t(), (h * part).to(narrow), first == 0)
+                h, g = states[chunk].to(narrow), gold[chunk]
+                logits = torch.mm(h, output.t(), out=room[: len(h)])
+                total += _to_gradients(logits, bias, g, grads[2])
+                grads[0][chunk] = torch.mm(logits, output)[: len(g)]
+                _add_product(grads[1], logits.t(), h, first == 0)
         ctx.save_for_backward(*grads)
         return total
 
@@ -66,28 +66,24 @@ def cross_entropies(hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) 
     return torch.cat([functional.cross_entropy(logits, g, reduction="none") for logits, g in scored])
 
 
-def _to_slopes(logits: Tensor, bias: Tensor, gold: Tensor, share: Tensor, grad: Tensor) -> Tensor:
-    """The summed loss of some tokens; their logits become the gradients of these, divided by `share`.
+def _to_gradients(logits: Tensor, bias: Tensor, gold: Tensor, of_bias: Tensor) -> Tensor:
+    """The summed loss of some tokens. `logits` (rows, V), without bias, become its gradients with respect to them.
 
-    `logits` (rows, V) have no bias yet. Rows after those of `gold` (N,) are padding, with zero in `share` (rows, 1).
-    The gradient of the bias (V,) is added to `grad`.
+    Rows after those of `gold` (N,) are padding; their gradients are zero. The bias's (V,) are added to `of_bias`.
     """
     few = max(1, PART_LOGITS.get(logits.device.type, PART_LOGITS["cuda"]) // logits.shape[1])
-    room = logits if logits.dtype == bias.dtype else bias.new_empty(min(few, len(logits)), len(bias))
     total = bias.new_zeros(())
-    for first in range(0, len(gold), few):
-        g = gold[first : first + few, None]
-        part = logits[first : first + len(g)]
-        scores = part.add_(bias) if room is logits else torch.add(part, bias, out=room[: len(g)])
+    for part, g in zip(logits[: len(gold)].split(few), gold[:, None].split(few), strict=True):
+        scores = part.add_(bias) if part.dtype == bias.dtype else part + bias
         scores.sub_(scores.amax(1, keepdim=True))
         total -= scores.gather(1, g).sum()
-        sums = scores.exp_().sum(1, keepdim=True)  # (rows, 1)
+        sums = scores.exp_().sum(1, keepdim=True)  # (few, 1)
         total += sums.log().sum()
-        scores.scatter_add_(1, g, -sums)  # now the gradient of the logits, times `sums`
-        share[first : first + len(g)] = 1 / sums
-        grad.addmv_(scores.t(), share[first : first + len(g), 0])
-        if room is not logits:
+        scores.div_(sums).scatter_add_(1, g, scores.new_full((1, 1), -1.0).expand_as(g))
+        of_bias.add_(scores.sum(0))
+        if scores is not part:
             part.copy_(scores)
+    logits[len(gold) :] = 0
     return total
 
 

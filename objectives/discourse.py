@@ -145,6 +145,6 @@ class NextWords:
 
     def log_probabilities(self, vectors: Tensor, rows: Sequence[list[int]]) -> Tensor:
         ids = padded(rows, vectors.device)
-        portions = max(1, CHUNK_BYTES["cpu"] // (4 * len(self.words)))
+        portions = max(1, CHUNK_BYTES["cpu"] // (len(self.words) * vectors.itemsize))
         parts = zip(vectors.split(portions), ids.split(portions), strict=True)
         return torch.cat([self.network(some).log_softmax(1).gather(1, picked) for some, picked in parts])

@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from objectives import chunked_cross_entropy
 from objectives.chunked_cross_entropy import ROWS, cross_entropies, cross_entropy_sum
 
-PRODUCTS = {torch.ops.aten.mm, torch.ops.aten.addmm, torch.ops.aten.addmm_}
+PRODUCTS = {getattr(torch.ops.aten, name) for name in ("mm", "addmm", "addmm_", "mv", "addmv", "addmv_")}
 
 
 @pytest.fixture
@@ -54,8 +54,10 @@ def test_the_chunked_gradient_equals_autograds(problem: list[torch.Tensor]) -> N
         torch.testing.assert_close(a, b)
 
 
-def test_under_autocast_only_the_products_have_lower_precision(problem: list[torch.Tensor]) -> None:
-    chunked_cross_entropy.CHUNK_BYTES["cpu"] = 6 * 11 * 2
+def test_under_autocast_only_the_products_have_lower_precision(
+    problem: list[torch.Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(chunked_cross_entropy.CHUNK_BYTES, "cpu", 6 * 11 * 2)
     wide = [tensor.detach().float().requires_grad_() for tensor in problem]
     plain = functional.cross_entropy(wide[0] @ wide[1].t() + wide[2], GOLD, reduction="sum")
     with torch.autocast("cpu", dtype=torch.bfloat16):
