@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel
 
-from benchmarks import discoeval
+from benchmarks import discoeval, fair
 from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
 from benchmarks.discoeval import SHAPES, TaskSize, fewest_passes, modern, published, seconds_of_a_pass, toolkit
 from benchmarks.memory import held
@@ -110,6 +110,18 @@ def test_the_plain_objective_has_the_same_loss(encoder: Encoder, objective: str,
 def test_the_fair_step_has_the_same_loss(tmp_path: Path) -> None:
     ours, fair, batch = pair_of("nmt", BiLSTM(6, 8, projection=5, attention=True), tmp_path, WholeTarget)
     torch.testing.assert_close(fair.loss(ours.embedding, batch), our_loss(ours, batch))
+
+
+@pytest.mark.parametrize("by_torch", [True, False])
+def test_a_fair_ratio_is_the_peers_time_over_ours_in_each_round(
+    monkeypatch: pytest.MonkeyPatch, by_torch: bool
+) -> None:
+    times = {"ours": iter([1.0, 2.0, 4.0]), "theirs": iter(range(2, 12))}
+    monkeypatch.setattr(fair, "seconds", lambda work, how: float(next(times[work])))
+    record = fair.compare(fair.Sides("both", "ours", "theirs", 2.0, by_torch), 3)  # type: ignore[arg-type]
+    found = [record["ratios"], *([record["ratios_same_library"]] if by_torch else [])]
+    # with two libraries theirs takes 2, 4 and 7, with ours 3, 5 and 6: each round begins with the next way
+    assert found == ([[3.5, 4.0, 4.0], [3.0, 5.0, 6.0]] if by_torch else [[2.0, 3.0, 4.0]])
 
 
 def test_infersents_way_to_encode_gives_the_same_vectors() -> None:
