@@ -117,7 +117,7 @@ def test_a_fair_ratio_is_the_peers_time_over_ours_in_each_round(
     monkeypatch: pytest.MonkeyPatch, by_torch: bool
 ) -> None:
     times = {"ours": iter([1.0, 2.0, 4.0]), "theirs": iter(range(2, 12))}
-    monkeypatch.setattr(fair, "seconds", lambda work, how: float(next(times[work])))
+    monkeypatch.setattr(fair, "seconds", lambda work, _: float(next(times[work])))
     record = fair.compare(fair.Sides("both", "ours", "theirs", 2.0, by_torch), 3)  # type: ignore[arg-type]
     found = [record["ratios"], *([record["ratios_same_library"]] if by_torch else [])]
     # with two libraries theirs takes 2, 4 and 7, with ours 3, 5 and 6: each round begins with the next way
