@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from common.choices import refuse_unknown_choices
 from common.command_line import asks_for_help, one_line_errors, show_help
+from common.config_check import refuse_wrong_values
 from common.config_help import evaluate_help
 from common.errors import InputError
 from common.known_settings import refuse_unknown_settings
@@ -140,6 +141,9 @@ def command(arguments: list[str]) -> None:
     with one_line_errors(Path.cwd()):
         refuse_unknown_choices(CONFIGS, arguments)
         refuse_unknown_settings(CONFIGS, "evaluate", arguments)
+        refuse_wrong_values(arguments)
+        if not any(text.startswith(("model=", "write_sentences=", "-")) for text in arguments):
+            raise InputError("model= is missing: what to score, as model=RUN or model=[bov,majority]; see --help")
 
         import hydra
 

@@ -46,7 +46,8 @@ TABLES = Setting(
 
 def _command(name: str, purpose: str, out: str | None, *settings: Setting) -> Command:
     where = Setting("out", f"the file to write{'' if out else ' (default: standard output)'}", FILE, out and Path(out))
-    return Command(f"python report.py {name} RUN...", purpose, (*settings, where), "RUN...", RUNS)
+    absent = "no such folder; give a run folder, runs/<objective>/<encoder>/<time>"
+    return Command(f"python report.py {name} RUN...", purpose, (*settings, where), "RUN...", RUNS, absent=absent)
 
 
 REPORTS = {

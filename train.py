@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from common.choices import refuse_unknown_choices
 from common.command_line import asks_for_help, one_line_errors, show_help
+from common.config_check import refuse_wrong_values
 from common.config_help import help_text
+from common.errors import InputError
 from common.known_settings import refuse_unknown_settings
 from common.quick_imports import quick_imports
 
@@ -102,6 +104,8 @@ def begin(config: "DictConfig") -> None:
 
 def resume(run: Path, overrides: list[str]) -> None:
     """Continue the run in a folder; only `trainer.` settings may change."""
+    if not (run / "config.yaml").exists():
+        raise InputError(f"{run}: no config.yaml there, so nothing to resume; give the folder of a run")
     with quick_imports(any(text.startswith("allow=") for text in overrides)):
         from training import run_folder
 
@@ -127,6 +131,7 @@ def command(arguments: list[str]) -> None:
         else:
             refuse_unknown_choices(CONFIGS, arguments)
             refuse_unknown_settings(CONFIGS, "train", arguments)
+            refuse_wrong_values(arguments)
 
             import hydra
 

@@ -164,6 +164,7 @@ class Command(NamedTuple):
     meaning: str = ""  # of `place`
     least: int = 0
     most: int | None = None  # by default any number
+    absent: str = ""  # said of a positional argument that is no path on this disk, before slow imports
 
     def read(self, arguments: Sequence[str]) -> SimpleNamespace:
         """The settings by their keys, and `given`, the arguments without a key. Raises InputError."""
@@ -193,6 +194,8 @@ class Command(NamedTuple):
             raise InputError(f"{self.place} is missing: {self.meaning}; see --help")
         if self.most is not None and len(given) > self.most:
             raise InputError(f"{given[self.most]}: one argument too many; settings are written key=value, see --help")
+        if self.absent and (missing := [text for text in given if not Path(text).exists()]):
+            raise InputError(f"{missing[0]}: {self.absent}")
         defaults = {setting.key: setting.default for setting in self.settings}
         return SimpleNamespace(given=given, **{**defaults, **values})
 
@@ -231,8 +234,8 @@ def _explained(setting: Setting) -> str:
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
     """The message for a name that does not exist: the closest one, and all of them."""
     close = get_close_matches(name, known, 1)
-    guess = f"did you mean {close[0]}? " if close else ""
-    return f"no such {what}; {guess}There are {', '.join(known) or 'none'}"
+    guess = f"did you mean {close[0]}? There" if close else "there"
+    return f"no such {what}; {guess} are {', '.join(known) or 'none'}"
 
 
 def run(

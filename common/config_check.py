@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from common.setting_types import fits, hints_of, meaning, of_values
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
+PLAIN_VALUE = re.compile(r"([a-z_][\w.]*)=([\w.+-]{1,40})")
 MISSING = "???"
 
 
@@ -178,6 +180,31 @@ def mistakes(config: DictConfig) -> list[str]:
         broken = [rule for rule in ruled if value != MISSING and not rule.holds(value)][:1]
         found += [f"{name}={shortened(printable(str(value)), 200)}: give {rule.meaning}" for rule in broken]
     return found
+
+
+def refuse_wrong_values(arguments: Sequence[str]) -> None:
+    """Ends the program with a line for each plain value among the arguments that breaks its rule, before slow imports.
+
+    Lists, sweeps and interpolations are left to `check`.
+    """
+    plain = [found for text in arguments if (found := PLAIN_VALUE.fullmatch(text))]
+    found = []
+    for name, text in (match.groups() for match in plain):
+        broken = [rule for end, rule in RULES.items() if f".{name}".endswith(f".{end}") and not rule.holds(_read(text))]
+        found += [f"{name}={text}: give {rule.meaning}" for rule in broken[:1]]
+    if statuses := [fail(mistake) for mistake in found]:
+        raise SystemExit(statuses[0])
+
+
+def _read(text: str) -> Any:
+    """A plain value as Hydra reads it."""
+    words = {"true": True, "false": False, "null": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def check(config: DictConfig) -> None:

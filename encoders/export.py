@@ -38,6 +38,7 @@ COMMAND = Command(
     "a run folder (its best checkpoint) or one of its .ckpt files",
     least=1,
     most=1,
+    absent="no such run folder or checkpoint",
 )
 USAGE = {
     "stock": "from sentence_transformers import SentenceTransformer\n\nencoder = SentenceTransformer({folder!r})",

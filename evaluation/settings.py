@@ -13,7 +13,7 @@ from reports.evaluations import refuse_published_of_other_tasks, requested_table
 
 
 def refuse_wrong_settings(config: DictConfig) -> None:
-    """Raises InputError for settings that are wrong whatever the tasks are, before text is read and vectors trained."""
+    """Raises InputError for settings that are wrong with any tasks, before text is read and vectors trained."""
     requested_tables(config)
     _refuse_layers_of_no_transformer(config)
     if not models_wanted(config) and not config.write_sentences:

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("benchmarks", "common", "datamodules", "encoders", "objectives", "probes", "reports", "studies", "training")
+PACKAGES = (
+    *("benchmarks", "common", "datamodules", "encoders", "evaluation", "examples", "objectives", "probes"),
+    *("reports", "studies", "training"),
+)
 
 
 def _types(source: str) -> Iterator[str]:

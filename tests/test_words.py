@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (
-    *("benchmarks", "common", "configs", "datamodules", "docs", "encoders", "examples", "objectives", "probes"),
-    *("reports", "studies", "tests", "training"),
+    *("benchmarks", "common", "configs", "datamodules", "docs", "encoders", "evaluation", "examples", "objectives"),
+    *("probes", "reports", "studies", "tests", "training"),
 )
 ENDINGS = (".py", ".yaml", ".md", ".toml")
 DATA = ("tests/fixtures", "tests/golden_run", "tests/run_before_the_house_moved")  # not written for readers

@@ -82,8 +82,6 @@ def settings_to_resume(run: Path, overrides: Sequence[str]) -> DictConfig:
 
     `allow=[my_package]` is not taken from the run, which may be somebody else's: the command gives it again.
     """
-    if not (run / "config.yaml").exists():
-        raise InputError(f"{run}: no config.yaml there, so nothing to resume; give the folder of a run")
     allow = [name for text in overrides if text.startswith("allow=") for name in names(text.partition("=")[2])]
     overrides = [text for text in overrides if not text.startswith("allow=")]
     foreign = [text for text in overrides if not text.startswith("trainer.")]

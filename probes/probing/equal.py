@@ -15,6 +15,7 @@ from common.errors import InputError
 
 if TYPE_CHECKING:
     from probes.classification import Classification
+    from probes.probing.parallel import Tasks
 
 PURPOSE = """\
 Cut the probing tasks of several languages to equal sizes, so that their scores can be compared.
@@ -34,11 +35,10 @@ COMMAND = Command(
     least=2,
 )
 FEWEST = 20  # training sentences of a class; a task with fewer is left out
-Tasks = Mapping[str, "Classification"]  # one task, by language
 Ids = Mapping[str, Sequence[str]]  # by language: the names of its test sentences, or none
 
 
-def equal(name: str, tasks: Tasks, ids: Ids) -> tuple[dict[str, "Classification"], list[str]]:
+def equal(name: str, tasks: "Tasks", ids: Ids) -> tuple[dict[str, "Classification"], list[str]]:
     """One task of several languages with the same classes and sizes, and the names of test sentences that all share.
 
     Raises InputError where that leaves too little.
@@ -68,7 +68,7 @@ def equal(name: str, tasks: Tasks, ids: Ids) -> tuple[dict[str, "Classification"
     return same_tests(made, tasks, ids) if parallel else (made, [])
 
 
-def common_classes(name: str, tasks: Tasks) -> dict[str, list[str]]:
+def common_classes(name: str, tasks: "Tasks") -> dict[str, list[str]]:
     """The labels that all languages have, by language; one that shares the fewest is left out until there are two.
 
     Those of WC are words of each language: the first ones, as many as the smallest has.

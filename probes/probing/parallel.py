@@ -7,9 +7,9 @@ import numpy as np
 
 from common.errors import InputError
 from probes.classification import Classification
-from probes.probing.equal import Tasks
 from probes.task import single
 
+Tasks = Mapping[str, Classification]  # one task, by language
 FEWEST = 40  # test sentences that all languages have
 
 

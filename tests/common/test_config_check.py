@@ -1,5 +1,6 @@
 """Each invalid setting gets one line, before anything is built."""
 
+from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
-from common.config_check import mistakes
+from common.config_check import defaults, mistakes, refuse_wrong_values
 from tests.conftest import ROOT, Lab
 from tests.shipped import ENCODERS, OBJECTIVES
 
@@ -69,6 +70,25 @@ def right() -> DictConfig:
 def test_an_invalid_value_is_named_with_its_rule(right: DictConfig, override: str) -> None:
     (said,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
     assert said.startswith(f"{override.replace('true', 'True')}: give ")
+
+
+def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(
+    right: DictConfig, capsys: pytest.CaptureFixture
+) -> None:
+    refused = 0
+    for override in WRONG:
+        with suppress(SystemExit):
+            refuse_wrong_values([override])
+        if early := capsys.readouterr().err:
+            refused += 1
+            (said,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
+            assert early == f"error: {said}\n".replace("=True", "=true")
+    assert refused > len(WRONG) / 2
+
+
+def test_no_default_is_refused_before_slow_imports() -> None:
+    plain = [f"{name}={value}" for name, values in defaults().items() for value in values]
+    refuse_wrong_values([text.replace("=None", "=null") for text in plain])
 
 
 @pytest.mark.parametrize("override", OF_SUITES)

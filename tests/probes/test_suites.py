@@ -73,7 +73,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-PACKAGES = {"common", "configs", "datamodules", "encoders", "objectives", "probes", "reports", "studies", "training"}
+PACKAGES = {
+    *("common", "configs", "datamodules", "encoders", "evaluation", "objectives", "probes", "reports", "studies"),
+    "training",
+}
 
 
 def become(folder: Path, arguments: Sequence[str], said: Path) -> None:
