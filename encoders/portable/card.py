@@ -10,13 +10,9 @@ from common.csv_files import read_csv
 from datamodules.download.catalogue import CATALOG
 from encoders.portable.parts import Parts
 
-PAPERS = {  # by what a run has of them
-    "probing": 'Conneau et al. 2018, "What you can cram into a single vector" (ACL): the probing tasks',
-    "downstream": 'Conneau and Kiela 2018, "SentEval" (LREC): the downstream tasks',
-    "discoeval": 'Chen, Chu and Gimpel 2019, "Evaluation benchmarks and learning criteria" (EMNLP): DiscoEval',
-    "coherence": 'Beyer, Loáiciga and Schlangen 2021, "Is incoherence surprising?" (NAACL): the coherence tasks',
-    "Trained": 'Bojanowski et al. 2017, "Enriching word vectors with subword information" (TACL): the word vectors',
-}
+SUITES = Path(__file__).parents[2] / "configs" / "suite"
+CITE = "# Cite: "  # in the YAML file of a suite
+FASTTEXT = 'Bojanowski et al. 2017, "Enriching word vectors with subword information" (TACL): the word vectors'
 OBJECTIVE_PAPERS = {
     "nli": 'Conneau et al. 2017, "Supervised learning of universal sentence representations" (EMNLP): InferSent',
     "skipthought": 'Kiros et al. 2015, "Skip-thought vectors" (NeurIPS): the objective',
@@ -91,8 +87,12 @@ def _licences(config: Any) -> Iterator[str]:
 
 def _citations(parts: Parts) -> Iterator[str]:
     path = parts.run / "probes.csv"
-    suites = {row["suite"] for row in read_csv(path, ("suite",))} if path.exists() else set()
+    suites = sorted({row["suite"] for row in read_csv(path, ("suite",))}) if path.exists() else []
     source = str(parts.config.embeddings.get("source", {}).get("_target_", "")).rpartition(".")[2]
     yield "* Sentence Encoder Lab authors, *Sentence Encoder Lab*, version 0.1.0 (software)"
-    yield from (f"* {paper}" for key, paper in PAPERS.items() if key in {*suites, source})
+    files = [file for suite in suites if (file := SUITES / f"{suite}.yaml").parent == SUITES and file.is_file()]
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    yield from (f"* {line.removeprefix(CITE)}" for line in lines if line.startswith(CITE))
+    if source == "Trained":
+        yield f"* {FASTTEXT}"
     yield from (f"* {paper}" for key, paper in OBJECTIVE_PAPERS.items() if key == parts.config.get("objective_name"))
