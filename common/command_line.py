@@ -194,8 +194,8 @@ class Command(NamedTuple):
             raise InputError(f"{self.place} is missing: {self.meaning}; see --help")
         if self.most is not None and len(given) > self.most:
             raise InputError(f"{given[self.most]}: one argument too many; settings are written key=value, see --help")
-        if self.absent and (missing := [text for text in given if not Path(text).exists()]):
-            raise InputError(f"{missing[0]}: {self.absent}")
+        if self.absent and (nowhere := [text for text in given if not Path(text).exists()]):
+            raise InputError(f"{nowhere[0]}: {self.absent}")
         defaults = {setting.key: setting.default for setting in self.settings}
         return SimpleNamespace(given=given, **{**defaults, **values})
 

@@ -187,9 +187,8 @@ def refuse_wrong_values(arguments: Sequence[str]) -> None:
 
     Lists, sweeps and interpolations are left to `check`.
     """
-    plain = [found for text in arguments if (found := PLAIN_VALUE.fullmatch(text))]
     found = []
-    for name, text in (match.groups() for match in plain):
+    for name, text in (match.groups() for match in map(PLAIN_VALUE.fullmatch, arguments) if match):
         broken = [rule for end, rule in RULES.items() if f".{name}".endswith(f".{end}") and not rule.holds(_read(text))]
         found += [f"{name}={text}: give {rule.meaning}" for rule in broken[:1]]
     if statuses := [fail(mistake) for mistake in found]:
