@@ -11,8 +11,12 @@ from pathlib import Path
 from tests.pages import Command
 
 ROOT = Path(__file__).parents[1]
-CODE = ["common", "configs", "datamodules", "encoders", "objectives", "probes", "reports", "studies", "training"]
-COPIED = [*CODE, "benchmarks", "train.py", "evaluate.py", "report.py", "README.md"]
+CODE = [
+    *("common", "configs", "datamodules", "encoders", "evaluation", "objectives", "probes", "reports", "studies"),
+    "training",
+]
+PUBLISHED = "docs/results/figure1_medium"  # settings and scores of runs
+COPIED = [*CODE, "benchmarks", "train.py", "evaluate.py", "report.py", "README.md", PUBLISHED]
 FORKS = get_context("forkserver")  # tests/conftest.py gives it our imports; each fork imports this file, so it is light
 
 
