@@ -7,23 +7,38 @@ trees spell them in their own way. For each task: sentences with a class in both
 with a class in one alone.
 """
 
-import argparse
 import sys
 import tempfile
 from itertools import chain
 from pathlib import Path
-
-import numpy as np
+from types import SimpleNamespace
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from datamodules.trees.conllu import read_conllu  # noqa: E402
-from datamodules.trees.gum import sentences  # noqa: E402
-from datamodules.trees.penn import read_texts  # noqa: E402
-from probes.probing.build.analysis import Analysis, analyse_all  # noqa: E402
-from probes.probing.build.dependencies import analyse_dependencies  # noqa: E402
-from probes.probing.build.tags import ENGLISH  # noqa: E402
+from common.command_line import Command, read_or_end, run
+
+COMMAND = Command(
+    "python benchmarks/both_kinds_of_trees.py GUM_FOLDER",
+    str(__doc__).strip(),
+    place="GUM_FOLDER",
+    meaning="a copy of GUM",
+    least=1,
+    most=1,
+    absent="no such folder",
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+
+import numpy as np
+
+from datamodules.trees.conllu import read_conllu
+from datamodules.trees.gum import sentences
+from datamodules.trees.penn import read_texts
+from probes.probing.build.analysis import Analysis, analyse_all
+from probes.probing.build.dependencies import analyse_dependencies
+from probes.probing.build.tags import ENGLISH
 
 SAME = {"NN": "Sing", "NNS": "Plur", "PAST": "Past", "PRES": "Pres"}  # classes of Penn-style tasks in the terms of UD
 
@@ -38,10 +53,8 @@ def both(folder: Path) -> list[tuple[Analysis, Analysis]]:
     return [(constituents[text], found[text]) for text in sorted(constituents.keys() & found.keys())]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    pairs = both(parser.parse_args().folder)
+def work(given: SimpleNamespace) -> None:
+    pairs = both(Path(given.given[0]))
     print(f"{len(pairs):,} sentences\n\n| task | in both | same class | brackets alone | dependencies alone |")
     print("| --- | --- | --- | --- | --- |")
     for task, target in (("Tense", "tense"), ("SubjNum", "subject"), ("ObjNum", "object")):
@@ -63,4 +76,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda _: "standard output"))

@@ -1,10 +1,9 @@
 """Speed of surprisals by a causal language model, compared with one text at a time.
 
 python benchmarks/coherence.py                              1,000, 10,000 and 100,000 items of the embedded world
-python benchmarks/coherence.py --items 1000 --large 0
+python benchmarks/coherence.py items=1000 large=0
 """
 
-import argparse
 import math
 import sys
 import tempfile
@@ -12,7 +11,29 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+
+from benchmarks.settings import json_setting
+from common.command_line import WHOLE, Command, Setting, read_or_end, run, several
+
+ITEMS = (1_000, 10_000, 100_000)
+COMMAND = Command(
+    "python benchmarks/coherence.py",
+    str(__doc__).strip(),
+    [
+        Setting("items", "of all suites together; 0 leaves the smaller model out", several(WHOLE), ITEMS),
+        Setting("large", "items for the larger model; 0 leaves it out", WHOLE, ITEMS[0]),
+        json_setting("coherence"),
+    ],
+    most=0,
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
 
 import numpy as np
 import torch
@@ -20,19 +41,15 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from tqdm import tqdm
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+from benchmarks.machine import alone, grown_memory, hardware, write_json
+from common.matmul import fast_exact_matmul
+from datamodules.text.sentences import SEPARATOR
+from encoders.language_model import CausalLM
+from probes.coherence.scoring import pairs_of, score_suite
+from probes.coherence.suite_file import TestSuite
+from probes.coherence.world import world_suites
+from probes.surprisals import Pair, score_pairs
 
-from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
-from common.matmul import fast_exact_matmul  # noqa: E402
-from datamodules.text.sentences import SEPARATOR  # noqa: E402
-from encoders.language_model import CausalLM  # noqa: E402
-from probes.coherence.scoring import pairs_of, score_suite  # noqa: E402
-from probes.coherence.suite_file import TestSuite  # noqa: E402
-from probes.coherence.world import world_suites  # noqa: E402
-from probes.surprisals import Pair, score_pairs  # noqa: E402
-
-ITEMS = (1_000, 10_000, 100_000)
 SAMPLE = 200  # items of each round of the plain way
 ROUNDS = 3  # of both ways in turns; the largest size has one of ours
 DIFFERENCE = 1e-3  # bits that a token may differ by
@@ -133,22 +150,17 @@ def measure(shape: LanguageModelSize, items: int, rounds: int) -> dict[str, Any]
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--items", type=int, nargs="*", default=ITEMS, help="of all suites together")
-    parser.add_argument("--large", type=int, default=ITEMS[0], help="items for the larger model; 0 leaves it out")
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "coherence.json")
-    options = parser.parse_args()
-    wanted = [(SMALL, items, 1 if items > 20_000 else ROUNDS) for items in options.items]
-    wanted += [(LARGE, options.large, 1)] if options.large else []
+def work(given: SimpleNamespace) -> None:
+    wanted = [(SMALL, items, 1 if items > 20_000 else ROUNDS) for items in given.items if items]
+    wanted += [(LARGE, given.large, 1)] if given.large else []
     cases = []
     for asked in wanted:
         cases.append(alone(measure, *asked))
         for key, value in cases[-1].items():
             print(f"{key:<28} {value}", flush=True)
         print()
-    write_json(options.json, {"cases": cases, **hardware()})
+    write_json(given.json, {"cases": cases, **hardware()})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))

@@ -1,30 +1,42 @@
 """Time and memory of reading CoNLL-U and of building the tasks of a treebank, by number of sentences.
 
 python benchmarks/conllu.py                                  10,000 and 100,000 sentences
-python benchmarks/conllu.py --sizes 10000 100000 1000000 --json benchmarks/results/conllu.json
+python benchmarks/conllu.py sizes=[10000,100000,1000000] json=benchmarks/results/conllu.json
 
 The trees are the Finnish ones of the demo corpus: 10,000 sentences, repeated with a number in each so that all differ.
 Each size is measured in a separate process: reading on one core, reading and analysing on all cores, and the whole
 command `python -m probes.probing.build ud=` at the published sizes. Two memory figures as in benchmarks/building.py.
 """
 
-import argparse
 import sys
 import tempfile
 import time
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
-from datamodules.demo import Demo  # noqa: E402
-from datamodules.trees.conllu import DependencyTree, read_conllu, rows_of  # noqa: E402
-from probes.probing.build.__main__ import build, parse  # noqa: E402
-from probes.probing.build.dependencies import analyse_treebank, portions_of  # noqa: E402
+from benchmarks.settings import json_setting
+from common.command_line import COUNTS, Command, Setting, read_or_end, run
+
+COMMAND = Command(
+    "python benchmarks/conllu.py",
+    str(__doc__).strip(),
+    [Setting("sizes", "how many sentences", COUNTS, [10_000, 100_000]), json_setting("conllu")],
+    most=0,
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+
+from benchmarks.machine import alone, grown_memory, hardware, write_json
+from datamodules.demo import Demo
+from datamodules.trees.conllu import DependencyTree, read_conllu, rows_of
+from probes.probing.build.__main__ import build, parse
+from probes.probing.build.dependencies import analyse_treebank, portions_of
 
 DISTINCT = 10_000
 
@@ -71,16 +83,12 @@ def timed(work: Any) -> dict[str, Any]:
 STEPS = {"read on one core": reading, "read and analyse": analysing, "build": building}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--json", type=Path, default=RESULTS / "conllu.json")
-    options = parser.parse_args()
+def work(given: SimpleNamespace) -> None:
     found = hardware()
     print(f"{found['machine']}, {found['cores']} cores")
     print(f"  {'sentences':>12}  {'step':<18}{'seconds':>9}{'s per million':>15}{'MB':>8}{'own MB':>8}")
     cases = []
-    for size in options.sizes:
+    for size in given.sizes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "trees.conllu"
             generate(path, size)
@@ -90,8 +98,8 @@ def main() -> None:
                 rate = f"{seconds:9.1f}{1e6 * seconds / size:15,.0f}"
                 print(f"  {size:12,}  {name:<18}{rate}{memory['memory_mb']:8,.0f}{memory['own_mb']:8,.0f}", flush=True)
                 cases.append({"sentences": size, "step": name, **case})
-    write_json(options.json, {**found, "cases": cases})
+    write_json(given.json, {**found, "cases": cases})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))

@@ -1,30 +1,42 @@
 """Time and memory of the input pipeline, by corpus size: reading, tokenising, codes, ids; then counts and batches.
 
 python benchmarks/data.py                                    10,000 and 100,000 sentences
-python benchmarks/data.py --sizes 10000 100000 1000000 10000000 --json benchmarks/results/data_to_10_million.json
+python benchmarks/data.py sizes=[10000,100000,1000000,10000000] json=benchmarks/results/data_to_10_million.json
 
 The text is generated: Zipfian words, sentence lengths as in Europarl. Each size is prepared once, in a separate
 process. Another process then counts the target codes and draws one epoch of batches of 64 from the memory-mapped files.
 Two memory figures: resident, with mapped files, and own memory without them (benchmarks/machine.py).
 """
 
-import argparse
 import json
 import sys
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+
+from benchmarks.settings import RESULTS, json_setting
+from common.command_line import COUNTS, Command, Setting, read_or_end, run
+
+COMMAND = Command(
+    "python benchmarks/data.py",
+    str(__doc__).strip(),
+    [Setting("sizes", "how many sentences", COUNTS, [10_000, 100_000]), json_setting("data")],
+    most=0,
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
 
 import numpy as np
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
-
-from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
-from datamodules.corpora.plain_text import PlainText  # noqa: E402
-from datamodules.seq2seq import TextPairs  # noqa: E402
+from benchmarks.machine import alone, grown_memory, hardware, write_json
+from datamodules.corpora.plain_text import PlainText
+from datamodules.seq2seq import TextPairs
 
 BLOCK = 100_000  # sentences generated at a time
 WORDS = 50_000
@@ -104,17 +116,13 @@ def fastest_step() -> dict[str, Any]:
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--json", type=Path, default=RESULTS / "data.json")
-    options = parser.parse_args()
+def work(given: SimpleNamespace) -> None:
     found, model = hardware(), fastest_step()
     print(f"{found['machine']}, {found['threads']} threads; fastest step: {model['step']}")
     heads = f"{'prepared in s':>15}{'MB':>7}{'counted in s':>14}{'first batch':>13}{'sentences/s':>13}{'MB':>7}"
     print(f"  {'sentences':>12}{heads}{'of the model':>14}   (MB without mapped files)")
     cases = []
-    for size in options.sizes:
+    for size in given.sizes:
         case = measure(size)
         rate = case["batch_sentences_per_second"]
         case["ratio_to_model"] = rate / model["sentences_per_second"] if model["sentences_per_second"] else None
@@ -123,8 +131,8 @@ def main() -> None:
         ratio = f"{case['ratio_to_model'] or 0:13,.0f}x"
         print(f"  {size:12,}{prepared}{drawn}{case['epoch_memory']['own_mb']:7.0f}{ratio}", flush=True)
         cases.append(case)
-    write_json(options.json, {**found, "fastest_step": model, "cases": cases})
+    write_json(given.json, {**found, "fastest_step": model, "cases": cases})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))

@@ -1,12 +1,12 @@
 """Speed of the twelve tasks of DiscoEval at their published sizes, compared with the published toolkit.
 
-python benchmarks/discoeval.py                    vectors of 768 and 4,096 dimensions, in some minutes
-python benchmarks/discoeval.py --dims 768 --full  ours to the end of every task: hours with 4,096 dimensions
+python benchmarks/discoeval.py                     vectors of 768 and 4,096 dimensions, in some minutes
+python benchmarks/discoeval.py dims=768 full=true  ours to the end of every task: hours with 4,096 dimensions
 
 The toolkit trains one classifier after another (benchmarks/sequential.py). Each side trains on some batches of a task,
 once and thrice, and evaluates as often as in the published passes; the difference is the time of two such rounds. It is
 multiplied to whole passes, and by the fewest passes that the protocol can take: a cell stops after `tenacity` + 2
-evaluations, the toolkit trains the best cell of a grid again. With --full ours under `senteval` runs to its end, and
+evaluations, the toolkit trains the best cell of a grid again. With full=true ours under `senteval` runs to its end, and
 the toolkit's seconds are multiplied by the passes that its cells take there. `modern` always runs to its end (on a
 fifth of the items where the features are too wide to be kept, and times five: an upper bound), and is compared with
 the same passes of the toolkit. Domains of the same size are measured once and counted as often as there are.
@@ -14,33 +14,53 @@ the same passes of the toolkit. Domains of the same size are measured once and c
 Vectors are of random sentences, of which labels know something. Each side runs in a separate process.
 """
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
-
-import numpy as np
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from benchmarks.machine import DEVICE, alone, grown_memory, hardware, now, write_json  # noqa: E402
-from benchmarks.probing import Seen, counted  # noqa: E402
-from benchmarks.sequential import train_alone  # noqa: E402
-from probes.classification import Classification  # noqa: E402
-from probes.classifiers import senteval  # noqa: E402
-from probes.classifiers.classifier import Grid, Labelled, Tensors, as_tensors  # noqa: E402
-from probes.discoeval.features import READINGS  # noqa: E402
-from probes.task import Items  # noqa: E402
-from probes.vectors import KEPT, Streamed, Vectors  # noqa: E402
+from benchmarks.settings import RESULTS
+from common.command_line import COUNTS, FILE, TRUTH, Command, Setting, one_of, read_or_end, run, several
+
+COLUMNS = {"SP": 5, "BSO": 2, "DC": 6, "SSP": 1, "PDTB-E": 2, "PDTB-I": 2, "RST-DT": 2}
+COMMAND = Command(
+    "python benchmarks/discoeval.py",
+    str(__doc__).strip(),
+    [
+        Setting("full", "ours to the end of every task", TRUTH, False),
+        Setting("dims", "vector widths", COUNTS, [768, 4096]),
+        Setting("groups", "of tasks", several(one_of(*COLUMNS)), list(COLUMNS)),
+        Setting(
+            "json", f"the file for the results (default: discoeval.json or discoeval_full.json in {RESULTS})", FILE
+        ),
+    ],
+    most=0,
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+
+import numpy as np
+
+from benchmarks.machine import DEVICE, alone, grown_memory, hardware, now, write_json
+from benchmarks.probing import Seen, counted
+from benchmarks.sequential import train_alone
+from probes.classification import Classification
+from probes.classifiers import senteval
+from probes.classifiers.classifier import Grid, Labelled, Tensors, as_tensors
+from probes.discoeval.features import READINGS
+from probes.task import Items
+from probes.vectors import KEPT, Streamed, Vectors
 
 POOL, LATENT = 20_000, 64  # distinct sentences, and the numbers behind their vectors
 DOCUMENT = 50  # EDUs of a tree
 SEED = 1111  # as in the toolkit
-COLUMNS = {"SP": 5, "BSO": 2, "DC": 6, "SSP": 1, "PDTB-E": 2, "PDTB-I": 2, "RST-DT": 2}
 BATCHES = {0: 80, 2000: 10}  # timed in a round, by hidden units
 PART = 5  # `modern` reads a fifth of the items where features are not kept
 ALWAYS = 10**6  # tenacity: no cell stops
@@ -243,16 +263,8 @@ def totals(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="ours to the end of every task")
-    parser.add_argument("--dims", type=int, nargs="+", default=[768, 4096])
-    parser.add_argument("--groups", nargs="+", choices=list(COLUMNS), default=list(COLUMNS))
-    parser.add_argument(
-        "--json", type=Path, help="default: discoeval.json or discoeval_full.json in benchmarks/results"
-    )
-    options = parser.parse_args()
-    out = options.json or ROOT / "benchmarks" / "results" / f"discoeval{'_full' if options.full else ''}.json"
+def work(given: SimpleNamespace) -> None:
+    out = given.json or RESULTS / f"discoeval{'_full' if given.full else ''}.json"
     found = hardware()
     print(f"{found['machine']}, {found['threads']} threads")
     print(
@@ -260,11 +272,11 @@ def main() -> None:
         + f"{'senteval s':>10}{'ratio':>8}{'MB':>8}{'modern s':>10}{'ratio':>8}{'MB':>8}"
     )
     cases: list[dict[str, Any]] = []
-    for dim in options.dims:
-        for shape in (shape for shape in SHAPES if shape.group in options.groups):
-            cases.append(measure(shape, dim, options.full))
-            write_json(out, {**found, "full": options.full, "cases": cases, "totals": totals(cases)})
+    for dim in given.dims:
+        for shape in (shape for shape in SHAPES if shape.group in given.groups):
+            cases.append(measure(shape, dim, given.full))
+            write_json(out, {**found, "full": given.full, "cases": cases, "totals": totals(cases)})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json or RESULTS))

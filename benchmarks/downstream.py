@@ -1,30 +1,62 @@
 """Speed of a downstream task without official splits, and of relatedness, compared with the published toolkit's way.
 
 python benchmarks/downstream.py                      3,775 sentences (CR), 5 folds: 105 fits
-python benchmarks/downstream.py --sentences 10662 --folds 10 --outer 1      MR: 410 fits; those of one fold are timed
+python benchmarks/downstream.py sentences=10662 folds=10 outer=1      MR: 410 fits; those of one fold are timed
 
 The published side may be timed on some of the outer folds only; its seconds are then scaled to all folds.
 """
 
-import argparse
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-import torch  # noqa: E402
+from benchmarks.settings import json_setting
+from common.command_line import COUNT, COUNTS, Command, Kind, Setting, read_or_end, run
 
-from benchmarks import sequential  # noqa: E402
-from benchmarks.machine import alone, grown_memory, hardware, write_json  # noqa: E402
-from benchmarks.probing import Shape, vectors  # noqa: E402
-from benchmarks.sequential import nested_folds  # noqa: E402
-from probes.classifiers.classifier import Grid, as_tensors  # noqa: E402
-from probes.classifiers.grid import Tensors  # noqa: E402
-from probes.downstream.folds import nested  # noqa: E402
-from probes.downstream.relatedness import correlation, regression  # noqa: E402
+
+def _three(text: str) -> list[int]:
+    if len(sizes := COUNTS.read(text)) != 3:
+        raise ValueError
+    return sizes
+
+
+COMMAND = Command(
+    "python benchmarks/downstream.py",
+    str(__doc__).strip(),
+    [
+        Setting("sentences", "of the task", COUNT, 3775),
+        Setting("dim", "vector width of the task", COUNT, 512),
+        Setting("folds", "of the task", COUNT, 5),
+        Setting("outer", "outer folds of the published side that are timed (default: all)", COUNT),
+        Setting(
+            "pairs",
+            "of relatedness: train, dev and test, as in SICK",
+            Kind("N,N,N", "three whole numbers from 1 with commas between them", _three),
+            [4500, 500, 4927],
+        ),
+        json_setting("downstream"),
+    ],
+    most=0,
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+
+import torch
+
+from benchmarks import sequential
+from benchmarks.machine import alone, grown_memory, hardware, write_json
+from benchmarks.probing import Shape, vectors
+from benchmarks.sequential import nested_folds
+from probes.classifiers.classifier import Grid, as_tensors
+from probes.classifiers.grid import Tensors
+from probes.downstream.folds import nested
+from probes.downstream.relatedness import correlation, regression
 
 SEED = 1111  # as in the toolkit
 PAIR_DIMS = (300, 512, 4096)  # of the vectors of relatedness: a bag of pretrained vectors, and encoders
@@ -84,25 +116,17 @@ def show(sides: dict[str, dict[str, Any]]) -> None:
         print(f"  {name:<20}{side['seconds']:9.1f}{side['ratio']:8.1f}{scores}{side['memory_mb']:7.0f}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sentences", type=int, default=3775)
-    parser.add_argument("--dim", type=int, default=512)
-    parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--outer", type=int, help="outer folds of the published side that are timed; default: all")
-    parser.add_argument("--pairs", type=int, nargs=3, default=[4500, 500, 4927], help="of relatedness; default: SICK")
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "downstream.json")
-    options = parser.parse_args()
-    shape = Shape(options.sentences, 2, 2, options.dim, 2)
+def work(given: SimpleNamespace) -> None:
+    shape = Shape(given.sentences, 2, 2, given.dim, 2)
     sides = {
-        "modern": alone(ours, shape, options.folds, "modern"),
-        "senteval, fused": alone(ours, shape, options.folds, "senteval"),
-        "one after another": alone(published, shape, options.folds, options.outer or options.folds),
+        "modern": alone(ours, shape, given.folds, "modern"),
+        "senteval, fused": alone(ours, shape, given.folds, "senteval"),
+        "one after another": alone(published, shape, given.folds, given.outer or given.folds),
     }
     found = hardware()
-    print(f"{found['machine']}, {found['threads']} threads; {options.sentences:,} sentences, {options.folds} folds")
+    print(f"{found['machine']}, {found['threads']} threads; {given.sentences:,} sentences, {given.folds} folds")
     show(sides)
-    pairs = tuple(options.pairs)
+    pairs = tuple(given.pairs)
     related = {}
     for dim in PAIR_DIMS:
         related[str(dim)] = {name: alone(regressed, name, pairs, dim) for name in sides}
@@ -110,13 +134,13 @@ def main() -> None:
         show(related[str(dim)])
     more = {
         "shape": shape._asdict(),
-        "folds": options.folds,
+        "folds": given.folds,
         **sides,
         "pairs": pairs,
         "relatedness": related,
     }
-    write_json(options.json, {**found, **more})
+    write_json(given.json, {**found, **more})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))

@@ -1,14 +1,34 @@
 """Speed of a frozen encoder, compared with encoding in batches in file order.
 
 python benchmarks/encoding.py                               20,000 sentences through bilstm_max
-python benchmarks/encoding.py --sentences 1000000 --encoder bov
+python benchmarks/encoding.py sentences=1000000 encoder=bov
 """
 
-import argparse
 import sys
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+
+from benchmarks.settings import json_setting
+from common.command_line import COUNT, TEXT, Command, Setting, read_or_end, run
+
+COMMAND = Command(
+    "python benchmarks/encoding.py",
+    str(__doc__).strip(),
+    [
+        Setting("sentences", "how many sentences to generate", COUNT, 20_000),
+        Setting("encoder", "a name from configs/encoder", TEXT, "bilstm_max"),
+        json_setting("encoding"),
+    ],
+    most=0,
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
 
 import numpy as np
 import torch
@@ -17,13 +37,10 @@ from omegaconf import OmegaConf
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
-
-from benchmarks.machine import DEVICE, grown_memory, hardware, write_json  # noqa: E402
-from datamodules.text.vocabulary import Vocabulary  # noqa: E402
-from encoders import FrozenEncoder  # noqa: E402
-from encoders.embedding import WordEmbedding  # noqa: E402
+from benchmarks.machine import DEVICE, grown_memory, hardware, write_json
+from datamodules.text.vocabulary import Vocabulary
+from encoders import FrozenEncoder
+from encoders.embedding import WordEmbedding
 
 WIDTH = 300  # E
 WORDS = 50_000  # V
@@ -96,17 +113,12 @@ def measure(name: str, count: int) -> dict[str, object]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sentences", type=int, default=20_000, help="how many sentences to generate")
-    parser.add_argument("--encoder", default="bilstm_max", help="a name from configs/encoder")
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "encoding.json")
-    options = parser.parse_args()
-    result = {**measure(options.encoder, options.sentences), **hardware()}
+def work(given: SimpleNamespace) -> None:
+    result = {**measure(given.encoder, given.sentences), **hardware()}
     for key, value in result.items():
         print(f"{key:<28} {value}")
-    write_json(options.json, result)
+    write_json(given.json, result)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))

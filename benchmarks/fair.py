@@ -1,7 +1,7 @@
 """Our speed next to what people would run (benchmarks/peers.py): training, encoding, logistic regression.
 
 python benchmarks/fair.py                             everything, on one thread
-python benchmarks/fair.py --parts encoding --rounds 5
+python benchmarks/fair.py parts=[encoding] rounds=5
 
 Both sides take turns in one process, on one thread, and their processor time is compared, so that other work on the
 machine disturbs little. A ratio above 1 says that ours is faster; worst, median and best of the rounds are shown.
@@ -9,7 +9,6 @@ The peer runs as PyTorch comes, and again with the library for matrix products t
 second ratio leaves out the gain from the library.
 """
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -17,18 +16,39 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from statistics import median
+from types import SimpleNamespace
 from typing import Any, NamedTuple
-
-import numpy as np
-import torch
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from benchmarks import encoding, probing  # noqa: E402
-from benchmarks.machine import hardware, write_json  # noqa: E402
-from benchmarks.peers import RATE, PlainInferSent, PlainInferSentNLI, WholeTarget, scikit_learn  # noqa: E402
-from benchmarks.steps import (  # noqa: E402
+from benchmarks.settings import PRECISIONS, json_setting
+from common.command_line import COUNT, Command, Setting, one_of, read_or_end, run, several
+
+PARTS = ("translation", "entailment", "encoding", "regression")
+COMMAND = Command(
+    "python benchmarks/fair.py",
+    str(__doc__).strip(),
+    [
+        Setting("parts", "what to compare", several(one_of(*PARTS)), PARTS),
+        Setting("steps", "training steps of a round", COUNT, 3),
+        Setting("precision", "of translation, on both sides", several(one_of(*PRECISIONS)), PRECISIONS),
+        Setting("rounds", "how often both sides take turns", COUNT, 3),
+        json_setting("fair"),
+    ],
+    most=0,
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+
+import numpy as np
+import torch
+
+from benchmarks import encoding, probing
+from benchmarks.machine import hardware, write_json
+from benchmarks.peers import RATE, PlainInferSent, PlainInferSentNLI, WholeTarget, scikit_learn
+from benchmarks.steps import (
     BATCH,
     POOL,
     WIDTH,
@@ -41,14 +61,14 @@ from benchmarks.steps import (  # noqa: E402
     our_step,
     words,
 )
-from common.matmul import fast_exact_matmul  # noqa: E402
-from datamodules.arrays import Ragged  # noqa: E402
-from datamodules.text.vocabulary import Vocabulary  # noqa: E402
-from encoders import FrozenEncoder  # noqa: E402
-from encoders.bilstm import BiLSTM  # noqa: E402
-from encoders.embedding import WordEmbedding  # noqa: E402
-from objectives.nli import NLI  # noqa: E402
-from probes.classifiers.classifier import Grid, probe  # noqa: E402
+from common.matmul import fast_exact_matmul
+from datamodules.arrays import Ragged
+from datamodules.text.vocabulary import Vocabulary
+from encoders import FrozenEncoder
+from encoders.bilstm import BiLSTM
+from encoders.embedding import WordEmbedding
+from objectives.nli import NLI
+from probes.classifiers.classifier import Grid, probe
 
 DIMS = (512, 4096)
 SENTENCES = {512: (100, 300, 1000, 3000), 4096: (100, 300)}
@@ -201,9 +221,6 @@ def regression(train: int, dim: int, classes: int) -> Sides:
     )
 
 
-PARTS = ("translation", "entailment", "encoding", "regression")
-
-
 def cases(part: str, steps: int, precisions: list[str]) -> list[Callable[[], Sides]]:
     """How to prepare each comparison of a part; `steps`: training steps of a round."""
     if part == "translation":
@@ -215,25 +232,16 @@ def cases(part: str, steps: int, precisions: list[str]) -> list[Callable[[], Sid
     return [partial(regression, *task) for task in TASKS]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--steps", type=int, default=3, help="training steps of a round")
-    parser.add_argument(
-        "--precision", nargs="+", default=["32-true", "bf16-mixed"], help="of translation, on both sides"
-    )
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "fair.json")
-    options = parser.parse_args()
+def work(given: SimpleNamespace) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(1)
     print(f"  {'ours: the peer':<62}{'ratios | with the same library':>40}   ours, theirs")
-    record: dict[str, Any] = {**hardware(), "rounds": options.rounds, "cases": []}
-    for part in options.parts:
-        for sides in cases(part, options.steps, options.precision):
-            record["cases"].append({"part": part, **compare(sides(), options.rounds)})
-            write_json(options.json, record)  # what was measured stays if a later case is stopped
+    record: dict[str, Any] = {**hardware(), "rounds": given.rounds, "cases": []}
+    for part in given.parts:
+        for sides in cases(part, given.steps, given.precision):
+            record["cases"].append({"part": part, **compare(sides(), given.rounds)})
+            write_json(given.json, record)  # what was measured stays if a later case is stopped
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))

@@ -1,24 +1,43 @@
 """Memory of a training run, epoch by epoch: the demo's model for ten short epochs, in 32 bits and in bfloat16.
 
 python benchmarks/memory.py
-python benchmarks/memory.py --steps 79 --epochs 10          whole epochs of the demo
+python benchmarks/memory.py steps=79 epochs=10          whole epochs of the demo
 
 The run is `train.py` itself with the demo's corpus and a small probing task. After each epoch: resident memory, its
 peak so far, file handles, child processes, and the size of the cache. Batches have other lengths and other numbers of
 tokens at each step.
 """
 
-import argparse
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from benchmarks.machine import hardware, status_megabytes, write_json  # noqa: E402
+from benchmarks.settings import PRECISIONS, json_setting
+from common.command_line import COUNT, FOLDER, NAMES, Command, Setting, read_or_end, run
+
+COMMAND = Command(
+    "python benchmarks/memory.py",
+    str(__doc__).strip(),
+    [
+        Setting("epochs", "of each run, at least 3", COUNT, 10),
+        Setting("steps", "of an epoch", COUNT, 16),
+        Setting("precision", "of each run, as trainer.precision= of train.py has it", NAMES, PRECISIONS),
+        Setting("cache", "use and keep this cache (default: it is built and removed)", FOLDER),
+        json_setting("memory"),
+    ],
+    most=0,
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+
+from benchmarks.machine import hardware, status_megabytes, write_json
 
 LIMIT_MB = 2048
 SETTINGS = (
@@ -63,22 +82,15 @@ def measure(precision: str, epochs: int, steps: int, cache: Path, run: Path) -> 
     return {"precision": precision, "epochs": found, "grown": grown, "limit_mb": LIMIT_MB}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--epochs", type=int, default=10, help="of each run, at least 3")
-    parser.add_argument("--steps", type=int, default=16, help="of an epoch")
-    parser.add_argument("--precision", nargs="+", default=["32-true", "bf16-mixed"])
-    parser.add_argument("--cache", type=Path, help="use and keep this cache; by default it is built and removed")
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "memory.json")
-    options = parser.parse_args()
+def work(given: SimpleNamespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        cache = options.cache or Path(folder) / "cache"
+        cache = given.cache or Path(folder) / "cache"
         cases = [
-            measure(precision, options.epochs, options.steps, cache, Path(folder) / precision)
-            for precision in options.precision
+            measure(precision, given.epochs, given.steps, cache, Path(folder) / precision)
+            for precision in given.precision
         ]
-    write_json(options.json, {**hardware(), "steps": options.steps, "cases": cases})
+    write_json(given.json, {**hardware(), "steps": given.steps, "cases": cases})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))

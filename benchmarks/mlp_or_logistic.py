@@ -1,33 +1,59 @@
 """What a hidden layer adds to a probe: the default grid against logistic regression, on the same vectors.
 
 python benchmarks/mlp_or_logistic.py runs/nmt_enfr/bilstm_max/2026-01-01_12-00-00
-python benchmarks/mlp_or_logistic.py RUN --sizes 1000 2000 --settings probes=trees "probes.paths=[DATA/treebank]"
+python benchmarks/mlp_or_logistic.py RUN sizes=[1000,2000] settings="probes=trees probes.paths=[DATA/treebank]"
 
-`RUN` is a run folder; `--settings` are those of evaluate.py. The tasks are built once, at the largest size, and each
+`RUN` is a run folder; `settings=` are those of evaluate.py. The tasks are built once, at the largest size, and each
 sentence is encoded once. A smaller size takes the first training items; test items are the same, so the difference of
 two scores has a paired interval. Seconds are of the processor, because the two classifiers use cores differently.
 """
 
-import argparse
+import shlex
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
-
-import numpy as np
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from benchmarks.machine import DEVICE, hardware, write_json  # noqa: E402
-from encoders import load_encoder  # noqa: E402
-from probes.classification import Classification  # noqa: E402
-from probes.evaluation import distinct_sentences  # noqa: E402
-from probes.statistics import compare  # noqa: E402
-from probes.task import Items  # noqa: E402
-from probes.vectors import Vectors, vectors_of  # noqa: E402
-from probes.watch import tasks_for  # noqa: E402
+from benchmarks.settings import json_setting
+from common.command_line import COUNTS, Command, Kind, Setting, read_or_end, run
+
+COMMAND = Command(
+    "python benchmarks/mlp_or_logistic.py RUN",
+    str(__doc__).strip(),
+    [
+        Setting("sizes", "training items", COUNTS, [1200, 4000, 8000]),
+        Setting(
+            "settings",
+            "of evaluate.py: which tasks",
+            Kind("'KEY=VALUE ...'", "settings with spaces between them, in quotes", shlex.split),
+        ),
+        json_setting("mlp_or_logistic"),
+    ],
+    "RUN",
+    "a run folder",
+    least=1,
+    most=1,
+    absent="no such run folder",
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+
+import numpy as np
+
+from benchmarks.machine import DEVICE, hardware, write_json
+from encoders import load_encoder
+from probes.classification import Classification
+from probes.evaluation import distinct_sentences
+from probes.statistics import compare
+from probes.task import Items
+from probes.vectors import Vectors, vectors_of
+from probes.watch import tasks_for
 
 
 def first(items: Items, count: int) -> Items:
@@ -67,28 +93,22 @@ def means(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1200, 4000, 8000], help="training items")
-    parser.add_argument("--settings", nargs="*", default=[], help="of evaluate.py: which tasks")
-    parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "mlp_or_logistic.json")
-    options = parser.parse_args()
-    most = max(options.sizes)
+def work(given: SimpleNamespace) -> None:
+    most = max(given.sizes)
     sizes = [f"probes.train_size={most}", f"probes.dev_size={most // 4}", "probes.test_size=2000"]
-    found = tasks_for(*sizes, *options.settings)
+    found = tasks_for(*sizes, *(given.settings or ()))
     tasks = [task for task in found if isinstance(task, Classification) and not task.grid.is_logistic]
     sentences = distinct_sentences(tasks)
-    encoder = load_encoder(options.run)
+    encoder = load_encoder(Path(given.given[0]))
     started = time.process_time()
     vectors = Vectors(vectors_of(lambda some: encoder.encode(some, tokenized=True), sentences), sentences)
     encoding = time.process_time() - started
     print(f"{len(sentences)} sentences encoded in {encoding:.1f} s")
     print(f"{'':<12}{'train':>8}{'MLP':>8}{'logreg':>8}{'difference':>11}{'times the time':>35}")
-    cases = [measure(task, size, size // 4, vectors) for size in sorted(options.sizes) for task in tasks]
+    cases = [measure(task, size, size // 4, vectors) for size in sorted(given.sizes) for task in tasks]
     totals = {"sentences": len(sentences), "encoding_seconds": encoding, "means": means(cases), "cases": cases}
-    write_json(options.json, {**hardware(), **totals})
+    write_json(given.json, {**hardware(), **totals})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))

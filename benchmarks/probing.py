@@ -1,39 +1,60 @@
 """Speed of one probing task, compared with the published protocol as published: one classifier after another.
 
 python benchmarks/probing.py                      a small shape, both sides to the end
-python benchmarks/probing.py --full               100k/10k/10k, D = 512 and 2048; 2, 20 and 1000 classes
-python benchmarks/probing.py --full --sequential-passes 1
-python benchmarks/probing.py --full --sequential-passes 1 --fused-passes 4
-python benchmarks/probing.py --train 10000 100000 1000000 --sequential-passes 1 --fused-passes 4 --json FILE
+python benchmarks/probing.py full=true            100k/10k/10k, D = 512 and 2048; 2, 20 and 1000 classes
+python benchmarks/probing.py full=true sequential_passes=1
+python benchmarks/probing.py full=true sequential_passes=1 fused_passes=4
+python benchmarks/probing.py train=[10000,100000,1000000] sequential_passes=1 fused_passes=4 json=FILE
 
-With --sequential-passes N each width and dropout of the sequential side trains for N passes only. Its seconds are then
+With sequential_passes=N each width and dropout of the sequential side trains for N passes only. Its seconds are then
 seconds per pass times the passes until its cells stop; these are known from the fused run, which has equal cells
-(tests/probes/classifiers/test_senteval.py). With --fused-passes N the fused run also stops after N passes of each cell.
+(tests/probes/classifiers/test_senteval.py). With fused_passes=N the fused run also stops after N passes of each cell.
 Then the seconds of both sides are for N passes, their ratio holds for any number, and there is no accuracy. `modern`
 runs to the end and is compared with the minimum number of passes of the protocol, so its ratio is a lower bound.
 Each side runs in a separate process, on the GPU if there is one.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+
+from benchmarks.settings import RESULTS
+from common.command_line import COUNTS, FILE, TRUTH, WHOLE, Command, Setting, read_or_end, run
+
+PUBLISHED = "probing_published_size.json"
+COMMAND = Command(
+    "python benchmarks/probing.py",
+    str(__doc__).strip(),
+    [
+        Setting("full", "the published sizes (hours, but for sequential_passes=)", TRUTH, False),
+        Setting("train", "sentences; dev and test are a fifth of it each, and at most 10,000", COUNTS, [2000]),
+        Setting("dims", "vector widths (default: 512, with full=true 512,2048)", COUNTS),
+        Setting("classes", "how many (default: 2, with full=true 2,20,1000)", COUNTS),
+        Setting("sequential_passes", "0 is to the end", WHOLE, 0),
+        Setting("fused_passes", "0 is to the end", WHOLE, 0),
+        Setting("json", f"the file for the results (default: probing.json or {PUBLISHED} in {RESULTS})", FILE),
+    ],
+    most=0,
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
 
 import numpy as np
 import torch
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
-sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
-
-from benchmarks.machine import DEVICE, alone, grown_memory, hardware, now, write_json  # noqa: E402
-from benchmarks.sequential import search, train_alone  # noqa: E402
-from probes.classifiers import optimum, senteval  # noqa: E402
-from probes.classifiers.cells import Cell, Cells, predict  # noqa: E402
-from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe  # noqa: E402
+from benchmarks.machine import DEVICE, alone, grown_memory, hardware, now, write_json
+from benchmarks.sequential import search, train_alone
+from probes.classifiers import optimum, senteval
+from probes.classifiers.cells import Cell, Cells, predict
+from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
 
 Seen = dict[Cell, int]  # sentences
 
@@ -199,32 +220,15 @@ def measure(shape: Shape, sample: int, fused_sample: int, peak: float) -> dict[s
     return {"shape": shape._asdict(), **result}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="the published sizes (hours, but for --sequential-passes)")
-    parser.add_argument(
-        "--train",
-        type=int,
-        nargs="+",
-        default=[2000],
-        help="sentences; dev and test are a fifth of it each, and at most 10,000",
-    )
-    parser.add_argument("--dims", type=int, nargs="+", help="vector widths")
-    parser.add_argument("--classes", type=int, nargs="+")
-    parser.add_argument("--sequential-passes", type=int, default=0, help="0 is to the end")
-    parser.add_argument("--fused-passes", type=int, default=0, help="0 is to the end")
-    parser.add_argument(
-        "--json", type=Path, help="default: probing.json or probing_published_size.json in benchmarks/results"
-    )
-    options = parser.parse_args()
-    out = options.json or RESULTS / ("probing_published_size.json" if options.full else "probing.json")
-    sizes = [100_000] if options.full else options.train
-    dims = options.dims or ([512, 2048] if options.full else [512])
-    classes = options.classes or ([2, 20, 1000] if options.full else [2])
+def work(given: SimpleNamespace) -> None:
+    out = given.json or RESULTS / (PUBLISHED if given.full else "probing.json")
+    sizes = [100_000] if given.full else given.train
+    dims = given.dims or ([512, 2048] if given.full else [512])
+    classes = given.classes or ([2, 20, 1000] if given.full else [2])
     found = hardware()
     peak = found["matrix_gflop_per_second"]
     print(f"{found['machine']}, {found['threads']} threads, matrix product {peak:.0f} GFLOP/s")
-    samples = options.sequential_passes, options.fused_passes
+    samples = given.sequential_passes, given.fused_passes
     shapes = [
         Shape(size, min(size // 5, MOST), min(size // 5, MOST), dim, count)
         for size in sizes
@@ -238,4 +242,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json or RESULTS))

@@ -15,7 +15,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from common.command_line import asks_for_help, show_help  # noqa: E402
+from common.command_line import asks_for_help, show_help
 
 CLOCK = time.CLOCK_BOOTTIME  # which /proc counts a process's start with
 STEPS = "first step"

@@ -29,7 +29,6 @@ from objectives.nli import NLI
 from objectives.sequence import SequenceObjective
 
 ROOT = Path(__file__).parents[1]
-OBJECTIVES = ("nmt", "seq2tree", "nli", "discourse")
 WIDTH, WORDS, BATCH = 300, 50_000, 64
 CODES, SYMBOLS = 40_000, 60
 POOL = 8192  # sentences

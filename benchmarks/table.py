@@ -4,13 +4,16 @@ python -m benchmarks.table
 """
 
 import json
+import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.grids import encoding, fair, memory, training
 from benchmarks.grids_of_data import building, conllu, data
 from benchmarks.grids_of_tasks import coherence, discoeval, downstream, probing
+from common.command_line import Command, run
 from common.files import atomic_write
 
 ROOT = Path(__file__).parents[1]
@@ -28,19 +31,20 @@ minute, when the benchmark wrote its results.
 
 Memory is how far it rose in a process of its own: resident (VmHWM), mapped files included, which the system takes back
 when it needs room; and the process's own, without these but with its workers."""
+COMMAND = Command("python -m benchmarks.table", str(__doc__).strip(), most=0)
 BENCH = ("training", "encoding", "probing", "downstream", "data")  # what `make bench` writes
 
 COMPILE = """\
 `torch.compile` of the whole loss did not pay, so `train.py` has no switch for it. Tokens per second without and with it
-(`python benchmarks/training.py --compile --steps 5 --precision 32-true --pairs gated_convnet:nli bilstm_max:nli --json
-FILE`, at commit 57a82ba) on two cores of an AMD EPYC with a speed that varied by a third: gated_convnet, nli 1,199 and
-1,717, but 1,918 without it a few minutes later; bilstm_max, nli 6,362 and 6,972; with `--steps 3`, gated_convnet, nmt
-734 and 221; bigru_mean, discourse 1,151 and 1,367. On one thread of a busy Xeon (`OMP_NUM_THREADS=1`, `--steps 3`):
+(`python benchmarks/training.py compile=true steps=5 precision=[32-true] pairs=[gated_convnet:nli,bilstm_max:nli]
+json=FILE`, at commit 57a82ba) on two cores of an AMD EPYC with a speed that varied by a third: gated_convnet, nli 1,199
+and 1,717, but 1,918 without it a few minutes later; bilstm_max, nli 6,362 and 6,972; with `steps=3`, gated_convnet, nmt
+734 and 221; bigru_mean, discourse 1,151 and 1,367. On one thread of a busy Xeon (`OMP_NUM_THREADS=1`, `steps=3`):
 gated_convnet, nli 390 and 299; bilstm_max, nli 1,193 and 568. The first round took 6 seconds to 8 minutes. torch's
 recurrent layers are fused already, and what is left are large matrix products."""
 
 
-def main() -> None:
+def work(_: SimpleNamespace) -> None:
     parts = [HEAD, together()]
     for name, title, table in (
         ("fair", "Against what people would run", fair),
@@ -95,4 +99,4 @@ def where(record: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda _: OUT))

@@ -1,8 +1,8 @@
 """Speed of a training step at paper size, compared with a straightforward implementation of the same step.
 
 python benchmarks/training.py                              some pairs, for `make bench`
-python benchmarks/training.py --pairs all                  every encoder with every objective
-python benchmarks/training.py --pairs bilstm_max:nmt gated_convnet:nmt --steps 20 --compile
+python benchmarks/training.py pairs=all                    every encoder with every objective
+python benchmarks/training.py pairs=[bilstm_max:nmt,gated_convnet:nmt] steps=20 compile=true
 
 benchmarks/steps.py describes models and data. AutoEncoder and SkipThought have the same step as nmt; a step of
 multitask is a step of one of its parts. Both sides make their own batches of the same text. They are compared in tokens
@@ -11,23 +11,65 @@ second divided by the mean tokens per sentence of the whole text, so that shorte
 of each part of our step is measured separately.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
-
-import numpy as np
-import torch
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from benchmarks.machine import alone, hardware, now, write_json  # noqa: E402
-from benchmarks.steps import (  # noqa: E402
+from benchmarks.settings import PRECISIONS, RESULTS
+from common.command_line import COUNT, FILE, TRUTH, Command, Kind, Setting, one_of, read_or_end, run, several
+
+OBJECTIVES = ("nmt", "seq2tree", "nli", "discourse")
+ENCODERS = ("bilstm_max", "bilstm_last", "bilstm_att", "gated_convnet", "bigru_mean", "bov")
+EVERY = [f"{encoder}:{objective}" for objective in OBJECTIVES for encoder in ENCODERS]
+SOME = [
+    "bilstm_max:nmt",
+    "gated_convnet:nmt",
+    "bilstm_max:seq2tree",
+    "bilstm_max:nli",
+    "gated_convnet:nli",
+    "bigru_mean:discourse",
+]
+REFERENCE_STEPS = 3
+
+
+def _pair(text: str) -> str:
+    if text != "all" and text.partition(":")[2] not in OBJECTIVES:
+        raise ValueError
+    return text
+
+
+COMMAND = Command(
+    "python benchmarks/training.py",
+    str(__doc__).strip(),
+    [
+        Setting(
+            "pairs",
+            f"objectives are {', '.join(OBJECTIVES)}; all is every encoder with every one (default: six pairs)",
+            several(Kind("ENCODER:OBJECTIVE", "all, or an encoder, a colon and an objective", _pair)),
+        ),
+        Setting("steps", f"timed steps of ours; the reference has {REFERENCE_STEPS}", COUNT, 6),
+        Setting("precision", "of ours", several(one_of(*PRECISIONS)), PRECISIONS),
+        Setting("compile", "also ours through torch.compile", TRUTH, False),
+        Setting("json", f"the file for the results (default: training.json or training_all.json in {RESULTS})", FILE),
+    ],
+    most=0,
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+
+import numpy as np
+import torch
+
+from benchmarks.machine import alone, hardware, now, write_json
+from benchmarks.steps import (
     BATCH,
-    OBJECTIVES,
     POOL,
     GeneratedText,
     Step,
@@ -40,24 +82,10 @@ from benchmarks.steps import (  # noqa: E402
     our_step,
     plain_step,
 )
-from common.matmul import fast_exact_matmul  # noqa: E402
-from objectives.chunked_cross_entropy import cross_entropy_sum  # noqa: E402
-from objectives.discourse import Discourse  # noqa: E402
-from objectives.nli import NLI, features  # noqa: E402
-
-RESULTS = ROOT / "benchmarks" / "results"
-ENCODERS = ("bilstm_max", "bilstm_last", "bilstm_att", "gated_convnet", "bigru_mean", "bov")
-EVERY = [f"{encoder}:{objective}" for objective in OBJECTIVES for encoder in ENCODERS]
-SOME = [
-    "bilstm_max:nmt",
-    "gated_convnet:nmt",
-    "bilstm_max:seq2tree",
-    "bilstm_max:nli",
-    "gated_convnet:nli",
-    "bigru_mean:discourse",
-]
-PRECISIONS = ("32-true", "bf16-mixed")  # of our step, with the names of Lightning; the reference uses the first
-REFERENCE_STEPS = 3
+from common.matmul import fast_exact_matmul
+from objectives.chunked_cross_entropy import cross_entropy_sum
+from objectives.discourse import Discourse
+from objectives.nli import NLI, features
 
 
 def timed(step: Step, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
@@ -166,27 +194,18 @@ def measure(pair: str, steps: int, precisions: list[str], compiled: bool) -> dic
     return {"encoder": encoder, "objective": objective, "ratio": mine["ratio"], "ours": mine, "plain": theirs, **found}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", nargs="+", default=SOME, help=f"ENCODER:OBJECTIVE of {OBJECTIVES}, or all")
-    parser.add_argument(
-        "--steps", type=int, default=6, help=f"timed steps of ours; the reference has {REFERENCE_STEPS}"
-    )
-    parser.add_argument("--precision", nargs="+", choices=PRECISIONS, default=PRECISIONS, help="of ours")
-    parser.add_argument("--compile", action="store_true", help="also ours through torch.compile")
-    parser.add_argument("--json", type=Path, help="default: benchmarks/results/training.json, or training_all.json")
-    options = parser.parse_args()
-    every = options.pairs == ["all"]
+def work(given: SimpleNamespace) -> None:
+    pairs = given.pairs or SOME
+    every = "all" in pairs
     found = hardware()
     limits = f"{found['matrix_gflop_per_second']} GFLOP/s of matrix products, {found['memory_gb_per_second']} GB/s"
     print(f"{found['machine']}, {found['threads']} threads; its limits: {limits} of memory")
     heads = f"{'':<22}{'ratio':>7}{'ours/s':>9}{'plain/s':>9}{'tokens/s':>10}"
     print(f"  {heads}   our speed; where our time goes, other ratios")
-    pairs = EVERY if every else options.pairs
-    cases = [measure(pair, options.steps, list(options.precision), options.compile) for pair in pairs]
+    cases = [measure(pair, given.steps, list(given.precision), given.compile) for pair in (EVERY if every else pairs)]
     record = {**found, "batch": BATCH, "reference_steps": REFERENCE_STEPS, "cases": cases}
-    write_json(options.json or RESULTS / ("training_all.json" if every else "training.json"), record)
+    write_json(given.json or RESULTS / ("training_all.json" if every else "training.json"), record)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json or RESULTS))

@@ -6,19 +6,33 @@ Each argument is a run and a folder of tasks. Words as the encoder reads them; t
 character n-grams.
 """
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-
-from hydra.utils import instantiate
+from types import SimpleNamespace
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from encoders.load import read_config  # noqa: E402
-from probes.probing.published_files import name_of, read_task  # noqa: E402
+from common.command_line import Command, read_or_end, run
+from common.errors import InputError
+
+COMMAND = Command(
+    "python benchmarks/vocabulary_coverage.py RUN=TASKS...",
+    str(__doc__).strip(),
+    place="RUN=TASKS...",
+    meaning="a run folder and a folder of tasks; a run in this folder is ./RUN",
+    least=1,
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+
+from hydra.utils import instantiate
+
+from encoders.load import read_config
+from probes.probing.published_files import name_of, read_task
 
 
 def coverage(training: Iterable[str], sentences: Iterable[str]) -> tuple[float, float]:
@@ -29,17 +43,17 @@ def coverage(training: Iterable[str], sentences: Iterable[str]) -> tuple[float, 
     return running / words.total(), len(words.keys() & known) / len(words)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pairs", nargs="+", metavar="RUN=TASKS")
+def work(given: SimpleNamespace) -> None:
+    pairs = [text.rpartition("=") for text in given.given]
+    if alone := [text for text, (name, _, folder) in zip(given.given, pairs, strict=True) if not (name and folder)]:
+        raise InputError(f"{alone[0]}: give RUN=TASKS, a run folder and a folder of tasks")
     print("| tasks | training sentences | running words | distinct words |\n| --- | ---: | ---: | ---: |")
-    for pair in parser.parse_args().pairs:
-        run, _, folder = pair.partition("=")
-        training = list(instantiate(read_config(Path(run)).corpus).sentences("train"))
+    for name, _, folder in pairs:
+        training = list(instantiate(read_config(Path(name)).corpus).sentences("train"))
         tasks = [read_task(name_of(path), path) for path in sorted(Path(folder).glob("*.txt"))]
         words, forms = coverage(training, {s for task in tasks for s in task.test.sentences})
         print(f"| {folder} | {len(training):,} | {words:.1%} | {forms:.1%} |", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda _: "standard output"))

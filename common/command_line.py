@@ -112,8 +112,10 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _paths(text: str) -> list[Path]:
-    return [Path(name) for name in names(text)]
+def several(kind: Kind) -> Kind:
+    """A list of values of one kind: `a,b` or `[a,b]`."""
+    wanted = f"{kind.wanted}, or several with commas between them"
+    return Kind(f"{kind.shown},...", wanted, lambda text: [kind.read(value) for value in names(text)])
 
 
 TEXT = Kind("TEXT", "a text", str)
@@ -122,8 +124,9 @@ FOLDER = Kind("DIR", "a folder", Path)
 WHOLE = Kind("N", "a whole number", _whole)
 COUNT = Kind("N", "a whole number from 1", _count)
 TRUTH = Kind("true|false", "true or false", _truth)
-PATHS = Kind("PATH,...", "a file or folder, or several with commas between them", _paths)
-NAMES = Kind("NAME,...", "a name, or several with commas between them", names)
+PATHS = several(Kind("PATH", "a file or folder", Path))
+NAMES = several(Kind("NAME", "a name", str))
+COUNTS = several(COUNT)
 
 
 def refuse_missing(paths: Sequence[Path], key: str) -> None:
@@ -227,7 +230,11 @@ class Command(NamedTuple):
 def _explained(setting: Setting) -> str:
     if setting.required:
         return f"{setting.meaning} (needed)"
-    default = str(setting.default).lower() if isinstance(setting.default, bool) else setting.default
+    default = setting.default
+    if isinstance(default, bool):
+        default = str(default).lower()
+    elif isinstance(default, list | tuple):
+        default = ",".join(map(str, default))
     return setting.meaning if default is None else f"{setting.meaning} (default: {default})"
 
 
@@ -236,6 +243,20 @@ def unknown(what: str, name: str, known: Sequence[str]) -> str:
     close = get_close_matches(name, known, 1)
     guess = f"did you mean {close[0]}? There" if close else "there"
     return f"no such {what}; {guess} are {', '.join(known) or 'none'}"
+
+
+def read_or_end(
+    command: Command, arguments: Sequence[str], remedy: str = MAKE_ROOM, stopped: str = "stopped"
+) -> SimpleNamespace:
+    """The arguments of a command. Ends the program after help, and after a mistake, which it says in one line.
+
+    A script with slow imports calls this before them, and `run` after them.
+    """
+    if asks_for_help(arguments):
+        show_help(command.help)
+        raise SystemExit(0)
+    with one_line_errors("", remedy, stopped):
+        return command.read(arguments)
 
 
 def run(
@@ -247,12 +268,8 @@ def run(
     stopped: str = "stopped",
 ) -> int:
     """Prints help, or calls `work` with the arguments; returns the exit status. `writes`: where its results go."""
-    if asks_for_help(arguments):
-        show_help(command.help)
-        return 0
     try:
-        with one_line_errors("", remedy, stopped):
-            given = command.read(arguments)
+        given = read_or_end(command, arguments, remedy, stopped)
         with one_line_errors(writes(given), remedy, stopped):
             return work(given) or 0
     except SystemExit as ended:

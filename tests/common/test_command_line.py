@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from omegaconf.errors import ConfigKeyError
 
 from common.command_line import (
+    COUNTS,
     FILE,
     NAMES,
     TRUTH,
@@ -21,6 +22,7 @@ from common.command_line import (
     one_line_errors,
     one_of,
     run,
+    several,
 )
 from common.errors import InputError
 from tests.conftest import ROOT
@@ -34,6 +36,8 @@ COMMAND = Command(
         Setting("heat", "of the oven", one_of("low", "high", or_number=True), "high"),
         Setting("with_salt", "salted", TRUTH, False),
         Setting("seeds", "on top", NAMES),
+        Setting("weights", "of each loaf", COUNTS, [500, 750]),
+        Setting("shapes", "of each loaf", several(one_of("long", "round"))),
     ],
     "FLOUR...",
     "bags of flour",
@@ -50,6 +54,8 @@ COMMAND = Command(
         (["a", "out=x", "minutes=-1"], "minutes=-1: give a whole number"),
         (["a", "out=x", "heat=cold"], "heat=cold: give low, high or a whole number"),
         (["a", "out=x", "with_salt=yes"], "with_salt=yes: give true or false"),
+        (["a", "out=x", "weights=500,0"], "weights=500,0: give a whole number from 1, or several with commas between"),
+        (["a", "out=x", "shapes=[square]"], "shapes=[square]: give long or round, or several with commas between them"),
         (["a", "out="], "out=: give a file, or leave it out"),
         (["a", "out=x", "out=y"], "out=y: out= is given twice; give it once"),
         (["a"], "out= is missing: the loaf; see --help"),
@@ -76,15 +82,24 @@ def test_a_mistake_is_answered_with_what_to_write(arguments: list[str], said: st
             "heat": st.sampled_from(["low", "high", "7"]),
             "with_salt": st.booleans(),
             "seeds": st.lists(st.sampled_from(["poppy", "sesame"]), min_size=1),
+            "weights": st.lists(st.integers(1, 1000), min_size=1),
+            "shapes": st.lists(st.sampled_from(["long", "round"]), min_size=1),
         },
     ),
+    st.booleans(),
     st.randoms(),
 )
-def test_settings_are_read_back_as_they_were_written_in_any_order(settings: dict, order: object) -> None:
-    written = [f"{k}={','.join(v) if isinstance(v, list) else v}" for k, v in settings.items()]
+def test_settings_are_read_back_as_they_were_written_in_any_order(
+    settings: dict, brackets: bool, order: object
+) -> None:
+    lists = {key: ",".join(map(str, value)) for key, value in settings.items() if isinstance(value, list)}
+    written = [
+        f"{key}={f'[{lists[key]}]' if brackets and key in lists else lists.get(key, value)}"
+        for key, value in settings.items()
+    ]
     arguments = ["rye", "out=loaf", *written]
     order.shuffle(arguments)  # type: ignore[attr-defined]
-    defaults = {"minutes": 40, "heat": "high", "with_salt": False, "seeds": None}
+    defaults = {"minutes": 40, "heat": "high", "with_salt": False, "seeds": None, "weights": [500, 750], "shapes": None}
     assert vars(COMMAND.read(arguments)) == {"given": ["rye"], "out": Path("loaf"), **defaults, **settings}
 
 
@@ -99,10 +114,12 @@ def test_help_names_every_setting_with_its_default(capsys: pytest.CaptureFixture
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["Bake bread.", "", "  python bake.py FLOUR... [key=value ...]"]
     assert [line.split()[0] for line in lines[4:]] == [
-        *("FLOUR...", "out=FILE", "minutes=N", "heat=low|high|N", "with_salt=true|false", "seeds=NAME,...")
+        *("FLOUR...", "out=FILE", "minutes=N", "heat=low|high|N", "with_salt=true|false", "seeds=NAME,..."),
+        *("weights=N,...", "shapes=long|round,..."),
     ]
     assert lines[5].endswith("the loaf (needed)")
     assert lines[8].endswith("salted (default: false)")
+    assert lines[10].endswith("of each loaf (default: 500,750)")
 
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -147,6 +164,14 @@ HELP = {
     "datamodules.trees.parse": ["--help"],
     "datamodules.word_vectors.train": ["--help"],
     "datamodules.demo": ["--help"],
+    "benchmarks.table": ["--help"],
+    "benchmarks/fair.py, unknown setting": ["round=5"],
+    "tests.attack": ["--help"],
+    **{
+        path.relative_to(ROOT).as_posix(): ["--help"]
+        for path in sorted((ROOT / "benchmarks").glob("[!_]*.py"))
+        if "\nif __name__ == " in path.read_text(encoding="utf-8") and path.stem != "table"
+    },
 }
 IN_A_PROCESS = """
 import runpy, sys

@@ -1,0 +1,93 @@
+"""Fresh cases of every attack for some time, counted by category; each failure is kept as a case of the test suite."""
+
+import json
+import logging
+import random
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from hashlib import sha256
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.attack import processes
+from tests.attack.attack import CASES, Attack
+from tests.attack.every import ATTACKS
+
+PORTION = 25  # cases between two looks at the clock
+
+
+class Tried:
+    """What was tried and what failed, by category."""
+
+    def __init__(self) -> None:
+        self.cases, self.failures = Counter[str](), Counter[str]()
+        self._met: set[str] = set()
+
+    def one(self, attack: Attack, case: Any) -> None:
+        """Try a case; keep it if it fails in a way that no case of this time has."""
+        kept = json.loads(json.dumps(case))
+        self.cases[attack.category] += 1
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                attack.check(kept, Path(folder))
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            self.failures[attack.category] += 1
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            if (how := f"{attack.category} {type(error).__name__} {last.filename}:{last.lineno}") not in self._met:
+                self._met.add(how)
+                print(f"FAILED {attack.category}: {type(error).__name__}: {str(error)[:300]}\n  {_keep(attack, kept)}")
+
+    def several(self, attack: Attack, number: int, seconds: float) -> None:
+        """Fresh cases until the time is over."""
+        until = time.monotonic() + seconds
+        portion = 1 if attack in processes.ATTACKS else PORTION
+        choice = random.Random(f"{number} {attack.category}")
+        while time.monotonic() < until:
+
+            @seed(choice.getrandbits(64))
+            @settings(
+                max_examples=portion,
+                phases=[Phase.generate],
+                database=None,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+            )
+            @given(attack.cases)
+            def check(case: Any) -> None:
+                if time.monotonic() < until:
+                    self.one(attack, case)
+
+            check()
+
+
+def _keep(attack: Attack, case: Any) -> Path:
+    """Write a case for tests/test_attack.py."""
+    text = json.dumps({"category": attack.category, "case": case}, indent=1) + "\n"
+    path = CASES / f"{attack.category.replace(' ', '_')}-{sha256(text.encode()).hexdigest()[:8]}.json"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def work(given: SimpleNamespace) -> int:
+    """Every category has the same time. The exit status is 1 if something failed."""
+    logging.disable(logging.CRITICAL)
+    warnings.simplefilter("ignore")
+    number = random.SystemRandom().getrandbits(32) if given.seed is None else given.seed
+    attacks = [one for one in (*processes.ATTACKS, *ATTACKS) if given.only in (None, one.category)]
+    tried = Tried()
+    for attack in attacks:
+        tried.several(attack, number, given.seconds / len(attacks))
+        print(
+            f"| {attack.category} | {tried.cases[attack.category]:,} | {tried.failures[attack.category]:,} |",
+            flush=True,
+        )
+    print(f"| all, seed {number} | {tried.cases.total():,} | {tried.failures.total():,} |")
+    return 1 if tried.failures else 0
