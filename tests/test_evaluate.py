@@ -16,7 +16,7 @@ from common.config_help import evaluate_help
 from common.errors import InputError
 from encoders import load_encoder
 from encoders.by_name import untrained
-from evaluate import CONFIGS, evaluate
+from evaluate import CONFIGS, evaluate, refuse_missing_models
 from probes.classifiers.grid import Grid
 from probes.results import read_rows
 from reports.discourse_claims import context_helps_position
@@ -231,6 +231,19 @@ def test_scores_by_logistic_regression_are_compared_with_the_papers_by_logistic_
     printed = capsys.readouterr().out
     assert "by logistic regression, last epoch" in printed
     assert "(Conneau et al. 2018, Table 4)" in printed
+
+
+@pytest.mark.parametrize("given", [["model=[bov,no/such/run]"], ["model=no/such/run"], ["suite=probing"]])
+def test_a_missing_model_is_told_before_slow_imports(given: list[str]) -> None:
+    with pytest.raises(InputError, match="no/such/run: no such run|model= is missing"):
+        refuse_missing_models(given)
+
+
+@pytest.mark.parametrize(
+    "form", ["bov", "hf:org/name", "vectors:/a/b.npy", "call:a.b:c", "untrained/bov", "[bov,ngram]"]
+)
+def test_no_form_of_a_model_is_refused_before_slow_imports(form: str) -> None:
+    refuse_missing_models([f"model={form}"])
 
 
 @pytest.mark.parametrize(
