@@ -235,7 +235,7 @@ def test_scores_by_logistic_regression_are_compared_with_the_papers_by_logistic_
 
 @pytest.mark.parametrize("given", [["model=[bov,no/such/run]"], ["model=no/such/run"], ["suite=probing"]])
 def test_a_missing_model_is_told_before_slow_imports(given: list[str]) -> None:
-    with pytest.raises(InputError, match="no/such/run: no such run|model= is missing"):
+    with pytest.raises(InputError, match=r"no/such/run: no such run|model= is missing"):
         refuse_missing_models(given)
 
 
