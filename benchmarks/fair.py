@@ -9,6 +9,7 @@ The peer runs as PyTorch comes, and again with the library for matrix products t
 second ratio leaves out the gain from the library.
 """
 
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -41,6 +42,7 @@ COMMAND = Command(
 
 if __name__ == "__main__":
     read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+    os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")  # also of scikit-learn
 
 import numpy as np
 import torch
