@@ -92,7 +92,7 @@ REPORTS = {
     ),
     "findings": _command(
         "findings",
-        "Which published findings hold for these runs: rules, numbers, verdicts.",
+        "Which published findings hold for these runs: rules, numbers, verdicts; out=NAME.png or .svg draws them.",
         None,
         EPOCH,
         Setting("published", "check the papers' own tables instead of runs", TRUTH, False),

@@ -16,10 +16,11 @@ from common.files import atomic_write
 from reports.claims import CLAIMS
 from reports.correlation import FEWEST, ScoresByModel, correlate, draw_correlations, scores_of
 from reports.curves import Panel, draw_panels, panel_of
-from reports.drawing import save_figure
+from reports.drawing import FIGURES, save_figure
 from reports.escape import for_terminal
 from reports.evidence import evidence_of, published_evidence
-from reports.findings import as_markdown, check
+from reports.findings import Finding, as_markdown, check
+from reports.findings_picture import draw_findings
 from reports.formats import FORMATS
 from reports.layers import as_text, draw_layers, layer_of, layers_of_models, published_layers
 from reports.models import ReportedModel, each_seed_once, models_of
@@ -99,13 +100,19 @@ def findings(arguments: SimpleNamespace) -> None:
     ours = None if arguments.published else given(arguments, or_published=True)
     evidence = published_evidence() if ours is None else evidence_of(ours, arguments.epoch)
     found = check(CLAIMS, evidence)
-    if arguments.claim is None:
-        write_text(as_markdown(found, evidence.notes), arguments.out)
-        return
-    named = [finding for finding in found if finding.name == arguments.claim.replace("_", " ")]
+    asked = found if arguments.claim is None else one_claim(found, arguments.claim)
+    if arguments.out and arguments.out.suffix in FIGURES:
+        print(save_figure(draw_findings(asked), arguments.out))
+    else:
+        write_text(as_markdown(found, evidence.notes) if asked is found else asked[0].in_full, arguments.out)
+
+
+def one_claim(found: list[Finding], name: str) -> list[Finding]:
+    """The finding of this name. Raises InputError where there is none."""
+    named = [finding for finding in found if finding.name == name.replace("_", " ")]
     if not named:
-        raise InputError(f"no claim {arguments.claim!r}; there are {', '.join(finding.name for finding in found)}")
-    write_text(named[0].in_full, arguments.out)
+        raise InputError(f"no claim {name!r}; there are {', '.join(finding.name for finding in found)}")
+    return named
 
 
 def html(arguments: SimpleNamespace) -> None:

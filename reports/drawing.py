@@ -44,6 +44,7 @@ TASKS = tuple(LOOKS)
 OWN = "#8063AE"  # the objective's own score
 GRID = "#E6E6E6"
 DPI = 200
+FIGURES = (".png", ".svg")  # endings of files
 LETTER = 0.085  # inches, of a bold letter of 10 points: titles wrap where their panel ends
 
 
@@ -136,8 +137,8 @@ def darker(colour: str) -> str:
 
 def save_figure(figure: Figure, out: Path) -> Path:
     """Write a .png or .svg atomically. Raises InputError on another ending."""
-    if out.suffix not in (".png", ".svg"):
-        raise InputError(f"{out}: a figure ends in .png or .svg")
+    if out.suffix not in FIGURES:
+        raise InputError(f"{out}: a figure ends in {' or '.join(FIGURES)}")
     with atomic_write(out, binary=True) as file:
         file.write(as_svg(figure).encode() if out.suffix == ".svg" else as_png(figure))
     return out

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from reports.drawing import as_svg
 from reports.escape import for_html
 from reports.findings import RULE, Finding, how_many_paired
+from reports.findings_picture import draw_findings
 from reports.formats import as_html
 from reports.strips import STYLE as STRIPS
 from reports.strips import ShownItem, strips
@@ -63,13 +64,20 @@ def page(
         for place, (heading, figure) in enumerate(figures)
     ]
     parts += [f"<h2>Surprisal of each token</h2>{strips(items)}"] if items else []
-    parts += [f"<h2>Which published findings hold</h2>{findings_table(findings)}"] if findings else []
+    parts += [f"<h2>Which published findings hold</h2>{findings_part(findings)}"] if findings else []
     name = for_html(title)
     head = f'<meta charset="utf-8"><title>{name}</title><style>{STYLE}{STRIPS if items else ""}</style>'
     return (
         f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{name}</h1>'
         f"{''.join(parts)}<script>{SCRIPT}</script></body></html>\n"
     )
+
+
+def findings_part(found: Sequence[Finding]) -> str:
+    """The picture of the findings, where there is something to compare, and their table."""
+    compared = any(finding.comparisons for finding in found)
+    picture = f"<figure>{svg_with_values(draw_findings(found), 'findings-')}</figure>" if compared else ""
+    return picture + findings_table(found)
 
 
 def findings_table(found: Sequence[Finding]) -> str:
@@ -96,20 +104,24 @@ def findings_table(found: Sequence[Finding]) -> str:
 
 
 def svg_with_values(figure: Figure, prefix: str) -> str:
-    """The figure as SVG with a tooltip for each point; `prefix` makes ids unique on a page."""
-    values: dict[str, tuple[str, np.ndarray]] = {}
+    """The figure as SVG with a tooltip for each point; `prefix` makes ids unique on a page.
+
+    Points of gid `points NAME` say the name with their values, those of gid `said TEXT` the text.
+    """
+    texts: dict[str, list[str]] = {}
     for line in (line for axes in figure.axes for line in axes.lines):
-        if (gid := line.get_gid() or "").startswith("points "):
-            name = f"points {len(values)}"  # the same task may be in several panels
-            values[name] = (gid.removeprefix("points "), np.asarray(line.get_xydata()))
+        kind, _, said = (line.get_gid() or "").partition(" ")
+        if kind in ("points", "said"):
+            values = np.asarray(line.get_xydata())
+            name = f"points {len(texts)}"  # the same task may be in several panels
+            texts[name] = [said if kind == "said" else f"{said}, {x:g}: {y:.2f}" for x, y in values]
             line.set_gid(name)
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", XLINK[1:].split("}")[0])
     tree = ElementTree.fromstring(as_svg(figure))
     for group in tree.iter(f"{{{SVG}}}g"):
-        name, points = values.get(group.get("id", ""), ("", np.empty((0, 2))))
         marks = list(group.iter(f"{{{SVG}}}use"))
-        for mark, (x, y) in zip(marks, points, strict=False):
-            ElementTree.SubElement(mark, f"{{{SVG}}}title").text = f"{name}, {x:g}: {y:.2f}"
-    text = ElementTree.tostring(tree, encoding="unicode")
-    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", text)
+        for mark, text in zip(marks, texts.get(group.get("id", ""), []), strict=False):
+            ElementTree.SubElement(mark, f"{{{SVG}}}title").text = text
+    drawn = ElementTree.tostring(tree, encoding="unicode")
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", drawn)
