@@ -6,7 +6,6 @@ python evaluate.py model=[bov,RUN] suite=[probing,downstream] downstream.root=DI
 """
 
 import os
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -14,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common.choices import refuse_unknown_choices
-from common.command_line import asks_for_help, names, one_line_errors, show_help
-from common.config_check import refuse_wrong_values
+from common.command_line import asks_for_help, one_line_errors, show_help
+from common.config_check import OF_EVALUATION, refuse_wrong_values
 from common.config_help import evaluate_help
 from common.errors import InputError
 from common.known_settings import refuse_unknown_settings
+from encoders.model_names import refuse_missing_models
 
 if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
     from omegaconf import DictConfig
@@ -134,17 +134,6 @@ def start(config: "DictConfig") -> None:
             show(done, config)
 
 
-def refuse_missing_models(arguments: list[str]) -> None:
-    """Raises InputError, before slow imports, where there is no `model=` or no such path."""
-    if not any(text.startswith(("model=", "write_sentences=", "-")) for text in arguments):
-        raise InputError("model= is missing: what to score, as model=RUN or model=[bov,majority]; see --help")
-    given = (name for text in arguments if text.startswith("model=") for name in names(text.removeprefix("model=")))
-    for name in given:
-        is_path = re.fullmatch(r"[\w./-]*/[\w./-]*", name) and not name.startswith("untrained/")
-        if is_path and not Path(name).exists():
-            raise InputError(f"model={name}: no such run folder or checkpoint")
-
-
 def command(arguments: list[str]) -> None:
     """The command line: help, or an evaluation."""
     if asks_for_help(arguments):
@@ -153,7 +142,7 @@ def command(arguments: list[str]) -> None:
     with one_line_errors(Path.cwd()):
         refuse_unknown_choices(CONFIGS, arguments)
         refuse_unknown_settings(CONFIGS, "evaluate", arguments)
-        refuse_wrong_values(arguments)
+        refuse_wrong_values(arguments, OF_EVALUATION)
         refuse_missing_models(arguments)
 
         import hydra

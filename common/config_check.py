@@ -58,6 +58,7 @@ def _part(value: Any) -> bool:
 
 MOST = 10**9  # of any count: more is a slip of the finger, and would run for ever
 MOST_ITEMS = 10**7  # of a split of a probing task; published are 100,000
+DEVICE = re.compile(r"(cpu|cuda|mps|xpu)(:\d{1,4})?")
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}$")
 COUNT = Rule(f"a whole number from 1 to {MOST}", lambda value: _whole(value, 1, MOST))
 COUNT_OR_NULL = Rule(f"{COUNT.meaning}, or null", lambda value: value is None or COUNT.holds(value))
@@ -81,6 +82,9 @@ NAMES_OR_NULL = Rule(
     "a name, or a list in brackets, or null", lambda value: value is None or NAME.holds(value) or _names(value)
 )
 CACHE_OR_OFF = Rule("the name of a folder, or off", lambda v: NAME.holds(v) or v is None or v is False)
+DEVICE_OR_NULL = Rule(
+    "cpu, cuda, cuda:1, mps or xpu, or null", lambda v: v is None or DEVICE.fullmatch(str(v)) is not None
+)
 MODELS = Rule("a name, or several in brackets", lambda v: isinstance(v, str) or (_names(v) and bool(v)))
 LAYERS = Rule("last, all, a number or several in brackets", lambda v: not isinstance(v, dict | float | bool))
 PART_OF_ONE = Rule("a number from 0 to 1", lambda value: value == 1 or SHARE.holds(value))
@@ -156,8 +160,8 @@ RULES = {  # matched with the end of a setting's name, so they also apply to the
     "classifier.l2": Rule("a list of numbers, 0 or more", lambda v: _all(v, lambda x: _number(x, 0))),
 }
 
-OF_EVALUATION = dict.fromkeys(["sentences", "write_sentences", "published", "device", "protocol"], NAME_OR_NULL)
-OF_EVALUATION |= {"cache": CACHE_OR_OFF, "model": MODELS, "layers": LAYERS}
+OF_EVALUATION = dict.fromkeys(["sentences", "write_sentences", "published", "protocol"], NAME_OR_NULL)
+OF_EVALUATION |= {"cache": CACHE_OR_OFF, "model": MODELS, "layers": LAYERS, "device": DEVICE_OR_NULL}
 PLAIN = Rule("a text of sensible length, a finite number or a whole one below 2^63", partial(fits, Any))
 ANY = Rule("a single value or a list", lambda value: fits(Any, value) and not isinstance(value, dict))
 
@@ -182,14 +186,14 @@ def mistakes(config: DictConfig) -> list[str]:
     return found
 
 
-def refuse_wrong_values(arguments: Sequence[str]) -> None:
+def refuse_wrong_values(arguments: Sequence[str], more: Mapping[str, Rule] | None = None) -> None:
     """Ends the program with a line for each plain value among the arguments that breaks its rule, before slow imports.
 
-    Lists, sweeps and interpolations are left to `check`.
+    `more`: rules of one command next to RULES. Lists, sweeps and interpolations are left to `check`.
     """
-    found = []
+    found, rules = [], RULES | dict(more or {})
     for name, text in (match.groups() for match in map(PLAIN_VALUE.fullmatch, arguments) if match):
-        broken = [rule for end, rule in RULES.items() if f".{name}".endswith(f".{end}") and not rule.holds(_read(text))]
+        broken = [rule for end, rule in rules.items() if f".{name}".endswith(f".{end}") and not rule.holds(_read(text))]
         found += [f"{name}={text}: give {rule.meaning}" for rule in broken[:1]]
     if statuses := [fail(mistake) for mistake in found]:
         raise SystemExit(statuses[0])

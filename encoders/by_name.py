@@ -1,6 +1,5 @@
 """Builds the models of `model=`: `python evaluate.py model=NAME`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +14,14 @@ from datamodules.word_vectors.store import FromFile
 from encoders.hugging_face import pretrained
 from encoders.language_model import CausalLM
 from encoders.load import load_encoder
+from encoders.model_names import BASELINES, FORMS, WORDS, encoder_file
 from encoders.model_sources import called, initialised, of_files, precomputed, trained
 
-CONFIGS = Path(__file__).parents[1] / "configs"
-FORMS = (
-    "a run folder or checkpoint, bov, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy, call:MODULE:FUNCTION, "
-    "for suite=coherence lm:PATH, ngram, unigram, or a baseline: "
-)
 
-
-def forms(baselines: Sequence[str]) -> str:
-    """The possible values of `model=`."""
-    return FORMS + ", ".join(baselines)
-
-
-def models_named(
-    name: str, config: DictConfig, corpus: Corpus, sentences: list[str], work: Path, baselines: Sequence[str]
-) -> list[Model]:
+def models_named(name: str, config: DictConfig, corpus: Corpus, sentences: list[str], work: Path) -> list[Model]:
     """The models of a name that `check_name` accepts; all layers of a transformer are a model each."""
     kind, colon, rest = name.partition(":")
-    if name in baselines:
+    if name in BASELINES:
         return [Model("baseline", name, None, "baseline")]
     if name == "bov" or name.startswith("untrained/"):
         return [untrained(name.removeprefix("untrained/"), config, corpus, sentences, work)]
@@ -52,7 +39,7 @@ def models_named(
     return [one._replace(settings={**one.settings, "embeddings": config.embeddings}) if more else one]
 
 
-def check_name(name: str, config: DictConfig, baselines: Sequence[str]) -> None:
+def check_name(name: str, config: DictConfig) -> None:
     """Raises InputError for a name that is no model, a broken run or a missing function: what needs no text to know."""
     kind, colon, rest = name.partition(":")
     if name.startswith("untrained/"):
@@ -61,9 +48,9 @@ def check_name(name: str, config: DictConfig, baselines: Sequence[str]) -> None:
         called(rest)
     elif colon and kind == "vectors":
         precomputed(Path(rest), config.sentences and Path(config.sentences))
-    elif name not in (*baselines, "bov", "ngram", "unigram", "length") and not (colon and kind in ("hf", "lm")):
+    elif name not in WORDS and not (colon and kind in ("hf", "lm")):
         if not Path(name).exists():
-            raise InputError(f"model={name}: no such run folder; give {forms(baselines)}")
+            raise InputError(f"model={name}: no such run folder or checkpoint; give {FORMS}")
         load_encoder(Path(name), "cpu", allow=config.allow)
 
 
@@ -75,15 +62,6 @@ def language_model(path: Path, config: DictConfig) -> Model:
     settings = {"bos": config.bos, "eos": config.eos}
     name = path.resolve().name
     return Model(name, "language model", None, known, 0, 0, settings, found.logprobs, found.long_texts)
-
-
-def encoder_file(encoder: str) -> Path:
-    """The settings of an untrained encoder. Raises InputError."""
-    path = CONFIGS / "encoder" / f"{encoder}.yaml"
-    if not path.exists():
-        there = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml")))
-        raise InputError(f"model=untrained/{encoder}: no such encoder; there are {there}")
-    return path
 
 
 def untrained(encoder: str, config: DictConfig, corpus: Corpus, sentences: list[str], work: Path) -> Model:

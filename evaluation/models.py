@@ -14,7 +14,6 @@ from encoders.load import find_checkpoint, kept_checkpoints
 from evaluation.settings import models_wanted, several
 from objectives.likelihood import NoLikelihood, TextLikelihood
 from objectives.load import load_likelihood
-from probes.baselines import BASELINES
 from probes.coherence.by_name import FORMS, surprisal_model
 from probes.task import Task
 
@@ -33,7 +32,7 @@ def models_asked(
 
     def built(name: str, path: str) -> Iterator[NamedModel]:
         own = surprisal_model(path, needs, corpus, config.corpus)
-        for model in [own] if own else models_named(path, config, corpus, sentences, work, list(BASELINES)):
+        for model in [own] if own else models_named(path, config, corpus, sentences, work):
             complete = with_decoder(path, model, surprising, config) if surprising else model
             _refuse_tasks_without_model(path, complete, tasks)
             yield name, complete

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from omegaconf import DictConfig, ListConfig, OmegaConf
 
 from common.errors import InputError
-from encoders.by_name import check_name, forms
-from probes.baselines import BASELINES
+from encoders.by_name import check_name
+from encoders.model_names import FORMS
 from probes.facts import facts_of
 from probes.suites import Suite
 from reports.evaluations import refuse_published_of_other_tasks, requested_tables
@@ -17,9 +17,9 @@ def refuse_wrong_settings(config: DictConfig) -> None:
     requested_tables(config)
     _refuse_layers_of_no_transformer(config)
     if not models_wanted(config) and not config.write_sentences:
-        raise InputError(f"model= is missing; give {forms(list(BASELINES))}")
+        raise InputError(f"model= is missing; give {FORMS}")
     for name in models_wanted(config):
-        check_name(name, config, list(BASELINES))
+        check_name(name, config)
 
 
 def refuse_what_has_no_effect(config: DictConfig, suites: Sequence[Suite]) -> None:

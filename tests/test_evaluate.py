@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,12 +13,16 @@ from hydra import compose, initialize_config_dir
 from hydra.errors import InstantiationException
 from omegaconf import DictConfig, OmegaConf
 
+from common.config_check import OF_EVALUATION, refuse_wrong_values
 from common.config_help import evaluate_help
 from common.errors import InputError
 from encoders import load_encoder
 from encoders.by_name import untrained
-from evaluate import CONFIGS, evaluate, refuse_missing_models
+from encoders.model_names import BASELINES, WORDS, refuse_missing_models
+from evaluate import CONFIGS, evaluate
+from probes.baselines import BASELINES as BUILT
 from probes.classifiers.grid import Grid
+from probes.coherence.by_name import ORDERS
 from probes.results import read_rows
 from reports.discourse_claims import context_helps_position
 from reports.evaluations import WrittenScores, show
@@ -233,9 +238,11 @@ def test_scores_by_logistic_regression_are_compared_with_the_papers_by_logistic_
     assert "(Conneau et al. 2018, Table 4)" in printed
 
 
-@pytest.mark.parametrize("given", [["model=[bov,no/such/run]"], ["model=no/such/run"], ["suite=probing"]])
+@pytest.mark.parametrize(
+    "given", [["model=[bov,nonsense]"], ["model=no/such/run"], ["suite=probing"], ["model=untrained/no"]]
+)
 def test_a_missing_model_is_told_before_slow_imports(given: list[str]) -> None:
-    with pytest.raises(InputError, match=r"no/such/run: no such run|model= is missing"):
+    with pytest.raises(InputError, match=r": no such (run|encoder)|model= is missing"):
         refuse_missing_models(given)
 
 
@@ -244,6 +251,17 @@ def test_a_missing_model_is_told_before_slow_imports(given: list[str]) -> None:
 )
 def test_no_form_of_a_model_is_refused_before_slow_imports(form: str) -> None:
     refuse_missing_models([f"model={form}"])
+
+
+@pytest.mark.parametrize(("device", "refused"), [("nonsense", True), ("cuda:1", False), ("null", False)])
+def test_what_is_no_device_is_told_before_slow_imports(device: str, refused: bool) -> None:
+    with pytest.raises(SystemExit) if refused else nullcontext():
+        refuse_wrong_values(["model=bov", f"device={device}"], OF_EVALUATION)
+
+
+def test_the_words_for_models_are_those_that_build_one() -> None:
+    assert set(BASELINES) == set(BUILT)
+    assert set(WORDS) == {"bov", *BASELINES, *ORDERS}
 
 
 @pytest.mark.parametrize(

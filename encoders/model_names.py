@@ -1,0 +1,44 @@
+"""What `model=` can be, as far as it can be checked before slow imports."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from common.command_line import names
+from common.errors import InputError
+
+BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
+WORDS = ("bov", "ngram", "unigram", *BASELINES)
+FORMS = (
+    "a run folder or checkpoint, bov, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy, call:MODULE:FUNCTION, "
+    f"for suite=coherence lm:PATH, ngram, unigram, or a baseline: {', '.join(BASELINES)}"
+)
+PLAIN = re.compile(r"[\w./-]+")  # neither another form with a colon nor quotes, which Hydra reads
+ENCODERS = Path(__file__).parents[1] / "configs" / "encoder"
+
+
+def refuse_missing_models(arguments: Sequence[str]) -> None:
+    """Raises InputError where there is no `model=`, or a name in it that stands for no model and no path."""
+    if not any(text.startswith(("model=", "write_sentences=", "-")) for text in arguments):
+        raise InputError("model= is missing: what to score, as model=RUN or model=[bov,majority]; see --help")
+    for name in filter(PLAIN.fullmatch, _given(arguments)):
+        encoder = name.removeprefix("untrained/")
+        if encoder != name:
+            encoder_file(encoder)
+        elif name not in WORDS and not Path(name).exists():
+            raise InputError(f"model={name}: no such run folder or checkpoint; give {FORMS}")
+
+
+def encoder_file(encoder: str) -> Path:
+    """The settings of an untrained encoder. Raises InputError where there is none of this name."""
+    path = ENCODERS / f"{encoder}.yaml"
+    if not path.exists():
+        there = ", ".join(sorted(p.stem for p in ENCODERS.glob("*.yaml")))
+        raise InputError(f"model=untrained/{encoder}: no such encoder; there are {there}")
+    return path
+
+
+def _given(arguments: Sequence[str]) -> Iterator[str]:
+    for text in arguments:
+        if text.startswith("model="):
+            yield from names(text.removeprefix("model="))
