@@ -1,11 +1,14 @@
 """Multinomial logistic regression at its optimum for each L2 value: convex, so the result needs no seed."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from math import sqrt
 from typing import TypeVar
 
 import numpy as np
 import torch
+from scipy import linalg
+from scipy.linalg import LinAlgError
 from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn import functional
@@ -20,7 +23,6 @@ CACHED = 1 << 21  # numbers in the vectors of a portion that is read twice, so t
 ITERATIONS = 500  # of L-BFGS, at most; tens are usual
 FURTHER = 4  # powers of ten that are tried beyond the default L2 values, at most
 COVARIANCE_ROWS = 8  # sentences per input for the covariance, which only affects speed
-COLUMNS = 256  # of the covariance at a time
 
 
 Result = TypeVar("Result")
@@ -115,21 +117,23 @@ def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, 
 
 
 def _of_two_classes(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:
-    """The same with one score for each sentence, the difference of both classes: a quarter of the time.
-
-    Its products have a matrix of one row, because oneDNN takes two to five times as long for a vector.
-    """
-    apart, shift = (weight[:, 1] - weight[:, 0])[None], bias[1] - bias[0]  # (1, D)
+    """The same with one score for each sentence, the difference of both classes."""
+    apart, shift = weight[:, 1] - weight[:, 0], bias[1] - bias[0]  # (D,)
     loss = torch.zeros((), dtype=torch.float64, device=apart.device)
     slope, slope_bias = torch.zeros_like(apart), torch.zeros_like(shift)  # of class 1; of class 0 the negative
-    for x, y in _portions(train, CACHED // apart.shape[1]):
-        scores = torch.mm(apart, x.t()).add_(shift)
+    for x, y in _portions(train, CACHED // len(apart)):
+        scores = product(x, apart).add_(shift)
         loss += (functional.softplus(scores) - scores * y).sum(dtype=torch.float64)
         error = scores.sigmoid_().sub_(y)
-        slope += torch.mm(error, x)
+        slope += product(x.t(), error)
         slope_bias += error.sum()
     both = torch.tensor([-1.0, 1.0], dtype=slope.dtype, device=slope.device) / len(train.y)
-    return float(loss) / len(train.y), slope.t() * both, slope_bias * both
+    return float(loss) / len(train.y), slope[:, None] * both, slope_bias * both
+
+
+def product(first: Tensor, second: Tensor) -> Tensor:
+    """A product with a vector, or of a matrix with its transpose: for these oneDNN takes longer than NumPy."""
+    return torch.from_numpy(first.numpy() @ second.numpy()) if first.device.type == "cpu" else first @ second
 
 
 def _portions(train: Tensors, most: int = ROWS) -> Iterator[tuple[Tensor, Tensor]]:
@@ -154,10 +158,8 @@ def covariance(x: Tensor) -> Tensor:
     found = torch.zeros(width, width, device=x.device)
     for start in range(0, count, size):
         part = x[start : min(start + size, count)]
-        for first in range(0, width, COLUMNS):  # the other half is its mirror image
-            found[first : first + COLUMNS, first:] += part[:, first : first + COLUMNS].t() @ part[:, first:]
-    upper = found.triu_()
-    return (upper + upper.triu(1).t()).div_(count)
+        found += product(part.t(), part)  # NumPy computes only half of it, as it is symmetric
+    return found.div_(count)
 
 
 def curvature_factor(spread: Tensor, classes: int, l2: float) -> Tensor:
@@ -170,12 +172,23 @@ def curvature_factor(spread: Tensor, classes: int, l2: float) -> Tensor:
     while True:
         curvature = spread.to(kind, copy=True).mul_(chance(classes))
         curvature.diagonal().add_(ridge)
-        lower, failed = torch.linalg.cholesky_ex(curvature)
-        if not failed:
+        lower = cholesky(curvature)
+        if lower is not None:
             return lower.to(spread)
         if kind == torch.double:
             ridge = max(10 * ridge, 1e-8)
         kind = torch.double
+
+
+def cholesky(matrix: Tensor) -> Tensor | None:
+    """The lower factor (D, D) of a symmetric matrix, which it overwrites; None where rounding makes it indefinite."""
+    if matrix.device.type != "cpu":
+        factor, failed = torch.linalg.cholesky_ex(matrix)
+        return None if failed else factor
+    with suppress(LinAlgError):
+        turned = matrix.numpy().T  # the same matrix in LAPACK's order, so that nothing is copied
+        return torch.from_numpy(linalg.cholesky(turned, lower=True, overwrite_a=True, check_finite=False))
+    return None
 
 
 def chance(classes: int) -> float:
