@@ -1,19 +1,34 @@
-"""TensorBoard with enough colours for the tasks of a suite: python -m reports.tensorboard --logdir runs
+"""TensorBoard with enough colours for the tasks of a suite: python -m reports.tensorboard runs
 
-All arguments are TensorBoard's own. It gives each line the next colour of a palette of seven, so that ten tasks would
-repeat three. TensorBoard lets programs bring their own files of its page: these are its own with a longer palette.
+It gives each line the next colour of a palette of seven, so that ten tasks would repeat three. TensorBoard lets
+programs bring their own files of its page: these are its own with a longer palette.
 """
 
 import io
 import json
 import re
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 from typing import IO
 from zipfile import ZipFile
 
-from absl import app
-from tensorboard import assets, default, main_lib, program
-from tensorboard.plugins import base_plugin
+from common.command_line import COUNT, TEXT, Command, Setting, run
+from common.errors import InputError
+
+COMMAND = Command(
+    "python -m reports.tensorboard [DIR]",
+    "Serve the curves of runs with TensorBoard, also while they grow.",
+    [
+        Setting("port", "of the page (default: 6006, or the next one that is free)", COUNT),
+        Setting("host", "the address that it answers, 0.0.0.0 for every one of this machine", TEXT, "localhost"),
+        Setting("reload_interval", "seconds between two looks at the runs", COUNT, 5),
+    ],
+    place="DIR",
+    meaning="a run folder, or a folder with runs inside (default: runs)",
+    most=1,
+    absent="no such folder; give a run folder, or a folder with runs inside",
+)
 
 # Kelly (1965), Twenty-two colors of maximum contrast, without white and the two darkest, which a dark page hides. Any
 # ten in a row can be told apart.
@@ -33,6 +48,8 @@ def with_more_colours(script: str) -> str:
 
 def page_files() -> IO[bytes]:
     """The files of TensorBoard's page, as an archive."""
+    from tensorboard import assets
+
     made = io.BytesIO()
     with assets.get_default_assets_zip_provider()() as own, ZipFile(own) as files, ZipFile(made, "w") as changed:
         for name in files.namelist():
@@ -47,15 +64,32 @@ def page_files() -> IO[bytes]:
     return made
 
 
-def main() -> None:
-    """Serve the page."""
+def serve(given: SimpleNamespace) -> None:
+    """Serve the page until Ctrl-C."""
+    from absl import app
+    from tensorboard import default, main_lib, program
+    from tensorboard.plugins import base_plugin
+
     main_lib.global_init()
     served = program.TensorBoard(default.get_plugins(), page_files)
     try:
-        app.run(served.main, flags_parser=served.configure)
+        app.run(served.main, argv=options(given), flags_parser=served.configure)
     except base_plugin.FlagsError as error:
-        sys.exit(f"error: {error}")
+        raise InputError(str(error)) from None
+
+
+def options(given: SimpleNamespace) -> list[str]:
+    """TensorBoard's own command line."""
+    settings = [f"--{key}={value}" for key, value in vars(given).items() if key != "given" and value is not None]
+    return ["tensorboard", f"--logdir={folder_of(given)}", *settings]
+
+
+def folder_of(given: SimpleNamespace) -> str:
+    """The folder to show. Raises InputError where it is left out and there are no runs."""
+    if not given.given and not Path("runs").is_dir():
+        raise InputError("runs: no such folder here; train first, or give the folder of a run")
+    return given.given[0] if given.given else "runs"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(COMMAND, sys.argv[1:], serve, lambda _: "the page"))

@@ -1,10 +1,13 @@
 """The page of TensorBoard with our palette."""
 
+from pathlib import Path
 from zipfile import ZipFile
 
-from tensorboard import assets
+import pytest
+from tensorboard import assets, default, program
 
-from reports.tensorboard import COLOURS, SCRIPT, page_files, with_more_colours
+from common.errors import InputError
+from reports.tensorboard import COLOURS, COMMAND, SCRIPT, folder_of, options, page_files, with_more_colours
 
 
 def test_the_page_differs_from_tensorboards_own_in_the_palette_only() -> None:
@@ -23,3 +26,19 @@ def test_the_page_differs_from_tensorboards_own_in_the_palette_only() -> None:
 def test_a_script_with_another_palette_stays_as_it_is() -> None:
     script = "colorPalette:{colors:palette(),inactive:1}"
     assert with_more_colours(script) == script
+
+
+@pytest.mark.parametrize(("arguments", "said"), [(["no"], "no: no such folder"), ([], "runs: no such folder")])
+def test_a_folder_that_is_not_there_is_told(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=said):
+        folder_of(COMMAND.read(arguments))
+
+
+def test_every_setting_reaches_tensorboard(tmp_path: Path) -> None:
+    served = program.TensorBoard(default.get_plugins(), page_files)
+    served.configure(options(COMMAND.read([str(tmp_path), "port=6123", "host=0.0.0.0", "reload_interval=9"])))
+    flags = served.flags
+    assert (flags.logdir, flags.port, flags.host, flags.reload_interval) == (str(tmp_path), 6123, "0.0.0.0", 9)
