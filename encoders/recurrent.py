@@ -12,18 +12,28 @@ Where a CPU encodes a batch with the longest sentence first, sentences that have
     w1 ... w8          w9 ... w20
     w1 ... w8          w9 ... w17
     w1 ... w7
+
+From `WIDE` units on, the weights of a direction do not fit the cache and PyTorch's loop over packed sentences, which
+leaves them out step by step, is faster.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from common.errors import InputError
 
 PART_STEPS, PART_ROWS = 4, 4  # multiples; the library keeps a kernel for each shape, so there should be few
+WIDE = 2048  # units of a direction
 PART_WORDS = 32  # words that take the time of starting another part: its weights are put into another order
+
+
+Through = Callable[[nn.Module, Tensor], Tensor]  # a layer and its inputs (T, B, E) to its states (T, B, H)
 
 
 class Stretch(NamedTuple):
@@ -48,9 +58,10 @@ class Bidirectional(nn.Module):
         super().__init__()
         if dim < 2 or dim % 2:
             raise InputError(f"encoder.dim={dim}: each direction has half of it, so it must be even")
+        self.width = dim // 2  # of a direction
         widths = [input_dim] + [dim] * (layers - 1)
-        self.ahead = nn.ModuleList(kind(width, dim // 2) for width in widths)
-        self.back = nn.ModuleList(kind(width, dim // 2) for width in widths)
+        self.ahead = nn.ModuleList(kind(width, self.width) for width in widths)
+        self.back = nn.ModuleList(kind(width, self.width) for width in widths)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
@@ -59,23 +70,37 @@ class Bidirectional(nn.Module):
         steps = torch.arange(states.shape[0], device=lengths.device)[:, None]
         mirror = torch.where(steps < lengths, lengths - 1 - steps, steps)[:, :, None]  # (T, B, 1)
         whole = Stretch(0, states.shape[0], states.shape[1])
-        parts = [whole] if torch.is_grad_enabled() or states.device.type != "cpu" else parts_of(lengths, whole)
+        free = not torch.is_grad_enabled() and states.device.type == "cpu" and not torch.jit.is_tracing()
+        ordered = free and longest_first(lengths)
+        if ordered and self.width >= WIDE and not torch.is_autocast_enabled("cpu"):
+            through: Through = partial(packed, lengths=lengths)
+        else:
+            through = partial(in_parts, parts=parts_of(lengths, whole) if ordered else [whole])
         for layer, (ahead, back) in enumerate(zip(self.ahead, self.back, strict=True)):
             if layer:
                 states = self.dropout(states)
-            forward = in_parts(ahead, states, parts)
-            backward = in_parts(back, reverse(states, mirror), parts)
+            forward = through(ahead, states)
+            backward = through(back, reverse(states, mirror))
             states = torch.cat([forward, reverse(backward, mirror)], 2)  # (T, B, dim)
         return (states * (steps < lengths)[:, :, None]).transpose(0, 1)
 
 
+def longest_first(lengths: Tensor) -> bool:
+    """Whether the sentences of a batch are sorted, the longest first, and none is empty."""
+    return bool((lengths[1:] <= lengths[:-1]).all()) and bool((lengths[-1:] > 0).all())
+
+
+def packed(layer: nn.Module, inputs: Tensor, lengths: Tensor) -> Tensor:
+    """The states (T, B, H) of a recurrent layer over inputs (T, B, E), the longest sentence first; zero at padding."""
+    states, _ = layer(pack_padded_sequence(inputs, lengths))
+    return pad_packed_sequence(states, total_length=len(inputs))[0]
+
+
 def parts_of(lengths: Tensor, whole: Stretch) -> list[Stretch]:
-    """The parts of a batch in the least time; the whole batch where its sentences are not sorted, the longest first.
+    """The parts, in the least time, of a batch with the longest sentence first.
 
     The time of a part is that of its steps x rows and of `PART_WORDS` more.
     """
-    if bool((lengths[1:] > lengths[:-1]).any()):
-        return [whole]
     cuts = [*range(0, whole.end, PART_STEPS), whole.end]
     alive = (lengths > torch.tensor(cuts[:-1])[:, None]).sum(1).tolist()
     rows = [min(whole.rows, -(-count // PART_ROWS) * PART_ROWS) for count in alive]

@@ -1,5 +1,7 @@
 """The recurrent encoders against their equations, one word and one direction at a time."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,7 @@ from torch import Tensor, nn
 from common.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
-from encoders.recurrent import Bidirectional, Stretch, parts_of
+from encoders.recurrent import WIDE, Bidirectional, Stretch, longest_first, parts_of
 
 Weights = dict[str, np.ndarray]
 
@@ -119,20 +121,31 @@ def test_an_unknown_pooling_lists_the_choices() -> None:
         BiLSTM(300, pooling="mean")  # type: ignore[arg-type]
 
 
-@given(lengths=st.lists(st.integers(1, 40), min_size=1, max_size=20), kind=st.sampled_from([nn.LSTM, nn.GRU]))
-@settings(max_examples=15)
-def test_leaving_out_sentences_that_have_ended_changes_no_state(lengths: list[int], kind: type[nn.LSTM]) -> None:
+@given(
+    lengths=st.lists(st.integers(1, 40), min_size=1, max_size=20),
+    kind=st.sampled_from([nn.LSTM, nn.GRU]),
+    wide=st.sampled_from([1, WIDE]),
+)
+@settings(max_examples=30)
+def test_leaving_out_sentences_that_have_ended_changes_no_state(
+    lengths: list[int], kind: type[nn.LSTM], wide: int
+) -> None:
     torch.manual_seed(len(lengths))
     layers = Bidirectional(kind, 3, 8, 2).eval()
-    longest_first = torch.tensor(sorted(lengths, reverse=True))
-    words = torch.randn(len(lengths), int(longest_first[0]), 3)
-    whole = layers(words, longest_first)  # with gradients: never in parts
-    with torch.no_grad():
-        torch.testing.assert_close(layers(words, longest_first), whole, atol=1e-6, rtol=1e-5)
+    ordered = torch.tensor(sorted(lengths, reverse=True))
+    words = torch.randn(len(lengths), int(ordered[0]), 3)
+    whole = layers(words, ordered)  # with gradients: never in parts
+    with torch.no_grad(), patch("encoders.recurrent.WIDE", wide):
+        torch.testing.assert_close(layers(words, ordered), whole, atol=1e-6, rtol=1e-5)
+
+
+def test_only_sorted_sentences_of_some_words_are_in_parts() -> None:
+    assert longest_first(torch.tensor([3, 3, 1]))
+    assert not longest_first(torch.tensor([1, 3]))
+    assert not longest_first(torch.tensor([3, 0]))
 
 
 def test_parts_leave_out_padding_where_that_is_worth_another_start() -> None:
     lengths = torch.tensor([40] + [8] * 31)
     assert parts_of(lengths, Stretch(0, 40, 32)) == [Stretch(0, 8, 32), Stretch(8, 40, 4)]
-    assert parts_of(lengths.flip(0), Stretch(0, 40, 32)) == [Stretch(0, 40, 32)]  # not sorted
     assert parts_of(torch.tensor([9, 8, 8]), Stretch(0, 9, 3)) == [Stretch(0, 9, 3)]  # a start takes longer than a word
