@@ -16,7 +16,7 @@ from common.setting_types import fits, hints_of, meaning, of_values
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
-PLAIN_VALUE = re.compile(r"([a-z_][\w.]*)=([\w.+-]{1,40})")
+PLAIN_VALUE = re.compile(r"([a-z_][\w.]*)=([\w.:+-]{1,40})")
 MISSING = "???"
 
 
@@ -58,7 +58,7 @@ def _part(value: Any) -> bool:
 
 MOST = 10**9  # of any count: more is a slip of the finger, and would run for ever
 MOST_ITEMS = 10**7  # of a split of a probing task; published are 100,000
-DEVICE = re.compile(r"(cpu|cuda|mps|xpu)(:\d{1,4})?")
+DEVICE = re.compile(r"(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?")
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}$")
 COUNT = Rule(f"a whole number from 1 to {MOST}", lambda value: _whole(value, 1, MOST))
 COUNT_OR_NULL = Rule(f"{COUNT.meaning}, or null", lambda value: value is None or COUNT.holds(value))
@@ -83,7 +83,7 @@ NAMES_OR_NULL = Rule(
 )
 CACHE_OR_OFF = Rule("the name of a folder, or off", lambda v: NAME.holds(v) or v is None or v is False)
 DEVICE_OR_NULL = Rule(
-    "cpu, cuda, cuda:1, mps or xpu, or null", lambda v: v is None or DEVICE.fullmatch(str(v)) is not None
+    "cpu, cuda, cuda:1, mps, xpu, hpu, npu or xla, or null", lambda v: v is None or DEVICE.fullmatch(str(v)) is not None
 )
 MODELS = Rule("a name, or several in brackets", lambda v: isinstance(v, str) or (_names(v) and bool(v)))
 LAYERS = Rule("last, all, a number or several in brackets", lambda v: not isinstance(v, dict | float | bool))
@@ -201,7 +201,7 @@ def refuse_wrong_values(arguments: Sequence[str], more: Mapping[str, Rule] | Non
 
 def _read(text: str) -> Any:
     """A plain value as Hydra reads it."""
-    words = {"true": True, "false": False, "null": None}
+    words = {"true": True, "false": False, "null": None, "infinity": text}  # Python's float reads the last too
     if text.lower() in words:
         return words[text.lower()]
     for kind in (int, float):

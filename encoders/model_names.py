@@ -13,7 +13,8 @@ FORMS = (
     "a run folder or checkpoint, bov, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy, call:MODULE:FUNCTION, "
     f"for suite=coherence lm:PATH, ngram, unigram, or a baseline: {', '.join(BASELINES)}"
 )
-PLAIN = re.compile(r"[\w./-]+")  # neither another form with a colon nor quotes, which Hydra reads
+PLAIN = re.compile(r"[\w./-]+")  # a name with a colon is another form
+FOR_HYDRA = re.compile(r"['\"\\$(]")  # quotes and functions, which Hydra reads
 ENCODERS = Path(__file__).parents[1] / "configs" / "encoder"
 
 
@@ -40,5 +41,5 @@ def encoder_file(encoder: str) -> Path:
 
 def _given(arguments: Sequence[str]) -> Iterator[str]:
     for text in arguments:
-        if text.startswith("model="):
+        if text.startswith("model=") and not FOR_HYDRA.search(text):
             yield from names(text.removeprefix("model="))

@@ -58,10 +58,9 @@ class Bidirectional(nn.Module):
         super().__init__()
         if dim < 2 or dim % 2:
             raise InputError(f"encoder.dim={dim}: each direction has half of it, so it must be even")
-        self.width = dim // 2  # of a direction
         widths = [input_dim] + [dim] * (layers - 1)
-        self.ahead = nn.ModuleList(kind(width, self.width) for width in widths)
-        self.back = nn.ModuleList(kind(width, self.width) for width in widths)
+        self.ahead = nn.ModuleList(kind(width, dim // 2) for width in widths)
+        self.back = nn.ModuleList(kind(width, dim // 2) for width in widths)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
@@ -72,7 +71,8 @@ class Bidirectional(nn.Module):
         whole = Stretch(0, states.shape[0], states.shape[1])
         free = not torch.is_grad_enabled() and states.device.type == "cpu" and not torch.jit.is_tracing()
         ordered = free and longest_first(lengths)
-        if ordered and self.width >= WIDE and not torch.is_autocast_enabled("cpu"):
+        width = self.ahead[0].get_parameter("weight_hh_l0").shape[1]
+        if ordered and width >= WIDE and not torch.is_autocast_enabled("cpu"):
             through: Through = partial(packed, lengths=lengths)
         else:
             through = partial(in_parts, parts=parts_of(lengths, whole) if ordered else [whole])
@@ -87,7 +87,7 @@ class Bidirectional(nn.Module):
 
 def longest_first(lengths: Tensor) -> bool:
     """Whether the sentences of a batch are sorted, the longest first, and none is empty."""
-    return bool((lengths[1:] <= lengths[:-1]).all()) and bool((lengths[-1:] > 0).all())
+    return len(lengths) > 0 and bool((lengths[1:] <= lengths[:-1]).all()) and bool(lengths[-1] > 0)
 
 
 def packed(layer: nn.Module, inputs: Tensor, lengths: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 from matplotlib.figure import Figure
 
-from common.errors import InputError
+from common.errors import InputError, printable
 from common.files import atomic_write
 from reports.claims import CLAIMS
 from reports.correlation import FEWEST, ScoresByModel, correlate, draw_correlations, scores_of
@@ -38,6 +38,8 @@ from reports.table import (
     refuse_published_without_effect,
     training_table,
 )
+
+PICTURES = (*FIGURES, ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp")  # endings that are never those of a text
 
 
 def given(arguments: SimpleNamespace, or_published: bool = False) -> list[ReportedModel]:
@@ -103,6 +105,8 @@ def findings(arguments: SimpleNamespace) -> None:
     asked = found if arguments.claim is None else one_claim(found, arguments.claim)
     if arguments.out and arguments.out.suffix in FIGURES:
         print(save_figure(draw_findings(asked), arguments.out))
+        for note in evidence.notes:
+            print(printable(note), file=sys.stderr)
     else:
         write_text(as_markdown(found, evidence.notes) if asked is found else asked[0].in_full, arguments.out)
 
@@ -202,10 +206,12 @@ def write_table(made: Table, arguments: SimpleNamespace) -> None:
 
 
 def write_text(text: str, out: Path | None) -> None:
-    """To the file, or to standard output."""
+    """To the file, or to standard output. Raises InputError where the file's name ends as a picture's."""
     if out is None:
         print(for_terminal(text), end="")
         return
+    if out.suffix.lower() in PICTURES:
+        raise InputError(f"{out}: this report is a text; a picture of it, where there is one, ends in .png or .svg")
     with atomic_write(out) as file:
         file.write(text)
     print(out)

@@ -16,7 +16,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
-from common.errors import InputError
+from common.errors import InputError, printable
 from common.files import atomic_write
 from reports.escape import for_figure
 
@@ -154,6 +154,9 @@ def as_png(figure: Figure) -> bytes:
 def as_svg(figure: Figure) -> str:
     """Text is drawn as outlines, so that it looks the same everywhere; the same figure gives the same SVG."""
     buffer = io.StringIO()
+    for artist in figure.findobj():
+        if gid := artist.get_gid():
+            artist.set_gid(printable(gid))  # XML has no control characters
     with rc_context({"svg.hashsalt": "names of shapes"}), _any_names():  # there is no other way to fix the names
         FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
     return buffer.getvalue()

@@ -94,7 +94,7 @@ def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
     found = []
     for claim in claims:
         said, _, rule = cleandoc(claim.__doc__ or "").partition("\n\n")
-        comparisons = [c for c in claim(evidence) if math.isfinite(c.difference)]
+        comparisons = [c for c in claim(evidence) if math.isfinite(c.difference) and not math.isnan(c.half)]
         found.append(Finding(claim.__name__.replace("_", " "), _line(said), _line(rule), comparisons))
     return found
 

@@ -15,7 +15,7 @@ from reports.findings import NOTHING_TO_COMPARE, Comparison, Finding
 
 COLOURS = {1: "#0072B2", -1: "#D55E00", 0: "#9A9A9A"}  # for the claim, against it, within the interval
 VERDICTS = {"holds": COLOURS[1], "fails": COLOURS[-1], "cannot tell": "#6E6E6E"}
-WIDEST = 30.0  # half-intervals; what is farther away is drawn there
+WIDEST = 30.0  # half-intervals: what is farther away is drawn at this place
 BINS = 16  # of the axis, for each factor of e: dots in one bin are stacked
 ROW = 0.36  # inches
 
@@ -28,7 +28,8 @@ def draw_findings(found: Sequence[Finding]) -> Figure:
     """
     drawn = [finding for finding in found if finding.comparisons]
     if not drawn:
-        raise InputError(" ".join(NOTHING_TO_COMPARE.format(len(found)).split()))
+        said = f"no scores for {found[0].name!r}" if len(found) == 1 else NOTHING_TO_COMPARE.format(len(found))
+        raise InputError(" ".join(said.split()))
     figure = new_figure(9.6, 1.15 + ROW * len(drawn))
     axes = figure.add_subplot()
     places = {id(c): _place(c) for finding in drawn for c in finding.comparisons}
@@ -58,7 +59,7 @@ def _axis(axes: Axes, end: float, names: Sequence[str]) -> None:
     axes.hlines(np.arange(len(names)), -end, end, color=GRID, linewidth=0.8, zorder=1)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0, labelsize=8.5)
-    axes.set_xlabel("difference, in halves of its 95% interval (grey: not significant)", fontsize=8.5)
+    axes.set_xlabel("difference, in halves of its 95% interval, at most 30 (grey: not significant)", fontsize=8.5)
     for side, text in ((-1, "against the claim"), (1, "for the claim")):
         axes.text(side * end, -0.75, text, ha="left" if side < 0 else "right", color=COLOURS[side], fontsize=9)
 

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 from matplotlib.figure import Figure
 
+from common.errors import printable
 from reports.drawing import as_svg
 from reports.escape import for_html
 from reports.findings import RULE, Finding, how_many_paired
@@ -114,7 +115,7 @@ def svg_with_values(figure: Figure, prefix: str) -> str:
         if kind in ("points", "said"):
             values = np.asarray(line.get_xydata())
             name = f"points {len(texts)}"  # the same task may be in several panels
-            texts[name] = [said if kind == "said" else f"{said}, {x:g}: {y:.2f}" for x, y in values]
+            texts[name] = [printable(said if kind == "said" else f"{said}, {x:g}: {y:.2f}") for x, y in values]
             line.set_gid(name)
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", XLINK[1:].split("}")[0])

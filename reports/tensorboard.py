@@ -27,7 +27,6 @@ COMMAND = Command(
     place="DIR",
     meaning="a run folder, or a folder with runs inside (default: runs)",
     most=1,
-    absent="no such folder; give a run folder, or a folder with runs inside",
 )
 
 # Kelly (1965), Twenty-two colors of maximum contrast, without white and the two darkest, which a dark page hides. Any
@@ -85,10 +84,11 @@ def options(given: SimpleNamespace) -> list[str]:
 
 
 def folder_of(given: SimpleNamespace) -> str:
-    """The folder to show. Raises InputError where it is left out and there are no runs."""
-    if not given.given and not Path("runs").is_dir():
-        raise InputError("runs: no such folder here; train first, or give the folder of a run")
-    return given.given[0] if given.given else "runs"
+    """The folder to show. Raises InputError where there is none of this name."""
+    folder = given.given[0] if given.given else "runs"
+    if not Path(folder).is_dir():
+        raise InputError(f"{folder}: no such folder; give a run folder, or a folder with runs inside")
+    return folder
 
 
 if __name__ == "__main__":

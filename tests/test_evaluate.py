@@ -247,13 +247,17 @@ def test_a_missing_model_is_told_before_slow_imports(given: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "form", ["bov", "hf:org/name", "vectors:/a/b.npy", "call:a.b:c", "untrained/bov", "[bov,ngram]"]
+    "form",
+    [
+        *("bov", "hf:org/name", "vectors:/a/b.npy", "call:a.b:c", "untrained/bov", "[bov,ngram]"),
+        *(r"runs/a\,b", "'runs/a,b,c'", "['x, y, z',bov]", "${a,b,c}"),  # which Hydra reads
+    ],
 )
 def test_no_form_of_a_model_is_refused_before_slow_imports(form: str) -> None:
     refuse_missing_models([f"model={form}"])
 
 
-@pytest.mark.parametrize(("device", "refused"), [("nonsense", True), ("cuda:1", False), ("null", False)])
+@pytest.mark.parametrize(("device", "refused"), [("nonsense", True), ("nonsense:1", True), ("cuda:1", False)])
 def test_what_is_no_device_is_told_before_slow_imports(device: str, refused: bool) -> None:
     with pytest.raises(SystemExit) if refused else nullcontext():
         refuse_wrong_values(["model=bov", f"device={device}"], OF_EVALUATION)

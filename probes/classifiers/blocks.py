@@ -86,7 +86,7 @@ def _shared_cores(at_once: int) -> Iterator[int]:
     workers = max(1, min(cores, at_once))
     torch.set_num_threads(cores // workers)
     try:
-        with threadpool_limits(1, user_api="blas"):  # NumPy's threads would wait for each other on busy cores
+        with threadpool_limits(cores // workers, user_api="blas"):  # more would wait for each other on busy cores
             yield workers
     finally:
         torch.set_num_threads(cores)

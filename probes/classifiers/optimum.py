@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn import functional
 
+from common.errors import InputError
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
 from probes.classifiers.grid import Fitted, Grid, Tensors
@@ -152,13 +153,15 @@ def row_space(x: Tensor) -> Tensor:
 
 
 def covariance(x: Tensor) -> Tensor:
-    """The mean product (D, D) of two inputs: the covariance around zero."""
+    """The mean product (D, D) of two inputs: the covariance around zero. Raises InputError where it is not finite."""
     count, width = min(len(x), COVARIANCE_ROWS * x.shape[1]), x.shape[1]
     size = rows_at_once(width, count) if isinstance(x, Streamed) else count
     found = torch.zeros(width, width, device=x.device)
     for start in range(0, count, size):
         part = x[start : min(start + size, count)]
         found += product(part.t(), part)  # NumPy computes only half of it, as it is symmetric
+    if not found.isfinite().all():
+        raise InputError("logistic regression: products of the features are beyond 32 bits; make the vectors smaller")
     return found.div_(count)
 
 
@@ -181,7 +184,7 @@ def curvature_factor(spread: Tensor, classes: int, l2: float) -> Tensor:
 
 
 def cholesky(matrix: Tensor) -> Tensor | None:
-    """The lower factor (D, D) of a symmetric matrix, which it overwrites; None where rounding makes it indefinite."""
+    """The lower factor (D, D) of a symmetric matrix, which it may overwrite; None where there is none."""
     if matrix.device.type != "cpu":
         factor, failed = torch.linalg.cholesky_ex(matrix)
         return None if failed else factor

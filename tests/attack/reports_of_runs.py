@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+from xml.etree import ElementTree
 
 import yaml
 from hypothesis import strategies as st
@@ -105,14 +106,17 @@ ARGUMENTS += [
 ]
 COLUMNS = ["epoch", "step", "suite", "task", "classifier", "dev_accuracy", "test_accuracy", "test_low", "test_high"]
 COLUMNS += ["hyperparameters", "seed", "seconds"]
+FINDINGS = "findings"  # as text of an even number of runs, else as a picture
 FIGURE = {"curves": "x.png", "correlation": "x.svg", "size": "x.png", "layers": "x.png", "html": "x.html"}
+FIGURE |= {FINDINGS: "x.svg"}
 
 
 def reported(case: Any, folder: Path) -> None:
     """The report is made, or refused in one line; at once, and without a warning of a library."""
     (name, arguments), runs = case
     folders = [_run(folder / str(number), number, *run) for number, run in enumerate(runs)]
-    out = [f"out={folder / FIGURE[name]}"] if name in FIGURE else []
+    drawn = name in FIGURE and (name != FINDINGS or len(runs) % 2)
+    out = [f"out={folder / FIGURE[name]}"] if drawn else []
     said, errors = io.StringIO(), io.StringIO()
     with limits(), warnings.catch_warnings(), patch("reports.drawing.DPI", 30):
         warnings.simplefilter("error", UserWarning)
@@ -126,7 +130,10 @@ def reported(case: Any, folder: Path) -> None:
     assert status == 0 or text.count("\n") == 1 or text.startswith("left out"), text
     assert all(line.isprintable() for line in said.getvalue().split("\n"))
     if status == 0 and out:
-        assert (folder / FIGURE[name]).stat().st_size < 30_000_000
+        made = folder / FIGURE[name]
+        assert made.stat().st_size < 30_000_000
+        if made.suffix == ".svg":
+            ElementTree.parse(made)
 
 
 def _run(

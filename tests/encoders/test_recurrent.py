@@ -143,6 +143,13 @@ def test_only_sorted_sentences_of_some_words_are_in_parts() -> None:
     assert longest_first(torch.tensor([3, 3, 1]))
     assert not longest_first(torch.tensor([1, 3]))
     assert not longest_first(torch.tensor([3, 0]))
+    assert not longest_first(torch.tensor([], dtype=torch.int64))
+
+
+def test_wide_layers_read_packed_sentences() -> None:
+    layers = Bidirectional(nn.LSTM, 3, 8, 1)
+    with torch.no_grad(), patch("encoders.recurrent.WIDE", 4), patch("encoders.recurrent.in_parts", None):
+        layers(torch.randn(2, 5, 3), torch.tensor([5, 2]))
 
 
 def test_parts_leave_out_padding_where_that_is_worth_another_start() -> None:

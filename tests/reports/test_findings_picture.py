@@ -1,8 +1,10 @@
 """Findings as a picture: each comparison is a dot on its side of the line of significance."""
 
+import math
 import re
 from html import unescape
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -12,7 +14,8 @@ from hypothesis import strategies as st
 from common.errors import InputError
 from report import main
 from reports.claims import CLAIMS
-from reports.evidence import Evidence, published_evidence
+from reports.drawing import as_svg
+from reports.evidence import BOV, Evidence, Point, published_evidence
 from reports.findings import Comparison, Finding, check
 from reports.findings_picture import COLOURS, draw_findings, stacked
 from reports.page import findings_part
@@ -59,6 +62,26 @@ def test_the_page_says_under_the_pointer_what_a_dot_compares() -> None:
 def test_without_scores_there_is_no_picture() -> None:
     with pytest.raises(InputError, match="no scores for any"):
         draw_findings(check(CLAIMS, Evidence()))
+    with pytest.raises(InputError, match="no scores for 'bov is at chance on order'"):
+        draw_findings(check(CLAIMS[:1], Evidence()))
+
+
+def test_a_score_without_a_number_for_its_interval_is_not_compared() -> None:
+    tasks = dict.fromkeys(("BShift", "SOMO"), Point(50.0, 1.0)) | {"CoordInv": Point(50.0, math.nan)}
+    (found,) = check(CLAIMS[:1], Evidence(probing={BOV: tasks}))
+    assert len(found.comparisons) == 2
+
+
+def test_a_name_with_control_characters_makes_no_broken_picture() -> None:
+    named = Finding("x", "", "", [Comparison("\x1b[31m\x00red", 1.0, 0.5)])
+    ElementTree.fromstring(as_svg(draw_findings([named])))
+
+
+@pytest.mark.parametrize("name", ["findings.pdf", "findings.PNG", "findings.jpg"])
+def test_a_text_is_not_written_under_the_name_of_a_picture(name: str, tmp_path: Path, capsys) -> None:
+    assert main(["findings", "published=true", f"out={tmp_path / name}"]) == 2
+    assert "ends in .png or .svg" in capsys.readouterr().err
+    assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize("claim", [[], ["claim=max_is_above_last"]], ids=["all", "one"])

@@ -28,11 +28,12 @@ def test_a_script_with_another_palette_stays_as_it_is() -> None:
     assert with_more_colours(script) == script
 
 
-@pytest.mark.parametrize(("arguments", "said"), [(["no"], "no: no such folder"), ([], "runs: no such folder")])
+@pytest.mark.parametrize(("arguments", "said"), [(["file"], "file: no such"), ([], "runs: no such")])
 def test_a_folder_that_is_not_there_is_told(
     arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
     with pytest.raises(InputError, match=said):
         folder_of(COMMAND.read(arguments))
 

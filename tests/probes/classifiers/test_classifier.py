@@ -14,7 +14,7 @@ from probes.classifiers.cells import predict
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardised
 from probes.classifiers.grid import Fitted, Tensors
 from probes.classifiers.modern import successive_halving
-from probes.classifiers.optimum import best_of_l2, optimal, optimum
+from probes.classifiers.optimum import best_of_l2, cholesky, covariance, curvature_factor, optimal, optimum
 
 SMALL = Grid(widths=(4, 8), dropouts=(0.0, 0.1), l2=(1e-5, 1e-2))
 GRIDS = {
@@ -147,6 +147,21 @@ def test_the_dev_accuracy_of_logistic_regression_is_that_of_its_weights(search: 
     found = search(train, dev, 120, SMALL.logistic(), device="cpu")
     right = (predict(found.parameters, dev.x) == dev.y).double().mean()
     assert found.dev_accuracy == round(100 * float(right), 2)
+
+
+def test_a_matrix_that_is_not_definite_has_no_cholesky_factor() -> None:
+    assert cholesky(torch.tensor([[1.0, 2.0], [2.0, 1.0]])) is None
+
+
+def test_the_curvature_of_dependent_features_has_a_factor() -> None:
+    x = torch.randn(40, 1).expand(-1, 5).contiguous()
+    lower = curvature_factor(covariance(x), 2, 0.0)
+    torch.testing.assert_close(lower @ lower.t(), covariance(x) / 4, atol=1e-5, rtol=0)
+
+
+def test_features_with_products_beyond_32_bits_are_refused() -> None:
+    with pytest.raises(InputError, match="beyond 32 bits"):
+        covariance(torch.full((3, 2), 1e20))
 
 
 def test_successive_halving_of_logistic_regression_comes_near_the_optimum() -> None:
