@@ -15,8 +15,8 @@ CODE = [
     *("common", "configs", "datamodules", "encoders", "evaluation", "objectives", "probes", "reports", "studies"),
     "training",
 ]
-PUBLISHED = "docs/results/figure1_medium"  # settings and scores of runs
-COPIED = [*CODE, "benchmarks", "train.py", "evaluate.py", "report.py", "README.md", PUBLISHED]
+PUBLISHED = [f"docs/results/{study}_medium" for study in ("figure1", "table2")]  # settings and scores of runs
+COPIED = [*CODE, "benchmarks", "train.py", "evaluate.py", "report.py", "README.md", *PUBLISHED]
 FORKS = get_context("forkserver")  # tests/conftest.py gives it our imports; each fork imports this file, so it is light
 
 
