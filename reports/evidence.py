@@ -15,7 +15,7 @@ from reports.models import ReportedModel
 from reports.published import published
 from reports.runs import Run
 from reports.table import TableCell, final_rows, published_rows
-from reports.table_notes import RELATEDNESS
+from reports.table_notes import RELATEDNESS, at_another_epoch
 
 ModelName = tuple[str, str]  # encoder and objective as the papers write them
 BOV: ModelName = ("BoV", "BoV")
@@ -94,15 +94,17 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
         {key: moments_of(model.runs) for key, model in first.items() if model.runs[0].metrics},
         [pair for pair in both if all(pair)],
         suite("coherence"),
-        _notes(models, list(first.values())),
+        _notes(models, list(first.values()), epoch),
     )
 
 
-def _notes(models: Sequence[ReportedModel], used: Sequence[ReportedModel]) -> list[str]:
+def _notes(models: Sequence[ReportedModel], used: Sequence[ReportedModel], epoch: str) -> list[str]:
+    suites = dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows)
+    elsewhere = dict.fromkeys(line for suite in suites for line in at_another_epoch(models, suite, epoch))
     alone = sum(len(model.runs) == 1 for model in used)
     seeds = f"{alone} of {len(used)} models have one seed: their intervals exclude the variance between seeds."
     others = ", ".join(model.title for model in models if not any(model is one for one in used))
-    return [*([seeds] if alone else []), *([f"Used for correlations alone: {others}."] if others else [])]
+    return [*elsewhere, *([seeds] if alone else []), *([f"Used for correlations alone: {others}."] if others else [])]
 
 
 def published_evidence() -> Evidence:

@@ -30,7 +30,7 @@ def notes_of(
     notes = [f"Test scores in %,{by} {when} of each run."]
     notes += _otherwise_classified(found, used) if choice else []
     notes += _by_protocol([model for model, scores in found if _uses_classifiers(scores)], suite, quoted)
-    notes += _at_another_epoch([model for model, _ in found], suite, epoch)
+    notes += at_another_epoch([model for model, _ in found], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in found}
     notes += ["With each score its 95% interval."] if any(1 in numbers for numbers in seeds.values()) else []
     return [*notes, *of_seeds(seeds)]
@@ -104,7 +104,7 @@ def _otherwise_classified(found: Sequence[tuple[ReportedModel, RowsByTask]], cla
     return [f"By {CLASSIFIERS[kind]}: {', '.join(in_order(tasks))}{only}." for (kind, only), tasks in alike.items()]
 
 
-def _at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
+def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
     """The models that were not scored at the requested epoch."""
     others: dict[Epoch, dict[str, None]] = {}
     for title, run in ((model.title, run) for model in models for run in model.runs):

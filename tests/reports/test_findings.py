@@ -308,3 +308,13 @@ def test_runs_without_anything_to_compare_are_told_what_a_claim_needs(
     said = capsys.readouterr().out
     assert "give the folders" in said
     assert "|" not in said
+
+
+def test_findings_name_the_models_without_scores_at_the_requested_epoch(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run")
+    rows = [row for row in read_rows(run / "probes.csv") if row.epoch == 0]
+    (run / "probes.csv").unlink()
+    write_rows(run / "probes.csv", rows)
+    said = "At epoch 0, as the requested one has no scores: BiLSTM-max, NMT En-Fr."
+    assert said in evidence_of(models_of([read_run(run)]), "last").notes
+    assert said not in evidence_of(models_of([read_run(run)]), "0").notes
