@@ -51,12 +51,13 @@ def score_together(
     sentences = distinct_sentences(tasks, "vectors")
     vectors = Vectors(share.together(vectors_of(model.encode, sentences[share.rank :: share.world])), sentences)
     texts = distinct_sentences(tasks, "surprisal")[share.rank :: share.world]
-    parts = share.gather(score_pairs(logprobs, [("", text) for text in texts])) if logprobs else []
+    mine = dict(score_pairs(logprobs, [("", text) for text in texts])) if logprobs else {}  # out of its file, to travel
+    parts = share.gather(mine) if logprobs else []
     given = {"vectors": vectors, "surprisal": {pair: found for part in parts for pair, found in part.items()}}
 
     def row(task: Task) -> ProbeRow:
         return row_of(task, task.score(given[task.needs], device), task.reader, epoch, step, seed)
 
-    mine = tasks[share.rank :: share.world]
-    rows = score_each(mine, row, lambda task: is_small(task, vectors), device, f"probing epoch {epoch:.4g}")
+    own = tasks[share.rank :: share.world]
+    rows = score_each(own, row, lambda task: is_small(task, vectors), device, f"probing epoch {epoch:.4g}")
     return [row for same in zip_longest(*share.gather(rows)) for row in same if row is not None]

@@ -1,5 +1,6 @@
 """Processes that probe together get what one would get alone, each doing its share."""
 
+import pickle
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -86,12 +87,12 @@ def what_was_found(row: ProbeRow) -> tuple[str, float, str, list[bool]]:
 def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world: int) -> None:
     made, alone = [*tasks(3), *surprising_tasks(2), *tasks(2)], Counts()
     expected = score_together(made, alone, 1, 2, 1, "cpu", logprobs=alone.logprobs)
-    barrier, board, models = Barrier(world), [None] * world, [Counts() for _ in range(world)]
+    barrier, board, models = Barrier(world), [b""] * world, [Counts() for _ in range(world)]
 
     def gather(rank: int, part: Any) -> list[Any]:
-        board[rank] = part
+        board[rank] = pickle.dumps(part)  # as all_gather_object sends it
         barrier.wait()
-        found = list(board)
+        found = [pickle.loads(sent) for sent in board]
         barrier.wait()
         return found
 
