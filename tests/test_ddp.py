@@ -79,6 +79,17 @@ def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path: Path)
     assert [row.test_accuracy for row in mine if not row.epoch] == [r.test_accuracy for r in theirs if not r.epoch]
 
 
+def test_two_processes_find_texts_as_surprising_as_one_does(lab: Lab, tmp_path: Path) -> None:
+    runs = tmp_path / "one", tmp_path / "two"
+    more = ["objective=skipthought", "suite=coherence", "coherence.items=8", "corpus.size=60", *SAME[:3]]
+    for run, where in zip(runs, (["datamodule.batch_size=64"], [*BOTH, "datamodule.batch_size=32"]), strict=True):
+        done = lab.finish(*lab.settings(run, *more, *where), forking=True)
+        assert done.returncode == 0, done.stderr
+    one, two = (read_rows(run / "probes.csv") for run in runs)
+    assert [(row.epoch, row.task) for row in one] == [(row.epoch, row.task) for row in two]
+    assert [row.test_accuracy for row in one if not row.epoch] == [row.test_accuracy for row in two if not row.epoch]
+
+
 def test_the_first_of_two_processes_probes_an_untrained_encoder(lab: Lab, tmp_path: Path) -> None:
     run = tmp_path / "run"
     settings = [text for text in lab.settings(run, *BOTH, "probes.tasks=[SentLen]") if "objective." not in text]
