@@ -1,4 +1,4 @@
-"""Exact float32 matrix products on a CPU, with the faster of PyTorch's two libraries.
+"""Matrix products: exact float32 on a CPU with the faster of PyTorch's two libraries, or bfloat16.
 
 By default PyTorch multiplies with MKL, which uses only half of an AMD processor. With
 `torch.set_float32_matmul_precision("medium")` it multiplies with oneDNN, which is twice as fast there. "medium" permits
@@ -29,6 +29,13 @@ def fast_exact_matmul() -> Iterator[None]:
         yield
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+def multiplies_in_bfloat16(device: torch.device) -> bool:
+    """Whether a device has instructions for products in bfloat16; without them they are slower than in float32."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    return device.type == "cpu" and torch.cpu._is_avx512_bf16_supported()
 
 
 def _setting() -> str | None:

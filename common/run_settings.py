@@ -33,6 +33,12 @@ def objective_of(settings: Mapping[str, Any]) -> str:
     return " → ".join([*chain, str(settings.get("objective_name", "?"))])
 
 
+def trained_in_bfloat16(settings: Mapping[str, Any]) -> bool:
+    """Whether a run trains with products in bfloat16; its probing then encodes so too."""
+    trainer = settings.get("trainer")
+    return isinstance(trainer, Mapping) and trainer.get("precision") == "bf16-mixed"
+
+
 def read_settings(path: Path) -> DictConfig:
     """The settings with every ${reference} resolved. Raises InputError naming the file, and the line if known."""
     refuse_special(path)

@@ -20,8 +20,9 @@ def fingerprint(frozen: FrozenEncoder, settings: Mapping[str, Any], sentences: I
     composed = {word: frozen.oov(word) for word in sorted(words)} if frozen.oov else {}
     vectors = {word: None if vector is None else vector.tobytes().hex() for word, vector in composed.items()}
     where = str(frozen.embedding.table.device)
-    made_of = [code_of(type(frozen.encoder)), code_of(FrozenEncoder), settings, where, torch.__version__, vectors]
-    found = sha256(json.dumps([*made_of, frozen.vocabulary.words]).encode())
+    code = [code_of(type(frozen.encoder)), code_of(FrozenEncoder), torch.__version__]
+    made_of = [*code, settings, where, frozen.bfloat16, vectors, frozen.vocabulary.words]
+    found = sha256(json.dumps(made_of).encode())
     for name, tensor in (*frozen.encoder.state_dict().items(), ("word vectors", frozen.embedding.table)):
         found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         found.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())

@@ -4,6 +4,7 @@ import os
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from tqdm import tqdm
 
 from common.errors import InputError
 from common.files import refuse_link_or_device, room_for
-from common.matmul import fast_exact_matmul
+from common.matmul import fast_exact_matmul, multiplies_in_bfloat16
 from datamodules.arrays import ragged
 from datamodules.batches import UNKNOWN, Sentences
 from datamodules.samplers import pad
@@ -70,13 +71,23 @@ class FrozenEncoder:
         oov: Callable[[str], np.ndarray | None] | None = None,
         tokenize: Callable[[str], str] | None = None,
         raw: bool = False,
+        bfloat16: bool = False,
     ) -> None:
-        """`raw`: sentences are tokenised by `tokenize` first, unless a call says that they are tokenised."""
+        """`raw`: sentences are tokenised by `tokenize` first, unless a call says that they are tokenised.
+
+        `bfloat16`: products in bfloat16 where the machine has them (`multiplies_in_bfloat16`); vectors stay float32.
+        """
         self.encoder, self.embedding, self.vocabulary = encoder, embedding, vocabulary
         self.oov = lru_cache(CACHED_WORDS)(oov) if oov else None
         self.tokenize, self.raw = tokenize, raw
+        self._bfloat16 = bfloat16
         self.dim = encoder.dim
         self.coverage = Coverage()  # of the last call of `encode`
+
+    @property
+    def bfloat16(self) -> bool:
+        """Whether products are in bfloat16 where the encoder is now."""
+        return self._bfloat16 and multiplies_in_bfloat16(self.embedding.table.device)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the cache of composed word vectors, which cannot be pickled."""
@@ -192,7 +203,13 @@ class FrozenEncoder:
         self.encoder.eval()
         try:
             hide = None if how.bar is None else not how.bar  # None: shown in a terminal
-            with torch.inference_mode(), tqdm(total=len(distinct), desc="encoding", disable=hide, leave=False) as bar:
+            kind = self.embedding.table.device.type
+            narrow = torch.autocast(kind, torch.bfloat16) if self.bfloat16 else nullcontext()
+            with (
+                torch.inference_mode(),
+                narrow,
+                tqdm(total=len(distinct), desc="encoding", disable=hide, leave=False) as bar,
+            ):
                 for chunk, start in enumerate(range(0, len(distinct), CHUNK)):
                     vectors = self._encode_distinct(distinct[start : start + CHUNK], bar, how)
                     rows = by_sentence[begin[chunk] : begin[chunk + 1]]

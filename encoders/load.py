@@ -32,15 +32,17 @@ def load_encoder(
     allow: Sequence[str] = (),
     epoch: int | None = None,
     raw: bool = False,
+    bfloat16: bool = False,
 ) -> FrozenEncoder:
     """The frozen encoder of a run: its folder (the best checkpoint) or one of its `.ckpt` files.
 
     It runs on `device`, by default the GPU if there is one. Needs neither the training corpus nor the objective.
     `more`: the vectors that the run was trained on, for words that are not in the run folder. `allow`: packages with
     your own encoder or corpus; their code is executed. `epoch`: of a run folder, this epoch instead of the best. `raw`:
-    sentences are tokenised as the corpus was, unless a call of `encode` says `tokenized=True`. Raises InputError if a
-    file is missing, corrupt or from another project, or names a class that is neither an encoder of this project nor in
-    such a package.
+    sentences are tokenised as the corpus was, unless a call of `encode` says `tokenized=True`. `bfloat16`: products in
+    bfloat16 where the machine has them, as in the curves of a run with `trainer.precision=bf16-mixed`. Raises
+    InputError if a file is missing, corrupt or from another project, or names a class that is neither an encoder of
+    this project nor in such a package.
     """
     checkpoint = find_checkpoint(Path(path), epoch)
     run = checkpoint.parents[1]
@@ -60,7 +62,8 @@ def load_encoder(
     tokenize = partial(_tokenized, run / "config.yaml", target, language, tuple(allow))
     frozen = encoder.eval().requires_grad_(False).to(where)
     oov = vectors.extended(more) if more else vectors.lookup_oov
-    return FrozenEncoder(frozen, embedding.requires_grad_(False).to(where), vectors.vocabulary, oov, tokenize, raw)
+    words = embedding.requires_grad_(False).to(where)
+    return FrozenEncoder(frozen, words, vectors.vocabulary, oov, tokenize, raw, bfloat16)
 
 
 def read_config(run: Path) -> DictConfig:

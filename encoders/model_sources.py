@@ -13,7 +13,7 @@ from common.devices import device_for
 from common.errors import InputError
 from common.made_with import without_made_with
 from common.model import Model
-from common.run_settings import objective_of
+from common.run_settings import objective_of, trained_in_bfloat16
 from common.text_files import read_lines
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import Vocabulary
@@ -37,7 +37,7 @@ def trained(path: Path, device: str | None, more: WordVectors | None = None, all
     state = read_checkpoint(checkpoint)
     kept = [p for folder in ("vectors", "decoder") for p in sorted((run / folder).glob("*")) if p.is_file()]
     parts = [checkpoint, run / "config.yaml", *kept]
-    frozen = load_encoder(checkpoint, device, more, allow)
+    frozen = load_encoder(checkpoint, device, more, allow, bfloat16=trained_in_bfloat16(config))
 
     def encode(sentences: list[str]) -> np.ndarray:
         vectors = frozen.encode(sentences)
@@ -49,7 +49,7 @@ def trained(path: Path, device: str | None, more: WordVectors | None = None, all
             )
         return vectors
 
-    made_of = of_files(parts) + (more.folder.name if more else "")
+    made_of = of_files(parts) + (more.folder.name if more else "") + (" bfloat16" if frozen.bfloat16 else "")
     settings = {"run": config, "checkpoint": checkpoint.name}
     names = str(config.get("encoder_name", "?")), objective_of(config)
     return Model(*names, encode, made_of, epoch_of(state), int(state["global_step"]), settings)

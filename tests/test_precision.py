@@ -4,12 +4,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from hydra import compose, initialize_config_dir
 
 from common.csv_files import read_csv
+from common.matmul import multiplies_in_bfloat16
+from encoders import load_encoder
+from encoders.model_sources import trained
+from evaluate import CONFIGS, evaluate
 from objectives.chunked_cross_entropy import cross_entropy_sum
 from objectives.layers import Logits
 from probes.results import read_rows
-from tests.conftest import Lab
+from tests.conftest import TINY, Lab
 
 
 def test_a_large_bias_does_not_hide_differences_between_sentences() -> None:
@@ -47,11 +52,17 @@ LEARNS = [  # in fifty steps, and length can be read from its vectors
 ]
 
 
-def test_bf16_has_nearly_the_loss_curve_and_scores_of_float32(lab: Lab, tmp_path: Path) -> None:
-    runs = tmp_path / "wide", tmp_path / "narrow"
-    for run, precision in zip(runs, ("32-true", "bf16-mixed"), strict=True):
-        done = lab.finish(*lab.settings(run, *LEARNS, f"trainer.precision={precision}"))
+@pytest.fixture(scope="module")
+def runs(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The same run in float32 and in bfloat16."""
+    folder = tmp_path_factory.mktemp("precision")
+    for precision in ("32-true", "bf16-mixed"):
+        done = lab.finish(*lab.settings(folder / precision, *LEARNS, f"trainer.precision={precision}"))
         assert done.returncode == 0, done.stderr
+    return folder / "32-true", folder / "bf16-mixed"
+
+
+def test_bf16_has_nearly_the_loss_curve_and_scores_of_float32(runs: tuple[Path, Path]) -> None:
     wide, narrow = ([float(row["train/loss"]) for row in read_csv(run / "metrics.csv")] for run in runs)
     drop = wide[0] - wide[-1]
     assert drop > 0.2
@@ -60,3 +71,22 @@ def test_bf16_has_nearly_the_loss_curve_and_scores_of_float32(lab: Lab, tmp_path
         assert whole.test_low <= short.test_accuracy <= whole.test_high, f"{whole.task}, epoch {whole.epoch}"
     saved = [torch.load(run / "checkpoints" / "last.ckpt", weights_only=True)["state_dict"] for run in runs]
     assert any(not torch.equal(saved[0][name], saved[1][name]) for name in saved[0])
+
+
+def test_evaluating_a_run_in_bf16_gives_the_scores_of_its_curve(
+    runs: tuple[Path, Path], lab: Lab, tmp_path: Path
+) -> None:
+    tasks = [text for text in (*TINY, *LEARNS) if text.startswith(("corpus.", "probes."))]
+    last = runs[1] / "checkpoints" / "last.ckpt"
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        done = evaluate(compose("evaluate", [*tasks, f"model={last}", f"out={tmp_path}", f"cache={lab.cache}"]))
+    curve = [row.test_accuracy for row in read_rows(runs[1] / "probes.csv") if row.epoch == 2]
+    assert [scored.row.test_accuracy for scored in done[0].scores.main] == curve
+
+
+def test_the_vectors_that_evaluate_scores_are_in_the_precision_of_the_run(runs: tuple[Path, Path]) -> None:
+    for run, narrow in zip(runs, (False, multiplies_in_bfloat16(torch.device("cpu"))), strict=True):
+        sentences = (run / "vectors" / "words.txt").read_text(encoding="utf-8").split()[:20]
+        encode = trained(run, "cpu").encode
+        assert encode is not None
+        assert (encode(sentences) != load_encoder(run, "cpu").encode(sentences)).any() == narrow

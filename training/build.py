@@ -13,6 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 from common.errors import InputError
 from common.files import atomic_write
 from common.model import Model
+from common.run_settings import trained_in_bfloat16
 from datamodules.base import ResumableData
 from encoders.embedding import WordEmbedding
 from encoders.fingerprint import fingerprint
@@ -59,7 +60,9 @@ def build(config: DictConfig, run: Path) -> Built:
         take_weights(source, encoder)
     spoken = corpus.source_language
     tokens = corpus.tokenize if spoken == "en" else partial(corpus.tokenize, language=spoken)
-    frozen = FrozenEncoder(encoder, embedding, vectors.vocabulary, oov=vectors.lookup_oov, tokenize=tokens)
+    frozen = FrozenEncoder(
+        encoder, embedding, vectors.vocabulary, vectors.lookup_oov, tokens, bfloat16=trained_in_bfloat16(config)
+    )
     keep_files(run, module)
     surprised = any(task.needs == "surprisal" for task in tasks)
     logprobs = TextLikelihood(frozen.encode, module.likelihood()).logprobs if surprised else None

@@ -1,8 +1,9 @@
 """The cheap protocol for curves: successive halving, that is, weak cells are dropped early.
 
 Jamieson and Talwalkar 2016, with dev accuracy as the score. All cells train for a pass, the best ones continue, and the
-last ones train until the learning rate is 0. L2 changes little in the first pass of networks with a hidden layer: there
-one value stands for all, and the best widths and dropouts continue with each value.
+last ones train until the learning rate is 0. These are compared at their end alone: before it the weights change with
+each batch, and the best pass on dev is in part chance. L2 changes little in the first pass of networks with a hidden
+layer: there one value stands for all, and the best widths and dropouts continue with each value.
 
 Logistic regression also trains on whitened features (with shrinkage), because Adam alone is slow if features are
 correlated. More than `WIDE` features are not whitened: no matrix of features by features is formed.
@@ -11,7 +12,7 @@ Cells that do not fit into memory together are trained a block at a time. The ne
 continue from the start, which gives the same weights.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import NamedTuple
@@ -58,7 +59,11 @@ class Stage(NamedTuple):
     orders: list[Tensor]  # training rows, of each pass
     batch: int
     rate: float  # learning rate at the start
-    decay: float  # and how much it falls with each batch
+    decay: float  # and how much it falls with each batch; 0 but in the last stage
+
+    @property
+    def last(self) -> bool:
+        return self.decay > 0
 
 
 class Schedule(NamedTuple):
@@ -80,13 +85,13 @@ JOINED_MB = 8  # cells that need less take their steps together, as each call of
 
 
 def successive_halving(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
-    """The cell with the best dev accuracy after any pass; the first of the grid wins a tie."""
+    """The cell of the last stage with the best dev accuracy at its end; the first of the grid wins a tie."""
     inputs = train.x.shape[1]
     whole = _candidates(train, dev, classes, grid, device)
     keys = [candidate.key(cell) for candidate in whole for cell in candidate.block]
     kept = WEIGHT_BYTES * weights([cell for cell, _ in keys], inputs, classes) <= grid.memory_mb << 19
     together = at_once([candidate.block for candidate in whole], inputs, classes, grid)
-    best, done = Best(keys), list[Stage]()
+    ahead, best, done = dict.fromkeys(keys, -1.0), Best(keys), list[Stage]()
     candidates = (
         whole if grid.is_logistic else _candidates(train, dev, classes, replace(grid, l2=(_middle(grid),)), device)
     )
@@ -96,14 +101,19 @@ def successive_halving(train: Tensors, dev: Tensors, classes: int, grid: Grid, s
             candidate, done[:-1], Cells(inputs, classes, _begin(candidate.block, grid), seed, device)
         )
         for _ in _passes(cells, candidate.train, done[-1]):
-            _score(cells, candidate, best)
+            if not done[-1].last:
+                for key, accuracy in _scores(cells, candidate):
+                    ahead[key] = max(ahead[key], accuracy)
+        if done[-1].last:
+            for key, fitted in _fitted(cells, candidate):
+                best.add({key: fitted})
         candidate.cells = cells if kept else None
 
     for stage, places in _stages(len(train.y), inputs, grid, len(keys), seed, train.y.device):
         if len(done) == 1 and not grid.is_logistic:
-            candidates = _with_all_l2(candidates, whole, best, places, grid)
+            candidates = _with_all_l2(candidates, whole, ahead, places, grid)
         elif done:
-            candidates = _promoted(candidates, best, places)
+            candidates = _promoted(candidates, ahead, places)
         candidates = _joined(candidates, inputs, classes, grid, device)
         done.append(stage)
         on_all_cores(work, candidates, device, together)
@@ -171,34 +181,30 @@ def _principal_axes(x: Tensor) -> tuple[Tensor, Tensor]:
     return variances.clamp_min(0).to(spread), axes.to(spread)
 
 
-def _ahead(best: Best[Key], places: int) -> set[Key]:
-    """The best cells so far."""
-    known = best.known
-    return set(sorted(known, key=lambda key: -known[key].dev_accuracy)[:places])
+def _best(candidates: list[Candidate], ahead: Mapping[Key, float], places: int) -> set[Key]:
+    """The best cells so far of the candidates."""
+    here = {candidate.key(cell) for candidate in candidates for cell in candidate.block}
+    return set(sorted((key for key in ahead if key in here), key=lambda key: -ahead[key])[:places])
 
 
 def _with_all_l2(
-    candidates: list[Candidate], whole: list[Candidate], best: Best[Key], places: int, grid: Grid
+    candidates: list[Candidate], whole: list[Candidate], ahead: Mapping[Key, float], places: int, grid: Grid
 ) -> list[Candidate]:
     """The best cells of the first rung, each with all L2 values of the grid; `places` counts the latter."""
-    ahead = {
-        cell[:2]: candidate
-        for candidate in candidates
-        for cell in candidate.block
-        if candidate.key(cell) in _ahead(best, ceil(places / len(grid.l2)))
-    }
+    best = _best(candidates, ahead, ceil(places / len(grid.l2)))
+    go_on = {cell[:2]: candidate for candidate in candidates for cell in candidate.block if candidate.key(cell) in best}
     for candidate in whole:
-        candidate.block = [cell for cell in candidate.block if cell[:2] in ahead]
-        if candidate.block and (cells := ahead[candidate.block[0][:2]].cells) is not None:
+        candidate.block = [cell for cell in candidate.block if cell[:2] in go_on]
+        if candidate.block and (cells := go_on[candidate.block[0][:2]].cells) is not None:
             candidate.cells = cells.copies(candidate.block)
     return [candidate for candidate in whole if candidate.block]
 
 
-def _promoted(candidates: list[Candidate], best: Best[Key], places: int) -> list[Candidate]:
+def _promoted(candidates: list[Candidate], ahead: Mapping[Key, float], places: int) -> list[Candidate]:
     """The candidates with cells among the best; drops all other cells."""
-    ahead = _ahead(best, places)
+    best = _best(candidates, ahead, places)
     for candidate in candidates:
-        stay = [i for i, cell in enumerate(candidate.block) if candidate.key(cell) in ahead]
+        stay = [i for i, cell in enumerate(candidate.block) if candidate.key(cell) in best]
         candidate.block = [candidate.block[i] for i in stay]
         if candidate.cells is not None:
             candidate.cells.keep(stay)
@@ -232,10 +238,16 @@ def _passes(cells: Cells, train: Tensors, stage: Stage) -> Iterator[None]:
         yield
 
 
-def _score(cells: Cells, candidate: Candidate, best: Best[Key]) -> None:
-    """Score every cell on dev, and keep it if it is better than before."""
-    for position, (cell, accuracy) in enumerate(zip(cells.cells, cells.accuracy(*candidate.dev), strict=True)):
+def _scores(cells: Cells, candidate: Candidate) -> list[tuple[Key, float]]:
+    """The dev accuracy of every cell, in percent."""
+    accuracies = cells.accuracy(*candidate.dev)
+    return [(candidate.key(cell), accuracy) for cell, accuracy in zip(cells.cells, accuracies, strict=True)]
+
+
+def _fitted(cells: Cells, candidate: Candidate) -> Iterator[tuple[Key, Fitted]]:
+    """Every cell with its dev accuracy and its weights, for the original features."""
+    for position, (key, accuracy) in enumerate(_scores(cells, candidate)):
         weight, *rest = cells.snapshot(position)
         if candidate.whitening is not None:
-            weight = weight @ candidate.whitening.t()  # weights for the original features
-        best.add({candidate.key(cell): Fitted(*cell, accuracy, [weight, *rest])})
+            weight = weight @ candidate.whitening.t()
+        yield key, Fitted(*key[0], accuracy, [weight, *rest])

@@ -20,6 +20,7 @@ from encoders.bilstm import BiLSTM
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoded, Encoder
+from encoders.transformer import TransformerEncoder
 
 WORDS = ["a", "b", "c", "d"]
 MATRIX = np.array([[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 2, 2]], dtype=np.float32)
@@ -66,6 +67,17 @@ def test_a_sentence_gets_the_same_vector_alone_and_with_others(sentences: list[s
     assert together.shape == (len(sentences), 6)
     for sentence, vector in zip(sentences, together, strict=True):
         np.testing.assert_allclose(encoder.encode([sentence])[0], vector, atol=1e-6)
+
+
+@pytest.mark.parametrize("machine", [True, False])
+def test_products_are_in_bfloat16_where_the_machine_has_it(machine: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frozen, "multiplies_in_bfloat16", lambda _: machine)
+    torch.manual_seed(1)
+    encoder, sentences = TransformerEncoder(3, dim=8, layers=1, heads=2, feed_forward=8), ["a b c", "d d", "new a"]
+    wide, narrow = (freeze(encoder, bfloat16=wish).encode(sentences) for wish in (False, True))
+    assert narrow.dtype == np.float32
+    assert narrow == pytest.approx(wide, abs=0.05)
+    assert (narrow != wide).any() == machine
 
 
 def test_a_repeated_sentence_is_encoded_once() -> None:
