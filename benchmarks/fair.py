@@ -6,7 +6,8 @@ python benchmarks/fair.py parts=[encoding] rounds=5
 Both sides take turns in one process, on one thread, and their processor time is compared, so that other work on the
 machine disturbs little. A ratio above 1 says that ours is faster; worst, median and best of the rounds are shown.
 The peer runs as PyTorch comes, and again with the library for matrix products that we choose (common/matmul.py): the
-second ratio leaves out the gain from the library.
+second ratio leaves out the gain from the library. Where we encode in bfloat16, the first peer stays in 32 bits, as it
+comes, and the second has bfloat16 too.
 """
 
 import os
@@ -33,7 +34,7 @@ COMMAND = Command(
     [
         Setting("parts", "what to compare", several(one_of(*PARTS)), PARTS),
         Setting("steps", "training steps of a round", COUNT, 3),
-        Setting("precision", "of translation, on both sides", several(one_of(*PRECISIONS)), PRECISIONS),
+        Setting("precision", "of translation on both sides, and of encoding", several(one_of(*PRECISIONS)), PRECISIONS),
         Setting("rounds", "how often both sides take turns", COUNT, 3),
         json_setting("fair"),
     ],
@@ -63,7 +64,7 @@ from benchmarks.steps import (
     our_step,
     words,
 )
-from common.matmul import fast_exact_matmul
+from common.matmul import fast_exact_matmul, multiplies_in_bfloat16
 from datamodules.arrays import Ragged
 from datamodules.text.vocabulary import Vocabulary
 from encoders import FrozenEncoder
@@ -88,6 +89,7 @@ class Sides(NamedTuple):
     theirs: Work
     share: float = 1.0
     by_torch: bool = True  # theirs multiplies with PyTorch
+    theirs_as_ours: Work | None = None  # theirs in our precision; None: it is so
 
 
 def seconds(work: Work, how: Callable[[], AbstractContextManager[None]]) -> float:
@@ -102,7 +104,7 @@ def compare(sides: Sides, rounds: int) -> dict[str, Any]:
     """All ways in turns; each round begins with the next one."""
     ways = {"our": (sides.ours, fast_exact_matmul), "their": (sides.theirs, nullcontext)}
     if sides.by_torch:
-        ways["same_library"] = (sides.theirs, fast_exact_matmul)
+        ways["same_library"] = (sides.theirs_as_ours or sides.theirs, fast_exact_matmul)
     found: dict[str, list[float]] = {name: [0.0] * rounds for name in ways}
     for number in range(rounds):
         turns = list(ways)
@@ -186,14 +188,16 @@ def words_of(text: GeneratedText, batches: list[np.ndarray]) -> int:
     return sum(map(text.tokens, batches))
 
 
-def sentences(dim: int, count: int) -> Sides:
+def sentences(dim: int, count: int, precision: str) -> Sides:
     """Encoding of `count` different sentences against InferSent's encode with the same weights."""
     texts = list(dict.fromkeys(encoding.generate(2 * count)))[:count]
     vocabulary = Vocabulary(map(str, range(encoding.WORDS)))
     matrix = np.random.default_rng(1).normal(size=(len(vocabulary), WIDTH)).astype(np.float32)
     matrix[:2] = 0
     encoder = BiLSTM(WIDTH, dim, 1, None, 0.0)
-    frozen = FrozenEncoder(encoder, WordEmbedding(matrix), vocabulary)
+    wide = FrozenEncoder(encoder, WordEmbedding(matrix), vocabulary)
+    narrow = precision == "bf16-mixed" and multiplies_in_bfloat16(torch.device("cpu"))
+    ours = FrozenEncoder(encoder, WordEmbedding(matrix), vocabulary, bfloat16=narrow)
     peer = PlainInferSent(WIDTH, dim)
     for direction, layer in (("", encoder.lstm.ahead[0]), ("_reverse", encoder.lstm.back[0])):
         for name, weight in layer.named_parameters():
@@ -201,10 +205,15 @@ def sentences(dim: int, count: int) -> Sides:
     known = {str(i): matrix[vocabulary.rows(str(i))[0]] for i in range(encoding.WORDS)}
     split = [text.split() for text in texts]
     few = slice(0, 100)
-    apart = np.abs(frozen.encode(texts[few]) - peer.encode(split[few], known.__getitem__)).max()
+    apart = np.abs(wide.encode(texts[few]) - peer.encode(split[few], known.__getitem__)).max()
     assert apart < 1e-4, f"vectors differ by {apart}"
-    name = f"encoding, {dim:,} dimensions, {count:,} sentences: InferSent's encode"
-    return Sides(name, lambda: frozen.encode(texts), lambda: peer.encode(split, known.__getitem__))
+
+    def theirs(bfloat16: bool) -> np.ndarray:
+        with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+            return peer.encode(split, known.__getitem__)
+
+    name = f"encoding, {dim:,} dim., {count:,} sentences, {precision if narrow else '32-true'}: InferSent's encode"
+    return Sides(name, lambda: ours.encode(texts), lambda: theirs(False), theirs_as_ours=lambda: theirs(narrow))
 
 
 def regression(train: int, dim: int, classes: int) -> Sides:
@@ -230,7 +239,7 @@ def cases(part: str, steps: int, precisions: list[str]) -> list[Callable[[], Sid
     if part == "entailment":
         return [partial(entailment, dim, steps if dim < 1000 else 1) for dim in DIMS]
     if part == "encoding":
-        return [partial(sentences, dim, count) for dim in DIMS for count in SENTENCES[dim]]
+        return [partial(sentences, dim, count, how) for how in precisions for dim in DIMS for count in SENTENCES[dim]]
     return [partial(regression, *task) for task in TASKS]
 
 

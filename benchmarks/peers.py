@@ -72,7 +72,7 @@ class PlainInferSent(nn.Module):
         found = []
         for start in range(0, len(order), BATCH):
             some = [sentences[row] for row in order[start : start + BATCH]]
-            found.append(self(*padded(some, vector, self.width)).numpy())
+            found.append(self(*padded(some, vector, self.width)).float().numpy())
         vectors = np.concatenate(found)
         return vectors[np.argsort(order)]
 

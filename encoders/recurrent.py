@@ -18,6 +18,7 @@ leaves them out step by step, is faster.
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -72,7 +73,7 @@ class Bidirectional(nn.Module):
         free = not torch.is_grad_enabled() and states.device.type == "cpu" and not torch.jit.is_tracing()
         ordered = free and longest_first(lengths)
         width = self.ahead[0].get_parameter("weight_hh_l0").shape[1]
-        if ordered and width >= WIDE and not torch.is_autocast_enabled("cpu"):
+        if ordered and width >= WIDE and not (torch.is_autocast_enabled("cpu") and stays_wide("cpu")):
             through: Through = partial(packed, lengths=lengths)
         else:
             through = partial(in_parts, parts=parts_of(lengths, whole) if ordered else [whole])
@@ -92,7 +93,12 @@ def longest_first(lengths: Tensor) -> bool:
 
 def packed(layer: nn.Module, inputs: Tensor, lengths: Tensor) -> Tensor:
     """The states (T, B, H) of a recurrent layer over inputs (T, B, E), the longest sentence first; zero at padding."""
-    states, _ = layer(pack_padded_sequence(inputs, lengths))
+    own = next(layer.parameters()).dtype
+    kind = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else own
+    if kind != own:  # once here: autocast would convert the weights at each step
+        layer = deepcopy(layer).to(kind)
+    with torch.autocast("cpu", enabled=False):
+        states, _ = layer(pack_padded_sequence(inputs.to(kind), lengths))
     return pad_packed_sequence(states, total_length=len(inputs))[0]
 
 
@@ -132,13 +138,16 @@ def in_its_precision(layer: nn.Module, inputs: Tensor, state: Any = None) -> Any
     with bfloat16. On a CPU without AVX-512 oneDNN has no recurrent layer in bfloat16.
     """
     device = inputs.device.type
-    if device not in ("cuda", "cpu") or not torch.is_autocast_enabled(device):
-        return layer(inputs, state)
-    if device == "cpu" and torch.ops.mkldnn._is_mkldnn_bf16_supported():
+    if device not in ("cuda", "cpu") or not torch.is_autocast_enabled(device) or not stays_wide(device):
         return layer(inputs, state)
     wide = tuple(part.float() for part in state) if isinstance(state, tuple) else state
     with torch.autocast(device, enabled=False):
         return layer(inputs.float(), wide)
+
+
+def stays_wide(device: str) -> bool:
+    """Whether recurrent layers compute in float32 under autocast."""
+    return device == "cuda" or not torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 def reverse(states: Tensor, mirror: Tensor) -> Tensor:

@@ -152,6 +152,19 @@ def test_wide_layers_read_packed_sentences() -> None:
         layers(torch.randn(2, 5, 3), torch.tensor([5, 2]))
 
 
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+def test_wide_layers_under_autocast_compute_in_bfloat16(kind: type[nn.LSTM]) -> None:
+    torch.manual_seed(1)
+    layers, lengths = Bidirectional(kind, 3, 8, 2).eval(), torch.tensor([5, 2])
+    words = torch.randn(2, 5, 3)
+    with torch.no_grad(), patch("encoders.recurrent.WIDE", 4), patch("encoders.recurrent.stays_wide", lambda _: False):
+        wide = layers(words, lengths)
+        with torch.autocast("cpu", torch.bfloat16):
+            narrow = layers(words, lengths)
+    torch.testing.assert_close(narrow.float(), wide, atol=0.02, rtol=0)
+    assert (narrow.float() != wide).any()
+
+
 def test_parts_leave_out_padding_where_that_is_worth_another_start() -> None:
     lengths = torch.tensor([40] + [8] * 31)
     assert parts_of(lengths, Stretch(0, 40, 32)) == [Stretch(0, 8, 32), Stretch(8, 40, 4)]
