@@ -47,9 +47,11 @@ if __name__ == "__main__":
     read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
 
 import numpy as np
+import torch
 
 from benchmarks.machine import DEVICE, hardware, write_json
 from common.errors import InputError
+from common.matmul import multiplies_in_bfloat16
 from encoders import load_encoder
 from probes.classification import Classification
 from probes.evaluation import distinct_sentences
@@ -60,8 +62,6 @@ from probes.watch import tasks_for
 def encoded(run: Path, sentences: list[str], bfloat16: bool) -> tuple[Vectors, float]:
     """The vectors and the processor seconds that they took."""
     encoder = load_encoder(run, DEVICE, bfloat16=bfloat16)
-    if encoder.bfloat16 != bfloat16:
-        raise InputError("this machine has no products in bfloat16")
     encoder.encode(sentences[:100], tokenized=True)  # the first call is slow
     started = time.process_time()
     vectors = Vectors(encoder.encode(sentences, tokenized=True), sentences)
@@ -82,6 +82,8 @@ def measure(task: Classification, sides: tuple[Vectors, Vectors], seeds: int) ->
 def work(given: SimpleNamespace) -> None:
     if given.seeds < 2:
         raise InputError(f"seeds={given.seeds}: a deviation needs two or more")
+    if not multiplies_in_bfloat16(torch.device(DEVICE)):
+        raise InputError("this machine has no products in bfloat16")
     run, record = Path(given.given[0]), {**hardware(), "seeds": given.seeds, "sizes": list[dict[str, Any]]()}
     for size in given.sizes:
         parts = [f"probes.train_size={size}", f"probes.dev_size={max(1, size // 8)}", "probes.test_size=2000"]
@@ -94,9 +96,8 @@ def work(given: SimpleNamespace) -> None:
         means = {name: float(np.mean([case[name] for case in cases])) for name in ("mean", "bfloat16")}
         means["deviation"] = float(np.sqrt(np.mean([case["deviation"] ** 2 for case in cases])))
         print("{:<20}{mean:10.2f}{deviation:10.2f}{bfloat16:+10.2f}".format("all", **means), flush=True)
-        record["sizes"].append(
-            {"train": size, "sentences": len(sentences), "seconds": slow, "bfloat16": fast, **means, "cases": cases}
-        )
+        spent = {"sentences": len(sentences), "seconds": slow, "bfloat16_seconds": fast}
+        record["sizes"].append({"train": size, **spent, **means, "cases": cases})
         write_json(given.json, record)
 
 

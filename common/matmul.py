@@ -4,6 +4,8 @@ By default PyTorch multiplies with MKL, which uses only half of an AMD processor
 `torch.set_float32_matmul_precision("medium")` it multiplies with oneDNN, which is twice as fast there. "medium" permits
 lower precision, but a processor without bfloat16 matrix units still computes in float32. We set "medium" only where a
 test product loses no precision.
+
+Products in bfloat16 are the user's choice. They save time only on machines that have instructions for them.
 """
 
 from collections.abc import Iterator

@@ -36,7 +36,7 @@ def objective_of(settings: Mapping[str, Any]) -> str:
 def trained_in_bfloat16(settings: Mapping[str, Any]) -> bool:
     """Whether a run trains with products in bfloat16; its probing then encodes so too."""
     trainer = settings.get("trainer")
-    return isinstance(trainer, Mapping) and trainer.get("precision") == "bf16-mixed"
+    return isinstance(trainer, Mapping) and trainer.get("precision") in ("bf16", "bf16-mixed")
 
 
 def read_settings(path: Path) -> DictConfig:

@@ -7,6 +7,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from common.csv_files import read_csv
+from common.run_settings import trained_in_bfloat16
 from datamodules.download.catalogue import CATALOG
 from encoders.portable.parts import Parts
 
@@ -65,7 +66,8 @@ def _scores(parts: Parts) -> Iterator[str]:
     if not rows:
         yield "The run has no scores of this epoch."
         return
-    yield f"Of the frozen vectors after epoch {parts.epoch}, in percent, with 95% intervals.\n"
+    narrow = ", computed in bfloat16 where the machine had it" if trained_in_bfloat16(parts.config) else ""
+    yield f"Of the frozen vectors after epoch {parts.epoch}{narrow}, in percent, with 95% intervals.\n"
     yield "| suite | task | classifier | test | 95% interval |\n| --- | --- | --- | ---: | ---: |"
     for row in rows:
         suite, task, reader, test, low, high = (row[name] for name in SHOWN)

@@ -9,7 +9,7 @@ Logistic regression also trains on whitened features (with shrinkage), because A
 correlated. More than `WIDE` features are not whitened: no matrix of features by features is formed.
 
 Cells that do not fit into memory together are trained a block at a time. The next stage then trains the cells that
-continue from the start, which gives the same weights.
+continue from the start, which gives the same weights up to rounding.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,7 +59,7 @@ class Stage(NamedTuple):
     orders: list[Tensor]  # training rows, of each pass
     batch: int
     rate: float  # learning rate at the start
-    decay: float  # and how much it falls with each batch; 0 but in the last stage
+    decay: float  # and how much it falls with each batch; 0 except in the last stage
 
     @property
     def last(self) -> bool:

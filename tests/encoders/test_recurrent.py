@@ -157,7 +157,8 @@ def test_wide_layers_under_autocast_compute_in_bfloat16(kind: type[nn.LSTM]) -> 
     torch.manual_seed(1)
     layers, lengths = Bidirectional(kind, 3, 8, 2).eval(), torch.tensor([5, 2])
     words = torch.randn(2, 5, 3)
-    with torch.no_grad(), patch("encoders.recurrent.WIDE", 4), patch("encoders.recurrent.stays_wide", lambda _: False):
+    parts, capable = patch("encoders.recurrent.in_parts", None), patch("encoders.recurrent.stays_wide", lambda _: False)
+    with torch.no_grad(), patch("encoders.recurrent.WIDE", 4), parts, capable:
         wide = layers(words, lengths)
         with torch.autocast("cpu", torch.bfloat16):
             narrow = layers(words, lengths)

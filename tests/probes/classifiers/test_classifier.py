@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import count as counted
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 from common.errors import InputError
-from probes.classifiers.cells import predict
+from probes.classifiers.cells import Cells, predict
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardised
 from probes.classifiers.grid import Fitted, Tensors
 from probes.classifiers.modern import successive_halving
@@ -147,6 +148,16 @@ def test_the_dev_accuracy_of_logistic_regression_is_that_of_its_weights(search: 
     found = search(train, dev, 120, SMALL.logistic(), device="cpu")
     right = (predict(found.parameters, dev.x) == dev.y).double().mean()
     assert found.dev_accuracy == round(100 * float(right), 2)
+
+
+def test_the_race_scores_its_last_weights_and_not_those_of_a_better_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, dev = features_that_go_together(3)
+    grid = Grid(widths=(8,), dropouts=(0.0,), l2=(1e-3,))
+    last = successive_halving(train, dev, 3, grid, 1, "cpu").parameters
+    asked = counted(100, -1)
+    monkeypatch.setattr(Cells, "accuracy", lambda *_: [float(next(asked))])  # the first pass is the best on dev
+    for found, wanted in zip(successive_halving(train, dev, 3, grid, 1, "cpu").parameters, last, strict=True):
+        torch.testing.assert_close(found, wanted, rtol=0, atol=0)
 
 
 def test_a_matrix_that_is_not_definite_has_no_cholesky_factor() -> None:
