@@ -8,7 +8,6 @@ sentence is encoded once. A smaller size takes the first training items; test it
 two scores has a paired interval. Seconds are of the processor, because the two classifiers use cores differently.
 """
 
-import shlex
 import sys
 import time
 from dataclasses import replace
@@ -19,19 +18,15 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from benchmarks.settings import json_setting
-from common.command_line import COUNTS, Command, Kind, Setting, read_or_end, run
+from benchmarks.settings import WHICH_TASKS, json_setting
+from common.command_line import COUNTS, Command, Setting, read_or_end, run
 
 COMMAND = Command(
     "python benchmarks/mlp_or_logistic.py RUN",
     str(__doc__).strip(),
     [
         Setting("sizes", "training items", COUNTS, [1200, 4000, 8000]),
-        Setting(
-            "settings",
-            "of evaluate.py: which tasks",
-            Kind("'KEY=VALUE ...'", "settings with spaces between them, in quotes", shlex.split),
-        ),
+        WHICH_TASKS,
         json_setting("mlp_or_logistic"),
     ],
     "RUN",

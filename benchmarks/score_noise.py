@@ -9,7 +9,6 @@ mean score with vectors in bfloat16 minus this mean, and half of the 95% interva
 vectors are the same for all seeds. Seconds are of the processor.
 """
 
-import shlex
 import sys
 import time
 from dataclasses import replace
@@ -20,8 +19,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from benchmarks.settings import json_setting
-from common.command_line import COUNT, COUNTS, Command, Kind, Setting, read_or_end, run
+from benchmarks.settings import WHICH_TASKS, json_setting
+from common.command_line import COUNT, COUNTS, Command, Setting, read_or_end, run
 
 COMMAND = Command(
     "python benchmarks/score_noise.py RUN",
@@ -29,11 +28,7 @@ COMMAND = Command(
     [
         Setting("sizes", "training items", COUNTS, [1200, 8000]),
         Setting("seeds", "of the classifier, two or more", COUNT, 5),
-        Setting(
-            "settings",
-            "of evaluate.py: which tasks",
-            Kind("'KEY=VALUE ...'", "settings with spaces between them, in quotes", shlex.split),
-        ),
+        WHICH_TASKS,
         json_setting("score_noise"),
     ],
     "RUN",
