@@ -71,11 +71,12 @@ from encoders import FrozenEncoder
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from objectives.nli import NLI
-from probes.classifiers.classifier import Grid, probe
+from probes.classifiers.classifier import Grid, Labelled, probe
 
 DIMS = (512, 4096)
 SENTENCES = {512: (100, 300, 1000, 3000), 4096: (100, 300)}
 TASKS = [(2000, 512, 2), (20000, 512, 2), (5000, 2048, 2), (2000, 512, 6), (20000, 512, 20)]  # N, D, C
+ENCODED = [(2000, 512, 2), (5000, 2048, 2), (5000, 512, 6)]  # the same, for vectors of an encoder
 L2 = (1e-4, 1e-3, 1e-2, 1e-1)
 
 Work = Callable[[], Any]
@@ -188,9 +189,14 @@ def words_of(text: GeneratedText, batches: list[np.ndarray]) -> int:
     return sum(map(text.tokens, batches))
 
 
+def different(count: int) -> list[str]:
+    """`count` different sentences."""
+    return list(dict.fromkeys(encoding.generate(2 * count)))[:count]
+
+
 def sentences(dim: int, count: int, precision: str) -> Sides:
     """Encoding of `count` different sentences against InferSent's encode with the same weights."""
-    texts = list(dict.fromkeys(encoding.generate(2 * count)))[:count]
+    texts = different(count)
     vocabulary = Vocabulary(map(str, range(encoding.WORDS)))
     matrix = np.random.default_rng(1).normal(size=(len(vocabulary), WIDTH)).astype(np.float32)
     matrix[:2] = 0
@@ -216,14 +222,27 @@ def sentences(dim: int, count: int, precision: str) -> Sides:
     return Sides(name, lambda: ours.encode(texts), lambda: theirs(False), theirs_as_ours=lambda: theirs(narrow))
 
 
-def regression(train: int, dim: int, classes: int) -> Sides:
+def encoded(shape: probing.Shape) -> list[Labelled]:
+    """Vectors of an untrained BiLSTM-max; the class of a sentence is its length, in bins of similar size."""
+    texts = different(shape.train + shape.dev + shape.test)
+    matrix = np.random.default_rng(1).normal(size=(encoding.WORDS + 2, WIDTH)).astype(np.float32)
+    words = Vocabulary(map(str, range(encoding.WORDS)))
+    vectors = FrozenEncoder(BiLSTM(WIDTH, shape.dim, 1, None, 0.0), WordEmbedding(matrix), words).encode(texts)
+    lengths = np.array([len(text.split()) for text in texts])
+    labels = np.searchsorted(np.quantile(lengths, np.arange(1, shape.classes) / shape.classes), lengths)
+    ends = np.cumsum([shape.train, shape.dev])
+    return [Labelled(*part) for part in zip(np.split(vectors, ends), np.split(labels, ends), strict=True)]
+
+
+def regression(train: int, dim: int, classes: int, of_encoder: bool = False) -> Sides:
     """Logistic regression of `modern` against scikit-learn's at the same optima."""
-    splits = probing.vectors(probing.Shape(train, 1000, 1000, dim, classes))
+    shape = probing.Shape(train, 1000, 1000, dim, classes)
+    splits = encoded(shape) if of_encoder else probing.vectors(shape)
     grid = Grid(widths=(0,), l2=tuple(L2))
     ours, theirs = probe(*splits, classes, grid, 1), scikit_learn(*splits, classes, grid.l2)  # type: ignore[arg-type]
     apart = abs(ours.test_accuracy - theirs.test)
     assert apart <= 1.0, f"{ours.test_accuracy} and {theirs.test:.2f} are no accuracies of one optimum"
-    name = f"logistic regression, {train:,} x {dim:,}, {classes} classes: scikit-learn"
+    name = f"logistic regression, {train:,} x {dim:,}, {classes} classes{', BiLSTM' * of_encoder}: scikit-learn"
     return Sides(
         name,
         lambda: probe(*splits, classes, grid, 1),
@@ -242,7 +261,7 @@ def cases(part: str, steps: int, precisions: list[str]) -> list[Callable[[], Sid
         narrow = multiplies_in_bfloat16(torch.device("cpu"))
         known = [how for how in precisions if narrow or how == "32-true"]
         return [partial(sentences, dim, count, how) for how in known for dim in DIMS for count in SENTENCES[dim]]
-    return [partial(regression, *task) for task in TASKS]
+    return [partial(regression, *task) for task in TASKS] + [partial(regression, *task, True) for task in ENCODED]
 
 
 def work(given: SimpleNamespace) -> None:

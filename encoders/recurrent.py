@@ -96,7 +96,8 @@ def packed(layer: nn.Module, inputs: Tensor, lengths: Tensor) -> Tensor:
     own = next(layer.parameters()).dtype
     kind = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else own
     if kind != own:  # once here: autocast would convert the weights at each step
-        layer = deepcopy(layer).to(kind)
+        narrow = {id(weight): nn.Parameter(weight.to(kind), requires_grad=False) for weight in layer.parameters()}
+        layer = deepcopy(layer, narrow)  # which takes these for the weights
     with torch.autocast("cpu", enabled=False):
         states, _ = layer(pack_padded_sequence(inputs.to(kind), lengths))
     return pad_packed_sequence(states, total_length=len(inputs))[0]

@@ -24,6 +24,7 @@ CACHED = 1 << 21  # numbers in the vectors of a portion that is read twice, so t
 ITERATIONS = 500  # of L-BFGS, at most; tens are usual
 FURTHER = 4  # powers of ten that are tried beyond the default L2 values, at most
 COVARIANCE_ROWS = 8  # sentences per input for the covariance, which only affects speed
+PAIR = 2  # neighbouring L2 values that share a curvature factor, for the same reason
 
 
 Result = TypeVar("Result")
@@ -55,13 +56,22 @@ def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str)
     inner = train if basis is None else Tensors(train.x @ basis, train.y)
     spread = covariance(inner.x)
 
-    def work(l2: float) -> Fitted:
-        weight, bias = optimum(inner, classes, l2, curvature_factor(spread, classes, l2))
+    def fitted(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
         parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]
         right = int((predict(parameters, dev.x) == dev.y).sum())
         return Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
 
-    return best_of_l2(grid, lambda some: on_all_cores(work, some, device), lambda cell: cell.dev_accuracy)[1]
+    def work(values: list[float]) -> list[Fitted]:
+        factor = curvature_factor(spread, classes, sqrt(values[0] * values[-1]))
+        at = None  # the optimum of the larger value is near that of the smaller one
+        found = [fitted(l2, *(at := optimum(inner, classes, l2, factor, start=at))) for l2 in reversed(values)]
+        return found[::-1]
+
+    def tried(values: list[float]) -> list[Fitted]:
+        pairs = [values[begin : begin + PAIR] for begin in range(0, len(values), PAIR)]
+        return [cell for pair in on_all_cores(work, pairs, device) for cell in pair]
+
+    return best_of_l2(grid, tried, lambda cell: cell.dev_accuracy)[1]
 
 
 def optimum(
@@ -71,12 +81,14 @@ def optimum(
     factor: Tensor | None = None,
     tolerance: float = 1e-4,
     iterations: int = ITERATIONS,
+    start: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The weight (D, C) and bias (C,) that minimise mean cross-entropy + l2 / 2 * |weight|^2.
 
     scikit-learn's C is 1 / (l2 * N). L-BFGS runs in coordinates in which the curvature at the start is nearly the
     identity: weight = L'^-1 z for `factor` L, the `curvature_factor` of these or similar vectors. `tolerance` is on
-    the gradient in these coordinates. The labels may be distributions over the classes, (N, C).
+    the gradient in these coordinates. The labels may be distributions over the classes, (N, C). `start`: a weight and
+    bias to begin with; by default zeros.
     """
     lower = curvature_factor(covariance(train.x), classes, l2) if factor is None else factor
     inputs, scale = train.x.shape[1], sqrt(chance(classes))
@@ -92,9 +104,11 @@ def optimum(
         joined = torch.cat([slope, slope_bias[None] / scale])
         return loss + l2 / 2 * float(weight.square().sum()), joined.flatten().double().cpu().numpy()
 
-    start = np.zeros((inputs + 1) * classes)
+    begin = np.zeros((inputs + 1) * classes)
+    if start is not None:
+        begin = torch.cat([lower.t() @ start[0], start[1][None] * scale]).flatten().double().cpu().numpy()
     options = {"maxiter": iterations, "gtol": tolerance, "ftol": 1e-9}
-    return point(minimize(loss_and_slope, start, jac=True, method="L-BFGS-B", options=options).x)
+    return point(minimize(loss_and_slope, begin, jac=True, method="L-BFGS-B", options=options).x)
 
 
 def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:

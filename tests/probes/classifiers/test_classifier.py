@@ -139,6 +139,23 @@ def features_that_go_together(classes: int) -> tuple[Tensors, Tensors]:
     return tuple(standardised(*(as_tensors(part, "cpu") for part in parts)))
 
 
+def test_the_optimum_depends_neither_on_the_start_nor_on_the_factor() -> None:
+    train, _ = features_that_go_together(3)
+    expected = optimum(train, 3, 1e-3, tolerance=1e-6)
+    factor = curvature_factor(covariance(train.x), 3, 1e-1)
+    found = optimum(train, 3, 1e-3, factor, tolerance=1e-6, start=optimum(train, 3, 1e-1))
+    ours, theirs = (torch.softmax(train.x @ weight + bias, 1) for weight, bias in (found, expected))
+    torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=0)
+
+
+def test_a_search_that_starts_at_the_optimum_stays_there() -> None:
+    train, _ = features_that_go_together(3)
+    expected = optimum(train, 3, 1e-3, tolerance=1e-6)
+    found, cold = (optimum(train, 3, 1e-3, iterations=1, start=start) for start in (expected, None))
+    torch.testing.assert_close(found, expected, atol=1e-2, rtol=1e-2)
+    assert (cold[0] - expected[0]).abs().max() > 0.1
+
+
 SEARCHES = {"optimum": optimal, "race": partial(successive_halving, seed=1)}
 
 
