@@ -61,6 +61,11 @@ def generate(count: int, seed: int = 1) -> list[str]:
     return sentences
 
 
+def different(count: int) -> list[str]:
+    """`count` different sentences."""
+    return list(dict.fromkeys(generate(2 * count)))[:count]
+
+
 def build(name: str) -> FrozenEncoder:
     """The encoder of a configuration at full size, with random weights and word vectors."""
     torch.manual_seed(1)

@@ -12,14 +12,11 @@ comes, and the second has bfloat16 too.
 
 import os
 import sys
-import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from statistics import median
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
@@ -48,9 +45,10 @@ if __name__ == "__main__":
 import numpy as np
 import torch
 
-from benchmarks import encoding, probing
+from benchmarks import encoding, fair_regression
 from benchmarks.machine import hardware, write_json
-from benchmarks.peers import RATE, PlainInferSent, PlainInferSentNLI, WholeTarget, scikit_learn
+from benchmarks.peers import RATE, PlainInferSent, PlainInferSentNLI, WholeTarget
+from benchmarks.sides import Sides, compare
 from benchmarks.steps import (
     BATCH,
     POOL,
@@ -64,66 +62,16 @@ from benchmarks.steps import (
     our_step,
     words,
 )
-from common.matmul import fast_exact_matmul, multiplies_in_bfloat16
+from common.matmul import multiplies_in_bfloat16
 from datamodules.arrays import Ragged
 from datamodules.text.vocabulary import Vocabulary
 from encoders import FrozenEncoder
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from objectives.nli import NLI
-from probes.classifiers.classifier import Grid, Labelled, probe
 
 DIMS = (512, 4096)
 SENTENCES = {512: (100, 300, 1000, 3000), 4096: (100, 300)}
-TASKS = [(2000, 512, 2), (20000, 512, 2), (5000, 2048, 2), (2000, 512, 6), (20000, 512, 20)]  # N, D, C
-ENCODED = [(2000, 512, 2), (5000, 2048, 2), (5000, 512, 6)]  # the same, for vectors of an encoder
-L2 = (1e-4, 1e-3, 1e-2, 1e-1)
-
-Work = Callable[[], Any]
-
-
-class Sides(NamedTuple):
-    """The same work twice; `share`: how much more work theirs is than ours, in words."""
-
-    name: str
-    ours: Work
-    theirs: Work
-    share: float = 1.0
-    by_torch: bool = True  # theirs multiplies with PyTorch
-    theirs_as_ours: Work | None = None  # theirs in our precision; None: it is so
-
-
-def seconds(work: Work, how: Callable[[], AbstractContextManager[None]]) -> float:
-    """Processor time, of all threads."""
-    with how():
-        started = time.process_time()
-        work()
-        return time.process_time() - started
-
-
-def compare(sides: Sides, rounds: int) -> dict[str, Any]:
-    """All ways in turns; each round begins with the next one."""
-    ways = {"our": (sides.ours, fast_exact_matmul), "their": (sides.theirs, nullcontext)}
-    if sides.by_torch:
-        ways["same_library"] = (sides.theirs_as_ours or sides.theirs, fast_exact_matmul)
-    found: dict[str, list[float]] = {name: [0.0] * rounds for name in ways}
-    for number in range(rounds):
-        turns = list(ways)
-        for name in turns[number % len(ways) :] + turns[: number % len(ways)]:
-            found[name][number] = seconds(*ways[name])
-    record: dict[str, Any] = {"name": sides.name} | {f"{name}_seconds": median(took) for name, took in found.items()}
-    for key, name in (("ratios", "their"), ("ratios_same_library", "same_library")):
-        if name in found:
-            pairs = zip(found["our"], found[name], strict=True)
-            record[key] = sorted(sides.share * theirs / ours for ours, theirs in pairs)
-    shown = " | ".join(three_of(record[key]) for key in record if key.startswith("ratios"))
-    print(f"  {sides.name:<62}{shown:>40}   {record['our_seconds']:.2f} s, {record['their_seconds']:.2f} s", flush=True)
-    return record
-
-
-def three_of(ratios: Sequence[float]) -> str:
-    """Worst, median and best."""
-    return ", ".join(f"{ratio:.2f}" for ratio in (ratios[0], median(ratios), ratios[-1]))
 
 
 def translation(precision: str, batches: int) -> Sides:
@@ -189,14 +137,9 @@ def words_of(text: GeneratedText, batches: list[np.ndarray]) -> int:
     return sum(map(text.tokens, batches))
 
 
-def different(count: int) -> list[str]:
-    """`count` different sentences."""
-    return list(dict.fromkeys(encoding.generate(2 * count)))[:count]
-
-
 def sentences(dim: int, count: int, precision: str) -> Sides:
     """Encoding of `count` different sentences against InferSent's encode with the same weights."""
-    texts = different(count)
+    texts = encoding.different(count)
     vocabulary = Vocabulary(map(str, range(encoding.WORDS)))
     matrix = np.random.default_rng(1).normal(size=(len(vocabulary), WIDTH)).astype(np.float32)
     matrix[:2] = 0
@@ -222,36 +165,7 @@ def sentences(dim: int, count: int, precision: str) -> Sides:
     return Sides(name, lambda: ours.encode(texts), lambda: theirs(False), theirs_as_ours=lambda: theirs(narrow))
 
 
-def encoded(shape: probing.Shape) -> list[Labelled]:
-    """Vectors of an untrained BiLSTM-max; the class of a sentence is its length, in bins of similar size."""
-    texts = different(shape.train + shape.dev + shape.test)
-    matrix = np.random.default_rng(1).normal(size=(encoding.WORDS + 2, WIDTH)).astype(np.float32)
-    words = Vocabulary(map(str, range(encoding.WORDS)))
-    vectors = FrozenEncoder(BiLSTM(WIDTH, shape.dim, 1, None, 0.0), WordEmbedding(matrix), words).encode(texts)
-    lengths = np.array([len(text.split()) for text in texts])
-    labels = np.searchsorted(np.quantile(lengths, np.arange(1, shape.classes) / shape.classes), lengths)
-    ends = np.cumsum([shape.train, shape.dev])
-    return [Labelled(*part) for part in zip(np.split(vectors, ends), np.split(labels, ends), strict=True)]
-
-
-def regression(train: int, dim: int, classes: int, of_encoder: bool = False) -> Sides:
-    """Logistic regression of `modern` against scikit-learn's at the same optima."""
-    shape = probing.Shape(train, 1000, 1000, dim, classes)
-    splits = encoded(shape) if of_encoder else probing.vectors(shape)
-    grid = Grid(widths=(0,), l2=tuple(L2))
-    ours, theirs = probe(*splits, classes, grid, 1), scikit_learn(*splits, classes, grid.l2)  # type: ignore[arg-type]
-    apart = abs(ours.test_accuracy - theirs.test)
-    assert apart <= 1.0, f"{ours.test_accuracy} and {theirs.test:.2f} are no accuracies of one optimum"
-    name = f"logistic regression, {train:,} x {dim:,}, {classes} classes{', BiLSTM' * of_encoder}: scikit-learn"
-    return Sides(
-        name,
-        lambda: probe(*splits, classes, grid, 1),
-        lambda: scikit_learn(*splits, classes, grid.l2),  # type: ignore[arg-type]
-        by_torch=False,
-    )
-
-
-def cases(part: str, steps: int, precisions: list[str]) -> list[Callable[[], Sides]]:
+def cases(part: str, steps: int, precisions: list[str]) -> Sequence[Callable[[], Sides]]:
     """How to prepare each comparison of a part; `steps`: training steps of a round."""
     if part == "translation":
         return [partial(translation, precision, steps) for precision in precisions]
@@ -261,7 +175,7 @@ def cases(part: str, steps: int, precisions: list[str]) -> list[Callable[[], Sid
         narrow = multiplies_in_bfloat16(torch.device("cpu"))
         known = [how for how in precisions if narrow or how == "32-true"]
         return [partial(sentences, dim, count, how) for how in known for dim in DIMS for count in SENTENCES[dim]]
-    return [partial(regression, *task) for task in TASKS] + [partial(regression, *task, True) for task in ENCODED]
+    return fair_regression.cases()
 
 
 def work(given: SimpleNamespace) -> None:

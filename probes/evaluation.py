@@ -23,7 +23,7 @@ from probes.surprisals import fingerprint as surprisals_fingerprint
 from probes.task import Needs, Outcome, Task
 from probes.vectors import Vectors, distinct, vectors_of
 
-FORMAT = 10  # raised when a change of the classifiers makes cached scores stale
+FORMAT = 11  # raised when a change of the classifiers makes cached scores stale
 
 
 class Evaluated(NamedTuple):

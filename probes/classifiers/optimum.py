@@ -1,30 +1,29 @@
 """Multinomial logistic regression at its optimum for each L2 value: convex, so the result needs no seed."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from math import sqrt
 from typing import TypeVar
 
 import numpy as np
 import torch
-from scipy import linalg
-from scipy.linalg import LinAlgError
 from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn import functional
 
-from common.errors import InputError
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
+from probes.classifiers.curvature import ROWS as COVARIANCE_ROWS
+from probes.classifiers.curvature import Curvature, covariance, curvature_of, product, ridge_of
 from probes.classifiers.grid import Fitted, Grid, Tensors
 from probes.vectors import Streamed, rows_at_once
 
 ROWS = 4096  # sentences per product, at most; bounds the memory for scores
 CACHED = 1 << 21  # numbers in the vectors of a portion that is read twice, so that the cache still has them
+SAMPLE = 512  # sentences that tell how much the loss curves, which only affects speed
 ITERATIONS = 500  # of L-BFGS, at most; tens are usual
+GAP = 1e-6  # nats of a sentence's loss above the optimum, about, where the search ends
+MEMORY = 1 << 20  # numbers that L-BFGS keeps of its last steps, at most
 FURTHER = 4  # powers of ten that are tried beyond the default L2 values, at most
-COVARIANCE_ROWS = 8  # sentences per input for the covariance, which only affects speed
-PAIR = 2  # neighbouring L2 values that share a curvature factor, for the same reason
 
 
 Result = TypeVar("Result")
@@ -54,67 +53,105 @@ def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str)
     """The classifier with the best dev accuracy over the L2 values (`best_of_l2`)."""
     basis = row_space(train.x) if len(train.y) < train.x.shape[1] else None
     inner = train if basis is None else Tensors(train.x @ basis, train.y)
-    spread = covariance(inner.x)
+    spread = covariance(inner.x) if worth_a_covariance(inner, classes) else None
 
     def fitted(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
         parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]
         right = int((predict(parameters, dev.x) == dev.y).sum())
         return Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
 
-    def work(values: list[float]) -> list[Fitted]:
-        factor = curvature_factor(spread, classes, sqrt(values[0] * values[-1]))
-        at = None  # the optimum of the larger value is near that of the smaller one
-        found = [fitted(l2, *(at := optimum(inner, classes, l2, factor, start=at))) for l2 in reversed(values)]
-        return found[::-1]
-
     def tried(values: list[float]) -> list[Fitted]:
-        pairs = [values[begin : begin + PAIR] for begin in range(0, len(values), PAIR)]
-        return [cell for pair in on_all_cores(work, pairs, device) for cell in pair]
+        found = on_all_cores(lambda some: optima(inner, classes, some, spread), [values], device)[0]
+        return [fitted(l2, *at) for l2, at in zip(values, found, strict=True)]
 
     return best_of_l2(grid, tried, lambda cell: cell.dev_accuracy)[1]
+
+
+def worth_a_covariance(train: Tensors, classes: int) -> bool:
+    """Two classes take so cheap steps that the covariance of few sentences costs more than the steps that it saves."""
+    return classes > 2 or len(train.y) >= COVARIANCE_ROWS * train.x.shape[1]
+
+
+def optima(
+    train: Tensors, classes: int, values: Sequence[float], spread: Tensor | None, gap: float = GAP
+) -> list[tuple[Tensor, Tensor]]:
+    """The `optimum` for each L2 value, in order. Each search begins at the optimum of the next larger value."""
+    found: dict[float, tuple[Tensor, Tensor]] = {}
+    at = likely = None
+    for l2 in sorted(values, reverse=True):
+        found[l2] = at = optimum(train, classes, l2, curvature_of(spread, classes, l2, likely), gap, start=at)
+        likely = variance(train.x[:SAMPLE], *at)
+    return [found[l2] for l2 in values]
 
 
 def optimum(
     train: Tensors,
     classes: int,
     l2: float,
-    factor: Tensor | None = None,
-    tolerance: float = 1e-4,
+    curvature: Curvature | None = None,
+    gap: float = GAP,
     iterations: int = ITERATIONS,
     start: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The weight (D, C) and bias (C,) that minimise mean cross-entropy + l2 / 2 * |weight|^2.
 
-    scikit-learn's C is 1 / (l2 * N). L-BFGS runs in coordinates in which the curvature at the start is nearly the
-    identity: weight = L'^-1 z for `factor` L, the `curvature_factor` of these or similar vectors. `tolerance` is on
-    the gradient in these coordinates. The labels may be distributions over the classes, (N, C). `start`: a weight and
+    scikit-learn's C is 1 / (l2 * N). The labels may be distributions over the classes, (N, C). `start`: a weight and
     bias to begin with; by default zeros.
+
+    L-BFGS runs in coordinates z in which the loss curves nearly alike everywhere: weight = L'^-1 z for the factor L of
+    `curvature`, that of these or similar vectors; by default that of independent features. Half the squared gradient in
+    z is then about how far the loss is above its minimum, and the search ends where it is below `gap`.
     """
-    lower = curvature_factor(covariance(train.x), classes, l2) if factor is None else factor
-    inputs, scale = train.x.shape[1], sqrt(chance(classes))
+    curvature = curvature or curvature_of(None, classes, l2)
+    columns = 1 if classes == 2 and train.y.ndim == 1 else classes  # for two classes the difference of their weights
+    ridge = ridge_of(l2, 2) if columns == 1 else l2
+    last = np.zeros(0)  # slope
 
     def point(flat: np.ndarray) -> tuple[Tensor, Tensor]:
-        z = torch.from_numpy(flat).to(lower).view(inputs + 1, classes)
-        return torch.linalg.solve_triangular(lower.t(), z[:-1], upper=True), z[-1] / scale
+        z = torch.from_numpy(flat).to(train.x.device, torch.float32).view(-1, columns)
+        return curvature.solved(z[:-1], turned=True), z[-1] / curvature.bias
 
     def loss_and_slope(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal last
         weight, bias = point(flat)
         loss, slope, slope_bias = cross_entropy(train, weight, bias)
-        slope = torch.linalg.solve_triangular(lower, slope.add_(weight, alpha=l2), upper=False)
-        joined = torch.cat([slope, slope_bias[None] / scale])
-        return loss + l2 / 2 * float(weight.square().sum()), joined.flatten().double().cpu().numpy()
+        slope = curvature.solved(slope.add_(weight, alpha=ridge))
+        last = torch.cat([slope, slope_bias[None] / curvature.bias]).flatten().double().cpu().numpy()
+        return loss + ridge / 2 * float(weight.square().sum()), last
 
-    begin = np.zeros((inputs + 1) * classes)
-    if start is not None:
-        begin = torch.cat([lower.t() @ start[0], start[1][None] * scale]).flatten().double().cpu().numpy()
-    options = {"maxiter": iterations, "gtol": tolerance, "ftol": 1e-9}
-    return point(minimize(loss_and_slope, begin, jac=True, method="L-BFGS-B", options=options).x)
+    def end_at_gap(_: np.ndarray) -> None:
+        if last @ last < 2 * gap:
+            raise StopIteration
+
+    inputs = train.x.shape[1] + 1
+    begin = torch.zeros(inputs, columns) if start is None else _in_coordinates(curvature, *start, columns)
+    options = {
+        "maxiter": iterations,
+        "gtol": sqrt(2 * gap / begin.numel()),
+        "ftol": 1e-9,
+        "maxcor": max(10, min(30, MEMORY // begin.numel())),
+    }
+    flat = begin.flatten().double().cpu().numpy()
+    found = minimize(loss_and_slope, flat, jac=True, method="L-BFGS-B", callback=end_at_gap, options=options)
+    weight, bias = point(found.x)
+    both = torch.tensor([-0.5, 0.5], device=train.x.device)
+    return (weight * both, bias * both) if columns == 1 else (weight, bias)
+
+
+def _in_coordinates(curvature: Curvature, weight: Tensor, bias: Tensor, columns: int) -> Tensor:
+    """Where weight (D, C) and bias (C,) are for L-BFGS, (D + 1, C); (D + 1, 1) for the difference of two classes."""
+    if columns == 1:
+        weight, bias = weight[:, 1:] - weight[:, :1], bias[1:] - bias[:1]
+    return torch.cat([curvature.multiplied(weight), bias[None] * curvature.bias])
 
 
 def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:
-    """The mean over the sentences, and its gradients with respect to weight (D, C) and bias (C,)."""
-    if len(bias) == 2 and train.y.ndim == 1:
-        return _of_two_classes(train, weight, bias)
+    """The mean over the sentences, and its gradients with respect to weight (D, C) and bias (C,).
+
+    Of two classes weight may be the difference, (D, 1), and bias (1,).
+    """
+    if len(bias) == 1:
+        return _of_two_classes(train, weight[:, 0], bias)
     rows = weight.t().contiguous()  # (C, D): several times faster with few classes
     loss = torch.zeros((), dtype=torch.float64, device=rows.device)
     slope, slope_bias = torch.zeros_like(rows), torch.zeros_like(bias)
@@ -131,24 +168,23 @@ def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, 
     return float(loss) / len(train.y), slope.t().div_(len(train.y)), slope_bias.div_(len(train.y))
 
 
-def _of_two_classes(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:
+def _of_two_classes(train: Tensors, apart: Tensor, shift: Tensor) -> tuple[float, Tensor, Tensor]:
     """The same with one score for each sentence, the difference of both classes."""
-    apart, shift = weight[:, 1] - weight[:, 0], bias[1] - bias[0]  # (D,)
     loss = torch.zeros((), dtype=torch.float64, device=apart.device)
-    slope, slope_bias = torch.zeros_like(apart), torch.zeros_like(shift)  # of class 1; of class 0 the negative
+    slope, slope_shift = torch.zeros_like(apart), torch.zeros_like(shift)
     for x, y in _portions(train, CACHED // len(apart)):
         scores = product(x, apart).add_(shift)
         loss += (functional.softplus(scores) - scores * y).sum(dtype=torch.float64)
         error = scores.sigmoid_().sub_(y)
         slope += product(x.t(), error)
-        slope_bias += error.sum()
-    both = torch.tensor([-1.0, 1.0], dtype=slope.dtype, device=slope.device) / len(train.y)
-    return float(loss) / len(train.y), slope[:, None] * both, slope_bias * both
+        slope_shift += error.sum()
+    return float(loss) / len(train.y), slope.div_(len(train.y))[:, None], slope_shift.div_(len(train.y))
 
 
-def product(first: Tensor, second: Tensor) -> Tensor:
-    """A product with a vector, or of a matrix with its transpose: for these oneDNN takes longer than NumPy."""
-    return torch.from_numpy(first.numpy() @ second.numpy()) if first.device.type == "cpu" else first @ second
+def variance(x: Tensor, weight: Tensor, bias: Tensor) -> float:
+    """The mean p(1 - p) of the probabilities that weight (D, C) and bias (C,) give: how much the loss curves there."""
+    likely = (x @ weight + bias).softmax(1)
+    return float((likely * (1 - likely)).mean())
 
 
 def _portions(train: Tensors, most: int = ROWS) -> Iterator[tuple[Tensor, Tensor]]:
@@ -164,50 +200,3 @@ def row_space(x: Tensor) -> Tensor:
     In these coordinates the problem is the same, and as small as the vectors are few.
     """
     return torch.linalg.qr(x[:].t())[0]
-
-
-def covariance(x: Tensor) -> Tensor:
-    """The mean product (D, D) of two inputs: the covariance around zero. Raises InputError where it is not finite."""
-    count, width = min(len(x), COVARIANCE_ROWS * x.shape[1]), x.shape[1]
-    size = rows_at_once(width, count) if isinstance(x, Streamed) else count
-    found = torch.zeros(width, width, device=x.device)
-    for start in range(0, count, size):
-        part = x[start : min(start + size, count)]
-        found += product(part.t(), part)  # NumPy computes only half of it, as it is symmetric
-    if not found.isfinite().all():
-        raise InputError("logistic regression: products of the features are beyond 32 bits; make the vectors smaller")
-    return found.div_(count)
-
-
-def curvature_factor(spread: Tensor, classes: int, l2: float) -> Tensor:
-    """The Cholesky factor L (D, D), lower, of covariance * chance + l2: the curvature where all classes are as likely.
-
-    In 32 bits, or in 64 where rounding is too large for that. It may still ask for more than `l2`; then the optimum is
-    the same and takes more steps.
-    """
-    ridge, kind = l2, spread.dtype
-    while True:
-        curvature = spread.to(kind, copy=True).mul_(chance(classes))
-        curvature.diagonal().add_(ridge)
-        lower = cholesky(curvature)
-        if lower is not None:
-            return lower.to(spread)
-        if kind == torch.double:
-            ridge = max(10 * ridge, 1e-8)
-        kind = torch.double
-
-
-def cholesky(matrix: Tensor) -> Tensor | None:
-    """The lower factor (D, D) of a symmetric matrix, which it may overwrite; None where there is none."""
-    if matrix.device.type != "cpu":
-        factor, failed = torch.linalg.cholesky_ex(matrix)
-        return None if failed else factor
-    with suppress(LinAlgError):
-        turned = matrix.numpy().T  # the same matrix in LAPACK's order, so that nothing is copied
-        return torch.from_numpy(linalg.cholesky(turned, lower=True, overwrite_a=True, check_finite=False))
-    return None
-
-
-def chance(classes: int) -> float:
-    """p(1 - p) of equally likely classes."""
-    return (1 - 1 / classes) / classes

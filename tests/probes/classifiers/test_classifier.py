@@ -13,9 +13,10 @@ from sklearn.linear_model import LogisticRegression
 from common.errors import InputError
 from probes.classifiers.cells import Cells, predict
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardised
+from probes.classifiers.curvature import chance, cholesky, covariance, curvature_of
 from probes.classifiers.grid import Fitted, Tensors
 from probes.classifiers.modern import successive_halving
-from probes.classifiers.optimum import best_of_l2, cholesky, covariance, curvature_factor, optimal, optimum
+from probes.classifiers.optimum import best_of_l2, cross_entropy, optimal, optimum
 
 SMALL = Grid(widths=(4, 8), dropouts=(0.0, 0.1), l2=(1e-5, 1e-2))
 GRIDS = {
@@ -107,7 +108,7 @@ def test_logistic_regression_reaches_the_optimum_of_scikit_learn(classes: int, l
     noise = np.random.default_rng(1).gumbel(size=(500, classes))
     labels = (vectors[:, :classes] * [3, 2, 1, 1, 1][:classes] + noise).argmax(1)
     (train,) = standardised(as_tensors(Labelled(vectors, labels), "cpu"))
-    weight, bias = optimum(train, classes, l2, tolerance=1e-6)
+    weight, bias = optimum(train, classes, l2, gap=1e-12)
     # With two classes scikit-learn has one weight, the difference of ours, under twice the penalty.
     strength = (2 if classes == 2 else 1) / (l2 * 500)
     theirs = LogisticRegression(C=strength, tol=1e-8, max_iter=5000).fit(train.x.double(), labels)
@@ -139,19 +140,45 @@ def features_that_go_together(classes: int) -> tuple[Tensors, Tensors]:
     return tuple(standardised(*(as_tensors(part, "cpu") for part in parts)))
 
 
-def test_the_optimum_depends_neither_on_the_start_nor_on_the_factor() -> None:
-    train, _ = features_that_go_together(3)
-    expected = optimum(train, 3, 1e-3, tolerance=1e-6)
-    factor = curvature_factor(covariance(train.x), 3, 1e-1)
-    found = optimum(train, 3, 1e-3, factor, tolerance=1e-6, start=optimum(train, 3, 1e-1))
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_optimum_depends_neither_on_the_start_nor_on_the_curvature(classes: int) -> None:
+    train, _ = features_that_go_together(classes)
+    expected = optimum(train, classes, 1e-3, gap=1e-12)
+    curvature = curvature_of(covariance(train.x), classes, 1e-1)
+    found = optimum(train, classes, 1e-3, curvature, gap=1e-12, start=optimum(train, classes, 1e-1))
     ours, theirs = (torch.softmax(train.x @ weight + bias, 1) for weight, bias in (found, expected))
     torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=0)
 
 
-def test_a_search_that_starts_at_the_optimum_stays_there() -> None:
-    train, _ = features_that_go_together(3)
-    expected = optimum(train, 3, 1e-3, tolerance=1e-6)
-    found, cold = (optimum(train, 3, 1e-3, iterations=1, start=start) for start in (expected, None))
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("by_covariance", [True, False])
+def test_a_search_ends_about_the_gap_above_the_optimum(classes: int, by_covariance: bool) -> None:
+    train, _ = features_that_go_together(classes)
+
+    def loss(gap: float) -> float:
+        curvature = curvature_of(covariance(train.x) if by_covariance else None, classes, 1e-3)
+        weight, bias = optimum(Tensors(train.x, train.y), classes, 1e-3, curvature, gap)
+        return cross_entropy(train, weight, bias)[0] + 1e-3 / 2 * float(weight.square().sum())
+
+    best = loss(1e-12)
+    near, far = loss(1e-6) - best, loss(1e-3) - best
+    assert near < (1e-5 if by_covariance else 1e-4)  # features that go together: only the covariance tells
+    assert 2 * near < far < 1e-1
+
+
+def test_two_classes_are_searched_as_one_difference() -> None:
+    train, _ = features_that_go_together(2)
+    both = Tensors(train.x, torch.eye(2)[train.y])  # distributions over the classes, which keep a column for each
+    one, two = (optimum(some, 2, 1e-2, gap=1e-12) for some in (train, both))
+    torch.testing.assert_close(one[0], two[0], atol=1e-3, rtol=0)
+    torch.testing.assert_close(one[0][:, 0], -one[0][:, 1])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_search_that_starts_at_the_optimum_stays_there(classes: int) -> None:
+    train, _ = features_that_go_together(classes)
+    expected = optimum(train, classes, 1e-3)
+    found, cold = (optimum(train, classes, 1e-3, iterations=1, start=start) for start in (expected, None))
     torch.testing.assert_close(found, expected, atol=1e-2, rtol=1e-2)
     assert (cold[0] - expected[0]).abs().max() > 0.1
 
@@ -183,8 +210,16 @@ def test_a_matrix_that_is_not_definite_has_no_cholesky_factor() -> None:
 
 def test_the_curvature_of_dependent_features_has_a_factor() -> None:
     x = torch.randn(40, 1).expand(-1, 5).contiguous()
-    lower = curvature_factor(covariance(x), 2, 0.0)
+    lower = curvature_of(covariance(x), 2, 0.0).factor
     torch.testing.assert_close(lower @ lower.t(), covariance(x) / 4, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("by_covariance", [True, False])
+def test_coordinates_of_the_curvature_and_back_are_the_same_weights(by_covariance: bool) -> None:
+    x, weight = torch.randn(40, 5), torch.randn(5, 3)
+    curvature = curvature_of(covariance(x) if by_covariance else None, 3, 1e-2)
+    torch.testing.assert_close(curvature.solved(curvature.multiplied(weight), turned=True), weight, atol=1e-4, rtol=0)
+    assert curvature.bias**2 == pytest.approx(chance(3))
 
 
 def test_features_with_products_beyond_32_bits_are_refused() -> None:

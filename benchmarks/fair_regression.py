@@ -1,0 +1,70 @@
+"""Logistic regression of `modern` next to scikit-learn's: a part of benchmarks/fair.py."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from torch import Tensor
+
+from benchmarks import encoding, probing
+from benchmarks.peers import scikit_learn
+from benchmarks.sides import Sides
+from benchmarks.steps import WIDTH
+from common.matmul import fast_exact_matmul
+from datamodules.text.vocabulary import Vocabulary
+from encoders import FrozenEncoder
+from encoders.bilstm import BiLSTM
+from encoders.embedding import WordEmbedding
+from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardised
+from probes.classifiers.curvature import covariance
+from probes.classifiers.grid import Tensors
+from probes.classifiers.optimum import cross_entropy, optima, worth_a_covariance
+
+TASKS = [(2000, 512, 2), (20000, 512, 2), (5000, 2048, 2), (2000, 512, 6), (20000, 512, 20)]  # N, D, C
+ENCODED = [(2000, 512, 2), (5000, 2048, 2), (5000, 512, 6)]  # the same, for vectors of an encoder
+L2 = (1e-4, 1e-3, 1e-2, 1e-1)
+EXACT = 1e-12  # nats above the optimum, where a search ends that others are compared with
+
+Weights = tuple[Tensor, Tensor]  # (D, C), (C,)
+
+
+def encoded(shape: probing.Shape) -> list[Labelled]:
+    """Vectors of an untrained BiLSTM-max; the class of a sentence is its length, in bins of similar size."""
+    texts = encoding.different(shape.train + shape.dev + shape.test)
+    matrix = np.random.default_rng(1).normal(size=(encoding.WORDS + 2, WIDTH)).astype(np.float32)
+    words = Vocabulary(map(str, range(encoding.WORDS)))
+    vectors = FrozenEncoder(BiLSTM(WIDTH, shape.dim, 1, None, 0.0), WordEmbedding(matrix), words).encode(texts)
+    lengths = np.array([len(text.split()) for text in texts])
+    labels = np.searchsorted(np.quantile(lengths, np.arange(1, shape.classes) / shape.classes), lengths)
+    ends = np.cumsum([shape.train, shape.dev])
+    return [Labelled(*part) for part in zip(np.split(vectors, ends), np.split(labels, ends), strict=True)]
+
+
+def above_optimum(train: Tensors, classes: int, *ways: Sequence[Weights]) -> list[float]:
+    """How far each way's losses are above their minima, the largest of the L2 values, in nats of a sentence."""
+
+    def losses(found: Sequence[Weights]) -> np.ndarray:
+        penalties = (l2 / 2 * float(weight.square().sum()) for l2, (weight, _) in zip(L2, found, strict=True))
+        return np.array([cross_entropy(train, *at)[0] for at in found]) + list(penalties)
+
+    best = losses(optima(train, classes, L2, covariance(train.x), EXACT))
+    return [float((losses(found) - best).max()) for found in ways]
+
+
+def sides(train: int, dim: int, classes: int, of_encoder: bool) -> Sides:
+    """`probe` against a search with scikit-learn over the same L2 values."""
+    shape = probing.Shape(train, 1000, 1000, dim, classes)
+    splits = encoded(shape) if of_encoder else probing.vectors(shape)
+    ours = partial(probe, *splits, classes, Grid(widths=(0,), l2=L2), 1)
+    theirs = partial(scikit_learn, *splits, classes, L2)
+    with fast_exact_matmul():
+        (seen,) = standardised(as_tensors(splits[0], "cpu"))
+        spread = covariance(seen.x) if worth_a_covariance(seen, classes) else None
+        above = above_optimum(seen, classes, optima(seen, classes, L2, spread), theirs().weights)
+    name = f"logistic regression, {train:,} x {dim:,}, {classes} classes{', BiLSTM' * of_encoder}: scikit-learn"
+    return Sides(name, ours, theirs, by_torch=False, found={"above_optimum": above})
+
+
+def cases() -> list[partial[Sides]]:
+    """How to prepare each comparison."""
+    return [partial(sides, *task, False) for task in TASKS] + [partial(sides, *task, True) for task in ENCODED]

@@ -1,0 +1,96 @@
+"""What probing an epoch costs next to encoding its sentences, as the callback does it: all cores, nothing cached.
+
+python benchmarks/probing_cost.py runs/nmt_enfr/bilstm_max/2026-01-01_12-00-00
+python benchmarks/probing_cost.py RUN sizes=[1200,8000] rounds=5
+
+`RUN` is a run folder or a checkpoint. Each distinct sentence of the ten tasks is encoded once, then the tasks are
+scored. Columns: training items of a task, distinct sentences, seconds to encode and to score the tasks, the share of
+word content in the latter, and how many times the encoding all takes together. Medians of the rounds.
+"""
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from types import SimpleNamespace
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
+
+from benchmarks.settings import WHICH_TASKS, json_setting
+from common.command_line import COUNT, COUNTS, Command, Setting, read_or_end, run
+
+COMMAND = Command(
+    "python benchmarks/probing_cost.py RUN",
+    str(__doc__).strip(),
+    [
+        Setting("sizes", "training items", COUNTS, [1200, 8000]),
+        Setting("rounds", "of each measurement", COUNT, 3),
+        WHICH_TASKS,
+        json_setting("probing_cost"),
+    ],
+    "RUN",
+    "a run folder or one of its .ckpt files",
+    least=1,
+    most=1,
+    absent="no such run folder or checkpoint",
+)
+
+if __name__ == "__main__":
+    read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
+
+import torch
+
+from benchmarks.machine import DEVICE, hardware, write_json
+from common.matmul import multiplies_in_bfloat16
+from common.model import Model
+from encoders import load_encoder
+from encoders.frozen import FrozenEncoder
+from probes.classification import Classification
+from probes.evaluation import Evaluation
+from probes.watch import tasks_for
+
+
+def once(encoder: FrozenEncoder, tasks: Sequence[Classification]) -> dict[str, float]:
+    """Seconds of each part of one evaluation, and the share of logistic regression (WC) in those of the tasks."""
+    model = Model("benchmark", "", lambda sentences: encoder.encode(sentences, tokenized=True))
+    evaluation, started = Evaluation(model, tasks, None, 1, DEVICE), time.monotonic()
+    vectors = evaluation.vectors
+    encoded = time.monotonic()
+    seconds = [found.row.seconds for found in evaluation.scores(tasks)]
+    ended = time.monotonic()
+    logistic = sum(spent for spent, task in zip(seconds, tasks, strict=True) if task.grid.is_logistic)
+    parts = {"encoding": encoded - started, "scoring": ended - encoded, "logistic_share": logistic / sum(seconds)}
+    return {"sentences": len(vectors.matrix), "times_encoding": (ended - started) / (encoded - started), **parts}
+
+
+def measure(encoder: FrozenEncoder, size: int, settings: Sequence[str], rounds: int) -> dict[str, Any]:
+    """Medians of the rounds; prints one row."""
+    dev, test = (size // 4, 500) if size < 4000 else (1000, 2000)
+    sizes = [f"probes.train_size={size}", f"probes.dev_size={dev}", f"probes.test_size={test}"]
+    tasks = [task for task in tasks_for(*sizes, *settings) if isinstance(task, Classification)]
+    encoder.encode(["a sentence"], tokenized=True)  # the first call is slow
+    found = [once(encoder, tasks) for _ in range(rounds)]
+    row = {part: median(one[part] for one in found) for part in found[0]}
+    shown = "{sentences:11,.0f}{encoding:11.1f}{scoring:11.1f}{logistic_share:11.0%}{times_encoding:15.2f}"
+    print(f"{size:8,}{shown.format(**row)}", flush=True)
+    return {"train": size, **row}
+
+
+def work(given: SimpleNamespace) -> None:
+    record: dict[str, Any] = {**hardware(), "rounds": given.rounds, "cases": []}
+    ways = [False, True] if multiplies_in_bfloat16(torch.device(DEVICE)) else [False]
+    for bfloat16 in ways:
+        encoder = load_encoder(Path(given.given[0]), DEVICE, bfloat16=bfloat16)
+        print(f"encoding in {'bfloat16' if bfloat16 else '32 bits'}")
+        print(f"{'train':>8}{'sentences':>11}{'encoding':>11}{'tasks':>11}{'WC':>11}{'all / encoding':>15}")
+        for size in given.sizes:
+            case = measure(encoder, size, given.settings or (), given.rounds)
+            record["cases"].append({"bfloat16": bfloat16, **case})
+            write_json(given.json, record)
+
+
+if __name__ == "__main__":
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda given: given.json))

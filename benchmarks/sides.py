@@ -1,0 +1,57 @@
+"""The same work twice, ours and a peer's, in turns: the ratios of benchmarks/fair.py."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from statistics import median
+from typing import Any, NamedTuple
+
+from common.matmul import fast_exact_matmul
+
+Work = Callable[[], Any]
+
+
+class Sides(NamedTuple):
+    """Our way and a peer's; `share`: how much more work theirs is than ours, in words."""
+
+    name: str
+    ours: Work
+    theirs: Work
+    share: float = 1.0
+    by_torch: bool = True  # theirs multiplies with PyTorch
+    theirs_as_ours: Work | None = None  # theirs in our precision; None: it is so
+    found: Mapping[str, Any] = {}  # what to record beside the time
+
+
+def seconds(work: Work, how: Callable[[], AbstractContextManager[None]]) -> float:
+    """Processor time, of all threads."""
+    with how():
+        started = time.process_time()
+        work()
+        return time.process_time() - started
+
+
+def compare(sides: Sides, rounds: int) -> dict[str, Any]:
+    """All ways in turns; each round begins with the next one."""
+    ways = {"our": (sides.ours, fast_exact_matmul), "their": (sides.theirs, nullcontext)}
+    if sides.by_torch:
+        ways["same_library"] = (sides.theirs_as_ours or sides.theirs, fast_exact_matmul)
+    found: dict[str, list[float]] = {name: [0.0] * rounds for name in ways}
+    for number in range(rounds):
+        turns = list(ways)
+        for name in turns[number % len(ways) :] + turns[: number % len(ways)]:
+            found[name][number] = seconds(*ways[name])
+    record: dict[str, Any] = {"name": sides.name} | {f"{name}_seconds": median(took) for name, took in found.items()}
+    for key, name in (("ratios", "their"), ("ratios_same_library", "same_library")):
+        if name in found:
+            pairs = zip(found["our"], found[name], strict=True)
+            record[key] = sorted(sides.share * theirs / ours for ours, theirs in pairs)
+    shown = " | ".join(three_of(record[key]) for key in record if key.startswith("ratios"))
+    record |= sides.found
+    print(f"  {sides.name:<62}{shown:>40}   {record['our_seconds']:.2f} s, {record['their_seconds']:.2f} s", flush=True)
+    return record
+
+
+def three_of(ratios: Sequence[float]) -> str:
+    """Worst, median and best."""
+    return ", ".join(f"{ratio:.2f}" for ratio in (ratios[0], median(ratios), ratios[-1]))

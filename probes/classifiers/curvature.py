@@ -1,0 +1,95 @@
+"""The curvature of logistic regression's loss, whose factor makes the optimum quick to find (`optimum`)."""
+
+from contextlib import suppress
+from math import sqrt
+from typing import NamedTuple
+
+import torch
+from scipy import linalg
+from scipy.linalg import LinAlgError
+from torch import Tensor
+
+from common.errors import InputError
+from probes.vectors import Streamed, rows_at_once
+
+ROWS = 8  # sentences per input for the covariance, which only affects speed
+LEAST = 1e-6  # p(1 - p), at least, so that classes that are told apart with certainty still curve
+
+
+def product(first: Tensor, second: Tensor) -> Tensor:
+    """A product with a vector, or of a matrix with its transpose: for these oneDNN takes longer than NumPy."""
+    return torch.from_numpy(first.numpy() @ second.numpy()) if first.device.type == "cpu" else first @ second
+
+
+def covariance(x: Tensor) -> Tensor:
+    """The mean product (D, D) of two inputs: the covariance around zero. Raises InputError where it is not finite."""
+    count, width = min(len(x), ROWS * x.shape[1]), x.shape[1]
+    size = rows_at_once(width, count) if isinstance(x, Streamed) else count
+    found = torch.zeros(width, width, device=x.device)
+    for start in range(0, count, size):
+        part = x[start : min(start + size, count)]
+        found += product(part.t(), part)  # NumPy computes only half of it, as it is symmetric
+    if not found.isfinite().all():
+        raise InputError("logistic regression: products of the features are beyond 32 bits; make the vectors smaller")
+    return found.div_(count)
+
+
+def chance(classes: int) -> float:
+    """p(1 - p) of equally likely classes."""
+    return (1 - 1 / classes) / classes
+
+
+def ridge_of(l2: float, classes: int) -> float:
+    """What L2 adds to the curvature. Two classes have one direction, the difference of their weights: half of it."""
+    return l2 / 2 if classes == 2 else l2
+
+
+class Curvature(NamedTuple):
+    """How the loss curves: L L' for the weights of a class, the square of `bias` for its bias."""
+
+    factor: Tensor  # L (D, D), lower; or a number (), where features are taken as independent
+    bias: float
+
+    def solved(self, right: Tensor, turned: bool = False) -> Tensor:
+        """L^-1 or L'^-1 times `right` (D, C)."""
+        if self.factor.ndim == 0:
+            return right / self.factor
+        lower = self.factor.t() if turned else self.factor
+        return torch.linalg.solve_triangular(lower, right, upper=turned)
+
+    def multiplied(self, right: Tensor) -> Tensor:
+        """L' times `right` (D, C)."""
+        return self.factor * right if self.factor.ndim == 0 else self.factor.t() @ right
+
+
+def curvature_of(spread: Tensor | None, classes: int, l2: float, likely: float | None = None) -> Curvature:
+    """The curvature of the loss for features of covariance `spread` (D, D); None: as if they were independent.
+
+    `likely`: the mean p(1 - p) of the classes; by default that of equally likely ones. The factor has 32 bits, or is
+    made in 64 where rounding is too large for that. It may still ask for more than `l2`; then the optimum is the same
+    and takes more steps.
+    """
+    likely = chance(classes) if likely is None else max(likely, LEAST)
+    if spread is None:
+        return Curvature(torch.tensor(sqrt(likely + ridge_of(l2, classes))), sqrt(likely))
+    ridge, kind = ridge_of(l2, classes), spread.dtype
+    while True:
+        curvature = spread.to(kind, copy=True).mul_(likely)
+        curvature.diagonal().add_(ridge)
+        lower = cholesky(curvature)
+        if lower is not None:
+            return Curvature(lower.to(spread), sqrt(likely))
+        if kind == torch.double:
+            ridge = max(10 * ridge, 1e-8)
+        kind = torch.double
+
+
+def cholesky(matrix: Tensor) -> Tensor | None:
+    """The lower factor (D, D) of a symmetric matrix, which it may overwrite; None where there is none."""
+    if matrix.device.type != "cpu":
+        factor, failed = torch.linalg.cholesky_ex(matrix)
+        return None if failed else factor
+    with suppress(LinAlgError):
+        turned = matrix.numpy().T  # the same matrix in LAPACK's order, so that nothing is copied
+        return torch.from_numpy(linalg.cholesky(turned, lower=True, overwrite_a=True, check_finite=False))
+    return None
