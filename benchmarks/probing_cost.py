@@ -5,7 +5,7 @@ python benchmarks/probing_cost.py RUN sizes=[1200,8000] rounds=5
 
 `RUN` is a run folder or a checkpoint. Each distinct sentence of the ten tasks is encoded once, then the tasks are
 scored. Columns: training items of a task, distinct sentences, seconds to encode and to score the tasks, the share of
-word content in the latter, and how many times the encoding all takes together. Medians of the rounds.
+word content in the second, and how many times the encoding all takes together. Medians of the rounds.
 """
 
 import sys

@@ -20,7 +20,7 @@ class Sides(NamedTuple):
     share: float = 1.0
     by_torch: bool = True  # theirs multiplies with PyTorch
     theirs_as_ours: Work | None = None  # theirs in our precision; None: it is so
-    found: Mapping[str, Any] = {}  # what to record beside the time
+    found: Mapping[str, Any] = {}  # what else to record
 
 
 def seconds(work: Work, how: Callable[[], AbstractContextManager[None]]) -> float:

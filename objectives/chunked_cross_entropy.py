@@ -11,8 +11,8 @@ CHUNK_BYTES = {"cpu": 1 << 26, "cuda": 1 << 28}
 # A chunk is a multiple of this many tokens. Their number differs at each step, and a CPU may keep a kernel of half a
 # megabyte for every shape of a product.
 ROWS = 64
-# Logits that go through the softmax at a time, in full precision: on a CPU so few that they stay in its cache.
-PART_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 26}
+# Numbers that are converted to full precision at a time: on a CPU so few that they stay in its cache.
+PART = {"cpu": 1 << 20, "cuda": 1 << 26}
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
@@ -27,7 +27,9 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         narrow = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
         states, output = _whole_rows(hidden), weight.to(narrow)
         rows = min(_rows(output), len(states))
-        room = output.new_empty(rows, len(output))  # of all chunks, as new memory costs time
+        # Of all chunks, as new memory costs time: logits, and where the weights' gradient has another type its product.
+        room = output.new_empty(rows, len(output))
+        more = None if narrow == weight.dtype else torch.empty_like(output)
         total = bias.new_zeros(())
         grads = [torch.empty_like(hidden), torch.empty_like(weight), torch.zeros_like(bias)]
         with torch.autocast(kind, enabled=False):
@@ -37,13 +39,13 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
                 logits = torch.mm(h, output.t(), out=room[: len(h)])
                 total += _to_gradients(logits, bias, g, grads[2])
                 grads[0][chunk] = torch.mm(logits, output)[: len(g)]
-                _add_product(grads[1], logits.t(), h, first == 0)
+                _add_product(grads[1], logits.t(), h, more, first == 0)
         ctx.save_for_backward(*grads)
         return total
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
-        return (*(grad * slopes[0] for grad in ctx.saved_tensors), None)
+        return (*(grad.mul_(slopes[0]) for grad in ctx.saved_tensors), None)  # autograd refuses a second pass
 
 
 def cross_entropy_sum(hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) -> Tensor:
@@ -71,7 +73,7 @@ def _to_gradients(logits: Tensor, bias: Tensor, gold: Tensor, of_bias: Tensor) -
 
     Rows after those of `gold` (N,) are padding; their gradients are zero. The bias's (V,) are added to `of_bias`.
     """
-    few = max(1, PART_LOGITS.get(logits.device.type, PART_LOGITS["cuda"]) // logits.shape[1])
+    few = max(1, _at_a_time(logits) // logits.shape[1])
     total = bias.new_zeros(())
     for part, g in zip(logits[: len(gold)].split(few), gold[:, None].split(few), strict=True):
         scores = part.add_(bias) if part.dtype == bias.dtype else part + bias
@@ -87,18 +89,23 @@ def _to_gradients(logits: Tensor, bias: Tensor, gold: Tensor, of_bias: Tensor) -
     return total
 
 
-def _add_product(total: Tensor, a: Tensor, b: Tensor, is_first: bool) -> None:
-    if a.dtype == total.dtype:
+def _add_product(total: Tensor, a: Tensor, b: Tensor, room: Tensor | None, is_first: bool) -> None:
+    """Add a @ b to `total` (V, H), or write it there. `room` (V, H): for the product, where its type is another."""
+    if room is None:
         total.addmm_(a, b, beta=0 if is_first else 1)
-    elif is_first:
-        total.copy_(torch.mm(a, b))
-    else:
-        total.add_(torch.mm(a, b))
+        return
+    rows = max(1, _at_a_time(total) // total.shape[1])  # as a sum of two types first copies one of them
+    for part, product in zip(total.split(rows), torch.mm(a, b, out=room).split(rows), strict=True):
+        part.copy_(product) if is_first else part.add_(product)
 
 
 def _whole_rows(hidden: Tensor) -> Tensor:
     """With rows of zeros at the end, so that their number is a multiple of ROWS."""
     return functional.pad(hidden, (0, 0, 0, -len(hidden) % ROWS))
+
+
+def _at_a_time(numbers: Tensor) -> int:
+    return PART.get(numbers.device.type, PART["cuda"])
 
 
 def _rows(weight: Tensor) -> int:

@@ -1,4 +1,4 @@
-"""The curvature of logistic regression's loss, whose factor makes the optimum quick to find (`optimum`)."""
+"""The curvature of the loss of logistic regression, by which its optimum is found in few steps."""
 
 from contextlib import suppress
 from math import sqrt

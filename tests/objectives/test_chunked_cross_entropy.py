@@ -54,6 +54,15 @@ def test_the_chunked_gradient_equals_autograds(problem: list[torch.Tensor]) -> N
         torch.testing.assert_close(a, b)
 
 
+def test_a_second_pass_back_is_refused_as_the_first_scales_the_gradients_where_they_lie(
+    problem: list[torch.Tensor],
+) -> None:
+    loss = cross_entropy_sum(*problem, GOLD) * 0.5
+    loss.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
 def test_under_autocast_only_the_products_have_lower_precision(
     problem: list[torch.Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
