@@ -101,16 +101,22 @@ class Searched(NamedTuple):
 
     dev: float  # percent
     test: float
-    weights: list[tuple[Tensor, Tensor]]  # for each L2 value, as our (D, C) and (C,)
+    weights: list[tuple[Tensor, Tensor]]  # by ascending L2, as our (D, C) and (C,)
 
 
-def scikit_learn(train: Labelled, dev: Labelled, test: Labelled, classes: int, values: Sequence[float]) -> Searched:
-    """scikit-learn's logistic regression (lbfgs) for each L2 value, standardised; the best on dev."""
+def scikit_learn(
+    train: Labelled, dev: Labelled, test: Labelled, classes: int, values: Sequence[float], tolerance: float = 1e-4
+) -> Searched:
+    """scikit-learn's logistic regression (lbfgs) for each L2 value, standardised; the best on dev.
+
+    `tolerance`: on the gradient, by default as scikit-learn has it.
+    """
     scaler = StandardScaler().fit(train.vectors)
     x, x_dev, x_test = (scaler.transform(part.vectors) for part in (train, dev, test))
     # with two classes scikit-learn has one weight of a feature where we have two, half as large with opposite signs
     same = 2 if classes == 2 else 1
-    fitted = [LogisticRegression(C=same / (l2 * len(x)), max_iter=2000).fit(x, train.labels) for l2 in sorted(values)]
+    strengths = [same / (l2 * len(x)) for l2 in sorted(values)]
+    fitted = [LogisticRegression(C=c, max_iter=2000, tol=tolerance).fit(x, train.labels) for c in strengths]
     dev_scores = [one.score(x_dev, dev.labels) for one in fitted]
     best = int(np.argmax(dev_scores))
     weights = [as_ours(one.coef_.T, one.intercept_) for one in fitted]
@@ -118,6 +124,6 @@ def scikit_learn(train: Labelled, dev: Labelled, test: Labelled, classes: int, v
 
 
 def as_ours(weight: np.ndarray, bias: np.ndarray) -> tuple[Tensor, Tensor]:
-    """Two classes are one column in scikit-learn, the difference of ours."""
+    """Weight (D, C) and bias (C,). Two classes are one column in scikit-learn, the difference of ours."""
     both = np.array([-0.5, 0.5]) if len(bias) == 1 else 1.0
     return torch.from_numpy(weight * both).float(), torch.from_numpy(bias * both).float()

@@ -12,15 +12,14 @@ Work = Callable[[], Any]
 
 
 class Sides(NamedTuple):
-    """Our way and a peer's; `share`: how much more work theirs is than ours, in words."""
+    """Our way and a peer's of the same work. `share`: the words of our round over those of the peer's."""
 
     name: str
     ours: Work
-    theirs: Work
+    theirs: Work  # as it comes
     share: float = 1.0
-    by_torch: bool = True  # theirs multiplies with PyTorch
-    theirs_as_ours: Work | None = None  # theirs in our precision; None: it is so
-    found: Mapping[str, Any] = {}  # what else to record
+    theirs_as_ours: Work | None = None  # in our precision, or as near to the optimum; None: it is so
+    more: Mapping[str, Any] = {}  # what else to record
 
 
 def seconds(work: Work, how: Callable[[], AbstractContextManager[None]]) -> float:
@@ -33,21 +32,22 @@ def seconds(work: Work, how: Callable[[], AbstractContextManager[None]]) -> floa
 
 def compare(sides: Sides, rounds: int) -> dict[str, Any]:
     """All ways in turns; each round begins with the next one."""
-    ways = {"our": (sides.ours, fast_exact_matmul), "their": (sides.theirs, nullcontext)}
-    if sides.by_torch:
-        ways["same_library"] = (sides.theirs_as_ours or sides.theirs, fast_exact_matmul)
+    ways = {
+        "our": (sides.ours, fast_exact_matmul),
+        "their": (sides.theirs, nullcontext),
+        "their_equal": (sides.theirs_as_ours or sides.theirs, fast_exact_matmul),
+    }
     found: dict[str, list[float]] = {name: [0.0] * rounds for name in ways}
     for number in range(rounds):
         turns = list(ways)
         for name in turns[number % len(ways) :] + turns[: number % len(ways)]:
             found[name][number] = seconds(*ways[name])
     record: dict[str, Any] = {"name": sides.name} | {f"{name}_seconds": median(took) for name, took in found.items()}
-    for key, name in (("ratios", "their"), ("ratios_same_library", "same_library")):
-        if name in found:
-            pairs = zip(found["our"], found[name], strict=True)
-            record[key] = sorted(sides.share * theirs / ours for ours, theirs in pairs)
+    for key, name in (("ratios", "their"), ("ratios_on_equal_terms", "their_equal")):
+        pairs = zip(found["our"], found[name], strict=True)
+        record[key] = sorted(sides.share * theirs / ours for ours, theirs in pairs)
     shown = " | ".join(three_of(record[key]) for key in record if key.startswith("ratios"))
-    record |= sides.found
+    record |= sides.more
     print(f"  {sides.name:<62}{shown:>40}   {record['our_seconds']:.2f} s, {record['their_seconds']:.2f} s", flush=True)
     return record
 

@@ -12,7 +12,7 @@ CHUNK_BYTES = {"cpu": 1 << 26, "cuda": 1 << 28}
 # megabyte for every shape of a product.
 ROWS = 64
 # Numbers that are converted to full precision at a time: on a CPU so few that they stay in its cache.
-PART = {"cpu": 1 << 20, "cuda": 1 << 26}
+PART = {"cpu": 1 << 19, "cuda": 1 << 25}
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
@@ -29,7 +29,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         rows = min(_rows(output), len(states))
         # Of all chunks, as new memory costs time: logits, and where the weights' gradient has another type its product.
         room = output.new_empty(rows, len(output))
-        more = None if narrow == weight.dtype else torch.empty_like(output)
+        product = None if narrow == weight.dtype else torch.empty_like(output)
         total = bias.new_zeros(())
         grads = [torch.empty_like(hidden), torch.empty_like(weight), torch.zeros_like(bias)]
         with torch.autocast(kind, enabled=False):
@@ -39,7 +39,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
                 logits = torch.mm(h, output.t(), out=room[: len(h)])
                 total += _to_gradients(logits, bias, g, grads[2])
                 grads[0][chunk] = torch.mm(logits, output)[: len(g)]
-                _add_product(grads[1], logits.t(), h, more, first == 0)
+                _add_product(grads[1], logits.t(), h, product, first == 0)
         ctx.save_for_backward(*grads)
         return total
 
@@ -75,16 +75,16 @@ def _to_gradients(logits: Tensor, bias: Tensor, gold: Tensor, of_bias: Tensor) -
     """
     few = max(1, _at_a_time(logits) // logits.shape[1])
     total = bias.new_zeros(())
+    rooms = bias.new_empty(2, min(few, len(logits)), logits.shape[1])
     for part, g in zip(logits[: len(gold)].split(few), gold[:, None].split(few), strict=True):
-        scores = part.add_(bias) if part.dtype == bias.dtype else part + bias
-        scores.sub_(scores.amax(1, keepdim=True))
-        total -= scores.gather(1, g).sum()
-        sums = scores.exp_().sum(1, keepdim=True)  # (few, 1)
-        total += sums.log().sum()
-        scores.div_(sums).scatter_add_(1, g, scores.new_full((1, 1), -1.0).expand_as(g))
-        of_bias.add_(scores.sum(0))
-        if scores is not part:
-            part.copy_(scores)
+        scores, likely = rooms[:, : len(part)]
+        scores.copy_(part).add_(bias)
+        torch.softmax(scores, 1, out=likely)
+        # The logarithm of the sum of exponentials, by way of the likeliest symbol: its probability is never tiny.
+        total += (scores.amax(1) - likely.amax(1).log() - scores.gather(1, g)[:, 0]).sum()
+        likely.scatter_add_(1, g, likely.new_full((1, 1), -1.0).expand_as(g))
+        of_bias.add_(likely.sum(0))
+        part.copy_(likely)
     logits[len(gold) :] = 0
     return total
 

@@ -11,11 +11,12 @@ cells are too large for the cache and fewer blocks fit than there are cores, eac
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from math import ceil
 from typing import TypeVar
 
 import torch
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from common.matmul import fast_exact_matmul
 from probes.classifiers.cells import Cell
@@ -86,7 +87,14 @@ def _shared_cores(at_once: int) -> Iterator[int]:
     workers = max(1, min(cores, at_once))
     torch.set_num_threads(cores // workers)
     try:
-        with threadpool_limits(cores // workers, user_api="blas"):  # more would wait for each other on busy cores
+        # more threads would wait for each other on busy cores
+        with _libraries().limit(limits=cores // workers, user_api="blas"):
             yield workers
     finally:
         torch.set_num_threads(cores)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries with threads of this process; to find them takes as long as a small classifier."""
+    return ThreadpoolController()

@@ -12,7 +12,7 @@ from torch import Tensor
 from common.errors import InputError
 from probes.vectors import Streamed, rows_at_once
 
-ROWS = 8  # sentences per input for the covariance, which only affects speed
+ROWS = 8  # sentences per input, at most, that the covariance is of
 LEAST = 1e-6  # p(1 - p), at least, so that classes that are told apart with certainty still curve
 
 
@@ -50,35 +50,39 @@ class Curvature(NamedTuple):
     factor: Tensor  # L (D, D), lower; or a number (), where features are taken as independent
     bias: float
 
-    def solved(self, right: Tensor, turned: bool = False) -> Tensor:
+    def solved(self, right: Tensor, transposed: bool = False) -> Tensor:
         """L^-1 or L'^-1 times `right` (D, C)."""
         if self.factor.ndim == 0:
             return right / self.factor
-        lower = self.factor.t() if turned else self.factor
-        return torch.linalg.solve_triangular(lower, right, upper=turned)
+        lower = self.factor.t() if transposed else self.factor
+        return torch.linalg.solve_triangular(lower, right, upper=transposed)
 
     def multiplied(self, right: Tensor) -> Tensor:
         """L' times `right` (D, C)."""
         return self.factor * right if self.factor.ndim == 0 else self.factor.t() @ right
 
 
-def curvature_of(spread: Tensor | None, classes: int, l2: float, likely: float | None = None) -> Curvature:
+def worth_a_covariance(sentences: int, inputs: int, classes: int) -> bool:
+    """With two classes a step is cheap: the covariance of few sentences costs more than the steps that it saves."""
+    return classes > 2 or sentences >= ROWS * inputs
+
+
+def curvature_of(spread: Tensor | None, classes: int, l2: float, variance: float | None = None) -> Curvature:
     """The curvature of the loss for features of covariance `spread` (D, D); None: as if they were independent.
 
-    `likely`: the mean p(1 - p) of the classes; by default that of equally likely ones. The factor has 32 bits, or is
-    made in 64 where rounding is too large for that. It may still ask for more than `l2`; then the optimum is the same
-    and takes more steps.
+    `variance`: the mean p(1 - p) of the classes; by default that of equally likely ones. The factor has 32 bits, or is
+    made in 64 where rounding is too large for that. Where these do not suffice either, the ridge is larger than `l2`.
     """
-    likely = chance(classes) if likely is None else max(likely, LEAST)
+    variance = chance(classes) if variance is None else max(variance, LEAST)
     if spread is None:
-        return Curvature(torch.tensor(sqrt(likely + ridge_of(l2, classes))), sqrt(likely))
+        return Curvature(torch.tensor(sqrt(variance + ridge_of(l2, classes))), sqrt(variance))
     ridge, kind = ridge_of(l2, classes), spread.dtype
     while True:
-        curvature = spread.to(kind, copy=True).mul_(likely)
+        curvature = spread.to(kind, copy=True).mul_(variance)
         curvature.diagonal().add_(ridge)
         lower = cholesky(curvature)
         if lower is not None:
-            return Curvature(lower.to(spread), sqrt(likely))
+            return Curvature(lower.to(spread), sqrt(variance))
         if kind == torch.double:
             ridge = max(10 * ridge, 1e-8)
         kind = torch.double

@@ -24,7 +24,7 @@ class Tensors(NamedTuple):
     """Labelled vectors on a device."""
 
     x: Tensor  # (N, D) float32; or Streamed, which has the methods of a tensor that classifiers use
-    y: Tensor  # (N,) int64
+    y: Tensor  # (N,) int64, or distributions over the classes (N, C)
 
     def batch(self, rows: Tensor) -> "Tensors":
         """The rows `rows (B,)`. index_select is faster than `x[rows]`."""

@@ -1,7 +1,7 @@
 """Multinomial logistic regression at its optimum for each L2 value: convex, so the result needs no seed."""
 
 from collections.abc import Callable, Iterator, Sequence
-from math import sqrt
+from math import isnan, sqrt
 from typing import TypeVar
 
 import numpy as np
@@ -10,23 +10,24 @@ from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn import functional
 
+from common.errors import InputError
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
-from probes.classifiers.curvature import ROWS as COVARIANCE_ROWS
-from probes.classifiers.curvature import Curvature, covariance, curvature_of, product, ridge_of
+from probes.classifiers.curvature import Curvature, covariance, curvature_of, product, ridge_of, worth_a_covariance
 from probes.classifiers.grid import Fitted, Grid, Tensors
 from probes.vectors import Streamed, rows_at_once
 
 ROWS = 4096  # sentences per product, at most; bounds the memory for scores
 CACHED = 1 << 21  # numbers in the vectors of a portion that is read twice, so that the cache still has them
-SAMPLE = 512  # sentences that tell how much the loss curves, which only affects speed
+SAMPLE = 512  # sentences that tell how much the loss curves, about
 ITERATIONS = 500  # of L-BFGS, at most; tens are usual
-GAP = 1e-6  # nats of a sentence's loss above the optimum, about, where the search ends
-MEMORY = 1 << 20  # numbers that L-BFGS keeps of its last steps, at most
+GAP = 2e-6  # nats: how far the loss may be above its minimum, by an estimate (`optimum`)
+MEMORY = 1 << 20  # numbers in the steps that L-BFGS remembers, 10 to 30 of them
 FURTHER = 4  # powers of ten that are tried beyond the default L2 values, at most
 
 
 Result = TypeVar("Result")
+Weights = tuple[Tensor, Tensor]  # weight (D, C) and bias (C,)
 
 
 def best_of_l2(
@@ -53,7 +54,8 @@ def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str)
     """The classifier with the best dev accuracy over the L2 values (`best_of_l2`)."""
     basis = row_space(train.x) if len(train.y) < train.x.shape[1] else None
     inner = train if basis is None else Tensors(train.x @ basis, train.y)
-    spread = covariance(inner.x) if worth_a_covariance(inner, classes) else None
+    spread = covariance(inner.x) if worth_a_covariance(len(inner.y), inner.x.shape[1], classes) else None
+    known: dict[float, Weights] = {}
 
     def fitted(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
         parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]
@@ -61,27 +63,30 @@ def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str)
         return Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
 
     def tried(values: list[float]) -> list[Fitted]:
-        found = on_all_cores(lambda some: optima(inner, classes, some, spread), [values], device)[0]
-        return [fitted(l2, *at) for l2, at in zip(values, found, strict=True)]
+        on_all_cores(lambda some: add_optima(known, inner, classes, some, spread), [values], device)
+        return [fitted(l2, *known[l2]) for l2 in values]
 
     return best_of_l2(grid, tried, lambda cell: cell.dev_accuracy)[1]
 
 
-def worth_a_covariance(train: Tensors, classes: int) -> bool:
-    """Two classes take so cheap steps that the covariance of few sentences costs more than the steps that it saves."""
-    return classes > 2 or len(train.y) >= COVARIANCE_ROWS * train.x.shape[1]
+def add_optima(
+    known: dict[float, Weights],
+    train: Tensors,
+    classes: int,
+    values: Sequence[float],
+    spread: Tensor | None,
+    gap: float = GAP,
+) -> None:
+    """Add the `optimum` for each L2 value to those that are known, by L2 value.
 
-
-def optima(
-    train: Tensors, classes: int, values: Sequence[float], spread: Tensor | None, gap: float = GAP
-) -> list[tuple[Tensor, Tensor]]:
-    """The `optimum` for each L2 value, in order. Each search begins at the optimum of the next larger value."""
-    found: dict[float, tuple[Tensor, Tensor]] = {}
-    at = likely = None
+    Each search begins at the optimum of the next larger value that is known, or else of the largest.
+    """
+    sample = train.x[:: max(1, len(train.y) // SAMPLE)]
     for l2 in sorted(values, reverse=True):
-        found[l2] = at = optimum(train, classes, l2, curvature_of(spread, classes, l2, likely), gap, start=at)
-        likely = variance(train.x[:SAMPLE], *at)
-    return [found[l2] for l2 in values]
+        near = min((other for other in known if other > l2), default=max(known, default=None))
+        start = None if near is None else known[near]
+        curvature = curvature_of(spread, classes, l2, None if start is None else mean_variance(sample, *start))
+        known[l2] = optimum(train, classes, l2, curvature, gap, start=start)
 
 
 def optimum(
@@ -99,22 +104,26 @@ def optimum(
     bias to begin with; by default zeros.
 
     L-BFGS runs in coordinates z in which the loss curves nearly alike everywhere: weight = L'^-1 z for the factor L of
-    `curvature`, that of these or similar vectors; by default that of independent features. Half the squared gradient in
-    z is then about how far the loss is above its minimum, and the search ends where it is below `gap`.
+    `curvature`, that of these or similar vectors; by default that of independent features. The search ends where half
+    the squared gradient in z is below `gap`. As far as L L' is the curvature at the optimum, this is how far the loss
+    is above its minimum; where the loss curves less, it is further. Raises InputError where the loss is not a number.
     """
     curvature = curvature or curvature_of(None, classes, l2)
     columns = 1 if classes == 2 and train.y.ndim == 1 else classes  # for two classes the difference of their weights
     ridge = ridge_of(l2, 2) if columns == 1 else l2
+    train = train._replace(y=train.y.float()) if columns == 1 else train  # once, and not at each step
     last = np.zeros(0)  # slope
 
     def point(flat: np.ndarray) -> tuple[Tensor, Tensor]:
         z = torch.from_numpy(flat).to(train.x.device, torch.float32).view(-1, columns)
-        return curvature.solved(z[:-1], turned=True), z[-1] / curvature.bias
+        return curvature.solved(z[:-1], transposed=True), z[-1] / curvature.bias
 
     def loss_and_slope(flat: np.ndarray) -> tuple[float, np.ndarray]:
         nonlocal last
         weight, bias = point(flat)
         loss, slope, slope_bias = cross_entropy(train, weight, bias)
+        if isnan(loss):
+            raise InputError("logistic regression: the features are beyond 32 bits; make the vectors smaller")
         slope = curvature.solved(slope.add_(weight, alpha=ridge))
         last = torch.cat([slope, slope_bias[None] / curvature.bias]).flatten().double().cpu().numpy()
         return loss + ridge / 2 * float(weight.square().sum()), last
@@ -128,7 +137,7 @@ def optimum(
     options = {
         "maxiter": iterations,
         "gtol": sqrt(2 * gap / begin.numel()),
-        "ftol": 1e-9,
+        "ftol": gap / 1000,
         "maxcor": max(10, min(30, MEMORY // begin.numel())),
     }
     flat = begin.flatten().double().cpu().numpy()
@@ -146,9 +155,10 @@ def _in_coordinates(curvature: Curvature, weight: Tensor, bias: Tensor, columns:
 
 
 def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:
-    """The mean over the sentences, and its gradients with respect to weight (D, C) and bias (C,).
+    """The mean over the sentences, in nats, and its gradients with respect to weight (D, C) and bias (C,).
 
-    Of two classes weight may be the difference, (D, 1), and bias (1,).
+    The labels are classes (N,) or distributions (N, C). Of two classes with labels (N,) weight may be the difference,
+    (D, 1), and bias (1,).
     """
     if len(bias) == 1:
         return _of_two_classes(train, weight[:, 0], bias)
@@ -174,14 +184,14 @@ def _of_two_classes(train: Tensors, apart: Tensor, shift: Tensor) -> tuple[float
     slope, slope_shift = torch.zeros_like(apart), torch.zeros_like(shift)
     for x, y in _portions(train, CACHED // len(apart)):
         scores = product(x, apart).add_(shift)
-        loss += (functional.softplus(scores) - scores * y).sum(dtype=torch.float64)
+        loss += functional.softplus(torch.where(y > 0, -scores, scores)).sum(dtype=torch.float64)
         error = scores.sigmoid_().sub_(y)
         slope += product(x.t(), error)
         slope_shift += error.sum()
     return float(loss) / len(train.y), slope.div_(len(train.y))[:, None], slope_shift.div_(len(train.y))
 
 
-def variance(x: Tensor, weight: Tensor, bias: Tensor) -> float:
+def mean_variance(x: Tensor, weight: Tensor, bias: Tensor) -> float:
     """The mean p(1 - p) of the probabilities that weight (D, C) and bias (C,) give: how much the loss curves there."""
     likely = (x @ weight + bias).softmax(1)
     return float((likely * (1 - likely)).mean())

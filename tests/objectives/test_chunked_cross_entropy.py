@@ -17,7 +17,7 @@ PRODUCTS = {getattr(torch.ops.aten, name) for name in ("mm", "addmm", "addmm_", 
 def problem(monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
     monkeypatch.setattr(chunked_cross_entropy, "ROWS", 3)
     monkeypatch.setitem(chunked_cross_entropy.CHUNK_BYTES, "cpu", 6 * 11 * 8)  # 6 rows, the last 2 are padding
-    monkeypatch.setitem(chunked_cross_entropy.PART, "cpu", 4 * 11)
+    monkeypatch.setitem(chunked_cross_entropy.PART, "cpu", 2 * 11)
     torch.manual_seed(0)
     tensors = [torch.randn(10, 4), torch.randn(11, 4), torch.randn(11)]
     return [t.double().requires_grad_() for t in tensors]
