@@ -18,22 +18,13 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from benchmarks.settings import WHICH_TASKS, json_setting
-from common.command_line import COUNTS, Command, Setting, read_or_end, run
+from benchmarks.settings import command_on_a_run
+from common.command_line import COUNTS, Setting, read_or_end, run
 
-COMMAND = Command(
-    "python benchmarks/mlp_or_logistic.py RUN",
-    str(__doc__).strip(),
-    [
-        Setting("sizes", "training items", COUNTS, [1200, 4000, 8000]),
-        WHICH_TASKS,
-        json_setting("mlp_or_logistic"),
-    ],
-    "RUN",
-    "a run folder",
-    least=1,
-    most=1,
-    absent="no such run folder",
+COMMAND = command_on_a_run(
+    "mlp_or_logistic",
+    __doc__,
+    Setting("sizes", "training items", COUNTS, [1200, 4000, 8000]),
 )
 
 if __name__ == "__main__":

@@ -19,23 +19,14 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from benchmarks.settings import WHICH_TASKS, json_setting
-from common.command_line import COUNT, COUNTS, Command, Setting, read_or_end, run
+from benchmarks.settings import command_on_a_run
+from common.command_line import COUNT, COUNTS, Setting, read_or_end, run
 
-COMMAND = Command(
-    "python benchmarks/score_noise.py RUN",
-    str(__doc__).strip(),
-    [
-        Setting("sizes", "training items", COUNTS, [1200, 8000]),
-        Setting("seeds", "of the classifier, two or more", COUNT, 5),
-        WHICH_TASKS,
-        json_setting("score_noise"),
-    ],
-    "RUN",
-    "a run folder or one of its .ckpt files",
-    least=1,
-    most=1,
-    absent="no such run folder or checkpoint",
+COMMAND = command_on_a_run(
+    "score_noise",
+    __doc__,
+    Setting("sizes", "training items", COUNTS, [1200, 8000]),
+    Setting("seeds", "of the classifier, two or more", COUNT, 5),
 )
 
 if __name__ == "__main__":
