@@ -15,8 +15,8 @@ CODE = [
     *("common", "configs", "datamodules", "encoders", "evaluation", "objectives", "probes", "reports", "studies"),
     "training",
 ]
-STUDIES = ("figure1", "table2", "chen2019_table2")
-PUBLISHED = [f"docs/results/{study}_medium" for study in STUDIES]  # settings and scores of runs
+RESULTS = ROOT / "docs" / "results"
+PUBLISHED = [str(path.relative_to(ROOT)) for path in RESULTS.iterdir() if path.is_dir()]  # settings and scores of runs
 COPIED = [*CODE, "benchmarks", "train.py", "evaluate.py", "report.py", "README.md", *PUBLISHED]
 FORKS = get_context("forkserver")  # tests/conftest.py gives it our imports; each fork imports this file, so it is light
 

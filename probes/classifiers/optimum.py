@@ -22,7 +22,7 @@ CACHED = 1 << 21  # numbers in the vectors of a portion that is read twice, so t
 SAMPLE = 512  # sentences that tell how much the loss curves, about
 ITERATIONS = 500  # of L-BFGS, at most; tens are usual
 GAP = 2e-6  # nats: how far the loss may be above its minimum, by an estimate (`optimum`)
-MEMORY = 1 << 20  # numbers in the steps that L-BFGS remembers, 10 to 30 of them
+MEMORY = 1 << 18  # numbers in the steps that L-BFGS remembers, 10 to 30 of them
 FURTHER = 4  # powers of ten that are tried beyond the default L2 values, at most
 
 

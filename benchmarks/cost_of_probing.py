@@ -1,7 +1,7 @@
 """What probing an epoch costs next to encoding its sentences, as the callback does it: all cores, nothing cached.
 
-python benchmarks/probing_cost.py runs/nmt_enfr/bilstm_max/2026-01-01_12-00-00
-python benchmarks/probing_cost.py RUN sizes=[1200,8000] rounds=5
+python benchmarks/cost_of_probing.py runs/nmt_enfr/bilstm_max/2026-01-01_12-00-00
+python benchmarks/cost_of_probing.py RUN sizes=[1200,8000] rounds=5
 
 `RUN` is a run folder or a checkpoint. Each distinct sentence of the ten tasks is encoded once, then the tasks are
 scored. Columns: training items of a task, distinct sentences, seconds to encode and to score the tasks, the share of
@@ -25,7 +25,7 @@ from benchmarks.settings import command_on_a_run
 from common.command_line import COUNT, COUNTS, Setting, read_or_end, run
 
 COMMAND = command_on_a_run(
-    "probing_cost",
+    "cost_of_probing",
     __doc__,
     Setting("sizes", "training items", COUNTS, [1200, 8000]),
     Setting("rounds", "of each measurement", COUNT, 3),
