@@ -34,7 +34,9 @@ class AtomicCheckpoints(TorchCheckpointIO):
         try:
             with atomic_write(path.with_name(f"{path.name}.new"), binary=True) as file:
                 torch.save(checkpoint, file)
-        except RuntimeError as error:  # torch raises this when a write fails
+        except RuntimeError as error:  # torch raises this when a write fails, and also when Ctrl-C stops one
+            if isinstance(error.__context__, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
             raise OSError(errno.ENOSPC, f"the checkpoint could not be written ({error})", str(path)) from None
         if path.name == LAST and path.exists():
             keep(path, path.with_name(PREVIOUS))

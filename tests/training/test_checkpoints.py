@@ -1,6 +1,8 @@
 """Checkpoints are complete or absent, and the previous one is kept in case the disk corrupts the last."""
 
+import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -73,6 +75,25 @@ def test_two_corrupt_checkpoints_are_an_error_and_none_is_a_start(tmp_path: Path
         (tmp_path / name).write_bytes(b"PK")
     with pytest.raises(InputError, match=r"last\.ckpt: damaged"):
         newest_whole(tmp_path, read)
+
+
+def test_ctrl_c_within_a_write_is_no_full_disk_and_keeps_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(tmp_path, 1)
+    before = torch.save
+
+    class Stopped(io.BytesIO):
+        def write(self, part: Any) -> int:
+            if len(part) > 1000:  # within the weights
+                raise KeyboardInterrupt
+            return super().write(part)
+
+    monkeypatch.setattr(torch, "save", lambda checkpoint, _: before(checkpoint, Stopped()))
+    with pytest.raises(KeyboardInterrupt):
+        AtomicCheckpoints().save_checkpoint({"epoch": 2, "weight": torch.zeros(1000, 100)}, tmp_path / LAST)
+    assert read(tmp_path / LAST) == 1
+    assert [path.name for path in tmp_path.iterdir()] == [LAST]
 
 
 def test_a_failed_write_keeps_the_last_checkpoint_intact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
