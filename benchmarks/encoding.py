@@ -39,7 +39,7 @@ from tqdm import tqdm
 
 from benchmarks.machine import DEVICE, grown_memory, hardware, write_json
 from datamodules.text.vocabulary import Vocabulary
-from encoders import FrozenEncoder
+from encoders import FrozenEncoder, recurrent
 from encoders.embedding import WordEmbedding
 
 WIDTH = 300  # E
@@ -80,6 +80,7 @@ def build(name: str) -> FrozenEncoder:
 def plain(frozen: FrozenEncoder, sentences: list[str]) -> np.ndarray:
     """The straightforward implementation: every sentence, in file order, padded to its batch."""
     vectors = []
+    recurrent.FEW = sys.maxsize  # PyTorch's own recurrent layers
     for start in tqdm(range(0, len(sentences), PLAIN_BATCH), desc="plain", disable=None, leave=False):
         rows = [torch.tensor(frozen.vocabulary.rows(text)) for text in sentences[start : start + PLAIN_BATCH]]
         lengths = torch.tensor([len(row) for row in rows]).to(DEVICE)

@@ -1,14 +1,19 @@
 """BiGRU: the encoder of DiscoEval's own models (Chen et al. 2019, section 4 and appendix A)."""
 
+from collections.abc import Callable
+
 from torch import Tensor, nn
 
 from encoders.encoder import Encoded, Encoder
-from encoders.pooling import mean_pool
+from encoders.packed import BATCH_WORDS
+from encoders.pooling import MEAN
 from encoders.recurrent import Bidirectional
 
 
 class BiGRU(Encoder):
     """One bidirectional GRU layer over the word vectors; the mean of its states is the sentence vector."""
+
+    batch_words = BATCH_WORDS
 
     def __init__(self, input_dim: int, dim: int = 2400, layers: int = 1, dropout: float = 0.0) -> None:
         super().__init__()
@@ -17,4 +22,7 @@ class BiGRU(Encoder):
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
         states = self.gru(embedded, lengths)  # (B, T, D)
-        return Encoded(mean_pool(states, lengths), states)
+        return Encoded(MEAN.padded(states, lengths), states)
+
+    def over(self, words: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
+        return self.gru.over(words, MEAN)

@@ -1,15 +1,17 @@
 """BiLSTM-max, BiLSTM-last and BiLSTM-Att (Conneau et al. 2018, section 3.1 and appendix)."""
 
+from collections.abc import Callable
 from typing import Literal
 
 from torch import Tensor, nn
 
 from common.errors import InputError
 from encoders.encoder import Encoded, Encoder
-from encoders.pooling import last_pool, max_pool
+from encoders.packed import BATCH_WORDS
+from encoders.pooling import LAST, MAX
 from encoders.recurrent import Bidirectional
 
-POOLS = {"max": max_pool, "last": last_pool}
+POOLS = {"max": MAX, "last": LAST}
 
 
 class BiLSTM(Encoder):
@@ -19,6 +21,8 @@ class BiLSTM(Encoder):
     the projection. The paper has "2 layers of 512 hidden units (~4M parameters)" with "input embedding size 1024".
     Without a projection (None) the LSTM reads the word vectors directly.
     """
+
+    batch_words = BATCH_WORDS
 
     def __init__(
         self,
@@ -42,4 +46,7 @@ class BiLSTM(Encoder):
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
         states = self.lstm(self.dropout(self.projection(embedded)), lengths)  # (B, T, D)
-        return Encoded(self.pool(states, lengths), states)
+        return Encoded(self.pool.padded(states, lengths), states)
+
+    def over(self, words: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
+        return self.lstm.over(self.projection(words), self.pool)

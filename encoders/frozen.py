@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch.nn import functional
 from tqdm import tqdm
 
@@ -19,14 +18,13 @@ from common.errors import InputError
 from common.files import refuse_link_or_device, room_for
 from common.matmul import fast_exact_matmul, multiplies_in_bfloat16
 from datamodules.arrays import ragged
-from datamodules.batches import UNKNOWN, Sentences
-from datamodules.samplers import pad
+from datamodules.batches import UNKNOWN
 from datamodules.text.vocabulary import Vocabulary
+from encoders.distinct_words import Words, windows
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 
-BATCH_WORDS = 2048  # padded words per batch: on a CPU a batch should fit the caches,
-GPU_BATCH_WORDS = 1 << 16  # on a GPU it should use all cores
+GPU_BATCH_WORDS = 1 << 16  # padded words of a batch, which should use all cores
 CHUNK = 1 << 15  # sentences sorted by length at a time; bounds the memory
 LONGEST = 10_000  # words; a longer sentence is cut, counted and reported
 CACHED_WORDS = 1 << 16  # unknown words with a cached composed vector
@@ -222,45 +220,27 @@ class FrozenEncoder:
 
     def _encode_distinct(self, sentences: list[str], bar: tqdm, how: "_How") -> np.ndarray:
         """Vectors (N, D), in batches of similar length, the longest first."""
-        word_rows = [self.vocabulary.rows(sentence) for sentence in sentences]
+        words = Words(self.vocabulary, self.embedding, self.oov)
+        word_rows = [words.rows(sentence) for sentence in sentences]
         texts = ragged(row[:LONGEST] for row in word_rows)
         lengths = np.diff(texts.offsets)
         order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
         device = self.embedding.table.device
-        vectors = torch.zeros(
-            len(sentences), self.dim, device=device
-        )  # on the device, so that a GPU does not wait after each batch
-        words = BATCH_WORDS if device.type == "cpu" else GPU_BATCH_WORDS
-        for rows in _batches(order, lengths, words, how.sentences or len(order)):
-            vectors[torch.from_numpy(rows).to(device)] = self._encode_batch(pad(texts, rows), sentences, rows).float()
-            bar.update(len(rows))
+        # on the device, so that a GPU does not wait after each batch
+        vectors = torch.zeros(len(sentences), self.dim, device=device)
+        size = self.encoder.batch_words if device.type == "cpu" else GPU_BATCH_WORDS
+        for window in windows(texts, _batches(order, lengths, size, how.sentences or len(order))):
+            encode = self.encoder.over(words.vectors(window.rows))
+            for rows, (ids, real) in window.batches():
+                vectors[torch.from_numpy(rows).to(device)] = encode(ids.to(device), real.to(device)).float()
+                bar.update(len(rows))
         bar.update(len(sentences) - len(order))
-        self._count(
-            empty=len(sentences) - len(order),
-            cut=sum(len(row) > LONGEST for row in word_rows),
-            words=int(lengths.sum()),
-        )
+        cut = sum(len(row) > LONGEST for row in word_rows)
+        counts = Coverage(0, len(sentences) - len(order), cut, len(texts.ids), int((texts.ids == UNKNOWN).sum()))
+        self.coverage = Coverage(*map(sum, zip(self.coverage, counts, strict=True)))
         if how.normalize:
             vectors = functional.normalize(vectors)
         return vectors.cpu().numpy()
-
-    def _encode_batch(self, batch: Sentences, sentences: list[str], rows: np.ndarray) -> Tensor:
-        device = self.embedding.table.device
-        embedded = self.embedding(batch.ids.to(device))
-        unknown = (batch.ids == UNKNOWN).nonzero()
-        if len(unknown):
-            split = {place: sentences[rows[place]].split() for place in set(unknown[:, 0].tolist())}
-            words = [split[place][step] for place, step in unknown.tolist()]
-            composed = {i: self.oov(word) for i, word in enumerate(words)} if self.oov else {}
-            known = {i: vector for i, vector in composed.items() if vector is not None}
-            if known:
-                place, step = unknown[list(known)].to(device).unbind(1)
-                embedded[place, step] = torch.from_numpy(np.stack(list(known.values()))).to(embedded)
-            self._count(unknown=len(words) - len(known))
-        return self.encoder(embedded, batch.lengths.to(device)).vector
-
-    def _count(self, **more: int) -> None:
-        self.coverage = self.coverage._replace(**{k: getattr(self.coverage, k) + v for k, v in more.items()})
 
 
 def _batches(order: np.ndarray, lengths: np.ndarray, words: int, most: int) -> list[np.ndarray]:

@@ -6,43 +6,21 @@ The backward direction reads each sentence reversed within its own length:
 
 so padding always comes last and has no effect. No packing is needed, so the fused kernels of CPU and GPU are used.
 
-Where a CPU encodes a batch with the longest sentence first, sentences that have ended are left out of later steps:
-
-    steps 1 to 8       steps 9 to 20
-    w1 ... w8          w9 ... w20
-    w1 ... w8          w9 ... w17
-    w1 ... w7
-
-From `WIDE` units on, the weights of a direction do not fit the cache and PyTorch's loop over packed sentences, which
-leaves them out step by step, is faster.
+Without gradients a CPU reads packed words instead, unless the sentences are few (`encoders/packed.py`).
 """
 
 from collections.abc import Callable
-from copy import deepcopy
-from functools import partial
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from common.errors import InputError
+from encoders.packed import TABLE, Packing, packed_reader
+from encoders.pooling import Pool
 
-PART_STEPS, PART_ROWS = 4, 4  # multiples; the library keeps a kernel for each shape, so there should be few
-WIDE = 2048  # units of a direction
-PART_WORDS = 32  # words that take the time of starting another part: its weights are put into another order
-
-
-Through = Callable[[nn.Module, Tensor], Tensor]  # a layer and its inputs (T, B, E) to its states (T, B, H)
-
-
-class Stretch(NamedTuple):
-    """Some steps of a batch, and how many sentences take part in them: the first, which are the longest."""
-
-    begin: int
-    end: int
-    rows: int
+FEW = 8  # sentences; the kernels for padded ones are faster for fewer
 
 
 class Bidirectional(nn.Module):
@@ -66,70 +44,47 @@ class Bidirectional(nn.Module):
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         """States (B, T, dim) for inputs (B, T, E); zero at padding."""
+        if reads_packed(lengths):
+            places = torch.arange(inputs[..., 0].numel()).view(inputs.shape[:2])
+            read = self._packed(inputs.flatten(0, 1), 0)  # no two words are known to be the same
+            found, packing = read(places, lengths)
+            padded = found.new_zeros(places.numel(), found.shape[1])
+            padded[packing.place] = found
+            return padded.view(*places.shape, -1)
         states = inputs.transpose(0, 1)  # (T, B, E), the layout of the kernels
         steps = torch.arange(states.shape[0], device=lengths.device)[:, None]
         mirror = torch.where(steps < lengths, lengths - 1 - steps, steps)[:, :, None]  # (T, B, 1)
-        whole = Stretch(0, states.shape[0], states.shape[1])
-        free = not torch.is_grad_enabled() and states.device.type == "cpu" and not torch.jit.is_tracing()
-        ordered = free and longest_first(lengths)
-        width = self.ahead[0].get_parameter("weight_hh_l0").shape[1]
-        if ordered and width >= WIDE and not (torch.is_autocast_enabled("cpu") and stays_wide("cpu")):
-            through: Through = partial(packed, lengths=lengths)
-        else:
-            through = partial(in_parts, parts=parts_of(lengths, whole) if ordered else [whole])
         for layer, (ahead, back) in enumerate(zip(self.ahead, self.back, strict=True)):
             if layer:
                 states = self.dropout(states)
-            forward = through(ahead, states)
-            backward = through(back, reverse(states, mirror))
+            forward = in_its_precision(ahead, states)[0]
+            backward = in_its_precision(back, reverse(states, mirror))[0]
             states = torch.cat([forward, reverse(backward, mirror)], 2)  # (T, B, dim)
         return (states * (steps < lengths)[:, :, None]).transpose(0, 1)
 
+    def over(self, words: Tensor, pool: Pool) -> Callable[[Tensor, Tensor], Tensor]:
+        """The function from ids (B, T), which are rows of words (U, E), and lengths (B,) to pooled states (B, dim)."""
+        packed = cache(partial(self._packed, words, TABLE))  # for all batches, once one needs it
 
-def longest_first(lengths: Tensor) -> bool:
-    """Whether the sentences of a batch are sorted, the longest first, and none is empty."""
-    return len(lengths) > 0 and bool((lengths[1:] <= lengths[:-1]).all()) and bool(lengths[-1] > 0)
+        def vectors(ids: Tensor, lengths: Tensor) -> Tensor:
+            if reads_packed(lengths):
+                return pool.packed(*packed()(ids, lengths))
+            return pool.padded(self(words[ids], lengths), lengths)
 
+        return vectors
 
-def packed(layer: nn.Module, inputs: Tensor, lengths: Tensor) -> Tensor:
-    """The states (T, B, H) of a recurrent layer over inputs (T, B, E), the longest sentence first; zero at padding."""
-    own = next(layer.parameters()).dtype
-    kind = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else own
-    if kind != own:  # once here: autocast would convert the weights at each step
-        narrow = {id(weight): nn.Parameter(weight.to(kind), requires_grad=False) for weight in layer.parameters()}
-        layer = deepcopy(layer, narrow)  # which takes these for the weights
-    with torch.autocast("cpu", enabled=False):
-        states, _ = layer(pack_padded_sequence(inputs.to(kind), lengths))
-    return pad_packed_sequence(states, total_length=len(inputs))[0]
-
-
-def parts_of(lengths: Tensor, whole: Stretch) -> list[Stretch]:
-    """The parts, in the least time, of a batch with the longest sentence first.
-
-    The time of a part is that of its steps x rows and of `PART_WORDS` more.
-    """
-    cuts = [*range(0, whole.end, PART_STEPS), whole.end]
-    alive = (lengths > torch.tensor(cuts[:-1])[:, None]).sum(1).tolist()
-    rows = [min(whole.rows, -(-count // PART_ROWS) * PART_ROWS) for count in alive]
-    best: list[tuple[int, list[Stretch]]] = [(0, [])]  # up to each cut: time in words, and the parts
-    for end in range(1, len(cuts)):
-        ways = [(best[begin][0] + (cuts[end] - cuts[begin]) * rows[begin] + PART_WORDS, begin) for begin in range(end)]
-        words, begin = min(ways)
-        best.append((words, [*best[begin][1], Stretch(cuts[begin], cuts[end], rows[begin])]))
-    return best[-1][1]
+    def _packed(self, words: Tensor, table: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Packing]]:
+        narrow = torch.is_autocast_enabled("cpu") and not stays_wide("cpu")
+        kind = torch.get_autocast_dtype("cpu") if narrow else self.ahead[0].get_parameter("weight_hh_l0").dtype
+        with torch.autocast("cpu", enabled=False):
+            read = packed_reader(list(zip(self.ahead, self.back, strict=True)), self.dropout, kind, words, table)
+        return torch.autocast("cpu", enabled=False)(read)
 
 
-def in_parts(layer: nn.Module, inputs: Tensor, parts: list[Stretch]) -> Tensor:
-    """The states (T, B, H) of a recurrent layer over inputs (T, B, E); zero where a part leaves a sentence out."""
-    if len(parts) == 1:
-        return in_its_precision(layer, inputs)[0]
-    found, state = [], None
-    for begin, end, rows in parts:
-        if state is not None:
-            state = state[:, :rows] if isinstance(state, Tensor) else tuple(part[:, :rows] for part in state)
-        states, state = in_its_precision(layer, inputs[begin:end, :rows], state)
-        found.append(functional.pad(states, (0, 0, 0, inputs.shape[1] - rows)))
-    return torch.cat(found)
+def reads_packed(lengths: Tensor) -> bool:
+    """Whether sentences with `lengths (B,)` are read packed: on a CPU, without gradients, unless they are few."""
+    traced = torch.jit.is_tracing() or torch.compiler.is_compiling()
+    return lengths.device.type == "cpu" and len(lengths) >= FEW and not torch.is_grad_enabled() and not traced
 
 
 def in_its_precision(layer: nn.Module, inputs: Tensor, state: Any = None) -> Any:

@@ -136,3 +136,27 @@ def test_every_key_of_a_configuration_is_explained(name: str) -> None:
     first, _, *keys = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
     assert first.startswith("# ")
     assert [line for line in keys if "  # " not in line] == []
+
+
+@every_encoder
+@settings(max_examples=15)
+@given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=12))
+def test_batches_of_the_same_words_get_the_vectors_of_their_words(name: str, lengths: list[int]) -> None:
+    encoder = at_rest(name)
+    words, ids = batch([4])[0][0], torch.randint(4, (len(lengths), max(lengths)))
+    with torch.no_grad():
+        found = encoder.over(words)(ids, torch.tensor(lengths))
+    torch.testing.assert_close(found, encoder(words[ids], torch.tensor(lengths)).vector, atol=1e-6, rtol=1e-5)
+
+
+@every_encoder
+def test_a_class_with_a_forward_of_its_own_is_not_passed_by(name: str) -> None:
+    class Ones(type(build(name))):
+        def forward(self, embedded: torch.Tensor, lengths: torch.Tensor) -> Encoded:
+            return Encoded(torch.ones(len(lengths), self.dim), embedded)
+
+    encoder = build(name)
+    encoder.__class__ = Ones
+    assert bool(
+        (encoder.over(torch.zeros(2, WIDTH))(torch.ones(1, 3, dtype=torch.int64), torch.tensor([3])) == 1).all()
+    )

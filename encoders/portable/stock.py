@@ -14,7 +14,7 @@ from datamodules.batches import UNKNOWN
 from encoders.bilstm import BiLSTM
 from encoders.bov import BagOfVectors
 from encoders.frozen import LONGEST
-from encoders.pooling import max_pool
+from encoders.pooling import MAX
 from encoders.portable.network import WEIGHTS, SentenceEncoder
 from encoders.portable.parts import Parts
 
@@ -26,7 +26,7 @@ REMEDY = "pip install sentence-transformers"
 def why_not_stock(parts: Parts) -> str:
     """Why stock modules cannot be used at all; empty if they can."""
     encoder = parts.encoder
-    pooled = isinstance(encoder, BiLSTM) and encoder.pool is max_pool
+    pooled = isinstance(encoder, BiLSTM) and encoder.pool is MAX
     if type(encoder) not in (BiLSTM, BagOfVectors) or not (pooled or isinstance(encoder, BagOfVectors)):
         return f"they have no {type(encoder).__name__}{'' if pooled else ' with its pooling'}"
     return "they have no Moses tokenisation; raw=false reads tokenised text" if parts.moses else ""

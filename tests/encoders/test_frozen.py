@@ -87,9 +87,9 @@ def test_a_repeated_sentence_is_encoded_once() -> None:
     assert vectors[[0, 2, 3]].tolist() == [[0.5, 0.5, 0]] * 3
 
 
-def test_sentences_of_similar_length_are_encoded_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frozen, "BATCH_WORDS", 12)
+def test_sentences_of_similar_length_are_encoded_together() -> None:
     encoder = bag()
+    encoder.encoder.batch_words = 12
     encoder.encode([" ".join([*WORDS[:length], f"n{i}"]) for i in range(6) for length in (1, 3)])
     assert encoder.encoder.padded == 6 * 2 + 6 * 4
 

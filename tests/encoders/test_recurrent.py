@@ -12,7 +12,9 @@ from torch import Tensor, nn
 from common.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
-from encoders.recurrent import WIDE, Bidirectional, Stretch, longest_first, parts_of
+from encoders.packed import BLOCK, TABLE, pack, words_of_block
+from encoders.pooling import LAST, MAX, MEAN, Pool
+from encoders.recurrent import Bidirectional, reads_packed
 
 Weights = dict[str, np.ndarray]
 
@@ -121,52 +123,75 @@ def test_an_unknown_pooling_lists_the_choices() -> None:
         BiLSTM(300, pooling="mean")  # type: ignore[arg-type]
 
 
-@given(
-    lengths=st.lists(st.integers(1, 40), min_size=1, max_size=20),
-    kind=st.sampled_from([nn.LSTM, nn.GRU]),
-    wide=st.sampled_from([1, WIDE]),
-)
+def layers_of(kind: type[nn.LSTM], levels: int) -> Bidirectional:
+    torch.manual_seed(levels)
+    return Bidirectional(kind, 3, 8, levels).eval()
+
+
+both_kinds = pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+
+
+@both_kinds
+@given(lengths=st.lists(st.integers(1, 40), min_size=1, max_size=20), block=st.sampled_from([1, 7, BLOCK]))
 @settings(max_examples=30)
-def test_leaving_out_sentences_that_have_ended_changes_no_state(
-    lengths: list[int], kind: type[nn.LSTM], wide: int
-) -> None:
-    torch.manual_seed(len(lengths))
-    layers = Bidirectional(kind, 3, 8, 2).eval()
-    ordered = torch.tensor(sorted(lengths, reverse=True))
-    words = torch.randn(len(lengths), int(ordered[0]), 3)
-    whole = layers(words, ordered)  # with gradients: never in parts
-    with torch.no_grad(), patch("encoders.recurrent.WIDE", wide):
-        torch.testing.assert_close(layers(words, ordered), whole, atol=1e-6, rtol=1e-5)
+def test_packed_words_get_the_states_of_padded_ones(kind: type[nn.LSTM], lengths: list[int], block: int) -> None:
+    layers, words = layers_of(kind, 2), torch.randn(len(lengths), max(lengths) + 2, 3)
+    padded = layers(words, torch.tensor(lengths))  # with gradients
+    with torch.no_grad(), patch("encoders.recurrent.FEW", 1), patch("encoders.packed.BLOCK", block):
+        torch.testing.assert_close(layers(words, torch.tensor(lengths)), padded, atol=1e-6, rtol=1e-5)
 
 
-def test_only_sorted_sentences_of_some_words_are_in_parts() -> None:
-    assert longest_first(torch.tensor([3, 3, 1]))
-    assert not longest_first(torch.tensor([1, 3]))
-    assert not longest_first(torch.tensor([3, 0]))
-    assert not longest_first(torch.tensor([], dtype=torch.int64))
+@pytest.mark.parametrize("pool", [MAX, MEAN, LAST])
+@given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=9), table=st.sampled_from([0, TABLE]))
+@settings(max_examples=30)
+def test_words_that_come_several_times_change_no_vector(pool: Pool, lengths: list[int], table: int) -> None:
+    layers, words = layers_of(nn.LSTM, 2), torch.randn(4, 3)
+    ids, every = torch.randint(4, (len(lengths), max(lengths))), torch.tensor(lengths)
+    with torch.no_grad(), patch("encoders.recurrent.FEW", 1), patch("encoders.recurrent.TABLE", table):
+        vectors = layers.over(words, pool)(ids, every)
+    expected = pool.padded(layers(words[ids], every), every)
+    torch.testing.assert_close(vectors, expected, atol=1e-6, rtol=1e-5)
 
 
-def test_wide_layers_read_packed_sentences() -> None:
-    layers = Bidirectional(nn.LSTM, 3, 8, 1)
-    with torch.no_grad(), patch("encoders.recurrent.WIDE", 4), patch("encoders.recurrent.in_parts", None):
-        layers(torch.randn(2, 5, 3), torch.tensor([5, 2]))
-
-
-@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
-def test_wide_layers_under_autocast_compute_in_bfloat16(kind: type[nn.LSTM]) -> None:
-    torch.manual_seed(1)
-    layers, lengths = Bidirectional(kind, 3, 8, 2).eval(), torch.tensor([5, 2])
-    words = torch.randn(2, 5, 3)
-    parts, capable = patch("encoders.recurrent.in_parts", None), patch("encoders.recurrent.stays_wide", lambda _: False)
-    with torch.no_grad(), patch("encoders.recurrent.WIDE", 4), parts, capable:
+@both_kinds
+def test_packed_words_under_autocast_are_multiplied_in_bfloat16(kind: type[nn.LSTM]) -> None:
+    layers, words, lengths = layers_of(kind, 2), torch.randn(8, 5, 3), torch.tensor([5, 2, 4, 1, 3, 5, 5, 2])
+    with torch.no_grad(), patch("encoders.recurrent.stays_wide", lambda _: False):
         wide = layers(words, lengths)
         with torch.autocast("cpu", torch.bfloat16):
             narrow = layers(words, lengths)
+    assert narrow.dtype == torch.bfloat16
     torch.testing.assert_close(narrow.float(), wide, atol=0.02, rtol=0)
-    assert (narrow.float() != wide).any()
 
 
-def test_parts_leave_out_padding_where_that_is_worth_another_start() -> None:
-    lengths = torch.tensor([40] + [8] * 31)
-    assert parts_of(lengths, Stretch(0, 40, 32)) == [Stretch(0, 8, 32), Stretch(8, 40, 4)]
-    assert parts_of(torch.tensor([9, 8, 8]), Stretch(0, 9, 3)) == [Stretch(0, 9, 3)]  # a start takes longer than a word
+@both_kinds
+def test_packed_words_stay_in_32_bits_where_the_processor_has_no_recurrent_layer_in_bfloat16(
+    kind: type[nn.LSTM],
+) -> None:
+    layers, words, lengths = layers_of(kind, 1), torch.randn(8, 5, 3), torch.tensor([5, 2, 4, 1, 3, 5, 5, 2])
+    with torch.no_grad(), patch("encoders.recurrent.stays_wide", lambda _: True):
+        wide = layers(words, lengths)
+        with torch.autocast("cpu", torch.bfloat16):
+            assert torch.equal(layers(words, lengths), wide)
+
+
+def test_the_packing_of_three_sentences_by_hand() -> None:
+    found = pack(torch.tensor([2, 3, 1]), steps=4)
+    assert found.sizes == [3, 2, 1]
+    assert found.order.tolist() == [1, 0, 2]
+    assert found.place.tolist() == [4, 0, 8, 5, 1, 6]  # first words of the longest, ...
+    assert found.mirror.tolist() == [5, 4, 2, 3, 1, 0]
+
+
+def test_a_block_has_whole_steps_and_at_least_one() -> None:
+    with patch("encoders.packed.BLOCK", 10):
+        assert [words_of_block(sizes) for sizes in ([12, 1], [5, 5, 1], [4, 4, 4], [1])] == [12, 10, 8, 1]
+
+
+def test_words_are_packed_without_gradients_unless_sentences_are_few() -> None:
+    lengths = torch.ones(8, dtype=torch.int64)
+    assert not reads_packed(lengths)
+    with torch.no_grad():
+        assert reads_packed(lengths)
+        assert not reads_packed(lengths[:7])
+        assert not reads_packed(lengths.to("meta"))

@@ -1,0 +1,84 @@
+"""The distinct words of some sentences and their vectors, also of words outside the vocabulary."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from datamodules.arrays import Ragged
+from datamodules.batches import PADDING, UNKNOWN, Sentences
+from datamodules.samplers import pad
+from datamodules.text.vocabulary import Vocabulary
+from encoders.embedding import WordEmbedding
+
+WINDOW = 1 << 15  # words; enough that most of them come several times
+
+Compose = Callable[[str], np.ndarray | None]  # a word outside the vocabulary to its vector, if it can be composed
+
+
+class Words:
+    """Words to rows, and rows to vectors. Composed words have the rows after the vocabulary's."""
+
+    def __init__(self, vocabulary: Vocabulary, embedding: WordEmbedding, compose: Compose | None) -> None:
+        self.vocabulary, self.embedding, self.compose = vocabulary, embedding, compose
+        self._row: dict[str, int] = {}  # of words outside the vocabulary
+        self._composed: list[np.ndarray] = []
+
+    def rows(self, sentence: str) -> list[int]:
+        """The row of each word; UNKNOWN for a word without a vector."""
+        rows = self.vocabulary.rows(sentence)
+        if self.compose and UNKNOWN in rows:
+            for place, word in enumerate(sentence.split()):
+                if rows[place] == UNKNOWN:
+                    rows[place] = self._new(word, self.compose)
+        return rows
+
+    def _new(self, word: str, compose: Compose) -> int:
+        if word not in self._row:
+            vector = compose(word)
+            self._row[word] = UNKNOWN if vector is None else len(self.vocabulary) + len(self._composed)
+            self._composed += [] if vector is None else [vector]
+        return self._row[word]
+
+    def vectors(self, rows: np.ndarray) -> Tensor:
+        """Vectors (U, E) of ascending rows (U,), on the device of the word vectors."""
+        known = np.searchsorted(rows, len(self.vocabulary))
+        device = self.embedding.table.device
+        found = self.embedding(torch.from_numpy(rows[:known]).to(device))
+        if known == len(rows):
+            return found
+        composed = np.stack([self._composed[row - len(self.vocabulary)] for row in rows[known:]])
+        return torch.cat([found, torch.from_numpy(composed).to(found)])
+
+
+class Window(NamedTuple):
+    """Some batches of sentences by the distinct words that they have."""
+
+    rows: np.ndarray  # (U,) of the distinct words, ascending, that of padding first
+    texts: Ragged  # the sentences of all batches, one after another; ids are places among `rows`
+    sentences: Sequence[np.ndarray]  # of each batch
+
+    def batches(self) -> Iterator[tuple[np.ndarray, Sentences]]:
+        """The sentences of each batch, and their padded words."""
+        end = 0
+        for rows in self.sentences:
+            begin, end = end, end + len(rows)
+            yield rows, pad(self.texts, np.arange(begin, end))
+
+
+def windows(texts: Ragged, batches: Sequence[np.ndarray]) -> Iterator[Window]:
+    """Batches of sentences by windows of about `WINDOW` words."""
+    begin, words = 0, 0
+    for end, batch in enumerate(batches, start=1):
+        words += int((texts.offsets[batch + 1] - texts.offsets[batch]).sum())
+        if words >= WINDOW or end == len(batches):
+            yield _window(texts, batches[begin:end])
+            begin, words = end, 0
+
+
+def _window(texts: Ragged, batches: Sequence[np.ndarray]) -> Window:
+    sentences = [texts.ids[texts.offsets[row] : texts.offsets[row + 1]] for batch in batches for row in batch]
+    rows, places = np.unique(np.concatenate([[PADDING], *sentences]), return_inverse=True)
+    return Window(rows, Ragged(places[1:], np.cumsum([0, *map(len, sentences)])), batches)
