@@ -11,7 +11,7 @@ first layer's inputs are word vectors, so their product may be taken once for ea
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -20,9 +20,9 @@ BLOCK = 512  # packed words with their gates in memory at a time, so that these 
 BATCH_WORDS = 4096  # of a frozen encoder: a step should have many sentences
 TABLE = 1 << 29  # bytes that the products of distinct words may take
 
-Words = Tensor | slice  # n of the packed words
-Gates = Callable[[Words, Tensor], None]  # writes what the inputs of some packed words add to the gates (n, G)
-Cell = Callable[[Tensor, Tensor | None, Tensor], None]  # gates (n, G) and the states before (n, H) to states (n, H)
+# The first dimension of most tensors is the direction: 2. H units each, with G gates in all.
+Cell = Callable[[Tensor, Tensor | None, Tensor], None]  # gates (2, n, G) and states before to states, both (2, n, H)
+Inputs = Callable[[int, Tensor, Tensor], Any]  # writes what some packed words (n,) add to a direction's gates (n, G)
 
 
 class Packing(NamedTuple):
@@ -31,7 +31,8 @@ class Packing(NamedTuple):
     sizes: list[int]  # sentences that have a word at each step
     order: Tensor  # (B,) the sentences by length, the longest first
     place: Tensor  # (N,) of each packed word among the B * T padded ones
-    mirror: Tensor  # (N,) the packed word that is as far from the other end of its sentence
+    words: Tensor  # (N,) 0 to N - 1: how the forward direction reads
+    mirror: Tensor  # (N,) the packed word as far from the other end of its sentence: how the backward one reads
 
 
 def pack(lengths: Tensor, steps: int) -> Packing:
@@ -41,77 +42,90 @@ def pack(lengths: Tensor, steps: int) -> Packing:
     sizes = here.sum(1)
     step, sentence = here.nonzero().unbind(1)
     mirror = (sizes.cumsum(0) - sizes)[ordered[sentence] - 1 - step] + sentence
-    return Packing(sizes.tolist(), order, order[sentence] * steps + step, mirror)
+    return Packing(sizes.tolist(), order, order[sentence] * steps + step, torch.arange(len(step)), mirror)
 
 
 def _lstm(weight: Tensor, _: Tensor, rows: int) -> Cell:
-    """The step of an LSTM over at most `rows` sentences; `weight`: of the states (H, G).
+    """The step of an LSTM over at most `rows` sentences; `weight`: of the states (2, H, G).
 
     tanh(x) is 1 - 2 sigmoid(-2x), as PyTorch's sigmoid takes a sixth of the time of its tanh.
     """
-    dim = len(weight)
-    cells = torch.zeros(rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))  # times -2
+    dim = weight.shape[1]
+    cells = torch.zeros(2, rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))  # times -2
     free = torch.empty_like(cells)
 
     def step(gates: Tensor, before: Tensor | None, states: Tensor) -> None:
         if before is not None:
-            gates.addmm_(before, weight)
-        gates = gates.to(cells.dtype)
-        new = gates[:, 2 * dim : 3 * dim]
+            gates.baddbmm_(before, weight)
+        gates, here = gates.to(cells.dtype), slice(states.shape[1])
+        new = gates[:, :, 2 * dim : 3 * dim]
         new.add_(new)
-        into, kept, new, out = gates.sigmoid_().split(dim, 1)  # the new values are 2 new - 1
-        now = cells[: len(gates)].mul_(kept).addcmul_(into, new, value=-4).add_(into, alpha=2)
-        torch.addcmul(out, out, torch.sigmoid(now, out=free[: len(gates)]), value=-2, out=states)
+        into, kept, new, out = gates.sigmoid_().split(dim, 2)  # the new values are 2 new - 1
+        now = cells[:, here].mul_(kept).addcmul_(into, new, value=-4).add_(into, alpha=2)
+        torch.addcmul(out, out, torch.sigmoid(now, out=free[:, here]), value=-2, out=states)
 
     return step
 
 
 def _gru(weight: Tensor, bias: Tensor, rows: int) -> Cell:
-    """The step of a GRU over at most `rows` sentences, with the reset gate behind the product of the states."""
-    dim = len(weight)
-    held = torch.zeros(rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))
+    """The step of a GRU over at most `rows` sentences, with the reset gate behind the product of the states.
+
+    `weight` (2, H, G) and `bias` (2, 1, G): of the states.
+    """
+    dim = weight.shape[1]
+    held = torch.zeros(2, rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))
     less = held.new_tensor(-1.0)  # a number of Python would become a tensor at each step
 
     def step(gates: Tensor, before: Tensor | None, states: Tensor) -> None:
-        rest = bias.expand_as(gates) if before is None else torch.addmm(bias, before, weight)
+        rest = bias.expand_as(gates) if before is None else torch.baddbmm(bias, before, weight)
         gates, rest = gates.to(held.dtype), rest.to(held.dtype)
-        reset, kept = gates[:, : 2 * dim].add_(rest[:, : 2 * dim]).sigmoid_().split(dim, 1)
-        new = gates[:, 2 * dim :].addcmul_(reset, rest[:, 2 * dim :])
+        reset, kept = gates[:, :, : 2 * dim].add_(rest[:, :, : 2 * dim]).sigmoid_().split(dim, 2)
+        new = gates[:, :, 2 * dim :].addcmul_(reset, rest[:, :, 2 * dim :])
         new = torch.add(less, new.add_(new).sigmoid_(), alpha=2)
-        states.copy_(held[: len(gates)].sub_(new).mul_(kept).add_(new))
+        states.copy_(held[:, : states.shape[1]].sub_(new).mul_(kept).add_(new))
 
     return step
 
 
-class Direction:
-    """One direction of a recurrent layer, with its weights in the precision `kind`."""
+class Level:
+    """Both directions of a layer, with their weights in the precision `kind`."""
 
-    def __init__(self, layer: nn.Module, kind: torch.dtype) -> None:
-        self.kind = kind
-        self.of_inputs, self.of_states, self.bias, self.state_bias = (
-            layer.get_parameter(f"{name}_l0").to(kind) for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        )
-        self.dim = self.of_states.shape[1]
-        self.cell = _gru if isinstance(layer, nn.GRU) else _lstm
-        if not isinstance(layer, nn.GRU):
-            self.bias = self.bias + self.state_bias
+    def __init__(self, directions: Sequence[nn.Module], kind: torch.dtype) -> None:
+        def both(name: str) -> list[Tensor]:
+            return [layer.get_parameter(f"{name}_l0").to(kind) for layer in directions]
 
-    def gates(self, inputs: Tensor, found: Tensor | None = None) -> Tensor:
-        """What inputs (n, E) add to the gates (n, G)."""
-        return torch.addmm(self.bias, inputs.to(self.kind), self.of_inputs.t(), out=found)
+        self.of_inputs, self.bias, self.state_bias = both("weight_ih"), both("bias_ih"), torch.stack(both("bias_hh"))
+        self.of_states = torch.stack(both("weight_hh")).transpose(1, 2)  # (2, H, G)
+        self.cell = _gru if isinstance(directions[0], nn.GRU) else _lstm
+        if self.cell is _lstm:
+            self.bias = [bias + more for bias, more in zip(self.bias, self.state_bias, strict=True)]
 
-    def states(self, gates: Gates, order: Tensor | None, sizes: Sequence[int], found: Tensor) -> None:
-        """Write the states (N, H) after the packed words in an order, their own if it is None."""
-        cell, before = self.cell(self.of_states.t(), self.state_bias, sizes[0]), None
-        block = torch.empty(max(BLOCK, sizes[0]), len(self.bias), dtype=self.kind)
+    def gates(self, inputs: Tensor, direction: int, words: Tensor | None = None, found: Tensor | None = None) -> Tensor:
+        """What inputs (n, E), or some of them, add to the gates (n, G) of a direction."""
+        some = (inputs if words is None else inputs[words]).to(self.of_states.dtype)
+        return torch.addmm(self.bias[direction], some, self.of_inputs[direction].t(), out=found)
+
+    def states(self, inputs: Inputs, packing: Packing) -> Tensor:
+        """States (2, N, H) of the packed words, each direction in the order in which it reads."""
+        words, (_, dim, gates) = len(packing.mirror), self.of_states.shape
+        found = self.of_states.new_empty(2, words, dim)
+        block = self.of_states.new_empty(2, max(BLOCK, packing.sizes[0]), gates)
+        step, before = self.cell(self.of_states, self.state_bias[:, None], packing.sizes[0]), None
         begin = first = end = 0
-        for step, size in enumerate(sizes):
+        for number, size in enumerate(packing.sizes):
             if begin == end:
-                first, end = begin, begin + words_of_block(sizes[step:])
-                gates(slice(first, end) if order is None else order[first:end], block[: end - first])
-            now = found[begin : begin + size]
-            cell(block[begin - first : begin - first + size], before if before is None else before[:size], now)
+                first, end = begin, begin + words_of_block(packing.sizes[number:])
+                for direction, order in enumerate((packing.words, packing.mirror)):
+                    inputs(direction, order[first:end], block[direction, : end - first])
+            now = found[:, begin : begin + size]
+            step(block[:, begin - first : begin - first + size], before if before is None else before[:, :size], now)
             begin, before = begin + size, now
+        return found
+
+
+def joined(states: Tensor, packing: Packing) -> Tensor:
+    """States (N, 2 H) of the packed words from those of both directions (2, N, H)."""
+    return torch.cat([states[0], states[1][packing.mirror]], 1)
 
 
 def words_of_block(sizes: Sequence[int]) -> int:
@@ -125,51 +139,30 @@ def words_of_block(sizes: Sequence[int]) -> int:
 
 
 def packed_reader(
-    levels: Sequence[tuple[nn.Module, nn.Module]],
-    dropout: nn.Module,
-    kind: torch.dtype,
-    words: Tensor,
-    table: int,
+    levels: Sequence[Sequence[nn.Module]], dropout: nn.Module, kind: torch.dtype, words: Tensor, table: int
 ) -> Callable[[Tensor, Tensor], tuple[Tensor, Packing]]:
-    """The function from ids (B, T), which are rows of words (U, E), and lengths (B,) to packed states (N, D).
+    """The function from ids (B, T), which are rows of words (U, E), and lengths (B,) to packed states (2, N, H).
 
     `levels`: layers of both directions, with `dropout` between two levels; `kind`: the precision of products.
     The products of distinct words are taken at once where they need no more bytes than `table`.
     """
-    first, *upper = [[Direction(layer, kind) for layer in level] for level in levels]
-    size = len(words) * kind.itemsize * sum(len(direction.bias) for direction in first)
-    tables = [direction.gates(words) for direction in first] if size <= table else None
+    first, *upper = [Level(directions, kind) for directions in levels]
+    size = len(words) * kind.itemsize * sum(map(len, first.bias))
+    tables = [first.gates(words, direction) for direction in (0, 1)] if size <= table else None
 
     def read(ids: Tensor, lengths: Tensor) -> tuple[Tensor, Packing]:
         packing = pack(lengths, ids.shape[1])
         rows = ids.flatten()[packing.place]
-        if tables is None:
-            gates = [partial(_multiplied, direction, words, rows) for direction in first]
-        else:
-            gates = [partial(_looked_up, table, rows) for table in tables]
-        states = both_ways(first, gates, packing)
+
+        def of_words(direction: int, some: Tensor, found: Tensor) -> None:
+            if tables is None:
+                first.gates(words, direction, rows[some], found)
+            else:
+                torch.index_select(tables[direction], 0, rows[some], out=found)
+
+        states = first.states(of_words, packing)
         for level in upper:
-            below = dropout(states)
-            states = both_ways(level, [partial(_multiplied, direction, below, None) for direction in level], packing)
+            states = level.states(partial(level.gates, dropout(joined(states, packing))), packing)
         return states, packing
 
     return read
-
-
-def both_ways(level: Sequence[Direction], gates: Sequence[Gates], packing: Packing) -> Tensor:
-    """States (N, D) of the packed words after both directions of a level."""
-    words, half = len(packing.mirror), level[0].dim
-    found = torch.empty(words, 2 * half, dtype=level[0].kind)
-    level[0].states(gates[0], None, packing.sizes, found[:, :half])
-    back = torch.empty(words, half, dtype=level[0].kind)
-    level[1].states(gates[1], packing.mirror, packing.sizes, back)
-    found[:, half:] = back[packing.mirror]
-    return found
-
-
-def _multiplied(direction: Direction, inputs: Tensor, rows: Tensor | None, words: Words, found: Tensor) -> None:
-    direction.gates(inputs[words if rows is None else rows[words]], found)
-
-
-def _looked_up(table: Tensor, rows: Tensor, words: Words, found: Tensor) -> None:
-    torch.index_select(table, 0, rows[words], out=found)

@@ -1,6 +1,6 @@
 """Pooling: one state per word to one vector per sentence; padding has no effect.
 
-Each way is written twice: for padded states (B, T, H) and for packed ones (N, H) (`encoders/packed.py`).
+Each way is written twice: for padded states (B, T, H) and for packed ones (2, N, H) (`encoders/packed.py`).
 """
 
 from collections.abc import Callable
@@ -38,42 +38,41 @@ def last_pool(states: Tensor, lengths: Tensor) -> Tensor:
 
 
 def packed_max_pool(states: Tensor, packing: Packing) -> Tensor:
-    """`max_pool` of packed states: (N, H) to (B, H)."""
-    return _by_steps(torch.maximum, states, packing)
+    """`max_pool` of packed states: (2, N, H) to (B, 2 H)."""
+    return in_batch_order(_by_steps(torch.maximum, states, packing), packing)
 
 
 def packed_mean_pool(states: Tensor, packing: Packing) -> Tensor:
-    """`mean_pool` of packed states: (N, H) to (B, H)."""
-    sizes = torch.tensor(packing.sizes)
-    lengths = (sizes > torch.arange(packing.sizes[0])[:, None]).sum(1)  # the longest first
-    sums = _by_steps(torch.add, states, packing)
-    return sums / _in_batch_order(lengths, packing)[:, None]
+    """`mean_pool` of packed states: (2, N, H) to (B, 2 H)."""
+    words = torch.tensor(packing.sizes) > torch.arange(packing.sizes[0])[:, None]  # (B, T), the longest first
+    return in_batch_order(_by_steps(torch.add, states, packing) / words.sum(1)[:, None], packing)
 
 
 def packed_last_pool(states: Tensor, packing: Packing) -> Tensor:
-    """`last_pool` of packed states: (N, H) to (B, H)."""
-    first, half = slice(packing.sizes[0]), states.shape[1] // 2
-    found = torch.cat([states[packing.mirror[first], :half], states[first, half:]], 1)
-    return _in_batch_order(found, packing)
+    """`last_pool` of packed states: (2, N, H) to (B, 2 H). Each direction reads last what the other one reads first."""
+    return in_batch_order(states[:, packing.mirror[: packing.sizes[0]]], packing)
 
 
 def _by_steps(combine: Callable[..., Tensor], states: Tensor, packing: Packing) -> Tensor:
-    """The states of each sentence, combined step by step: (N, H) to (B, H)."""
-    found = states[: packing.sizes[0]].clone()
+    """The states of each sentence, combined step by step: (2, N, H) to (2, B, H), the longest sentence first."""
+    found = states[:, : packing.sizes[0]].clone()
     for begin, end in pairwise(accumulate(packing.sizes)):
-        combine(found[: end - begin], states[begin:end], out=found[: end - begin])
-    return _in_batch_order(found, packing)
+        here = found[:, : end - begin]
+        combine(here, states[:, begin:end], out=here)
+    return found
 
 
-def _in_batch_order(ordered: Tensor, packing: Packing) -> Tensor:
-    return torch.empty_like(ordered).index_copy_(0, packing.order, ordered)
+def in_batch_order(ordered: Tensor, packing: Packing) -> Tensor:
+    """Both directions (2, B, H), the longest sentence first, as vectors (B, 2 H) in the order of the batch."""
+    vectors = torch.cat([ordered[0], ordered[1]], 1)
+    return torch.empty_like(vectors).index_copy_(0, packing.order, vectors)
 
 
 class Pool(NamedTuple):
     """A way to pool padded and packed states."""
 
     padded: Callable[[Tensor, Tensor], Tensor]  # states (B, T, H) and lengths (B,) to vectors (B, H)
-    packed: Callable[[Tensor, Packing], Tensor]  # states (N, H) and their packing to vectors (B, H)
+    packed: Callable[[Tensor, Packing], Tensor]  # states (2, N, H) and their packing to vectors (B, 2 H)
 
 
 MAX = Pool(max_pool, packed_max_pool)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from common.errors import InputError
-from encoders.packed import TABLE, Packing, packed_reader
+from encoders.packed import TABLE, Packing, joined, packed_reader
 from encoders.pooling import Pool
 
 FEW = 8  # sentences; the kernels for padded ones are faster for fewer
@@ -47,9 +47,9 @@ class Bidirectional(nn.Module):
         if reads_packed(lengths):
             places = torch.arange(inputs[..., 0].numel()).view(inputs.shape[:2])
             read = self._packed(inputs.flatten(0, 1), 0)  # no two words are known to be the same
-            found, packing = read(places, lengths)
-            padded = found.new_zeros(places.numel(), found.shape[1])
-            padded[packing.place] = found
+            states, packing = read(places, lengths)
+            padded = states.new_zeros(places.numel(), 2 * states.shape[2])
+            padded[packing.place] = joined(states, packing)
             return padded.view(*places.shape, -1)
         states = inputs.transpose(0, 1)  # (T, B, E), the layout of the kernels
         steps = torch.arange(states.shape[0], device=lengths.device)[:, None]
