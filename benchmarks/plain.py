@@ -52,7 +52,7 @@ class PackedEncoder(nn.Module):
             embedded = self.encoder.dropout(self.encoder.projection(embedded))
         packed = pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(self.layers(packed)[0], batch_first=True)
-        return self.pool(states, lengths), states
+        return self.pool.padded(states, lengths), states
 
 
 class PlainSeq2Seq(nn.Module):

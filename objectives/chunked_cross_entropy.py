@@ -38,7 +38,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
                 h, g = states[chunk].to(narrow), gold[chunk]
                 logits = torch.mm(h, output.t(), out=room[: len(h)])
                 total += _to_gradients(logits, bias, g, grads[2])
-                grads[0][chunk] = torch.mm(logits, output)[: len(g)]
+                grads[0][chunk] = torch.mm(output.t(), logits.t()).t()[: len(g)]  # faster than logits @ output
                 _add_product(grads[1], logits.t(), h, product, first == 0)
         ctx.save_for_backward(*grads)
         return total
