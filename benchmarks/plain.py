@@ -14,13 +14,12 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from datamodules.batches import Bag, InDocument, LabelledPair, SentencePair, Sentences
 from encoders.encoder import Encoder
-from encoders.pooling import mean_pool
+from encoders.pooling import MEAN, WordPooling
 from encoders.recurrent import Bidirectional
 from objectives.attention import Attention, Memory
 from objectives.layers import LOSSES, feedforward
 
 Words = Callable[[Tensor], Tensor]  # ids (B, T) to word vectors (B, T, E)
-PlainPool = Callable[[Tensor, Tensor], Tensor]  # states (B, T, D) and lengths to vectors (B, D)
 
 
 class PackedEncoder(nn.Module):
@@ -29,7 +28,7 @@ class PackedEncoder(nn.Module):
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
         self.encoder, self.layers = encoder, None
-        self.pool: PlainPool = getattr(encoder, "pool", mean_pool)  # BiGRU has mean pooling
+        self.pool: WordPooling = getattr(encoder, "pool", MEAN)  # BiGRU has mean pooling
         recurrent = next((module for module in encoder.modules() if isinstance(module, Bidirectional)), None)
         if recurrent is not None:
             first: Any = recurrent.ahead[0]

@@ -18,7 +18,7 @@ WINDOW = 1 << 15  # words; enough that most of them come several times
 Compose = Callable[[str], np.ndarray | None]  # a word outside the vocabulary to its vector, if it can be composed
 
 
-class Words:
+class WordRows:
     """Words to rows, and rows to vectors. Composed words have the rows after the vocabulary's."""
 
     def __init__(self, vocabulary: Vocabulary, embedding: WordEmbedding, compose: Compose | None) -> None:

@@ -20,7 +20,7 @@ from common.matmul import fast_exact_matmul, multiplies_in_bfloat16
 from datamodules.arrays import ragged
 from datamodules.batches import UNKNOWN
 from datamodules.text.vocabulary import Vocabulary
-from encoders.distinct_words import Words, windows
+from encoders.distinct_words import WordRows, windows
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 
@@ -220,7 +220,7 @@ class FrozenEncoder:
 
     def _encode_distinct(self, sentences: list[str], bar: tqdm, how: "_How") -> np.ndarray:
         """Vectors (N, D), in batches of similar length, the longest first."""
-        words = Words(self.vocabulary, self.embedding, self.oov)
+        words = WordRows(self.vocabulary, self.embedding, self.oov)
         word_rows = [words.rows(sentence) for sentence in sentences]
         texts = ragged(row[:LONGEST] for row in word_rows)
         lengths = np.diff(texts.offsets)

@@ -21,7 +21,9 @@ BATCH_WORDS = 4096  # of a frozen encoder: a step should have many sentences
 TABLE = 1 << 29  # bytes that the products of distinct words may take
 
 # The first dimension of most tensors is the direction: 2. H units each, with G gates in all.
-Cell = Callable[[Tensor, Tensor | None, Tensor], None]  # gates (2, n, G) and states before to states, both (2, n, H)
+CellStep = Callable[
+    [Tensor, Tensor | None, Tensor], None
+]  # gates (2, n, G) and states before to states, both (2, n, H)
 Inputs = Callable[[int, Tensor, Tensor], Any]  # writes what some packed words (n,) add to a direction's gates (n, G)
 
 
@@ -45,7 +47,7 @@ def pack(lengths: Tensor, steps: int) -> Packing:
     return Packing(sizes.tolist(), order, order[sentence] * steps + step, torch.arange(len(step)), mirror)
 
 
-def _lstm(weight: Tensor, _: Tensor, rows: int) -> Cell:
+def _lstm(weight: Tensor, _: Tensor, rows: int) -> CellStep:
     """The step of an LSTM over at most `rows` sentences; `weight`: of the states (2, H, G).
 
     tanh(x) is 1 - 2 sigmoid(-2x), as PyTorch's sigmoid takes a sixth of the time of its tanh.
@@ -67,7 +69,7 @@ def _lstm(weight: Tensor, _: Tensor, rows: int) -> Cell:
     return step
 
 
-def _gru(weight: Tensor, bias: Tensor, rows: int) -> Cell:
+def _gru(weight: Tensor, bias: Tensor, rows: int) -> CellStep:
     """The step of a GRU over at most `rows` sentences, with the reset gate behind the product of the states.
 
     `weight` (2, H, G) and `bias` (2, 1, G): of the states.

@@ -68,13 +68,13 @@ def in_batch_order(ordered: Tensor, packing: Packing) -> Tensor:
     return torch.empty_like(vectors).index_copy_(0, packing.order, vectors)
 
 
-class Pool(NamedTuple):
+class WordPooling(NamedTuple):
     """A way to pool padded and packed states."""
 
     padded: Callable[[Tensor, Tensor], Tensor]  # states (B, T, H) and lengths (B,) to vectors (B, H)
     packed: Callable[[Tensor, Packing], Tensor]  # states (2, N, H) and their packing to vectors (B, 2 H)
 
 
-MAX = Pool(max_pool, packed_max_pool)
-MEAN = Pool(mean_pool, packed_mean_pool)
-LAST = Pool(last_pool, packed_last_pool)
+MAX = WordPooling(max_pool, packed_max_pool)
+MEAN = WordPooling(mean_pool, packed_mean_pool)
+LAST = WordPooling(last_pool, packed_last_pool)

@@ -21,7 +21,7 @@ from torch.nn import functional
 from common.errors import InputError
 from encoders.lstm_steps import has_own_steps, lstm_states, stays_wide
 from encoders.packed import TABLE, Packing, joined, packed_reader
-from encoders.pooling import Pool
+from encoders.pooling import WordPooling
 
 FEW = 8  # sentences; the kernels for padded ones are faster for fewer
 
@@ -64,7 +64,7 @@ class Bidirectional(nn.Module):
             states = torch.cat([forward, reverse(backward, mirror)], 2)  # (T, B, dim)
         return (states * (steps < lengths)[:, :, None]).transpose(0, 1)
 
-    def over(self, words: Tensor, pool: Pool) -> Callable[[Tensor, Tensor], Tensor]:
+    def over(self, words: Tensor, pool: WordPooling) -> Callable[[Tensor, Tensor], Tensor]:
         """The function from ids (B, T), which are rows of words (U, E), and lengths (B,) to pooled states (B, dim)."""
         packed = cache(partial(self._packed, words, TABLE))  # for all batches, once one needs it
 

@@ -68,7 +68,8 @@ def test_bf16_has_nearly_the_loss_curve_and_scores_of_float32(runs: tuple[Path, 
     assert drop > 0.2
     assert narrow == pytest.approx(wide, abs=0.01 * drop)  # weights in bf16 change it by twice as much
     for whole, short in zip(*(read_rows(run / "probes.csv") for run in runs), strict=True):
-        assert whole.test_low <= short.test_accuracy <= whole.test_high, f"{whole.task}, epoch {whole.epoch}"
+        overlap = whole.test_low <= short.test_high and short.test_low <= whole.test_high
+        assert overlap, f"{whole.task}, epoch {whole.epoch}"
     saved = [torch.load(run / "checkpoints" / "last.ckpt", weights_only=True)["state_dict"] for run in runs]
     assert any(not torch.equal(saved[0][name], saved[1][name]) for name in saved[0])
 

@@ -13,7 +13,7 @@ from common.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
 from encoders.packed import BLOCK, TABLE, pack, words_of_block
-from encoders.pooling import LAST, MAX, MEAN, Pool
+from encoders.pooling import LAST, MAX, MEAN, WordPooling
 from encoders.recurrent import Bidirectional, reads_packed
 
 Weights = dict[str, np.ndarray]
@@ -144,7 +144,7 @@ def test_packed_words_get_the_states_of_padded_ones(kind: type[nn.LSTM], lengths
 @pytest.mark.parametrize("pool", [MAX, MEAN, LAST])
 @given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=9), table=st.sampled_from([0, TABLE]))
 @settings(max_examples=30)
-def test_words_that_come_several_times_change_no_vector(pool: Pool, lengths: list[int], table: int) -> None:
+def test_words_that_come_several_times_change_no_vector(pool: WordPooling, lengths: list[int], table: int) -> None:
     layers, words = layers_of(nn.LSTM, 2), torch.randn(4, 3)
     ids, every = torch.randint(4, (len(lengths), max(lengths))), torch.tensor(lengths)
     with torch.no_grad(), patch("encoders.recurrent.FEW", 1), patch("encoders.recurrent.TABLE", table):
