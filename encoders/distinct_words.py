@@ -14,6 +14,7 @@ from datamodules.text.vocabulary import Vocabulary
 from encoders.embedding import WordEmbedding
 
 WINDOW = 1 << 15  # words; enough that most of them come several times
+MULTIPLE = 64  # rows: a CPU may keep a kernel of half a megabyte for each number of rows of a product
 
 Compose = Callable[[str], np.ndarray | None]  # a word outside the vocabulary to its vector, if it can be composed
 
@@ -56,7 +57,7 @@ class WordRows:
 class Window(NamedTuple):
     """Some batches of sentences by the distinct words that they have."""
 
-    rows: np.ndarray  # (U,) of the distinct words, ascending, that of padding first
+    rows: np.ndarray  # (U,) of the distinct words, ascending, that of padding first and as often as `MULTIPLE` asks
     texts: Ragged  # the sentences of all batches, one after another; ids are places among `rows`
     sentences: Sequence[np.ndarray]  # of each batch
 
@@ -81,4 +82,6 @@ def windows(texts: Ragged, batches: Sequence[np.ndarray]) -> Iterator[Window]:
 def _window(texts: Ragged, batches: Sequence[np.ndarray]) -> Window:
     sentences = [texts.ids[texts.offsets[row] : texts.offsets[row + 1]] for batch in batches for row in batch]
     rows, places = np.unique(np.concatenate([[PADDING], *sentences]), return_inverse=True)
-    return Window(rows, Ragged(places[1:], np.cumsum([0, *map(len, sentences)])), batches)
+    more = -len(rows) % MULTIPLE
+    rows = np.concatenate([np.full(more, PADDING), rows])
+    return Window(rows, Ragged(places[1:] + more, np.cumsum([0, *map(len, sentences)])), batches)

@@ -15,9 +15,12 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 BLOCK = 512  # packed words with their gates in memory at a time, so that these stay in the processor's cache
 BATCH_WORDS = 4096  # of a frozen encoder: a step should have many sentences
+# Rows of a product are a multiple of these, as the library keeps a kernel of half a megabyte for each number of rows.
+ROWS, FEW_ROWS = 64, 16  # of the words of a block, of the sentences of a step
 TABLE = 1 << 29  # bytes that the products of distinct words may take
 
 # The first dimension of most tensors is the direction: 2. H units each, with G gates in all.
@@ -44,7 +47,13 @@ def pack(lengths: Tensor, steps: int) -> Packing:
     sizes = here.sum(1)
     step, sentence = here.nonzero().unbind(1)
     mirror = (sizes.cumsum(0) - sizes)[ordered[sentence] - 1 - step] + sentence
-    return Packing(sizes.tolist(), order, order[sentence] * steps + step, torch.arange(len(step)), mirror)
+    words = torch.arange(len(step))
+    return Packing(sizes.tolist(), order, order[sentence] * steps + step, words, mirror)
+
+
+def multiple(count: int, of: int) -> int:
+    """The next multiple."""
+    return -(-count // of) * of
 
 
 def _lstm(weight: Tensor, _: Tensor, rows: int) -> CellStep:
@@ -55,10 +64,12 @@ def _lstm(weight: Tensor, _: Tensor, rows: int) -> CellStep:
     dim = weight.shape[1]
     cells = torch.zeros(2, rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))  # times -2
     free = torch.empty_like(cells)
+    room = weight.new_empty(2 * multiple(rows, FEW_ROWS), 4 * dim)  # of all steps, as new memory costs time
 
     def step(gates: Tensor, before: Tensor | None, states: Tensor) -> None:
         if before is not None:
-            gates.baddbmm_(before, weight)
+            product = torch.bmm(before, weight, out=room[: 2 * before.shape[1]].view(2, -1, 4 * dim))
+            gates.add_(product[:, : gates.shape[1]])
         gates, here = gates.to(cells.dtype), slice(states.shape[1])
         new = gates[:, :, 2 * dim : 3 * dim]
         new.add_(new)
@@ -79,7 +90,7 @@ def _gru(weight: Tensor, bias: Tensor, rows: int) -> CellStep:
     less = held.new_tensor(-1.0)  # a number of Python would become a tensor at each step
 
     def step(gates: Tensor, before: Tensor | None, states: Tensor) -> None:
-        rest = bias.expand_as(gates) if before is None else torch.baddbmm(bias, before, weight)
+        rest = bias.expand_as(gates) if before is None else torch.baddbmm(bias, before, weight)[:, : gates.shape[1]]
         gates, rest = gates.to(held.dtype), rest.to(held.dtype)
         reset, kept = gates[:, :, : 2 * dim].add_(rest[:, :, : 2 * dim]).sigmoid_().split(dim, 2)
         new = gates[:, :, 2 * dim :].addcmul_(reset, rest[:, :, 2 * dim :])
@@ -110,18 +121,22 @@ class Level:
     def states(self, inputs: Inputs, packing: Packing) -> Tensor:
         """States (2, N, H) of the packed words, each direction in the order in which it reads."""
         words, (_, dim, gates) = len(packing.mirror), self.of_states.shape
+        orders = [functional.pad(order, (0, ROWS)) for order in (packing.words, packing.mirror)]
         found = self.of_states.new_empty(2, words, dim)
-        block = self.of_states.new_empty(2, max(BLOCK, packing.sizes[0]), gates)
-        step, before = self.cell(self.of_states, self.state_bias[:, None], packing.sizes[0]), None
+        block = self.of_states.new_empty(2, max(BLOCK, packing.sizes[0]) + ROWS, gates)
+        step = self.cell(self.of_states, self.state_bias[:, None], packing.sizes[0])
+        last = self.of_states.new_zeros(2, multiple(packing.sizes[0], FEW_ROWS), dim)  # state of each sentence
         begin = first = end = 0
         for number, size in enumerate(packing.sizes):
             if begin == end:
                 first, end = begin, begin + words_of_block(packing.sizes[number:])
-                for direction, order in enumerate((packing.words, packing.mirror)):
-                    inputs(direction, order[first:end], block[direction, : end - first])
-            now = found[:, begin : begin + size]
-            step(block[:, begin - first : begin - first + size], before if before is None else before[:, :size], now)
-            begin, before = begin + size, now
+                rows = multiple(end - first, ROWS)
+                for direction, order in enumerate(orders):
+                    inputs(direction, order[first : first + rows], block[direction, :rows])
+            now, here = found[:, begin : begin + size], slice(begin - first, begin - first + size)
+            step(block[:, here], last[:, : multiple(size, FEW_ROWS)] if number else None, now)
+            last[:, :size] = now
+            begin += size
         return found
 
 

@@ -8,11 +8,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from common.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
-from encoders.packed import BLOCK, TABLE, pack, words_of_block
+from encoders.packed import BLOCK, FEW_ROWS, ROWS, TABLE, pack, words_of_block
 from encoders.pooling import LAST, MAX, MEAN, WordPooling
 from encoders.recurrent import Bidirectional, reads_packed
 
@@ -195,3 +196,27 @@ def test_words_are_packed_without_gradients_unless_sentences_are_few() -> None:
         assert reads_packed(lengths)
         assert not reads_packed(lengths[:7])
         assert not reads_packed(lengths.to("meta"))
+
+
+class Products(TorchDispatchMode):
+    """Notes how many rows the products of layers have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: dict[str, set[int]] = {"addmm": set(), "bmm": set()}
+
+    def __torch_dispatch__(self, call, types, args=(), kwargs=None):
+        name = call._schema.name.split("::")[1]
+        if name in self.rows:
+            self.rows[name].add(args[name == "addmm"].shape[-2])
+        return call(*args, **(kwargs or {}))
+
+
+@given(lengths=st.lists(st.integers(1, 40), min_size=8, max_size=50))
+@settings(max_examples=20)
+def test_products_of_packed_words_have_few_numbers_of_rows(lengths: list[int]) -> None:
+    layers, words, ids = layers_of(nn.LSTM, 2), torch.randn(64, 3), torch.zeros(len(lengths), 40, dtype=torch.int64)
+    with torch.no_grad(), Products() as seen:
+        layers.over(words, MAX)(ids, torch.tensor(lengths))
+    assert {rows % ROWS for rows in seen.rows["addmm"]} == {0}
+    assert {rows % FEW_ROWS for rows in seen.rows["bmm"]} <= {0}
