@@ -19,8 +19,7 @@ from torch.nn import functional
 
 BLOCK = 512  # packed words with their gates in memory at a time, so that these stay in the processor's cache
 BATCH_WORDS = 4096  # of a frozen encoder: a step should have many sentences
-# Rows of a product are a multiple of these, as the library keeps a kernel of half a megabyte for each number of rows.
-ROWS, FEW_ROWS = 64, 16  # of the words of a block, of the sentences of a step
+ROWS = 64  # words of a block are a multiple of these, as the library keeps half a megabyte for each shape of a product
 TABLE = 1 << 29  # bytes that the products of distinct words may take
 
 # The first dimension of most tensors is the direction: 2. H units each, with G gates in all.
@@ -56,6 +55,11 @@ def multiple(count: int, of: int) -> int:
     return -(-count // of) * of
 
 
+def sentences_of(count: int) -> int:
+    """How many sentences a product with states has for `count` of them: a multiple of 4 of at most 4 bits."""
+    return multiple(count, max(4, 1 << max(0, count.bit_length() - 4)))
+
+
 def _lstm(weight: Tensor, _: Tensor, rows: int) -> CellStep:
     """The step of an LSTM over at most `rows` sentences; `weight`: of the states (2, H, G).
 
@@ -64,7 +68,7 @@ def _lstm(weight: Tensor, _: Tensor, rows: int) -> CellStep:
     dim = weight.shape[1]
     cells = torch.zeros(2, rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))  # times -2
     free = torch.empty_like(cells)
-    room = weight.new_empty(2 * multiple(rows, FEW_ROWS), 4 * dim)  # of all steps, as new memory costs time
+    room = weight.new_empty(2 * sentences_of(rows), 4 * dim)  # of all steps, as new memory costs time
 
     def step(gates: Tensor, before: Tensor | None, states: Tensor) -> None:
         if before is not None:
@@ -125,7 +129,7 @@ class Level:
         found = self.of_states.new_empty(2, words, dim)
         block = self.of_states.new_empty(2, max(BLOCK, packing.sizes[0]) + ROWS, gates)
         step = self.cell(self.of_states, self.state_bias[:, None], packing.sizes[0])
-        last = self.of_states.new_zeros(2, multiple(packing.sizes[0], FEW_ROWS), dim)  # state of each sentence
+        last = self.of_states.new_zeros(2, sentences_of(packing.sizes[0]), dim)  # state of each sentence
         begin = first = end = 0
         for number, size in enumerate(packing.sizes):
             if begin == end:
@@ -134,7 +138,7 @@ class Level:
                 for direction, order in enumerate(orders):
                     inputs(direction, order[first : first + rows], block[direction, :rows])
             now, here = found[:, begin : begin + size], slice(begin - first, begin - first + size)
-            step(block[:, here], last[:, : multiple(size, FEW_ROWS)] if number else None, now)
+            step(block[:, here], last[:, : sentences_of(size)] if number else None, now)
             last[:, :size] = now
             begin += size
         return found

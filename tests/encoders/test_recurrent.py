@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from common.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
-from encoders.packed import BLOCK, FEW_ROWS, ROWS, TABLE, pack, words_of_block
+from encoders.packed import BLOCK, ROWS, TABLE, pack, sentences_of, words_of_block
 from encoders.pooling import LAST, MAX, MEAN, WordPooling
 from encoders.recurrent import Bidirectional, reads_packed
 
@@ -212,11 +212,17 @@ class Products(TorchDispatchMode):
         return call(*args, **(kwargs or {}))
 
 
-@given(lengths=st.lists(st.integers(1, 40), min_size=8, max_size=50))
+@given(lengths=st.lists(st.integers(1, 40), min_size=8, max_size=90))
 @settings(max_examples=20)
 def test_products_of_packed_words_have_few_numbers_of_rows(lengths: list[int]) -> None:
     layers, words, ids = layers_of(nn.LSTM, 2), torch.randn(64, 3), torch.zeros(len(lengths), 40, dtype=torch.int64)
     with torch.no_grad(), Products() as seen:
         layers.over(words, MAX)(ids, torch.tensor(lengths))
     assert {rows % ROWS for rows in seen.rows["addmm"]} == {0}
-    assert {rows % FEW_ROWS for rows in seen.rows["bmm"]} <= {0}
+    assert {rows % (4 if rows <= 64 else 8) for rows in seen.rows["bmm"]} <= {0}
+
+
+def test_few_numbers_of_sentences_stand_for_all() -> None:
+    found = [sentences_of(count) for count in range(1, 4097)]
+    assert all(count <= wider <= max(4, count * 9 / 8 + 4) for count, wider in enumerate(found, start=1))
+    assert len(set(found)) <= 70
