@@ -23,9 +23,8 @@ ROWS = 64  # words of a block are a multiple of these, as the library keeps half
 TABLE = 1 << 29  # bytes that the products of distinct words may take
 
 # The first dimension of most tensors is the direction: 2. H units each, with G gates in all.
-CellStep = Callable[
-    [Tensor, Tensor | None, Tensor], None
-]  # gates (2, n, G) and states before to states, both (2, n, H)
+# A step takes gates (2, n, G) and the states before, and writes the states, both (2, n, H).
+CellStep = Callable[[Tensor, Tensor | None, Tensor], None]
 Inputs = Callable[[int, Tensor, Tensor], Any]  # writes what some packed words (n,) add to a direction's gates (n, G)
 
 
