@@ -17,7 +17,7 @@ from encoders.embedding import WordEmbedding
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardised
 from probes.classifiers.curvature import covariance, worth_a_covariance
 from probes.classifiers.grid import Tensors
-from probes.classifiers.optimum import GAP, Weights, add_optima, cross_entropy
+from probes.classifiers.optimum import GAP, Optima, Weights, cross_entropy
 
 TASKS = [(2000, 512, 2), (20000, 512, 2), (5000, 2048, 2), (2000, 512, 6), (20000, 512, 20)]  # N, D, C
 ENCODED = [(2000, 512, 2), (5000, 2048, 2), (5000, 512, 6)]  # the same, for vectors of an encoder
@@ -41,9 +41,9 @@ def encoded(shape: probing.Shape) -> list[Labelled]:
 def found_by_us(train: Tensors, classes: int, gap: float = GAP, by_covariance: bool = False) -> list[Weights]:
     """Our optima, by ascending L2."""
     wanted = by_covariance or worth_a_covariance(len(train.y), train.x.shape[1], classes)
-    known: dict[float, Weights] = {}
-    add_optima(known, train, classes, L2, covariance(train.x) if wanted else None, gap)
-    return [known[l2] for l2 in L2]
+    optima = Optima(train, classes, covariance(train.x) if wanted else None, gap)
+    optima.add(L2)
+    return [optima.known[l2] for l2 in L2]
 
 
 def above_optimum(train: Tensors, classes: int, *ways: Sequence[Weights]) -> list[float]:

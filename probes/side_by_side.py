@@ -24,7 +24,8 @@ def score_each(
 ) -> list[Result]:
     """The result of `score` for each task, in order; `small` tasks at the same time where `device` is the CPU."""
     alone = [place for place, task in enumerate(tasks) if not small(task)]
-    others = [place for place in range(len(tasks)) if place not in set(alone)][::-1]  # the last starts first
+    others = [place for place in range(len(tasks)) if place not in set(alone)]
+    others.sort(key=lambda place: tasks[place].reader == "logreg")  # the longest of a suite, such as WC, starts first
     with tqdm(total=len(tasks), desc=title, disable=None, leave=False, unit=" tasks") as bar:
 
         def one(place: int) -> Result:

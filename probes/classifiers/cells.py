@@ -7,12 +7,13 @@ The gradient is written by hand: a step on 64 sentences is so short that autogra
 from collections.abc import Sequence
 from copy import copy
 from itertools import accumulate, groupby
-from math import sqrt
+from math import ceil, sqrt
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from probes.classifiers.rooms import Group, Room, room_for
 from probes.vectors import rows_at_once
 
 CHUNK = 2048  # sentences predicted at a time, at most
@@ -25,22 +26,6 @@ class Cell(NamedTuple):
     width: int  # sigmoid units; 0 is logistic regression
     dropout: float
     l2: float
-
-
-class Group(NamedTuple):
-    """Consecutive cells that share their width, or their width and dropout."""
-
-    width: int
-    cells: slice  # among the K
-    rows: slice  # among the H
-
-    def has(self, place: int) -> bool:
-        """Whether the cell at `place` is in the group."""
-        return self.cells.start <= place < self.cells.stop
-
-    def of(self, hidden: Tensor) -> Tensor:
-        """The part (K, W, B) of `hidden (H, B)` of the group."""
-        return hidden[self.rows].view(-1, self.width, hidden.shape[1])
 
 
 class Cells:
@@ -60,12 +45,14 @@ class Cells:
         device: str = "cpu",
         optimiser: str = "adam",
         sums: Tensor | None = None,
+        as_torch: bool = True,
     ) -> None:
         """Initialise like torch's own layers after `torch.manual_seed(seed)`; `cells` in the order of a grid.
 
         `sums (P, k)`: the inputs are these sums of k vectors, and `step` and `accuracy` read the vectors (B, kD/P).
+        `as_torch`: draw dropout as torch's layers do, which takes four times as long.
         """
-        self.optimiser, self.sums = optimiser, sums
+        self.optimiser, self.sums, self.as_torch = optimiser, sums, as_torch
         self.cells, self.classes, self.device = list(cells), classes, device
         self.masks: dict[tuple[int, float], torch.Generator] = {}
         weights, biases, heads = [], [], []
@@ -111,24 +98,37 @@ class Cells:
 
     def _backward(self, x: Tensor, y: Tensor, scale: float) -> Tensor:
         """The gradient (H, B) of the first layers' outputs; writes the gradients of the second layers."""
-        hidden = _layer(self._first_layer(), x)
+        room, (weight, bias) = self._room(len(x)), self._first_layer()
+        torch.addmm(bias, weight, x.t(), out=room.hidden)
+        masks = [self._mask(group.width, dropout, len(x)) for group, dropout in self.dropped]
+        for (part, _), mask in zip(room.dropped, masks, strict=True):
+            part.mul_(mask)
+        if self.heads:
+            room.hidden.sigmoid_()
+        second, gradients = self.parameters[2:], self.gradients[2:]
+        for layers, weight, bias in zip(room.second, second[::2], second[1::2], strict=True):
+            torch.baddbmm(bias, weight, layers.hidden, out=layers.scores)
+        torch.softmax(room.scores, 1, out=room.error)
+        room.error.scatter_add_(1, y.expand_as(room.ones), room.ones).mul_(scale)
         if not self.heads:
-            return _error(self._scores(hidden), y, scale).flatten(0, 1)
-        masks = [(group, self._mask(group.width, dropout, len(x))) for group, dropout in self.dropped]
-        for group, mask in masks:
-            group.of(hidden).mul_(mask)
-        hidden.sigmoid_()
-        error = _error(self._scores(hidden), y, scale)
-        back = torch.empty_like(hidden)
-        weights, of_weights, of_biases = self.parameters[2::2], self.gradients[2::2], self.gradients[3::2]
-        for group, weight, of_weight, of_bias in zip(self.heads, weights, of_weights, of_biases, strict=True):
-            torch.bmm(error[group.cells], group.of(hidden).transpose(1, 2), out=of_weight)
-            torch.sum(error[group.cells], -1, keepdim=True, out=of_bias)
-            torch.bmm(weight.transpose(1, 2), error[group.cells], out=group.of(back))
-        torch.ops.aten.sigmoid_backward.grad_input(back, hidden, grad_input=back)
-        for group, mask in masks:
-            group.of(back).mul_(mask)
-        return back
+            return room.back
+        for layers, weight, of_weight, of_bias in zip(
+            room.second, second[::2], gradients[::2], gradients[1::2], strict=True
+        ):
+            torch.bmm(layers.error, layers.turned, out=of_weight)
+            torch.sum(layers.error, -1, keepdim=True, out=of_bias)
+            torch.bmm(weight.mT, layers.error, out=layers.back)
+        torch.ops.aten.sigmoid_backward.grad_input(room.back, room.hidden, grad_input=room.back)
+        for (_, part), mask in zip(room.dropped, masks, strict=True):
+            part.mul_(mask)
+        return room.back
+
+    def _room(self, size: int) -> Room:
+        if size not in self.rooms:
+            shape = len(self), self.classes, size
+            dropped = [group for group, _ in self.dropped]
+            self.rooms[size] = room_for(self.parameters[0], shape, self.heads, dropped)
+        return self.rooms[size]
 
     def _first_layer(self) -> list[Tensor]:
         """Its weight, (H, D), or (H, kD/P) for the vectors of sums; and its bias."""
@@ -148,9 +148,15 @@ class Cells:
         return scores
 
     def _mask(self, width: int, dropout: float, size: int) -> Tensor:
-        # shape (B, W), as in torch, so that the same seed gives the same draws
-        keep = torch.empty(size, width, device=self.device)
-        return keep.bernoulli_(1 - dropout, generator=self.masks[width, dropout]).div_(1 - dropout).t().contiguous()
+        """What multiplies the outputs (W, B) of a first layer."""
+        generator = self.masks[width, dropout]
+        if self.as_torch:  # shape (B, W), so that the same seed gives the same draws
+            keep = torch.empty(size, width, device=self.device).bernoulli_(1 - dropout, generator=generator)
+            return keep.div_(1 - dropout).t().contiguous()
+        words = torch.empty(ceil(width * size / 4), dtype=torch.long, device=self.device)
+        bits = words.random_(-(2**63), None, generator=generator).view(torch.int16)[: width * size]
+        keep = torch.empty(width, size, device=self.device)
+        return torch.ge(bits.view(width, size), round(dropout * 2**16) - 2**15, out=keep).div_(1 - dropout)
 
     def _adam(self, rate: float) -> None:
         self.steps += 1
@@ -183,10 +189,11 @@ class Cells:
 
     def _arrange(self) -> None:
         """Compute the groups of cells, and the rows and views of each cell."""
+        self.rooms: dict[int, Room] = {}  # by the number of sentences
         ends = list(accumulate(cell.width or self.classes for cell in self.cells))
         self.rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
         self.heads = [group for group, (width, *_) in self._neighbours(1) if width]
-        self.dropped = [(group, cell.dropout) for group, cell in self._neighbours(2) if cell.dropout]
+        self.dropped = [(group, cell.dropout) for group, cell in self._neighbours(2) if cell.width and cell.dropout]
         if self.sums is not None:  # the first layer, or its gradient, for the vectors of sums
             height, inputs = self.parameters[0].shape
             parts, texts = self.sums.shape
@@ -294,10 +301,3 @@ def initial(shape: tuple[int, int], generator: torch.Generator) -> tuple[Tensor,
 def _layer(parameters: list[Tensor], x: Tensor) -> Tensor:
     """All first layers in one matrix product: (H, D) and (B, D) to (H, B)."""
     return torch.addmm(parameters[1], parameters[0], x.t())
-
-
-def _error(scores: Tensor, y: Tensor, scale: float) -> Tensor:
-    """The gradient of `scale` times the summed cross-entropy with respect to `scores (K, C, B)`."""
-    error = torch.softmax(scores, 1)
-    error.scatter_add_(1, y.expand(len(error), 1, -1), torch.full_like(error[:, :1], -1))
-    return error.mul_(scale)

@@ -50,16 +50,12 @@ class Curvature(NamedTuple):
     factor: Tensor  # L (D, D), lower; or a number (), where features are taken as independent
     bias: float
 
-    def solved(self, right: Tensor, transposed: bool = False) -> Tensor:
-        """L^-1 or L'^-1 times `right` (D, C)."""
+    def solved(self, right: Tensor) -> Tensor:
+        """The inverse of L L' times `right` (D, C)."""
         if self.factor.ndim == 0:
-            return right / self.factor
-        lower = self.factor.t() if transposed else self.factor
-        return torch.linalg.solve_triangular(lower, right, upper=transposed)
-
-    def multiplied(self, right: Tensor) -> Tensor:
-        """L' times `right` (D, C)."""
-        return self.factor * right if self.factor.ndim == 0 else self.factor.t() @ right
+            return right / self.factor.square()
+        half = torch.linalg.solve_triangular(self.factor, right, upper=False)
+        return torch.linalg.solve_triangular(self.factor.t(), half, upper=True)
 
 
 def worth_a_covariance(sentences: int, inputs: int, classes: int) -> bool:

@@ -1,6 +1,6 @@
 """Inputs, settings and results of a probing classifier. Letters: N sentences, D vector width."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -10,6 +10,7 @@ from torch import Tensor
 from common.errors import InputError
 from probes.vectors import Streamed
 
+READ = 1 << 20  # numbers in the vectors that are read at a time, about
 SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction", "optimiser")  # settings of Grid
 
 
@@ -29,6 +30,13 @@ class Tensors(NamedTuple):
     def batch(self, rows: Tensor) -> "Tensors":
         """The rows `rows (B,)`. index_select is faster than `x[rows]`."""
         return Tensors(self.x.index_select(0, rows), self.y.index_select(0, rows))
+
+    def batches(self, rows: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Batches of `size` rows, in order; some are read at a time, as each call of torch has a cost of its own."""
+        some = max(1, READ // (size * self.x.shape[1]))
+        for portion in rows.split(some * size):
+            x, y = self.batch(portion)
+            yield from zip(x.split(size), y.split(size), strict=True)
 
 
 @dataclass(frozen=True)

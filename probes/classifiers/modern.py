@@ -73,7 +73,7 @@ class Schedule(NamedTuple):
     steps: int  # minimum steps of a pass; few sentences are repeated within a pass
 
 
-MLP = Schedule((Rung(1, 1, 5e-3), Rung(1 / 9, 3, 5e-3), Rung(1 / 36, 8, 3e-3)), 16)
+MLP = Schedule((Rung(1, 1, 7e-3), Rung(1 / 9, 1, 7e-3), Rung(1 / 36, 8, 7e-3)), 12)
 LOGISTIC = Schedule((Rung(1, 1, 5e-3), Rung(1 / 8, 6, 4e-3)), 64)
 # A step of Adam moves the weights of all features by the rate, and a score is their sum: many features take less.
 WIDE_LOGISTIC = Schedule((Rung(1, 1, 1e-4), Rung(1 / 8, 6, 8e-5)), 64)
@@ -98,7 +98,7 @@ def successive_halving(train: Tensors, dev: Tensors, classes: int, grid: Grid, s
 
     def work(candidate: Candidate) -> None:
         cells = candidate.cells or _trained(
-            candidate, done[:-1], Cells(inputs, classes, _begin(candidate.block, grid), seed, device)
+            candidate, done[:-1], Cells(inputs, classes, _begin(candidate.block, grid), seed, device, as_torch=False)
         )
         for _ in _passes(cells, candidate.train, done[-1]):
             if not done[-1].last:
@@ -232,8 +232,8 @@ def _passes(cells: Cells, train: Tensors, stage: Stage) -> Iterator[None]:
     """Train over each pass, batch by batch; yields after each."""
     rate = stage.rate
     for rows in stage.orders:
-        for batch in rows.split(stage.batch):
-            cells.step(*train.batch(batch), rate)
+        for x, y in train.batches(rows, stage.batch):
+            cells.step(x, y, rate)
             rate -= stage.decay
         yield
 

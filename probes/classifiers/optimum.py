@@ -1,12 +1,11 @@
 """Multinomial logistic regression at its optimum for each L2 value: convex, so the result needs no seed."""
 
 from collections.abc import Callable, Iterator, Sequence
-from math import isnan, sqrt
+from dataclasses import dataclass
+from math import isnan
 from typing import TypeVar
 
-import numpy as np
 import torch
-from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn import functional
 
@@ -15,6 +14,7 @@ from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
 from probes.classifiers.curvature import Curvature, covariance, curvature_of, product, ridge_of, worth_a_covariance
 from probes.classifiers.grid import Fitted, Grid, Tensors
+from probes.classifiers.lbfgs import LastSteps, minimum
 from probes.vectors import Streamed, rows_at_once
 
 ROWS = 4096  # sentences per product, at most; bounds the memory for scores
@@ -55,7 +55,7 @@ def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str)
     basis = row_space(train.x) if len(train.y) < train.x.shape[1] else None
     inner = train if basis is None else Tensors(train.x @ basis, train.y)
     spread = covariance(inner.x) if worth_a_covariance(len(inner.y), inner.x.shape[1], classes) else None
-    known: dict[float, Weights] = {}
+    optima = Optima(inner, classes, spread)
 
     def fitted(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
         parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]
@@ -63,30 +63,40 @@ def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str)
         return Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
 
     def tried(values: list[float]) -> list[Fitted]:
-        on_all_cores(lambda some: add_optima(known, inner, classes, some, spread), [values], device)
-        return [fitted(l2, *known[l2]) for l2 in values]
+        on_all_cores(optima.add, [values], device)
+        return [fitted(l2, *optima.known[l2]) for l2 in values]
 
     return best_of_l2(grid, tried, lambda cell: cell.dev_accuracy)[1]
 
 
-def add_optima(
-    known: dict[float, Weights],
-    train: Tensors,
-    classes: int,
-    values: Sequence[float],
-    spread: Tensor | None,
-    gap: float = GAP,
-) -> None:
-    """Add the `optimum` for each L2 value to those that are known, by L2 value.
+class Optima:
+    """The optima for several L2 values on the same vectors; each search begins with what the earlier ones found.
 
-    Each search begins at the optimum of the next larger value that is known, or else of the largest.
+    `spread`: the covariance (D, D) of the vectors, or None (`curvature_of`).
     """
-    sample = train.x[:: max(1, len(train.y) // SAMPLE)]
-    for l2 in sorted(values, reverse=True):
-        near = min((other for other in known if other > l2), default=max(known, default=None))
-        start = None if near is None else known[near]
-        curvature = curvature_of(spread, classes, l2, None if start is None else mean_variance(sample, *start))
-        known[l2] = optimum(train, classes, l2, curvature, gap, start=start)
+
+    def __init__(self, train: Tensors, classes: int, spread: Tensor | None, gap: float = GAP) -> None:
+        self.train, self.classes, self.spread, self.gap = train, classes, spread, gap
+        self.known: dict[float, Weights] = {}  # by L2 value
+        self.past = Past()
+
+    def add(self, values: Sequence[float]) -> None:
+        """Find those of more values; from the optimum of the next larger value known, or else of the largest."""
+        sample = self.train.x[:: max(1, len(self.train.y) // SAMPLE)]
+        for l2 in sorted(values, reverse=True):
+            near = min((other for other in self.known if other > l2), default=max(self.known, default=None))
+            start = None if near is None else self.known[near]
+            variance = None if start is None else mean_variance(sample, *start)
+            curvature = curvature_of(self.spread, self.classes, l2, variance)
+            self.known[l2] = optimum(self.train, self.classes, l2, curvature, self.gap, start=start, past=self.past)
+
+
+@dataclass
+class Past:
+    """What a search leaves for the next one on the same vectors."""
+
+    steps: LastSteps | None = None
+    ridge: float = 0.0  # of the loss that they were taken on
 
 
 def optimum(
@@ -96,62 +106,55 @@ def optimum(
     curvature: Curvature | None = None,
     gap: float = GAP,
     iterations: int = ITERATIONS,
-    start: tuple[Tensor, Tensor] | None = None,
-) -> tuple[Tensor, Tensor]:
+    start: Weights | None = None,
+    past: Past | None = None,
+) -> Weights:
     """The weight (D, C) and bias (C,) that minimise mean cross-entropy + l2 / 2 * |weight|^2.
 
     scikit-learn's C is 1 / (l2 * N). The labels may be distributions over the classes, (N, C). `start`: a weight and
-    bias to begin with; by default zeros.
+    bias to begin with; by default zeros. `past`: what earlier searches left, which this one adds to.
 
-    L-BFGS runs in coordinates z in which the loss curves nearly alike everywhere: weight = L'^-1 z for the factor L of
-    `curvature`, that of these or similar vectors; by default that of independent features. The search ends where half
-    the squared gradient in z is below `gap`. As far as L L' is the curvature at the optimum, this is how far the loss
-    is above its minimum; where the loss curves less, it is further. Raises InputError where the loss is not a number.
+    L-BFGS begins with `curvature`, that of these or similar vectors; by default that of independent features. The
+    search ends about `gap` above the minimum, as L-BFGS knows it. Raises InputError where the loss is not a number.
     """
-    curvature = curvature or curvature_of(None, classes, l2)
+    curvature, past = curvature or curvature_of(None, classes, l2), past or Past()
     columns = 1 if classes == 2 and train.y.ndim == 1 else classes  # for two classes the difference of their weights
     ridge = ridge_of(l2, 2) if columns == 1 else l2
     train = train._replace(y=train.y.float()) if columns == 1 else train  # once, and not at each step
-    last = np.zeros(0)  # slope
+    inputs, device = train.x.shape[1], train.x.device
 
-    def point(flat: np.ndarray) -> tuple[Tensor, Tensor]:
-        z = torch.from_numpy(flat).to(train.x.device, torch.float32).view(-1, columns)
-        return curvature.solved(z[:-1], transposed=True), z[-1] / curvature.bias
-
-    def loss_and_slope(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        nonlocal last
-        weight, bias = point(flat)
+    def loss_and_slope(flat: Tensor) -> tuple[float, Tensor]:
+        weight, bias = flat[:-columns].view(inputs, columns), flat[-columns:]
         loss, slope, slope_bias = cross_entropy(train, weight, bias)
         if isnan(loss):
             raise InputError("logistic regression: the features are beyond 32 bits; make the vectors smaller")
-        slope = curvature.solved(slope.add_(weight, alpha=ridge))
-        last = torch.cat([slope, slope_bias[None] / curvature.bias]).flatten().double().cpu().numpy()
-        return loss + ridge / 2 * float(weight.square().sum()), last
+        slope.add_(weight, alpha=ridge)
+        return loss + ridge / 2 * float(weight.square().sum()), torch.cat([slope.flatten(), slope_bias])
 
-    def end_at_gap(_: np.ndarray) -> None:
-        if last @ last < 2 * gap:
-            raise StopIteration
+    def solved(slopes: Tensor) -> Tensor:
+        columns_of_all = slopes[:, :-columns].view(-1, inputs, columns).transpose(0, 1).reshape(inputs, -1)
+        found = curvature.solved(columns_of_all).view(inputs, -1, columns).transpose(0, 1)
+        return torch.cat([found.reshape(len(slopes), -1), slopes[:, -columns:] / curvature.bias**2], 1)
 
-    inputs = train.x.shape[1] + 1
-    begin = torch.zeros(inputs, columns) if start is None else _in_coordinates(curvature, *start, columns)
-    options = {
-        "maxiter": iterations,
-        "gtol": sqrt(2 * gap / begin.numel()),
-        "ftol": gap / 1000,
-        "maxcor": max(10, min(30, MEMORY // begin.numel())),
-    }
-    flat = begin.flatten().double().cpu().numpy()
-    found = minimize(loss_and_slope, flat, jac=True, method="L-BFGS-B", callback=end_at_gap, options=options)
-    weight, bias = point(found.x)
-    both = torch.tensor([-0.5, 0.5], device=train.x.device)
+    size = (inputs + 1) * columns
+    if past.steps is None:
+        past.steps = LastSteps(max(10, min(30, MEMORY // size)), size, device)
+    more = torch.full((size,), ridge - past.ridge, device=device)
+    more[-columns:] = 0
+    past.steps.turn(more, solved)
+    past.ridge = ridge
+    begin = torch.zeros(size, device=device) if start is None else _flat(*start, columns)
+    found = minimum(loss_and_slope, solved, begin, gap, iterations, past.steps)
+    weight, bias = found[:-columns].view(inputs, columns), found[-columns:]
+    both = torch.tensor([-0.5, 0.5], device=device)
     return (weight * both, bias * both) if columns == 1 else (weight, bias)
 
 
-def _in_coordinates(curvature: Curvature, weight: Tensor, bias: Tensor, columns: int) -> Tensor:
-    """Where weight (D, C) and bias (C,) are for L-BFGS, (D + 1, C); (D + 1, 1) for the difference of two classes."""
+def _flat(weight: Tensor, bias: Tensor, columns: int) -> Tensor:
+    """Weight (D, C) and bias (C,) as L-BFGS has them; of two classes in one column the difference."""
     if columns == 1:
         weight, bias = weight[:, 1:] - weight[:, :1], bias[1:] - bias[:1]
-    return torch.cat([curvature.multiplied(weight), bias[None] * curvature.bias])
+    return torch.cat([weight.flatten(), bias])
 
 
 def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:

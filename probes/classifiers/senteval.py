@@ -72,5 +72,5 @@ def train_with_early_stopping(cells: Cells, train: Tensors, dev: Tensors, grid: 
 
 def one_pass(cells: Cells, train: Tensors, order: np.ndarray, grid: Grid) -> None:
     """A step on each batch; the last may be smaller."""
-    for rows in torch.from_numpy(order).to(train.y.device).split(grid.batch):
-        cells.step(*train.batch(rows), scale=1.0 if grid.reduction == "sum" else None)
+    for x, y in train.batches(torch.from_numpy(order).to(train.y.device), grid.batch):
+        cells.step(x, y, scale=1.0 if grid.reduction == "sum" else None)

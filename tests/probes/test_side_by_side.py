@@ -1,5 +1,7 @@
 """Small tasks are scored at the same time as others; nobody sees it in the scores."""
 
+from collections.abc import Callable
+
 import pytest
 
 from probes import side_by_side
@@ -13,6 +15,19 @@ def test_results_come_in_the_order_of_the_tasks(small: tuple[int, ...]) -> None:
     made = tasks(4)
     names = score_each(made, lambda task: task.name, lambda task: made.index(task) in small, "cpu", "")
     assert names == [task.name for task in made]
+
+
+def test_logistic_regression_starts_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, started = tasks(4), list[str]()
+    monkeypatch.setattr(type(made[1]), "reader", property(lambda task: "logreg" if task is made[1] else "mlp"))
+    monkeypatch.setattr(side_by_side, "on_all_cores", one_after_another)
+    score_each(made, lambda task: started.append(task.name), made.__contains__, "cpu", "")
+    assert started[0] == made[1].name
+
+
+def one_after_another(work: Callable[[int], None], jobs: list[int], _device: str) -> list[None]:
+    """As `on_all_cores` on one core: it begins with the last."""
+    return [work(job) for job in reversed(jobs)][::-1]
 
 
 def test_tasks_side_by_side_score_as_they_do_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,65 @@
+"""What a step of `Cells` writes on some sentences, made once: to make a view costs as much as a small product.
+
+Letters: K cells, H units in the first layers of all cells, W units in one cell, B sentences, C classes.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Group(NamedTuple):
+    """Consecutive cells that share their width, or their width and dropout."""
+
+    width: int
+    cells: slice  # among the K
+    rows: slice  # among the H
+
+    def has(self, place: int) -> bool:
+        """Whether the cell at `place` is in the group."""
+        return self.cells.start <= place < self.cells.stop
+
+    def of(self, hidden: Tensor) -> Tensor:
+        """The part (K, W, B) of `hidden (H, B)` of the group."""
+        return hidden[self.rows].view(-1, self.width, hidden.shape[1])
+
+
+class SecondLayers(NamedTuple):
+    """Those of one width."""
+
+    hidden: Tensor  # (K, W, B)
+    turned: Tensor  # (K, B, W), the same
+    back: Tensor  # (K, W, B), their gradient
+    scores: Tensor  # (K, C, B)
+    error: Tensor  # (K, C, B), their gradient
+
+
+class Room(NamedTuple):
+    """What a step on B sentences writes."""
+
+    hidden: Tensor  # (H, B)
+    back: Tensor  # (H, B), its gradient
+    scores: Tensor  # (K, C, B)
+    error: Tensor  # (K, C, B), their gradient
+    ones: Tensor  # (K, 1, B), each -1
+    second: list[SecondLayers]  # by width
+    dropped: list[tuple[Tensor, Tensor]]  # of hidden and back, (K, W, B), by width and dropout
+
+
+def room_for(like: Tensor, shape: tuple[int, int, int], widths: Sequence[Group], dropped: Sequence[Group]) -> Room:
+    """Room for a step. `like (H, D)`: the weights of the first layers; `shape`: K, C and B.
+
+    Without second layers the first layers' outputs are the scores.
+    """
+    hidden = like.new_empty(len(like), shape[2])
+    scores = like.new_empty(shape) if widths else hidden.view(shape)
+    error = torch.empty_like(scores)
+    back = torch.empty_like(hidden) if widths else error.flatten(0, 1)
+    second = [
+        SecondLayers(of := group.of(hidden), of.mT, group.of(back), scores[group.cells], error[group.cells])
+        for group in widths
+    ]
+    ones = like.new_full((shape[0], 1, shape[2]), -1.0)
+    return Room(hidden, back, scores, error, ones, second, [(group.of(hidden), group.of(back)) for group in dropped])
