@@ -16,6 +16,7 @@ from common.config_check import refuse_wrong_values
 from common.config_help import help_text
 from common.errors import InputError
 from common.known_settings import refuse_unknown_settings
+from common.memory import give_back_large_blocks, use_large_pages
 from common.quick_imports import quick_imports
 
 if TYPE_CHECKING:  # slow imports happen where work begins
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # slow imports happen where work begins
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach command(), which prints them in one line
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # so that a waiting thread soon frees its core
+use_large_pages()
 
 CONFIGS = Path(__file__).parent / "configs"
 
@@ -34,7 +36,6 @@ def train(config: "DictConfig", run: Path) -> None:
     from omegaconf import OmegaConf
 
     from common.matmul import fast_exact_matmul
-    from common.memory import give_back_large_blocks
     from training.build import build
     from training.checkpoints import disk_use
     from training.devices import say

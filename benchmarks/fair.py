@@ -3,11 +3,11 @@
 python benchmarks/fair.py                             everything, on one thread
 python benchmarks/fair.py parts=[encoding] rounds=5
 
-Both sides take turns in one process, on one thread, and their processor time is compared, so that other work on the
-machine disturbs little. A ratio above 1 says that ours is faster; worst, median and best of the rounds are shown.
-The peer runs as it comes, and again on equal terms: with the library for matrix products that we choose
-(common/matmul.py), in bfloat16 where we encode so, and with the tolerance at which scikit-learn comes as near to the
-optimum as we do.
+Both sides take turns on one thread, and their processor time is compared, so that other work on the machine disturbs
+little. A ratio above 1 says that ours is faster; worst, median and best of the rounds are shown. The peer runs as it
+comes, in a process of its own, and again on equal terms: in our process, with the settings of memory of train.py
+(common/memory.py) and the library for matrix products that we choose (common/matmul.py), in bfloat16 where we encode
+so, and with the tolerance at which scikit-learn comes as near to the optimum as we do.
 """
 
 import os
@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import PRECISIONS, json_setting
 from common.command_line import COUNT, Command, Setting, one_of, read_or_end, run, several
+from common.memory import give_back_large_blocks, use_large_pages
 
 PARTS = ("translation", "entailment", "encoding", "regression")
 COMMAND = Command(
@@ -41,6 +42,7 @@ COMMAND = Command(
 if __name__ == "__main__":
     read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
     os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")  # also of scikit-learn
+    use_large_pages()
 
 import numpy as np
 import torch
@@ -48,7 +50,7 @@ import torch
 from benchmarks import encoding, fair_regression
 from benchmarks.machine import hardware, write_json
 from benchmarks.peers import RATE, PlainInferSent, PlainInferSentNLI, WholeTarget
-from benchmarks.sides import Sides, compare
+from benchmarks.sides import Sides, begin, compare
 from benchmarks.steps import (
     BATCH,
     POOL,
@@ -179,13 +181,13 @@ def cases(part: str, steps: int, precisions: list[str]) -> Sequence[Callable[[],
 
 
 def work(given: SimpleNamespace) -> None:
-    torch.set_num_threads(1)
-    torch.manual_seed(1)
+    give_back_large_blocks()
+    begin()
     print(f"  {'ours: the peer':<62}{'ratios | on equal terms':>40}   ours, theirs")
     record: dict[str, Any] = {**hardware(), "rounds": given.rounds, "cases": []}
     for part in given.parts:
         for sides in cases(part, given.steps, given.precision):
-            record["cases"].append({"part": part, **compare(sides(), given.rounds)})
+            record["cases"].append({"part": part, **compare(sides, given.rounds)})
             write_json(given.json, record)  # what was measured stays if a later case is stopped
 
 

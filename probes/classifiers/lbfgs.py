@@ -59,8 +59,8 @@ class LastSteps:
         along = scale * steepest + by_step @ outer - scale * (by_change @ inner)
         return found.add_(solved, alpha=scale).neg_(), -float(along)
 
-    def add(self, step: Tensor, change: Tensor, solved: Tensor, products: np.ndarray) -> int:
-        """Take a step; `products`: of the change with the steps before. Returns its row."""
+    def add(self, step: Tensor, change: Tensor, solved: Tensor, products: np.ndarray, curved: float) -> int:
+        """Take a step; `products`: of the change with the steps before; `curved`: with this one. Returns its row."""
         if len(self.rows) == len(self.steps):
             row = self.rows.pop(0)
             for known in (self.step_by_change, self.change_by_change):
@@ -72,7 +72,7 @@ class LastSteps:
         by_step, by_change = products[:, self.rows]
         self.step_by_change[:last, last] = by_step
         self.change_by_change[:last, last] = self.change_by_change[last, :last] = by_change
-        self.step_by_change[last, last] = float(step @ change)
+        self.step_by_change[last, last] = curved
         self.change_by_change[last, last] = float(change @ solved)
         self.rows.append(row)
         return row
@@ -108,12 +108,13 @@ def minimum(
         further, new_loss, new_slope = found
         new_flat, new_products = solved(new_slope[None])[0], past.products(new_slope)
         step, change, of_change = further - at, new_slope - slope, new_flat - flat
-        fall = max(loss - new_loss, -float(step @ (slope + new_slope)) / 2)  # the latter: where rounding hides it
-        if float(step @ change) > 0:
-            row = past.add(step, change, of_change, new_products - products)
+        curved, ahead = float(step @ change), float(step @ new_slope)
+        fall = max(loss - new_loss, curved / 2 - ahead)  # the latter, of the slopes: where rounding hides it
+        if curved > 0:
+            row = past.add(step, change, of_change, new_products - products, curved)
             if row == new_products.shape[1]:
                 new_products = np.pad(new_products, ((0, 0), (0, 1)))
-            new_products[:, row] = float(step @ new_slope), float(of_change @ new_slope)
+            new_products[:, row] = ahead, float(of_change @ new_slope)
         at, loss, slope, flat, products = further, new_loss, new_slope, new_flat, new_products
         if fall <= gap / 1000:
             break

@@ -122,6 +122,11 @@ def optimum(
     ridge = ridge_of(l2, 2) if columns == 1 else l2
     train = train._replace(y=train.y.float()) if columns == 1 else train  # once, and not at each step
     inputs, device = train.x.shape[1], train.x.device
+    size = (inputs + 1) * columns
+    alike = None  # the inverse of the curvature, where it is that of independent features
+    if curvature.factor.ndim == 0:
+        alike = torch.full((size,), float(curvature.factor) ** -2, device=device)
+        alike[-columns:] = curvature.bias**-2
 
     def loss_and_slope(flat: Tensor) -> tuple[float, Tensor]:
         weight, bias = flat[:-columns].view(inputs, columns), flat[-columns:]
@@ -132,11 +137,12 @@ def optimum(
         return loss + ridge / 2 * float(weight.square().sum()), torch.cat([slope.flatten(), slope_bias])
 
     def solved(slopes: Tensor) -> Tensor:
+        if alike is not None:
+            return slopes * alike
         columns_of_all = slopes[:, :-columns].view(-1, inputs, columns).transpose(0, 1).reshape(inputs, -1)
         found = curvature.solved(columns_of_all).view(inputs, -1, columns).transpose(0, 1)
         return torch.cat([found.reshape(len(slopes), -1), slopes[:, -columns:] / curvature.bias**2], 1)
 
-    size = (inputs + 1) * columns
     if past.steps is None:
         past.steps = LastSteps(max(10, min(30, MEMORY // size)), size, device)
     more = torch.full((size,), ridge - past.ridge, device=device)
@@ -183,15 +189,14 @@ def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, 
 
 def _of_two_classes(train: Tensors, apart: Tensor, shift: Tensor) -> tuple[float, Tensor, Tensor]:
     """The same with one score for each sentence, the difference of both classes."""
-    loss = torch.zeros((), dtype=torch.float64, device=apart.device)
-    slope, slope_shift = torch.zeros_like(apart), torch.zeros_like(shift)
+    loss, slope, slope_shift = 0.0, torch.zeros_like(apart), torch.zeros_like(shift)
     for x, y in _portions(train, CACHED // len(apart)):
         scores = product(x, apart).add_(shift)
-        loss += functional.softplus(torch.where(y > 0, -scores, scores)).sum(dtype=torch.float64)
+        loss += float(functional.softplus(torch.where(y > 0, -scores, scores)).sum(dtype=torch.float64))
         error = scores.sigmoid_().sub_(y)
         slope += product(x.t(), error)
         slope_shift += error.sum()
-    return float(loss) / len(train.y), slope.div_(len(train.y))[:, None], slope_shift.div_(len(train.y))
+    return loss / len(train.y), slope.div_(len(train.y))[:, None], slope_shift.div_(len(train.y))
 
 
 def mean_variance(x: Tensor, weight: Tensor, bias: Tensor) -> float:

@@ -36,7 +36,7 @@ def filled(loss: Quadratic, steps: Tensor, most: int) -> LastSteps:
     past = LastSteps(most, SIZE, torch.device("cpu"))
     for step in steps:
         change = loss.matrix @ step
-        past.add(step, change, loss.solved(change), past.products(change))
+        past.add(step, change, loss.solved(change), past.products(change), float(step @ change))
     return past
 
 
