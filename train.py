@@ -16,7 +16,7 @@ from common.config_check import refuse_wrong_values
 from common.config_help import help_text
 from common.errors import InputError
 from common.known_settings import refuse_unknown_settings
-from common.memory import give_back_large_blocks, use_large_pages
+from common.memory import give_back_large_blocks
 from common.quick_imports import quick_imports
 
 if TYPE_CHECKING:  # slow imports happen where work begins
@@ -26,7 +26,6 @@ if TYPE_CHECKING:  # slow imports happen where work begins
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach command(), which prints them in one line
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # so that a waiting thread soon frees its core
-use_large_pages()
 
 CONFIGS = Path(__file__).parent / "configs"
 

@@ -13,6 +13,7 @@ and 2,000).
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from types import SimpleNamespace
@@ -48,7 +49,8 @@ from probes.watch import tasks_for
 
 def once(encoder: FrozenEncoder, tasks: Sequence[Classification]) -> dict[str, float]:
     """Seconds of each part of one evaluation, and the share of logistic regression (WC) in those of the tasks."""
-    model = Model("benchmark", "", lambda sentences: encoder.encode(sentences, tokenized=True), "known")
+    encode = partial(encoder.encode, tokenized=True)
+    model = Model("benchmark", "", encode, "known", bfloat16=encoder.bfloat16)
     evaluation, started = Evaluation(model, tasks, None, 1, DEVICE), time.monotonic()
     vectors = evaluation.vectors
     encoded = time.monotonic()

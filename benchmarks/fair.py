@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import PRECISIONS, json_setting
 from common.command_line import COUNT, Command, Setting, one_of, read_or_end, run, several
-from common.memory import give_back_large_blocks, use_large_pages
+from common.memory import give_back_large_blocks
 
 PARTS = ("translation", "entailment", "encoding", "regression")
 COMMAND = Command(
@@ -42,7 +42,6 @@ COMMAND = Command(
 if __name__ == "__main__":
     read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
     os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")  # also of scikit-learn
-    use_large_pages()
 
 import numpy as np
 import torch

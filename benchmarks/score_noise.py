@@ -3,10 +3,10 @@
 python benchmarks/score_noise.py runs/nmt_enfr/bilstm_max/2026-01-01_12-00-00
 python benchmarks/score_noise.py RUN sizes=[1200,8000] seeds=3 settings="corpus.size=20000"
 
-`RUN` is a run folder or a checkpoint; `settings=` are those of evaluate.py. Vectors in bfloat16 are what a run with
-`trainer.precision=bf16-mixed` is probed with. Columns: the mean test score over the seeds, its standard deviation, the
-mean score with vectors in bfloat16 minus this mean, and half of the 95% interval of one score. Tasks, sentences and
-vectors are the same for all seeds. Seconds are of the processor.
+`RUN` is a run folder or a checkpoint; `settings=` are those of evaluate.py. Vectors in bfloat16, and classifiers that
+multiply in bfloat16, are what a run with `trainer.precision=bf16-mixed` is probed with. Columns: the mean test score
+over the seeds, its standard deviation, the mean score with vectors in bfloat16 minus this mean, and half of the 95%
+interval of one score. Tasks, sentences and vectors are the same for all seeds. Seconds are of the processor.
 """
 
 import sys
@@ -50,7 +50,7 @@ def encoded(run: Path, sentences: list[str], bfloat16: bool) -> tuple[Vectors, f
     encoder = load_encoder(run, DEVICE, bfloat16=bfloat16)
     encoder.encode(sentences[:100], tokenized=True)  # the first call is slow
     started = time.process_time()
-    vectors = Vectors(encoder.encode(sentences, tokenized=True), sentences)
+    vectors = Vectors(encoder.encode(sentences, tokenized=True), sentences, encoder.bfloat16)
     return vectors, time.process_time() - started
 
 

@@ -1,8 +1,7 @@
 """The same work twice, ours and a peer's, in turns: the ratios of benchmarks/fair.py."""
 
 import multiprocessing
-import os
-import time
+import resource
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from multiprocessing.connection import Connection
@@ -12,7 +11,6 @@ from typing import Any, NamedTuple
 import torch
 
 from common.matmul import fast_exact_matmul
-from common.memory import LARGE_PAGES
 
 Work = Callable[[], Any]
 
@@ -28,28 +26,34 @@ class Sides(NamedTuple):
     more: Mapping[str, Any] = {}  # what else to record
 
 
-def seconds(work: Work, how: Callable[[], AbstractContextManager[None]]) -> float:
-    """Processor time, of all threads."""
+class Spent(NamedTuple):
+    """Processor seconds of all threads."""
+
+    all: float
+    system: float  # of these: mostly to clear new memory
+
+
+def spent(work: Work, how: Callable[[], AbstractContextManager[None]]) -> Spent:
+    """What the work takes."""
     with how():
-        started = time.process_time()
+        before = resource.getrusage(resource.RUSAGE_SELF)
         work()
-        return time.process_time() - started
+        after = resource.getrusage(resource.RUSAGE_SELF)
+    system = after.ru_stime - before.ru_stime
+    return Spent(after.ru_utime - before.ru_utime + system, system)
 
 
 @contextmanager
-def apart(prepare: Callable[[], Sides]) -> Iterator[Callable[[], float]]:
+def apart(prepare: Callable[[], Sides]) -> Iterator[Callable[[], Spent]]:
     """Measures the peer as it comes: in a process of its own, without our settings of memory."""
     ours, theirs = multiprocessing.Pipe()
     worker = multiprocessing.get_context("spawn").Process(target=_measure, args=(prepare, theirs))
-    ours_are = os.environ.pop(LARGE_PAGES, None)
     worker.start()
     theirs.close()
-    if ours_are is not None:
-        os.environ[LARGE_PAGES] = ours_are
 
-    def once() -> float:
+    def once() -> Spent:
         ours.send(None)
-        return float(ours.recv())
+        return Spent(*ours.recv())
 
     try:
         yield once
@@ -66,7 +70,7 @@ def _measure(prepare: Callable[[], Sides], link: Connection) -> None:
             link.recv()
         except EOFError:
             return
-        link.send(seconds(theirs, nullcontext))
+        link.send(tuple(spent(theirs, nullcontext)))
 
 
 def begin() -> None:
@@ -82,19 +86,21 @@ def compare(prepare: Callable[[], Sides], rounds: int) -> dict[str, Any]:
         return in_turns(sides, theirs, rounds)
 
 
-def in_turns(sides: Sides, theirs: Callable[[], float], rounds: int) -> dict[str, Any]:
-    """`theirs`: the seconds of the peer as it comes."""
+def in_turns(sides: Sides, theirs: Callable[[], Spent], rounds: int) -> dict[str, Any]:
+    """`theirs`: what the peer takes as it comes."""
     ways = {
-        "our": lambda: seconds(sides.ours, fast_exact_matmul),
+        "our": lambda: spent(sides.ours, fast_exact_matmul),
         "their": theirs,
-        "their_equal": lambda: seconds(sides.theirs_as_ours or sides.theirs, fast_exact_matmul),
+        "their_equal": lambda: spent(sides.theirs_as_ours or sides.theirs, fast_exact_matmul),
     }
-    found: dict[str, list[float]] = {name: [0.0] * rounds for name in ways}
+    took: dict[str, list[Spent]] = {name: [Spent(0, 0)] * rounds for name in ways}
     for number in range(rounds):
         turns = list(ways)
         for name in turns[number % len(ways) :] + turns[: number % len(ways)]:
-            found[name][number] = ways[name]()
-    record: dict[str, Any] = {"name": sides.name} | {f"{name}_seconds": median(took) for name, took in found.items()}
+            took[name][number] = ways[name]()
+    found = {name: [one.all for one in some] for name, some in took.items()}
+    record: dict[str, Any] = {"name": sides.name} | {f"{name}_seconds": median(some) for name, some in found.items()}
+    record |= {f"{name}_system_seconds": median(one.system for one in some) for name, some in took.items()}
     for key, name in (("ratios", "their"), ("ratios_on_equal_terms", "their_equal")):
         pairs = zip(found["our"], found[name], strict=True)
         record[key] = sorted(sides.share * theirs / ours for ours, theirs in pairs)

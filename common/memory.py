@@ -6,7 +6,6 @@ from contextlib import suppress
 
 LARGE = 16 << 20  # bytes
 FREE = 256 << 20  # bytes at the end of the heap that are kept for the next tensors
-LARGE_PAGES = "THP_MEM_ALLOC_ENABLE"  # PyTorch reads it when it takes memory for the first time
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # names of these settings in glibc's malloc.h
 
 
@@ -24,12 +23,3 @@ def give_back_large_blocks() -> None:
         library = ctypes.CDLL(None)
         library.mallopt(M_MMAP_THRESHOLD, LARGE)
         library.mallopt(M_TRIM_THRESHOLD, FREE)
-
-
-def use_large_pages() -> None:
-    """From now on, where PyTorch was not used yet, tensors of 2 MB and more lie in pages of 2 MB (Linux).
-
-    In pages of 4 KB the system clears 70,000 of them for 280 MB, and products look up more addresses: a training step
-    takes 1 to 2% longer in 32 bits and 7 to 9% in bfloat16. Nothing changes where the user has set the variable.
-    """
-    os.environ.setdefault(LARGE_PAGES, "1")

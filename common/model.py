@@ -18,3 +18,4 @@ class Model(NamedTuple):
     settings: Mapping[str, Any] = {}  # that made it, for reports: models of other settings are other models
     logprobs: Callable[..., Any] | None = None  # (context, continuation) pairs to tokens with log2 p; None: it has none
     long_texts: Collection[tuple[str, str]] = ()  # the pairs scored so far that are longer than the model's context
+    bfloat16: bool = False  # its products are in bfloat16, and so those of the classifiers on its vectors may be

@@ -52,7 +52,8 @@ def trained(path: Path, device: str | None, more: WordVectors | None = None, all
     made_of = of_files(parts) + (more.folder.name if more else "") + (" bfloat16" if frozen.bfloat16 else "")
     settings = {"run": config, "checkpoint": checkpoint.name}
     names = str(config.get("encoder_name", "?")), objective_of(config)
-    return Model(*names, encode, made_of, epoch_of(state), int(state["global_step"]), settings)
+    done = epoch_of(state), int(state["global_step"])
+    return Model(*names, encode, made_of, *done, settings, bfloat16=frozen.bfloat16)
 
 
 def precomputed(path: Path, sentences: Path | None) -> Model:

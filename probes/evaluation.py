@@ -23,8 +23,6 @@ from probes.surprisals import fingerprint as surprisals_fingerprint
 from probes.task import Needs, Outcome, Task
 from probes.vectors import Vectors, distinct, vectors_of
 
-FORMAT = 11  # raised when a change of the classifiers makes cached scores stale
-
 
 class Evaluated(NamedTuple):
     """One score."""
@@ -52,7 +50,8 @@ class Evaluation:
         """The vectors of all sentences of the tasks, made when first needed."""
         if self._vectors is None:
             assert self.model.encode is not None
-            self._vectors = Vectors(vectors_of(self.model.encode, self.sentences, self.model.encoder), self.sentences)
+            matrix = vectors_of(self.model.encode, self.sentences, self.model.encoder)
+            self._vectors = Vectors(matrix, self.sentences, self.model.bfloat16)
         return self._vectors
 
     @property
@@ -115,7 +114,7 @@ class Evaluation:
 
     def _path(self, made_of: Sequence[Any]) -> Path | None:
         """Where a result is cached."""
-        key = sha256(json.dumps([FORMAT, self.fingerprint, *made_of]).encode()).hexdigest()[:24]
+        key = sha256(json.dumps([self.fingerprint, self.model.bfloat16, *made_of]).encode()).hexdigest()[:24]
         return self.cache / f"score-{key}.json" if self.cache else None
 
     def _noted(self, task: Task, found: Outcome) -> Outcome:

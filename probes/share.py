@@ -11,7 +11,7 @@ from probes.results import Epoch, ProbeRow
 from probes.side_by_side import is_small, score_each
 from probes.surprisals import Logprobs, score_pairs
 from probes.task import Task
-from probes.vectors import EncodesSentences, Vectors, vectors_of
+from probes.vectors import EncodesSentences, Vectors, in_bfloat16, vectors_of
 
 
 class Share(NamedTuple):
@@ -49,7 +49,8 @@ def score_together(
     the tasks; all get all rows.
     """
     sentences = distinct_sentences(tasks, "vectors")
-    vectors = Vectors(share.together(vectors_of(model.encode, sentences[share.rank :: share.world])), sentences)
+    matrix = share.together(vectors_of(model.encode, sentences[share.rank :: share.world]))
+    vectors = Vectors(matrix, sentences, in_bfloat16(model))
     texts = distinct_sentences(tasks, "surprisal")[share.rank :: share.world]
     mine = dict(score_pairs(logprobs, [("", text) for text in texts])) if logprobs else {}  # out of its file, to travel
     parts = share.gather(mine) if logprobs else []

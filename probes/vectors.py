@@ -22,6 +22,11 @@ class EncodesSentences(Protocol):
         ...
 
 
+def in_bfloat16(model: EncodesSentences) -> bool:
+    """Whether a model says that its products are in bfloat16, as a frozen encoder does."""
+    return bool(getattr(model, "bfloat16", False))
+
+
 FeatureMaker = Callable[[Sequence[Tensor]], Tensor]  # k columns (n, D) to features (n, F)
 
 
@@ -44,7 +49,9 @@ def pair(columns: Sequence[Tensor]) -> Tensor:
 class Vectors:
     """The vectors (N, D) of distinct sentences, found by sentence."""
 
-    def __init__(self, matrix: np.ndarray, sentences: Sequence[str]) -> None:
+    def __init__(self, matrix: np.ndarray, sentences: Sequence[str], bfloat16: bool = False) -> None:
+        """`bfloat16`: made by products in bfloat16."""
+        self.bfloat16 = bfloat16
         self.matrix = torch.from_numpy(np.ascontiguousarray(matrix, dtype=np.float32))
         self.sentences = sentences
         self._row = {sentence: row for row, sentence in enumerate(sentences)}

@@ -14,7 +14,7 @@ from probes.results import ProbeRow, write_rows
 from probes.share import score_together
 from probes.suites import suites_of, tasks_of
 from probes.task import Task
-from probes.vectors import EncodesSentences
+from probes.vectors import EncodesSentences, in_bfloat16
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 
@@ -35,6 +35,10 @@ class WhileItTrains:
     def __init__(self, model: EncodesSentences, module: nn.Module) -> None:
         """`module`: the network of which `model` is a part."""
         self.model, self.module = model, module
+
+    @property
+    def bfloat16(self) -> bool:
+        return in_bfloat16(self.model)
 
     def encode(self, sentences: list[str]) -> Any:
         """What the model's own `encode` gives."""

@@ -22,7 +22,6 @@ from benchmarks.probing import Shape, vectors
 from benchmarks.steps import BATCH, by_length, generate, our_loss
 from benchmarks.table import conllu
 from benchmarks.vocabulary_coverage import coverage
-from common.memory import LARGE_PAGES
 from datamodules.batches import Bag, Sentences
 from datamodules.discourse import SentencesInDocuments
 from datamodules.nli import InferencePairs
@@ -117,29 +116,27 @@ def test_the_fair_step_has_the_same_loss(tmp_path: Path) -> None:
 
 def test_a_fair_ratio_is_the_peers_time_over_ours_in_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
     times = {"ours": iter([1.0, 2.0, 4.0]), "theirs": iter(range(2, 12))}
-    monkeypatch.setattr(sides, "seconds", lambda work, _: float(next(times[work])))
+    monkeypatch.setattr(sides, "spent", lambda work, _: sides.Spent(next(times[work]), 0))
     both = sides.Sides("both", "ours", "theirs", 2.0)  # type: ignore[arg-type]
-    record = sides.in_turns(both, lambda: float(next(times["theirs"])), 3)
+    record = sides.in_turns(both, lambda: sides.Spent(next(times["theirs"]), 0), 3)
     # as it comes the peer takes 2, 4 and 7, on equal terms 3, 5 and 6: each round begins with the next way
     assert [record["ratios"], record["ratios_on_equal_terms"]] == [[3.5, 4.0, 4.0], [3.0, 5.0, 6.0]]
 
 
 def a_peer_alone(us: int) -> sides.Sides:
-    """Fails where the peer runs in our process or with our settings of memory."""
+    """Fails where the peer runs in our process."""
 
     def theirs() -> None:
         assert os.getpid() != us
-        assert LARGE_PAGES not in os.environ
 
     return sides.Sides("both", theirs, theirs)
 
 
-def test_a_peer_as_it_comes_runs_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(LARGE_PAGES, "1")
+def test_a_peer_as_it_comes_runs_in_a_process_of_its_own() -> None:
     with sides.apart(partial(a_peer_alone, os.getpid())) as theirs:
-        assert theirs() >= 0
-        assert theirs() >= 0
-    assert os.environ[LARGE_PAGES] == "1"
+        for _ in range(2):
+            took = theirs()
+            assert took.all >= took.system >= 0
 
 
 def test_infersents_way_to_encode_gives_the_same_vectors() -> None:

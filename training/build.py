@@ -73,7 +73,11 @@ def build(config: DictConfig, run: Path) -> Built:
         settings: Any = OmegaConf.to_container(config.encoder)
         known = fingerprint(frozen, settings, distinct_sentences(tasks))
         return Evaluation(
-            Model(config.encoder_name, "untrained", model.encode, known), tasks, cache, config.seed, device
+            Model(config.encoder_name, "untrained", model.encode, known, bfloat16=frozen.bfloat16),
+            tasks,
+            cache,
+            config.seed,
+            device,
         )
 
     probing = ProbingCallback(tasks, frozen, results, *when, None if surprised else before_training)

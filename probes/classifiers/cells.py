@@ -46,13 +46,15 @@ class Cells:
         optimiser: str = "adam",
         sums: Tensor | None = None,
         as_torch: bool = True,
+        bfloat16: bool = False,
     ) -> None:
         """Initialise like torch's own layers after `torch.manual_seed(seed)`; `cells` in the order of a grid.
 
         `sums (P, k)`: the inputs are these sums of k vectors, and `step` and `accuracy` read the vectors (B, kD/P).
-        `as_torch`: draw dropout as torch's layers do, which takes four times as long.
+        `as_torch`: draw dropout as torch's layers do, which takes four times as long. `bfloat16`: a step multiplies
+        `x` in bfloat16, the weights stay float32; not with `sums`.
         """
-        self.optimiser, self.sums, self.as_torch = optimiser, sums, as_torch
+        self.optimiser, self.sums, self.as_torch, self.bfloat16 = optimiser, sums, as_torch, bfloat16
         self.cells, self.classes, self.device = list(cells), classes, device
         self.masks: dict[tuple[int, float], torch.Generator] = {}
         weights, biases, heads = [], [], []
@@ -84,8 +86,11 @@ class Cells:
 
     def step(self, x: Tensor, y: Tensor, rate: float = 1e-3, scale: float | None = None) -> None:
         """One step of Adam on `x (B, D)`, `y (B,)`; the loss is the mean, or the sum times `scale`."""
+        x = x.bfloat16() if self.bfloat16 else x
         back = self._backward(x, y, 1 / len(x) if scale is None else scale)
-        if self.sums is None:
+        if self.bfloat16:
+            self.gradients[0].copy_(torch.mm(back.bfloat16(), x))
+        elif self.sums is None:
             torch.mm(back, x, out=self.gradients[0])
         else:
             torch.mm(back, x, out=self.of_vectors.flatten(1))
@@ -99,7 +104,10 @@ class Cells:
     def _backward(self, x: Tensor, y: Tensor, scale: float) -> Tensor:
         """The gradient (H, B) of the first layers' outputs; writes the gradients of the second layers."""
         room, (weight, bias) = self._room(len(x)), self._first_layer()
-        torch.addmm(bias, weight, x.t(), out=room.hidden)
+        if self.bfloat16:
+            torch.add(torch.mm(weight.bfloat16(), x.t()), bias, out=room.hidden)
+        else:
+            torch.addmm(bias, weight, x.t(), out=room.hidden)
         masks = [self._mask(group.width, dropout, len(x)) for group, dropout in self.dropped]
         for (part, _), mask in zip(room.dropped, masks, strict=True):
             part.mul_(mask)

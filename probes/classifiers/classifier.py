@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from common.matmul import multiplies_in_bfloat16
 from probes.classifiers.cells import predict
 from probes.classifiers.grid import Grid, Labelled, Score, Tensors
 from probes.classifiers.modern import WIDE, successive_halving
@@ -25,11 +26,19 @@ __all__ = ["Grid", "Labelled", "Score", "as_tensors", "probe", "standardised"]
 
 
 def probe(
-    train: Labelled, dev: Labelled, test: Labelled, classes: int, grid: Grid, seed: int, device: str = "cpu"
+    train: Labelled,
+    dev: Labelled,
+    test: Labelled,
+    classes: int,
+    grid: Grid,
+    seed: int,
+    device: str = "cpu",
+    bfloat16: bool = False,
 ) -> Score:
     """Train the grid on `train`, choose a cell on `dev`, score it on `test`.
 
-    The result depends only on the data and the seed. The global random state is not changed.
+    `bfloat16`: the race of `modern` multiplies in bfloat16 where the device has it; everything else stays in float32.
+    The result depends only on the data, the seed and that. The global random state is not changed.
     """
     started = time.monotonic()
     train_set, dev_set, test_set = (as_tensors(part, device) for part in (train, dev, test))
@@ -40,7 +49,8 @@ def probe(
     elif grid.is_logistic and classes < MANY and train_set.x.shape[1] <= WIDE:
         best = optimal(train_set, dev_set, classes, grid, device)
     else:
-        best = successive_halving(train_set, dev_set, classes, grid, seed, device)
+        narrow = bfloat16 and multiplies_in_bfloat16(torch.device(device))
+        best = successive_halving(train_set, dev_set, classes, grid, seed, device, narrow)
     predicted = predict(best.parameters, test_set.x).cpu().numpy()
     correct = predicted == test.labels
     accuracy = round(100 * float(correct.mean()), 2)

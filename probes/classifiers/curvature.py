@@ -51,9 +51,7 @@ class Curvature(NamedTuple):
     bias: float
 
     def solved(self, right: Tensor) -> Tensor:
-        """The inverse of L L' times `right` (D, C)."""
-        if self.factor.ndim == 0:
-            return right / self.factor.square()
+        """The inverse of L L' times `right` (D, C), where L is a matrix."""
         half = torch.linalg.solve_triangular(self.factor, right, upper=False)
         return torch.linalg.solve_triangular(self.factor.t(), half, upper=True)
 

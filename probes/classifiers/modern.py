@@ -71,21 +71,27 @@ class Schedule(NamedTuple):
 
     rungs: tuple[Rung, ...]
     steps: int  # minimum steps of a pass; few sentences are repeated within a pass
+    largest: int  # batch, in sentences
 
 
-MLP = Schedule((Rung(1, 1, 7e-3), Rung(1 / 9, 1, 7e-3), Rung(1 / 36, 8, 7e-3)), 12)
-LOGISTIC = Schedule((Rung(1, 1, 5e-3), Rung(1 / 8, 6, 4e-3)), 64)
+MLP = Schedule((Rung(1, 1, 8e-3), Rung(1 / 9, 2, 8e-3), Rung(1 / 36, 8, 8e-3)), 8, 256)
+LOGISTIC = Schedule((Rung(1, 1, 5e-3), Rung(1 / 8, 6, 4e-3)), 64, 512)
 # A step of Adam moves the weights of all features by the rate, and a score is their sum: many features take less.
-WIDE_LOGISTIC = Schedule((Rung(1, 1, 1e-4), Rung(1 / 8, 6, 8e-5)), 64)
+WIDE_LOGISTIC = Schedule((Rung(1, 1, 1e-4), Rung(1 / 8, 6, 8e-5)), 64, 512)
 WIDE = 5120  # features; an eigen-decomposition of more takes minutes and more than a gigabyte
 SHRINKAGE = 0.3  # of the mean variance, added to each variance: small directions are often noise and stay small
-BATCH = (64, 512)  # sentences, at least and at most
+SMALLEST = 64  # batch, in sentences
 MULTIPLE = 16  # of this many sentences: products of other sizes take up to 1.4 times as long
 JOINED_MB = 8  # cells that need less take their steps together, as each call of torch has a cost of its own
 
 
-def successive_halving(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
-    """The cell of the last stage with the best dev accuracy at its end; the first of the grid wins a tie."""
+def successive_halving(
+    train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str, bfloat16: bool = False
+) -> Fitted:
+    """The cell of the last stage with the best dev accuracy at its end; the first of the grid wins a tie.
+
+    `bfloat16`: steps multiply in bfloat16; dev accuracies are of products in float32.
+    """
     inputs = train.x.shape[1]
     whole = _candidates(train, dev, classes, grid, device)
     keys = [candidate.key(cell) for candidate in whole for cell in candidate.block]
@@ -98,7 +104,9 @@ def successive_halving(train: Tensors, dev: Tensors, classes: int, grid: Grid, s
 
     def work(candidate: Candidate) -> None:
         cells = candidate.cells or _trained(
-            candidate, done[:-1], Cells(inputs, classes, _begin(candidate.block, grid), seed, device, as_torch=False)
+            candidate,
+            done[:-1],
+            Cells(inputs, classes, _begin(candidate.block, grid), seed, device, as_torch=False, bfloat16=bfloat16),
         )
         for _ in _passes(cells, candidate.train, done[-1]):
             if not done[-1].last:
@@ -144,9 +152,9 @@ def _stages(
     sentences: int, inputs: int, grid: Grid, total: int, seed: int, device: torch.device
 ) -> Iterator[tuple[Stage, int]]:
     """The stages, each with the number of cells that take part, of `total`."""
-    rungs, least = _schedule(inputs, grid)
+    rungs, least, largest = _schedule(inputs, grid)
     order = np.random.default_rng(seed)
-    batch = int(np.clip(sentences // least // MULTIPLE * MULTIPLE, *BATCH))
+    batch = int(np.clip(sentences // least // MULTIPLE * MULTIPLE, SMALLEST, largest))
     repeats = max(1, ceil(least * batch / sentences))
     for rung in rungs:
         drawn = [np.concatenate([order.permutation(sentences) for _ in range(repeats)]) for _ in range(rung.passes)]

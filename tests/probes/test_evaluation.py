@@ -6,13 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from torch import nn
 
 from common.errors import InputError
 from common.model import Model
 from probes.classification import Classification
 from probes.classifiers.classifier import Grid
 from probes.evaluation import Evaluated, Evaluation
-from probes.task import Items, single
+from probes.share import score_together
+from probes.task import Items, Outcome, single
+from probes.vectors import Vectors
+from probes.watch import WhileItTrains
 
 
 @pytest.fixture
@@ -97,3 +101,25 @@ def test_a_sentence_of_two_suites_is_encoded_once(tasks: list[Classification]) -
     rows = [found.row for found in evaluated(Model("e", "o", encode), both, None)]
     assert [(row.suite, row.task) for row in rows] == [("probing", "Which"), ("other", "Again")]
     assert len(given) == len(set(given)) == 160
+
+
+class InBfloat16(Counting):
+    bfloat16 = True
+
+
+def test_vectors_of_a_model_in_bfloat16_have_classifiers_in_bfloat16(
+    tasks: list[Classification], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    narrow: list[bool] = []
+    score = Classification.score
+
+    def noted(task: Classification, vectors: Vectors, device: str) -> Outcome:
+        narrow.append(vectors.bfloat16)
+        return score(task, vectors, device)
+
+    monkeypatch.setattr(Classification, "score", noted)
+    for wish in (True, False):
+        evaluated(Model("e", "o", Counting().encode, bfloat16=wish), tasks, None)
+    for model in (InBfloat16(), WhileItTrains(InBfloat16(), nn.Identity()), Counting()):
+        score_together(tasks, model, 0, 0, 1, "cpu")
+    assert narrow == [True, False, True, True, False]

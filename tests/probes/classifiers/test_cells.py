@@ -57,6 +57,17 @@ def test_a_cell_among_others_equals_the_cell_alone(grid: Grid, sentences: int, p
 
 
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
+def test_in_bfloat16_the_gradient_is_that_in_32_bits_to_a_hundredth(grid: Grid) -> None:
+    x, y = data(50, 6, 3, seed=1)
+    wide, narrow = (Cells(6, 3, blocks(6, 3, grid, "cuda")[0], 2, bfloat16=wish) for wish in (False, True))
+    for cells in (wide, narrow):
+        cells.step(x, y)
+    for ours, exact in zip(narrow.gradients, wide.gradients, strict=True):
+        assert ours.dtype == torch.float32
+        assert 1e-5 < (ours - exact).norm() / exact.norm() < 1e-2
+
+
+@pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
 def test_the_accuracy_of_a_cell_is_that_of_its_predictions(grid: Grid) -> None:
     x, y = data(50, 6, 3, seed=1)
     cells = whole(grid, seed=2)

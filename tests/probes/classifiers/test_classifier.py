@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import count as counted
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +12,13 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 from common.errors import InputError
+from probes.classifiers import classifier
 from probes.classifiers.cells import Cells, predict
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardised
 from probes.classifiers.curvature import chance, cholesky, covariance, curvature_of
 from probes.classifiers.grid import Fitted, Tensors
 from probes.classifiers.modern import successive_halving
-from probes.classifiers.optimum import Optima, best_of_l2, cross_entropy, optimal, optimum
+from probes.classifiers.optimum import GAP, Optima, best_of_l2, cross_entropy, optimal, optimum
 
 SMALL = Grid(widths=(4, 8), dropouts=(0.0, 0.1), l2=(1e-5, 1e-2))
 GRIDS = {
@@ -48,6 +50,24 @@ def grid(request: pytest.FixtureRequest) -> Grid:
 def test_separable_classes_are_separated(grid: Grid) -> None:
     score = probe(*three(separable, 1000, 60, 60, classes=3), 3, grid, seed=1)
     assert (score.dev_accuracy, score.test_accuracy) == (100, 100)
+
+
+@pytest.mark.parametrize("machine", [True, False])
+def test_the_race_multiplies_in_bfloat16_where_the_machine_has_it(
+    machine: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(classifier, "multiplies_in_bfloat16", lambda _: machine)
+    splits, fitted = three(separable, 300, 60, 60, classes=3), list[Fitted]()
+
+    def race(*given: Any) -> Fitted:
+        fitted.append(successive_halving(*given))
+        return fitted[-1]
+
+    monkeypatch.setattr(classifier, "successive_halving", race)
+    wide, narrow = (probe(*splits, 3, SMALL, seed=1, bfloat16=wish) for wish in (False, True))
+    assert wide.test_accuracy == narrow.test_accuracy == 100
+    weights = [one.parameters[0] for one in fitted]
+    assert (fitted[0].width != fitted[1].width or not torch.equal(*weights)) == machine
 
 
 def test_random_labels_are_at_chance(grid: Grid) -> None:
@@ -233,12 +253,11 @@ def test_the_curvature_of_dependent_features_has_a_factor() -> None:
     torch.testing.assert_close(lower @ lower.t(), covariance(x) / 4, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("by_covariance", [True, False])
-def test_the_inverse_of_the_curvature_times_the_curvature_changes_no_weights(by_covariance: bool) -> None:
+def test_the_inverse_of_the_curvature_times_the_curvature_changes_no_weights() -> None:
     x, weight = torch.randn(40, 5), torch.randn(5, 3)
-    spread = covariance(x) if by_covariance else None
+    spread = covariance(x)
     curvature = curvature_of(spread, 3, 1e-2)
-    matrix = chance(3) * (torch.eye(5) if spread is None else spread) + 1e-2 * torch.eye(5)
+    matrix = chance(3) * spread + 1e-2 * torch.eye(5)
     torch.testing.assert_close(curvature.solved(matrix @ weight), weight, atol=1e-4, rtol=0)
     assert curvature.bias**2 == pytest.approx(chance(3))
 
@@ -292,3 +311,22 @@ def test_l2_values_of_the_user_are_all_that_is_tried() -> None:
 
 def test_equal_scores_at_the_end_are_no_reason_to_go_further() -> None:
     assert best_of_l2(Grid(), lambda values: [1.0] * len(values), float)[0] == 1e-5
+
+
+def test_with_a_weak_l2_the_search_predicts_as_the_optimum_does() -> None:
+    """All training sentences are right there: a loss near its minimum could have other weights."""
+    random, known, features, classes = np.random.default_rng(1), 400, 100, 30
+    mixed = random.normal(size=(features, features)) / np.sqrt(np.arange(1, features + 1))
+    vectors = (random.normal(size=(known + 2000, features)) @ mixed).astype(np.float32)
+    noise = 3 * random.normal(size=(known + 2000, classes))
+    labels = (vectors @ random.normal(size=(features, classes)) + noise).argmax(1)
+    parts = np.split(vectors, [known]), np.split(labels, [known])
+    train, others = standardised(*(as_tensors(Labelled(*part), "cpu") for part in zip(*parts, strict=True)))
+    found, exact = (Optima(train, classes, covariance(train.x), gap) for gap in (GAP, 1e-9))
+    predicted = []
+    for optima in (found, exact):
+        optima.add([1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
+        weight, bias = optima.known[1e-6]
+        assert ((train.x @ weight + bias).argmax(1) == train.y).all()
+        predicted.append((others.x @ weight + bias).argmax(1))
+    assert (predicted[0] == predicted[1]).double().mean() > 0.95
