@@ -24,7 +24,7 @@ class EncodesSentences(Protocol):
 
 def in_bfloat16(model: EncodesSentences) -> bool:
     """Whether a model says that its products are in bfloat16, as a frozen encoder does."""
-    return bool(getattr(model, "bfloat16", False))
+    return getattr(model, "bfloat16", False) is True  # modules of torch have a method of this name
 
 
 FeatureMaker = Callable[[Sequence[Tensor]], Tensor]  # k columns (n, D) to features (n, F)

@@ -14,7 +14,7 @@ continue from the start, which gives the same weights up to rounding.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -72,9 +72,10 @@ class Schedule(NamedTuple):
     rungs: tuple[Rung, ...]
     steps: int  # minimum steps of a pass; few sentences are repeated within a pass
     largest: int  # batch, in sentences
+    full: float = inf  # sentences, at most, that train at the rates given; the rates fall with the root of more
 
 
-MLP = Schedule((Rung(1, 1, 8e-3), Rung(1 / 9, 2, 8e-3), Rung(1 / 36, 8, 8e-3)), 8, 256)
+MLP = Schedule((Rung(1, 1, 8e-3), Rung(1 / 9, 2, 8e-3), Rung(1 / 36, 8, 8e-3)), 8, 256, 4000)
 LOGISTIC = Schedule((Rung(1, 1, 5e-3), Rung(1 / 8, 6, 4e-3)), 64, 512)
 # A step of Adam moves the weights of all features by the rate, and a score is their sum: many features take less.
 WIDE_LOGISTIC = Schedule((Rung(1, 1, 1e-4), Rung(1 / 8, 6, 8e-5)), 64, 512)
@@ -152,16 +153,17 @@ def _stages(
     sentences: int, inputs: int, grid: Grid, total: int, seed: int, device: torch.device
 ) -> Iterator[tuple[Stage, int]]:
     """The stages, each with the number of cells that take part, of `total`."""
-    rungs, least, largest = _schedule(inputs, grid)
+    rungs, least, largest, full = _schedule(inputs, grid)
     order = np.random.default_rng(seed)
     batch = int(np.clip(sentences // least // MULTIPLE * MULTIPLE, SMALLEST, largest))
     repeats = max(1, ceil(least * batch / sentences))
     for rung in rungs:
         drawn = [np.concatenate([order.permutation(sentences) for _ in range(repeats)]) for _ in range(rung.passes)]
         steps = sum(ceil(len(rows) / batch) for rows in drawn)
-        decay = rung.rate / steps if rung is rungs[-1] else 0.0
+        rate = rung.rate * min(1, sqrt(full / sentences))
+        decay = rate / steps if rung is rungs[-1] else 0.0
         orders = [torch.from_numpy(rows).to(device) for rows in drawn]
-        yield Stage(orders, batch, rung.rate, decay), ceil(total * rung.share)
+        yield Stage(orders, batch, rate, decay), ceil(total * rung.share)
 
 
 def _schedule(inputs: int, grid: Grid) -> Schedule:

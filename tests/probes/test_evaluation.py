@@ -107,6 +107,14 @@ class InBfloat16(Counting):
     bfloat16 = True
 
 
+class CountingModule(nn.Module, Counting):
+    """Has torch's method `bfloat16`."""
+
+    def __init__(self) -> None:
+        nn.Module.__init__(self)
+        Counting.__init__(self)
+
+
 def test_vectors_of_a_model_in_bfloat16_have_classifiers_in_bfloat16(
     tasks: list[Classification], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +128,6 @@ def test_vectors_of_a_model_in_bfloat16_have_classifiers_in_bfloat16(
     monkeypatch.setattr(Classification, "score", noted)
     for wish in (True, False):
         evaluated(Model("e", "o", Counting().encode, bfloat16=wish), tasks, None)
-    for model in (InBfloat16(), WhileItTrains(InBfloat16(), nn.Identity()), Counting()):
+    for model in (InBfloat16(), WhileItTrains(InBfloat16(), nn.Identity()), Counting(), CountingModule()):
         score_together(tasks, model, 0, 0, 1, "cpu")
-    assert narrow == [True, False, True, True, False]
+    assert narrow == [True, False, True, True, False, False]
