@@ -13,6 +13,7 @@ from common.errors import InputError
 from probes.vectors import Streamed, rows_at_once
 
 ROWS = 8  # sentences per input, at most, that the covariance is of
+FLAT = 1e-8  # curvature of a direction, at least, so that it has an inverse
 LEAST = 1e-6  # p(1 - p), at least, so that classes that are told apart with certainty still curve
 
 
@@ -44,10 +45,16 @@ def ridge_of(l2: float, classes: int) -> float:
     return l2 / 2 if classes == 2 else l2
 
 
+def principal_axes(spread: Tensor) -> tuple[Tensor, Tensor]:
+    """Variances (D,) and principal axes (D, D), in columns, of vectors of covariance `spread` (D, D)."""
+    variances, axes = torch.linalg.eigh(spread)
+    return variances.clamp_min(0), axes
+
+
 class Curvature(NamedTuple):
     """How the loss curves: L L' for the weights of a class, the square of `bias` for its bias."""
 
-    factor: Tensor  # L (D, D), lower; or a number (), where features are taken as independent
+    factor: Tensor  # L (D, D), lower; its diagonal (D,) of independent features; or a number () for all of them
     bias: float
 
     def solved(self, right: Tensor) -> Tensor:
@@ -61,16 +68,27 @@ def worth_a_covariance(sentences: int, inputs: int, classes: int) -> bool:
     return classes > 2 or sentences >= ROWS * inputs
 
 
-def curvature_of(spread: Tensor | None, classes: int, l2: float, variance: float | None = None) -> Curvature:
-    """The curvature of the loss for features of covariance `spread` (D, D); None: as if they were independent.
+def worth_axes(sentences: int, inputs: int, classes: int) -> bool:
+    """Along the principal axes a step divides by variances; with many classes this saves more than the axes cost.
 
-    `variance`: the mean p(1 - p) of the classes; by default that of equally likely ones. The factor has 32 bits, or is
-    made in 64 where rounding is too large for that. Where these do not suffice either, the ridge is larger than `l2`.
+    By times of one core and a hundred steps.
+    """
+    return 32 * classes > inputs + sentences / 8
+
+
+def curvature_of(spread: Tensor | None, classes: int, l2: float, variance: float | None = None) -> Curvature:
+    """The curvature of the loss for features of covariance `spread` (D, D), or of variances (D,) and independent.
+
+    None: independent, with variance 1. `variance`: the mean p(1 - p) of the classes; by default that of equally likely
+    ones. The factor has 32 bits, or is made in 64 where rounding is too large for that. Where these do not suffice
+    either, the ridge is larger than `l2`.
     """
     variance = chance(classes) if variance is None else max(variance, LEAST)
-    if spread is None:
-        return Curvature(torch.tensor(sqrt(variance + ridge_of(l2, classes))), sqrt(variance))
-    ridge, kind = ridge_of(l2, classes), spread.dtype
+    ridge = ridge_of(l2, classes)
+    spread = torch.ones(()) if spread is None else spread
+    if spread.ndim < 2:
+        return Curvature((variance * spread + ridge).clamp_min(FLAT).sqrt(), sqrt(variance))
+    kind = spread.dtype
     while True:
         curvature = spread.to(kind, copy=True).mul_(variance)
         curvature.diagonal().add_(ridge)
@@ -78,7 +96,7 @@ def curvature_of(spread: Tensor | None, classes: int, l2: float, variance: float
         if lower is not None:
             return Curvature(lower.to(spread), sqrt(variance))
         if kind == torch.double:
-            ridge = max(10 * ridge, 1e-8)
+            ridge = max(10 * ridge, FLAT)
         kind = torch.double
 
 

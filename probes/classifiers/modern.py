@@ -24,7 +24,7 @@ from torch import Tensor
 from probes.classifiers.best import Best
 from probes.classifiers.blocks import BLOCKS, WEIGHT_BYTES, at_once, blocks, on_all_cores, weights
 from probes.classifiers.cells import Cell, Cells
-from probes.classifiers.curvature import covariance
+from probes.classifiers.curvature import covariance, principal_axes
 from probes.classifiers.grid import Fitted, Grid, Tensors
 
 Key = tuple[Cell, bool]  # and whether the features were whitened
@@ -177,18 +177,11 @@ def _candidates(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: 
     parts = blocks(inputs, classes, grid, device, BLOCKS * len(grid.settings()))
     found = [Candidate(block, train, dev) for block in parts]
     if grid.is_logistic and inputs <= WIDE:
-        variances, axes = _principal_axes(train.x)
+        variances, axes = principal_axes(covariance(train.x))
         whitening = axes / (variances + SHRINKAGE * variances.mean()).sqrt()
         whitened = Tensors(train.x @ whitening, train.y), Tensors(dev.x @ whitening, dev.y)
         found += [Candidate(block, *whitened, whitening) for block in parts]
     return found
-
-
-def _principal_axes(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Variances (D,) and principal axes (D, D) of the vectors, around zero."""
-    spread = covariance(x)
-    variances, axes = torch.linalg.eigh(spread.double())
-    return variances.clamp_min(0).to(spread), axes.to(spread)
 
 
 def _best(candidates: list[Candidate], ahead: Mapping[Key, float], places: int) -> set[Key]:

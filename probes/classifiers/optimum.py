@@ -12,7 +12,16 @@ from torch.nn import functional
 from common.errors import InputError
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
-from probes.classifiers.curvature import Curvature, covariance, curvature_of, product, ridge_of, worth_a_covariance
+from probes.classifiers.curvature import (
+    Curvature,
+    covariance,
+    curvature_of,
+    principal_axes,
+    product,
+    ridge_of,
+    worth_a_covariance,
+    worth_axes,
+)
 from probes.classifiers.grid import Fitted, Grid, Tensors
 from probes.classifiers.lbfgs import LastSteps, minimum
 from probes.vectors import Streamed, rows_at_once
@@ -54,7 +63,11 @@ def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str)
     """The classifier with the best dev accuracy over the L2 values (`best_of_l2`)."""
     basis = row_space(train.x) if len(train.y) < train.x.shape[1] else None
     inner = train if basis is None else Tensors(train.x @ basis, train.y)
-    spread = covariance(inner.x) if worth_a_covariance(len(inner.y), inner.x.shape[1], classes) else None
+    size = len(inner.y), inner.x.shape[1], classes
+    spread = covariance(inner.x) if worth_a_covariance(*size) else None
+    if spread is not None and worth_axes(*size) and isinstance(inner.x, Tensor):
+        spread, axes = principal_axes(spread)
+        basis, inner = axes if basis is None else basis @ axes, Tensors(inner.x @ axes, inner.y)
     optima = Optima(inner, classes, spread)
 
     def fitted(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
@@ -72,7 +85,7 @@ def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str)
 class Optima:
     """The optima for several L2 values on the same vectors; each search begins with what the earlier ones found.
 
-    `spread`: the covariance (D, D) of the vectors, or None (`curvature_of`).
+    `spread`: the covariance (D, D) of the vectors, or their variances (D,), or None (`curvature_of`).
     """
 
     def __init__(self, train: Tensors, classes: int, spread: Tensor | None, gap: float = GAP) -> None:
@@ -123,10 +136,10 @@ def optimum(
     train = train._replace(y=train.y.float()) if columns == 1 else train  # once, and not at each step
     inputs, device = train.x.shape[1], train.x.device
     size = (inputs + 1) * columns
-    alike = None  # the inverse of the curvature, where it is that of independent features
-    if curvature.factor.ndim == 0:
-        alike = torch.full((size,), float(curvature.factor) ** -2, device=device)
-        alike[-columns:] = curvature.bias**-2
+    inverse = None  # of the curvature, for each weight, where it is that of independent features
+    if curvature.factor.ndim < 2:
+        inverse = torch.full((size,), curvature.bias**-2, device=device)
+        inverse[:-columns].view(inputs, columns).copy_(curvature.factor.expand(inputs)[:, None] ** -2)
 
     def loss_and_slope(flat: Tensor) -> tuple[float, Tensor]:
         weight, bias = flat[:-columns].view(inputs, columns), flat[-columns:]
@@ -137,8 +150,8 @@ def optimum(
         return loss + ridge / 2 * float(weight.square().sum()), torch.cat([slope.flatten(), slope_bias])
 
     def solved(slopes: Tensor) -> Tensor:
-        if alike is not None:
-            return slopes * alike
+        if inverse is not None:
+            return slopes * inverse
         columns_of_all = slopes[:, :-columns].view(-1, inputs, columns).transpose(0, 1).reshape(inputs, -1)
         found = curvature.solved(columns_of_all).view(inputs, -1, columns).transpose(0, 1)
         return torch.cat([found.reshape(len(slopes), -1), slopes[:, -columns:] / curvature.bias**2], 1)
