@@ -7,13 +7,13 @@ The gradient is written by hand: a step on 64 sentences is so short that autogra
 from collections.abc import Sequence
 from copy import copy
 from itertools import accumulate, groupby
-from math import ceil, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from probes.classifiers.rooms import Group, Room, room_for
+from probes.classifiers.rooms import Dropout, Group, Room, room_for
 from probes.vectors import rows_at_once
 
 CHUNK = 2048  # sentences predicted at a time, at most
@@ -108,9 +108,9 @@ class Cells:
             torch.add(torch.mm(weight.bfloat16(), x.t()), bias, out=room.hidden)
         else:
             torch.addmm(bias, weight, x.t(), out=room.hidden)
-        masks = [self._mask(group.width, dropout, len(x)) for group, dropout in self.dropped]
-        for (part, _), mask in zip(room.dropped, masks, strict=True):
-            part.mul_(mask)
+        for (_, dropout), part in zip(self.dropped, room.dropped, strict=True):
+            self._draw(part, dropout)
+            part.hidden.mul_(part.mask)
         if self.heads:
             room.hidden.sigmoid_()
         second, gradients = self.parameters[2:], self.gradients[2:]
@@ -127,8 +127,8 @@ class Cells:
             torch.sum(layers.error, -1, keepdim=True, out=of_bias)
             torch.bmm(weight.mT, layers.error, out=layers.back)
         torch.ops.aten.sigmoid_backward.grad_input(room.back, room.hidden, grad_input=room.back)
-        for (_, part), mask in zip(room.dropped, masks, strict=True):
-            part.mul_(mask)
+        for part in room.dropped:
+            part.back.mul_(part.mask)
         return room.back
 
     def _room(self, size: int) -> Room:
@@ -155,16 +155,16 @@ class Cells:
             torch.baddbmm(bias, weight, group.of(hidden), out=scores[group.cells])
         return scores
 
-    def _mask(self, width: int, dropout: float, size: int) -> Tensor:
-        """What multiplies the outputs (W, B) of a first layer."""
-        generator = self.masks[width, dropout]
+    def _draw(self, part: Dropout, dropout: float) -> None:
+        """Draw the mask of a step."""
+        generator = self.masks[len(part.mask), dropout]
         if self.as_torch:  # shape (B, W), so that the same seed gives the same draws
-            keep = torch.empty(size, width, device=self.device).bernoulli_(1 - dropout, generator=generator)
-            return keep.div_(1 - dropout).t().contiguous()
-        words = torch.empty(ceil(width * size / 4), dtype=torch.long, device=self.device)
-        bits = words.random_(-(2**63), None, generator=generator).view(torch.int16)[: width * size]
-        keep = torch.empty(width, size, device=self.device)
-        return torch.ge(bits.view(width, size), round(dropout * 2**16) - 2**15, out=keep).div_(1 - dropout)
+            keep = part.mask.new_empty(part.mask.shape[::-1]).bernoulli_(1 - dropout, generator=generator)
+            part.mask.copy_(keep.t())
+        else:
+            part.words.random_(-(2**63), None, generator=generator)
+            torch.ge(part.bits, round(dropout * 2**16) - 2**15, out=part.mask)
+        part.mask.div_(1 - dropout)
 
     def _adam(self, rate: float) -> None:
         self.steps += 1

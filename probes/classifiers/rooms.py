@@ -4,6 +4,7 @@ Letters: K cells, H units in the first layers of all cells, W units in one cell,
 """
 
 from collections.abc import Sequence
+from math import ceil
 from typing import NamedTuple
 
 import torch
@@ -36,6 +37,16 @@ class SecondLayers(NamedTuple):
     error: Tensor  # (K, C, B), their gradient
 
 
+class Dropout(NamedTuple):
+    """Of cells that share width and dropout."""
+
+    hidden: Tensor  # (K, W, B)
+    back: Tensor  # (K, W, B), their gradient
+    mask: Tensor  # (W, B), what multiplies both
+    words: Tensor  # (B * W / 4,) int64, random
+    bits: Tensor  # (W, B) int16, the same
+
+
 class Room(NamedTuple):
     """What a step on B sentences writes."""
 
@@ -45,7 +56,7 @@ class Room(NamedTuple):
     error: Tensor  # (K, C, B), their gradient
     ones: Tensor  # (K, 1, B), each -1
     second: list[SecondLayers]  # by width
-    dropped: list[tuple[Tensor, Tensor]]  # of hidden and back, (K, W, B), by width and dropout
+    dropped: list[Dropout]  # by width and dropout
 
 
 def room_for(like: Tensor, shape: tuple[int, int, int], widths: Sequence[Group], dropped: Sequence[Group]) -> Room:
@@ -62,4 +73,11 @@ def room_for(like: Tensor, shape: tuple[int, int, int], widths: Sequence[Group],
         for group in widths
     ]
     ones = like.new_full((shape[0], 1, shape[2]), -1.0)
-    return Room(hidden, back, scores, error, ones, second, [(group.of(hidden), group.of(back)) for group in dropped])
+    return Room(hidden, back, scores, error, ones, second, [_dropout(hidden, back, group) for group in dropped])
+
+
+def _dropout(hidden: Tensor, back: Tensor, group: Group) -> Dropout:
+    mask = hidden.new_empty(group.width, hidden.shape[1])
+    words = hidden.new_empty(ceil(mask.numel() / 4), dtype=torch.long)
+    bits = words.view(torch.int16)[: mask.numel()].view(mask.shape)
+    return Dropout(group.of(hidden), group.of(back), mask, words, bits)

@@ -167,11 +167,18 @@ def test_blocks_respect_the_memory_limit(megabytes: int) -> None:
     assert max(map(len, made)) == {1: 2, 3: 4, 100: 4}[megabytes]
 
 
+def drawn(cells: Cells, sentences: int) -> torch.Tensor:
+    """The mask (W, B) of a step of the only cell."""
+    (part,) = cells._room(sentences).dropped
+    cells._draw(part, cells.cells[0].dropout)
+    return part.mask.clone()
+
+
 @pytest.mark.parametrize("as_torch", [True, False])
 @pytest.mark.parametrize("dropout", [0.1, 0.2, 0.5])
 def test_dropout_drops_its_share_of_units_and_scales_the_others(as_torch: bool, dropout: float) -> None:
     cells = Cells(6, 2, [Cell(50, dropout, 1e-3)], seed=1, as_torch=as_torch)
-    masks = torch.cat([cells._mask(50, dropout, size) for size in (500, 499, 1)], 1)
+    masks = torch.cat([drawn(cells, size) for size in (500, 499, 1)], 1)
     assert masks.shape == (50, 1000)
     assert masks.unique().tolist() == pytest.approx([0, 1 / (1 - dropout)])
     for over in (0, 1):  # a unit, and a sentence: within five standard deviations
@@ -182,6 +189,6 @@ def test_dropout_drops_its_share_of_units_and_scales_the_others(as_torch: bool, 
 @pytest.mark.parametrize("as_torch", [True, False])
 def test_each_step_draws_other_dropout_and_a_seed_the_same(as_torch: bool) -> None:
     one, other = (Cells(6, 2, [Cell(50, 0.5, 1e-3)], seed=1, as_torch=as_torch) for _ in range(2))
-    first, second = (one._mask(50, 0.5, 40) for _ in range(2))
+    first, second = (drawn(one, 40) for _ in range(2))
     assert not first.equal(second)
-    assert first.equal(other._mask(50, 0.5, 40))
+    assert first.equal(drawn(other, 40))
