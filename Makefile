@@ -21,7 +21,7 @@ attack: .venv/installed      ## fresh hostile files, settings, kills (docs/relia
 	$(BIN)/python -m tests.attack seconds=$(SECONDS_OF_ATTACK)
 
 tensorboard: .venv/installed ## the curves of all runs, live, on http://localhost:6006
-	$(BIN)/python -m reports.tensorboard runs
+	$(BIN)/python -m encoder_lab.reports.tensorboard runs
 
 bench: .venv/installed       ## every CPU benchmark, and its tables in docs/results/performance.md
 	for name in training encoding probing downstream data; do $(BIN)/python benchmarks/$$name.py || exit 1; done

@@ -12,20 +12,20 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common.choices import refuse_unknown_choices
-from common.command_line import asks_for_help, one_line_errors, show_help
-from common.config_check import OF_EVALUATION, refuse_wrong_values
-from common.config_help import evaluate_help
-from common.errors import InputError
-from common.known_settings import refuse_unknown_settings
+from encoder_lab.errors import InputError
+from encoder_lab.settings.choices import refuse_unknown_choices
+from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
+from encoder_lab.settings.config_check import OF_EVALUATION, refuse_wrong_values
+from encoder_lab.settings.config_help import evaluate_help
+from encoder_lab.settings.known_settings import refuse_unknown_settings
 from encoders.model_names import refuse_missing_models
 
 if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
     from omegaconf import DictConfig
 
-    from common.model import Model
+    from encoder_lab.model import Model
+    from encoder_lab.reports.evaluations import WrittenScores
     from probes.suites import Suite
-    from reports.evaluations import WrittenScores
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach one_line_errors
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # so that a waiting thread soon frees its core
@@ -37,13 +37,13 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
     """Score every model of the configuration on every suite; writes each file at once, prints tables at the end."""
     from hydra.utils import instantiate
 
-    from common.devices import device_for
-    from common.matmul import fast_exact_matmul
-    from evaluation.models import models_asked
-    from evaluation.settings import caches, refuse_what_has_no_effect, refuse_wrong_settings
+    from encoder_lab.compute.devices import device_for
+    from encoder_lab.compute.matmul import fast_exact_matmul
+    from encoder_lab.evaluation.models import models_asked
+    from encoder_lab.evaluation.settings import caches, refuse_what_has_no_effect, refuse_wrong_settings
+    from encoder_lab.reports.evaluations import show
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
-    from reports.evaluations import show
 
     device = device_for(config.device)
     refuse_wrong_settings(config)
@@ -73,13 +73,13 @@ def scored(
     name: str, model: "Model", suites: "Sequence[Suite]", config: "DictConfig", cache: Path | None, device: str
 ) -> "Iterator[WrittenScores]":
     """The scores of one model, suite by suite; each is written at once."""
+    from encoder_lab.reports.evaluations import ModelScores, write, write_tokens
+    from encoder_lab.reports.strips import TOKENS
     from probes.classification import Classification
     from probes.evaluation import Evaluation
     from probes.facts import facts_of
     from probes.probing.controls import controls_of
     from probes.suites import tasks_of
-    from reports.evaluations import ModelScores, write, write_tokens
-    from reports.strips import TOKENS
 
     by_epoch = config.epochs is not None
     evaluation = Evaluation(model, tasks_of(suites), cache, config.seed, device)
@@ -98,7 +98,7 @@ def scored(
 
 def write_sentences(sentences: Sequence[str], path: Path) -> None:
     """The distinct sentences of the suites, one per line, to be encoded elsewhere."""
-    from common.files import atomic_write
+    from encoder_lab.storage.files import atomic_write
 
     if not sentences:
         raise InputError("write_sentences= is for suites of vectors; suite=coherence needs none")
@@ -110,8 +110,8 @@ def write_sentences(sentences: Sequence[str], path: Path) -> None:
 @contextmanager
 def workplace(config: "DictConfig") -> Iterator[Path]:
     """The cache; with cache=off a temporary folder."""
-    from common.scratch import scratch
-    from evaluation.settings import caches
+    from encoder_lab.evaluation.settings import caches
+    from encoder_lab.storage.scratch import scratch
 
     with nullcontext(Path(config.cache)) if caches(config) else scratch() as place:
         yield place
@@ -119,14 +119,14 @@ def workplace(config: "DictConfig") -> Iterator[Path]:
 
 def start(config: "DictConfig") -> None:
     """Check the settings, score, print."""
-    from common.config_check import check
-    from common.known_settings import refuse_unread_settings
+    from encoder_lab.settings.config_check import check
+    from encoder_lab.settings.known_settings import refuse_unread_settings
 
     with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own
         refuse_unread_settings(config, "evaluate")
         check(config)
 
-    from reports.evaluations import show
+    from encoder_lab.reports.evaluations import show
 
     stopped = "stopped; the same command continues with the scores that it has"
     with one_line_errors(Path(config.out), "make room, then the same command again", stopped):

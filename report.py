@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from common.command_line import (
+from encoder_lab.reports.published import SOURCES
+from encoder_lab.settings.command_line import (
     FILE,
     NAMES,
     TEXT,
@@ -23,7 +24,6 @@ from common.command_line import (
     show_help,
     unknown,
 )
-from reports.published import SOURCES
 
 RUNS = "run folders, or folders with runs inside, as runs/; runs that differ only in their seed are one model"
 FORMATS = ("markdown", "latex", "csv", "html")
@@ -130,7 +130,7 @@ def main(arguments: list[str]) -> int:
 
 def make(name: str, given: SimpleNamespace) -> None:
     """Make a report; imports matplotlib and scipy only now."""
-    from reports import commands
+    from encoder_lab.reports import commands
 
     getattr(commands, name)(SimpleNamespace(**{**DEFAULTS, **vars(given)}))
 

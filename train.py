@@ -10,14 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common.choices import refuse_unknown_choices
-from common.command_line import asks_for_help, one_line_errors, show_help
-from common.config_check import refuse_wrong_values
-from common.config_help import help_text
-from common.errors import InputError
-from common.known_settings import refuse_unknown_settings
-from common.memory import give_back_large_blocks
-from common.quick_imports import quick_imports
+from encoder_lab.compute.memory import give_back_large_blocks
+from encoder_lab.compute.quick_imports import quick_imports
+from encoder_lab.errors import InputError
+from encoder_lab.settings.choices import refuse_unknown_choices
+from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
+from encoder_lab.settings.config_check import refuse_wrong_values
+from encoder_lab.settings.config_help import help_text
+from encoder_lab.settings.known_settings import refuse_unknown_settings
 
 if TYPE_CHECKING:  # slow imports happen where work begins
     from omegaconf import DictConfig
@@ -34,14 +34,14 @@ def train(config: "DictConfig", run: Path) -> None:
     """Build what `config` describes, train it in the folder `run` from the start or the last checkpoint, report."""
     from omegaconf import OmegaConf
 
-    from common.matmul import fast_exact_matmul
-    from training.build import build
-    from training.checkpoints import disk_use
-    from training.devices import say
-    from training.loggers import logger_names
-    from training.run_folder import describe, final_scores, summary
-    from training.tensorboard import add_picture, open_page
-    from training.trainer import build_trainer, fit
+    from encoder_lab.compute.matmul import fast_exact_matmul
+    from encoder_lab.training.build import build
+    from encoder_lab.training.checkpoints import disk_use
+    from encoder_lab.training.devices import say
+    from encoder_lab.training.loggers import logger_names
+    from encoder_lab.training.run_folder import describe, final_scores, summary
+    from encoder_lab.training.tensorboard import add_picture, open_page
+    from encoder_lab.training.trainer import build_trainer, fit
 
     give_back_large_blocks()
     with fast_exact_matmul():
@@ -63,8 +63,8 @@ def train(config: "DictConfig", run: Path) -> None:
 
 def draw(config: "DictConfig", run: Path, module: "Objective") -> Path:
     """Draw the curves of a run."""
-    from common.run_settings import objective_of
-    from reports.curves import draw_curves
+    from encoder_lab.reports.curves import draw_curves
+    from encoder_lab.settings.run_settings import objective_of
 
     title = f"{config.encoder_name} trained on {objective_of(config)} ({config.corpus_name})"
     return draw_curves(run, module.score, title)
@@ -75,8 +75,8 @@ def begin(config: "DictConfig") -> None:
     from hydra.core.hydra_config import HydraConfig
     from omegaconf import OmegaConf
 
-    from common.config_check import check
-    from common.known_settings import refuse_unread_settings
+    from encoder_lab.settings.config_check import check
+    from encoder_lab.settings.known_settings import refuse_unread_settings
 
     run = Path(HydraConfig.get().runtime.output_dir)
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
@@ -85,13 +85,13 @@ def begin(config: "DictConfig") -> None:
         OmegaConf.resolve(config)
         with quick_imports(bool(config.allow)):
             check(config)
-            import training.build
-            import training.trainer  # noqa: F401
+            import encoder_lab.training.build
+            import encoder_lab.training.trainer  # noqa: F401
 
-    from training import run_folder
-    from training.allowed_classes import only_ours
-    from training.devices import is_first
-    from training.initial import begun_from
+    from encoder_lab.training import run_folder
+    from encoder_lab.training.allowed_classes import only_ours
+    from encoder_lab.training.devices import is_first
+    from encoder_lab.training.initial import begun_from
 
     with run_folder.explained(run), run_folder.owned(run):
         if config.init:
@@ -107,7 +107,7 @@ def resume(run: Path, overrides: list[str]) -> None:
     if not (run / "config.yaml").exists():
         raise InputError(f"{run}: no config.yaml there, so nothing to resume; give the folder of a run")
     with quick_imports(any(text.startswith("allow=") for text in overrides)):
-        from training import run_folder
+        from encoder_lab.training import run_folder
 
     config = run_folder.settings_to_resume(run, overrides)
     with run_folder.explained(run), run_folder.owned(run):
@@ -120,10 +120,10 @@ def command(arguments: list[str]) -> None:
         show_help(help_text(CONFIGS))
         return
     with one_line_errors(Path.cwd(), "choose another hydra.run.dir="):  # Hydra could not make the run's folder
-        from studies.plan import named_study
+        from encoder_lab.studies.plan import named_study
 
         if study := named_study(CONFIGS, arguments):
-            from studies.run import run_study
+            from encoder_lab.studies.run import run_study
 
             sys.exit(run_study(CONFIGS, study, arguments))
         if resumed := [text for text in arguments if text.startswith("resume=") and text != "resume=null"]:

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from common.command_line import Command, read_or_end, run
+from encoder_lab.settings.command_line import Command, read_or_end, run
 
 COMMAND = Command(
     "python benchmarks/both_kinds_of_trees.py GUM_FOLDER",

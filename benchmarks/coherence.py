@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import json_setting
-from common.command_line import WHOLE, Command, Setting, read_or_end, run, several
+from encoder_lab.settings.command_line import WHOLE, Command, Setting, read_or_end, run, several
 
 ITEMS = (1_000, 10_000, 100_000)
 COMMAND = Command(
@@ -42,8 +42,8 @@ from tqdm import tqdm
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from benchmarks.machine import alone, grown_memory, hardware, write_json
-from common.matmul import fast_exact_matmul
 from datamodules.text.sentences import SEPARATOR
+from encoder_lab.compute.matmul import fast_exact_matmul
 from encoders.language_model import CausalLM
 from probes.coherence.scoring import pairs_of, score_suite
 from probes.coherence.suite_file import TestSuite

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import command_on_a_run
-from common.command_line import COUNT, COUNTS, Setting, read_or_end, run
+from encoder_lab.settings.command_line import COUNT, COUNTS, Setting, read_or_end, run
 
 COMMAND = command_on_a_run(
     "cost_of_probing",
@@ -38,8 +38,8 @@ if __name__ == "__main__":
 import torch
 
 from benchmarks.machine import DEVICE, hardware, write_json
-from common.matmul import multiplies_in_bfloat16
-from common.model import Model
+from encoder_lab.compute.matmul import multiplies_in_bfloat16
+from encoder_lab.model import Model
 from encoders import load_encoder
 from encoders.frozen import FrozenEncoder
 from probes.classification import Classification

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import RESULTS
-from common.command_line import COUNTS, FILE, TRUTH, Command, Setting, one_of, read_or_end, run, several
+from encoder_lab.settings.command_line import COUNTS, FILE, TRUTH, Command, Setting, one_of, read_or_end, run, several
 
 COLUMNS = {"SP": 5, "BSO": 2, "DC": 6, "SSP": 1, "PDTB-E": 2, "PDTB-I": 2, "RST-DT": 2}
 COMMAND = Command(

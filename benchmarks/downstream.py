@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import json_setting
-from common.command_line import COUNT, COUNTS, Command, Kind, Setting, read_or_end, run
+from encoder_lab.settings.command_line import COUNT, COUNTS, Command, Kind, Setting, read_or_end, run
 
 
 def _three(text: str) -> list[int]:

@@ -6,8 +6,8 @@ python benchmarks/fair.py parts=[encoding] rounds=5
 Both sides take turns on one thread, and their processor time is compared, so that other work on the machine disturbs
 little. A ratio above 1 says that ours is faster; worst, median and best of the rounds are shown. The peer runs as it
 comes, in a process of its own, and again on equal terms: in our process, with the settings of memory of train.py
-(common/memory.py) and the library for matrix products that we choose (common/matmul.py), in bfloat16 where we encode
-so, and with the tolerance at which scikit-learn comes as near to the optimum as we do.
+(encoder_lab/compute/memory.py) and the library for matrix products that we choose (encoder_lab/compute/matmul.py), in
+bfloat16 where we encode so, and with the tolerance at which scikit-learn comes as near to the optimum as we do.
 """
 
 import os
@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import PRECISIONS, json_setting
-from common.command_line import COUNT, Command, Setting, one_of, read_or_end, run, several
-from common.memory import give_back_large_blocks
+from encoder_lab.compute.memory import give_back_large_blocks
+from encoder_lab.settings.command_line import COUNT, Command, Setting, one_of, read_or_end, run, several
 
 PARTS = ("translation", "entailment", "encoding", "regression")
 COMMAND = Command(
@@ -63,9 +63,9 @@ from benchmarks.steps import (
     our_step,
     words,
 )
-from common.matmul import multiplies_in_bfloat16
 from datamodules.arrays import Ragged
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoders import FrozenEncoder
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding

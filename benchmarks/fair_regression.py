@@ -9,8 +9,8 @@ from benchmarks import encoding, probing
 from benchmarks.peers import scikit_learn
 from benchmarks.sides import Sides, Work
 from benchmarks.steps import WIDTH
-from common.matmul import fast_exact_matmul
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.compute.matmul import fast_exact_matmul
 from encoders import FrozenEncoder
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 import torch
 
-from common.files import atomic_write
-from common.matmul import fast_exact_matmul
+from encoder_lab.compute.matmul import fast_exact_matmul
+from encoder_lab.storage.files import atomic_write
 
 Result = TypeVar("Result")
 STARTED = time.perf_counter()

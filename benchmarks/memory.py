@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import PRECISIONS, json_setting
-from common.command_line import COUNT, FOLDER, NAMES, Command, Setting, read_or_end, run
+from encoder_lab.settings.command_line import COUNT, FOLDER, NAMES, Command, Setting, read_or_end, run
 
 COMMAND = Command(
     "python benchmarks/memory.py",

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import command_on_a_run
-from common.command_line import COUNTS, Setting, read_or_end, run
+from encoder_lab.settings.command_line import COUNTS, Setting, read_or_end, run
 
 COMMAND = command_on_a_run(
     "mlp_or_logistic",

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import RESULTS
-from common.command_line import COUNTS, FILE, TRUTH, WHOLE, Command, Setting, read_or_end, run
+from encoder_lab.settings.command_line import COUNTS, FILE, TRUTH, WHOLE, Command, Setting, read_or_end, run
 
 PUBLISHED = "probing_published_size.json"
 COMMAND = Command(

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import command_on_a_run
-from common.command_line import COUNT, COUNTS, Setting, read_or_end, run
+from encoder_lab.settings.command_line import COUNT, COUNTS, Setting, read_or_end, run
 
 COMMAND = command_on_a_run(
     "score_noise",
@@ -36,8 +36,8 @@ import numpy as np
 import torch
 
 from benchmarks.machine import DEVICE, hardware, write_json
-from common.errors import InputError
-from common.matmul import multiplies_in_bfloat16
+from encoder_lab.compute.matmul import multiplies_in_bfloat16
+from encoder_lab.errors import InputError
 from encoders import load_encoder
 from probes.classification import Classification
 from probes.evaluation import distinct_sentences

@@ -4,7 +4,7 @@ import shlex
 from os.path import relpath
 from pathlib import Path
 
-from common.command_line import FILE, Command, Kind, Setting
+from encoder_lab.settings.command_line import FILE, Command, Kind, Setting
 
 PRECISIONS = ("32-true", "bf16-mixed")  # with the names of Lightning; references use the first
 WHICH_TASKS = Setting(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from common.matmul import fast_exact_matmul
+from encoder_lab.compute.matmul import fast_exact_matmul
 
 Work = Callable[[], Any]
 

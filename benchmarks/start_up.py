@@ -15,7 +15,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from common.command_line import asks_for_help, show_help
+from encoder_lab.settings.command_line import asks_for_help, show_help
 
 CLOCK = time.CLOCK_BOOTTIME  # which /proc counts a process's start with
 STEPS = "first step"
@@ -63,14 +63,14 @@ def watched(arguments: list[str]) -> None:
 
     def begin(*given: Any) -> None:
         stages.ends("Hydra, libraries, settings")
-        import training.build
-        import training.trainer
+        import encoder_lab.training.build
+        import encoder_lab.training.trainer
         from objectives.objective import Objective
         from probes.callback import ProbingCallback
 
-        stages.after(training.build, "suites_of", "corpus, tasks")
-        stages.after(training.build, "run_vectors", "word vectors")
-        stages.after(training.build, "build", "model")
+        stages.after(encoder_lab.training.build, "suites_of", "corpus, tasks")
+        stages.after(encoder_lab.training.build, "run_vectors", "word vectors")
+        stages.after(encoder_lab.training.build, "build", "model")
         stages.after(ProbingCallback, "on_train_start", "probing before training")
         stages.after(Objective, "on_before_optimizer_step", STEPS)
         work(*given)

@@ -13,8 +13,8 @@ from typing import Any
 from benchmarks.grids import encoding, fair, memory, training
 from benchmarks.grids_of_data import building, conllu, data
 from benchmarks.grids_of_tasks import coherence, discoeval, downstream, probing
-from common.command_line import Command, run
-from common.files import atomic_write
+from encoder_lab.settings.command_line import Command, run
+from encoder_lab.storage.files import atomic_write
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

@@ -22,7 +22,18 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import PRECISIONS, RESULTS
-from common.command_line import COUNT, FILE, TRUTH, Command, Kind, Setting, one_of, read_or_end, run, several
+from encoder_lab.settings.command_line import (
+    COUNT,
+    FILE,
+    TRUTH,
+    Command,
+    Kind,
+    Setting,
+    one_of,
+    read_or_end,
+    run,
+    several,
+)
 
 OBJECTIVES = ("nmt", "seq2tree", "nli", "discourse")
 ENCODERS = ("bilstm_max", "bilstm_last", "bilstm_att", "gated_convnet", "bigru_mean", "bov")
@@ -82,7 +93,7 @@ from benchmarks.steps import (
     our_step,
     plain_step,
 )
-from common.matmul import fast_exact_matmul
+from encoder_lab.compute.matmul import fast_exact_matmul
 from objectives.chunked_cross_entropy import cross_entropy_sum
 from objectives.discourse import Discourse
 from objectives.nli import NLI, features

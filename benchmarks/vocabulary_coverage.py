@@ -15,8 +15,8 @@ from types import SimpleNamespace
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
-from common.command_line import Command, read_or_end, run
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import Command, read_or_end, run
 
 COMMAND = Command(
     "python benchmarks/vocabulary_coverage.py RUN=TASKS...",

@@ -7,8 +7,8 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from common.errors import InputError
-from common.files import refuse_special
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import refuse_special
 
 ROWS = 1 << 14  # sequences in memory at a time
 

@@ -13,12 +13,12 @@ from torch import from_numpy
 from torch.utils.data import DataLoader
 from tqdm import tqdm
 
-from common.errors import InputError
 from datamodules.arrays import Ragged, load_ragged, save_ragged
 from datamodules.batches import Sentences
 from datamodules.corpus import Split
 from datamodules.samplers import LengthBatches, SortedBatches, loader, narrow, pad
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.errors import InputError
 
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 

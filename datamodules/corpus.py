@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
 
-from common.errors import InputError
 from datamodules.trees.conllu import DependencyTree
+from encoder_lab.errors import InputError
 
 Split = Literal["train", "dev", "test", "probe"]  # probe: sentences that no objective trains on
 Label = Literal["entailment", "neutral", "contradiction"]

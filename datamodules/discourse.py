@@ -11,14 +11,14 @@ import torch
 from torch.utils.data import DataLoader
 from tqdm import tqdm
 
-from common.errors import InputError
-from common.files import build_once
 from datamodules.arrays import ArrayFile, Ragged, save_ragged
 from datamodules.base import SPLITS, CachedData, Skipped, key_of, lines, write_words
 from datamodules.batches import Bag, InDocument, Position
 from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import build_once
 
 FORMAT = 1  # increase it when the cached format changes
 TARGETS = ("source", "section", "document")  # texts predicted as bags of words

@@ -9,12 +9,12 @@ import numpy as np
 from hydra.utils import get_class
 from torch.utils.data import DataLoader, Sampler
 
-from common.errors import InputError
 from datamodules.base import CachedData, ResumableData, key_of
 from datamodules.batches import PartBatch
 from datamodules.corpus import Corpus
 from datamodules.samplers import LengthBatches, loader
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.errors import InputError
 
 
 class Draws(Sampler[tuple[int, np.ndarray]]):

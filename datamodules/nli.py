@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader
 
-from common.files import build_once
 from datamodules.base import SPLITS, CachedData, key_of, lines, write_sides, write_words
 from datamodules.batches import LabelledPair
 from datamodules.corpus import LABELS, Corpus
+from encoder_lab.storage.files import build_once
 
 FORMAT = 1  # increase it when the cached format changes
 

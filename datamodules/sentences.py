@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from torch.utils.data import DataLoader
 
-from common.files import build_once
 from datamodules.base import SPLITS, CachedData, key_of, write_sides, write_words
 from datamodules.batches import SingleSentences
 from datamodules.corpus import Corpus
+from encoder_lab.storage.files import build_once
 
 FORMAT = 1  # increase it when the cached format changes
 

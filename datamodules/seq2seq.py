@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 from torch.utils.data import DataLoader
 
-from common.errors import InputError
-from common.files import build_once
 from datamodules.arrays import save_ragged
 from datamodules.base import SPLITS, CachedData, key_of, lines, write_sides, write_words
 from datamodules.batches import SentencePair
 from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
 from datamodules.text.subwords import Subwords
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import build_once
 
 FORMAT = 2  # increase it when the cached format changes
 COUNTED = 1 << 20  # symbols counted at a time; numpy copies them to int64

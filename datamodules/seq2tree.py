@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from common.files import build_once
 from datamodules.arrays import save_ragged
 from datamodules.base import SPLITS, key_of, lines, write_sides, write_words
 from datamodules.corpus import Corpus, Split
@@ -14,6 +13,7 @@ from datamodules.text.subwords import BEGIN, END
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.trees.linearize import linearize
 from datamodules.trees.penn import numbered, trees_in
+from encoder_lab.storage.files import build_once
 
 FORMAT = 1  # increase it when the cached format changes
 MARKS = ("<s>", "</s>")  # rows BEGIN and END

@@ -5,7 +5,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders.encoder import Encoded, Encoder
 from encoders.packed import BATCH_WORDS
 from encoders.pooling import LAST, MAX

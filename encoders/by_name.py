@@ -7,10 +7,10 @@ import torch
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from common.errors import InputError
-from common.model import Model
 from datamodules.corpus import Corpus
 from datamodules.word_vectors.store import FromFile
+from encoder_lab.errors import InputError
+from encoder_lab.model import Model
 from encoders.hugging_face import pretrained
 from encoders.language_model import CausalLM
 from encoders.load import load_encoder

@@ -10,8 +10,8 @@ import warnings
 from collections.abc import Iterator
 from types import SimpleNamespace
 
-from common.command_line import TRUTH, Command, Setting, run
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import TRUTH, Command, Setting, run
 
 HELD = 1 << 15  # lines at a time, as many as encode() sorts by length; a line is encoded once per such part
 PURPOSE = """\
@@ -49,8 +49,8 @@ def encode(run: str, tokenized: bool) -> None:
     """Standard input to standard output, through a temporary file, so that memory stays bounded."""
     import numpy as np
 
-    from common.scratch import scratch
     from datamodules.arrays import ArrayFile, chunks
+    from encoder_lab.storage.scratch import scratch
     from encoders.frozen import Coverage
     from encoders.load import load_encoder
 

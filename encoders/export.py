@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from common.command_line import FOLDER, NAMES, TRUTH, Command, Setting, one_of, run
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import FOLDER, NAMES, TRUTH, Command, Setting, one_of, run
 
 if TYPE_CHECKING:
     from encoders.portable.parts import Parts
@@ -72,7 +72,7 @@ def export(
     allow: tuple[str, ...] = (),
 ) -> None:
     """Write the encoder of a run to a new folder. Raises InputError if it cannot be written in this form."""
-    from common.files import room_for, workshop
+    from encoder_lab.storage.files import room_for, workshop
     from encoders.portable.card import card
     from encoders.portable.onnx_folder import write_onnx
     from encoders.portable.parts import parts_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from common.code import code_of
+from encoder_lab.storage.code import code_of
 from encoders.frozen import FrozenEncoder
 
 

@@ -14,12 +14,12 @@ import torch
 from torch.nn import functional
 from tqdm import tqdm
 
-from common.errors import InputError
-from common.files import refuse_link_or_device, room_for
-from common.matmul import fast_exact_matmul, multiplies_in_bfloat16
 from datamodules.arrays import ragged
 from datamodules.batches import UNKNOWN
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.compute.matmul import fast_exact_matmul, multiplies_in_bfloat16
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import refuse_link_or_device, room_for
 from encoders.distinct_words import WordRows, windows
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder

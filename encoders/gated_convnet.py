@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders.encoder import Encoded, Encoder
 from encoders.pooling import max_pool, valid
 

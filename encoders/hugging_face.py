@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from common.devices import device_for
-from common.errors import InputError
-from common.model import Model
+from encoder_lab.compute.devices import device_for
+from encoder_lab.errors import InputError
+from encoder_lab.model import Model
 from encoders.model_sources import of_files
 from encoders.transformers_files import first_line, load_transformer
 

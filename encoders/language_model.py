@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from common.devices import device_for
-from common.errors import InputError
 from datamodules.text.sentences import SEPARATOR
+from encoder_lab.compute.devices import device_for
+from encoder_lab.errors import InputError
 from encoders.prefix_trees import NODES, PrefixTree, TokenIds, prefix_tree, prefix_trees
 from encoders.transformers_files import first_line, load_transformer
 

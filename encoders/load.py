@@ -12,11 +12,11 @@ import torch
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
-from common.devices import device_for
-from common.errors import InputError
-from common.run_settings import read_settings
 from datamodules.corpus import Corpus
 from datamodules.word_vectors.store import WordVectors, load_run_vectors
+from encoder_lab.compute.devices import device_for
+from encoder_lab.errors import InputError
+from encoder_lab.settings.run_settings import read_settings
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder

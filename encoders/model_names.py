@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from common.command_line import names
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import names
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
 WORDS = ("bov", "ngram", "unigram", *BASELINES)

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from common.call import function_named
-from common.devices import device_for
-from common.errors import InputError
-from common.made_with import without_made_with
-from common.model import Model
-from common.run_settings import objective_of, trained_in_bfloat16
-from common.text_files import read_lines
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.store import WordVectors
+from encoder_lab.compute.devices import device_for
+from encoder_lab.errors import InputError
+from encoder_lab.model import Model
+from encoder_lab.settings.call import function_named
+from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
+from encoder_lab.storage.made_with import without_made_with
+from encoder_lab.storage.text_files import read_lines
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders.lstm_steps import has_own_steps, lstm_states, stays_wide
 from encoders.packed import TABLE, Packing, joined, packed_reader
 from encoders.pooling import WordPooling

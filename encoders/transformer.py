@@ -8,7 +8,7 @@ from typing import Literal
 from torch import Tensor, nn
 from torch.nn import functional
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders.encoder import Encoded, Encoder
 from encoders.gated_convnet import positions
 from encoders.pooling import max_pool, mean_pool, valid

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders.load import MOST_LAYERS
 
 COUNT = re.compile(r"(layers?|experts|blocks|groups)$")  # settings that say how often a part is built

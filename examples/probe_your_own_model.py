@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from common.model import Model
+from encoder_lab.model import Model
 from encoders.hugging_face import pretrained
 from probes.evaluation import Evaluated, Evaluation
 from probes.probing.controls import controls_of

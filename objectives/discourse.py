@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from common.errors import InputError
 from datamodules.batches import InDocument
 from datamodules.discourse import SentencesInDocuments
 from datamodules.text.sentences import WORD
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.errors import InputError
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.load import fitting

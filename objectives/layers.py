@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from common.errors import InputError
 from datamodules.batches import Bag, InDocument, Position
 from datamodules.discourse import UNKNOWN_LEVEL, SentencesInDocuments
+from encoder_lab.errors import InputError
 
 
 class Logits(nn.Linear):

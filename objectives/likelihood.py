@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from common.errors import InputError
-from common.matmul import fast_exact_matmul
 from datamodules.text.sentences import sentences_of
+from encoder_lab.compute.matmul import fast_exact_matmul
+from encoder_lab.errors import InputError
 from encoders.language_model import ScoredTokens
 
 BATCH_TOKENS = 2048  # padded tokens per batch: on a CPU a batch should fit the caches,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from omegaconf import OmegaConf
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders.load import class_in, find_checkpoint, read_checkpoint, read_config
 from objectives.likelihood import NoLikelihood, SavedRun, SentenceLikelihood
 from objectives.objective import Objective

@@ -7,9 +7,9 @@ from typing import Any
 from hydra.utils import instantiate
 from torch import Tensor, nn
 
-from common.errors import InputError
 from datamodules.batches import PartBatch
 from datamodules.multitask import Mixture, made
+from encoder_lab.errors import InputError
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.objective import Objective

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from common.errors import InputError
 from datamodules.seq2seq import TextPairs
 from datamodules.text.subwords import BEGIN, END, Piece, Subwords
+from encoder_lab.errors import InputError
 from encoders.load import fitting
 from objectives.decoder import Decoder
 from objectives.likelihood import SavedRun, SentenceTokens, padded

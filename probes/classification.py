@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from common.code import code_of
+from encoder_lab.storage.code import code_of
 from probes.baselines import BASELINES, score_baseline
 from probes.classifiers.classifier import Grid, Labelled, Score, probe
 from probes.statistics import wilson

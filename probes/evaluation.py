@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from common.code import code_of
-from common.files import atomic_write
-from common.model import Model
+from encoder_lab.model import Model
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.files import atomic_write
 from probes.classification import Classification
 from probes.classifiers.classifier import Labelled
 from probes.description_length import description_length

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from common.csv_files import numbered_csv, upsert_csv
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.storage.csv_files import numbered_csv, upsert_csv
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")  # in no name
 LONGEST, MOST, DIGITS = 200, 1e9, 25  # characters of a name; a number; digits of a whole number

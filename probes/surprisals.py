@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 
 Pair = tuple[str, str]  # a context and its continuation; the context may be empty
 SURROGATE = re.compile("[\ud800-\udfff]")  # half of a character, which no file can hold

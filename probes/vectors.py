@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.task import Items, Texts
 
 KEPT = 512 << 20  # bytes; larger features are computed again at each reading instead of being kept

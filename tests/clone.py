@@ -8,12 +8,12 @@ import sys
 from multiprocessing import get_context
 from pathlib import Path
 
+from tests.packages import PACKAGES, ROOT
 from tests.pages import Command
 
-ROOT = Path(__file__).parents[1]
 CODE = [
-    *("common", "configs", "datamodules", "encoders", "evaluation", "objectives", "probes", "reports", "studies"),
-    "training",
+    "configs",
+    *PACKAGES,
 ]
 RESULTS = ROOT / "docs" / "results"
 PUBLISHED = [str(path.relative_to(ROOT)) for path in RESULTS.iterdir() if path.is_dir()]  # settings and scores of runs

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 
 SECONDS, MEMORY = 20, 1 << 30  # limits for one corrupted file of a few lines
 TROUBLE = [

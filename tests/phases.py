@@ -17,9 +17,13 @@ from tests.commands import ROOT
 
 START = "start"  # before any of them
 PHASES = {  # the functions that a phase consists of
-    "data preparation": ("datamodules.seq2seq._build", "training.build.suites_of", "training.build.run_vectors"),
-    "training step": ("training.trainer.fit",),  # save what is another phase's
-    "checkpoint write": ("training.checkpoints.AtomicCheckpoints.save_checkpoint",),
+    "data preparation": (
+        "datamodules.seq2seq._build",
+        "encoder_lab.training.build.suites_of",
+        "encoder_lab.training.build.run_vectors",
+    ),
+    "training step": ("encoder_lab.training.trainer.fit",),  # save what is another phase's
+    "checkpoint write": ("encoder_lab.training.checkpoints.AtomicCheckpoints.save_checkpoint",),
     "probing": ("probes.callback.ProbingCallback.probe",),
     "final report": ("train.draw",),
 }
@@ -35,8 +39,8 @@ MOMENTS = (  # what happens in them: a moment before and one after each, and so 
     "objectives.sequence.SequenceObjective.training_step",
     "objectives.sequence.SequenceObjective.validation_step",
     "probes.classification.Classification.score",
-    "reports.curves.draw_curves",
-    "training.tensorboard.add_picture",
+    "encoder_lab.reports.curves.draw_curves",
+    "encoder_lab.training.tensorboard.add_picture",
 )
 
 

@@ -6,13 +6,12 @@ search, and so copy, the memory that all forks share.
 
 import gc
 from importlib import import_module
-from pathlib import Path
 
 from hydra import compose, initialize_config_dir
 from hydra._internal.hydra import Hydra
 
-ROOT = Path(__file__).parents[1]
-PACKAGES = ("common", "datamodules", "encoders", "evaluation", "objectives", "probes", "reports", "studies", "training")
+from tests.packages import PACKAGES, ROOT
+
 HEAVY = (
     "torch",
     "torch._dynamo",
@@ -33,14 +32,14 @@ OURS = [
 gc.disable()
 for name in ("train", "evaluate", "report", *HEAVY, *OURS):
     import_module(name)
-code = import_module("common.code")
+code = import_module("encoder_lab.storage.code")
 for package in PACKAGES:
     for path in (ROOT / package).rglob("*.py"):
         code.imported_by(path)  # it remembers what each file imports, and its hash
         code._hash(path, code._changed(path))
 with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):  # its parsers learn the grammar once
     compose("train", ["encoder=bilstm_max", "probes.tasks=[SentLen,WC]", "trainer.max_epochs=2", "hydra.run.dir=a/b"])
-drawing = import_module("reports.drawing")
+drawing = import_module("encoder_lab.reports.drawing")
 figure = drawing.new_figure(2.0, 2.0)
 figure.add_subplot().set(title="fonts are found once", xlabel="0")
 drawing.as_png(figure)

@@ -20,13 +20,16 @@ from omegaconf import OmegaConf
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
-from common.csv_files import read_csv
-from common.errors import InputError
 from datamodules.base import CachedData
 from datamodules.batches import Bag
 from datamodules.discourse import SentencesInDocuments
 from datamodules.seq2seq import TextPairs
 from datamodules.word_vectors.store import save_run_vectors
+from encoder_lab.errors import InputError
+from encoder_lab.storage.csv_files import read_csv
+from encoder_lab.training import run_folder
+from encoder_lab.training.devices import strategy
+from encoder_lab.training.trainer import build_trainer
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from encoders.gated_convnet import GatedConvNet
@@ -41,9 +44,6 @@ from tests.conftest import Lab
 from tests.objectives.test_multitask import build
 from tests.test_every_objective import composed
 from tests.tiny_corpus import TinyCorpus
-from training import run_folder
-from training.devices import strategy
-from training.trainer import build_trainer
 
 SAME = [
     "encoder.dropout=0",  # each process would drop out other units

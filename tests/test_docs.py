@@ -16,8 +16,8 @@ from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
-from common.config_check import mistakes
-from studies.plan import read_study
+from encoder_lab.settings.config_check import mistakes
+from encoder_lab.studies.plan import read_study
 from tests.clone import CODE, Clone
 from tests.conftest import ROOT, TINY, Lab
 from tests.pages import Command, blocks, commands, headings, prose

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from common.errors import InputError
-from common.moved_names import with_moved_settings
+from encoder_lab.errors import InputError
+from encoder_lab.reports.commands import panels_of
+from encoder_lab.reports.models import each_seed_once, models_of
+from encoder_lab.reports.runs import read_run, run_folders
 from encoders import load_encoder
 from probes.results import ProbeRow, read_rows
-from reports.commands import panels_of
-from reports.models import each_seed_once, models_of
-from reports.runs import read_run, run_folders
 from tests.conftest import Lab
 from tests.test_evaluate import scored
 from tests.test_resume import scores
@@ -211,12 +210,3 @@ def test_sizes_that_differ_are_one_line(lab: Lab, dense: Dense, tmp_path: Path, 
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_a_setting_that_moved_is_found_in_its_group() -> None:
-    before = {"checkpoint_every_n_steps": 5, "objective": {"_target_": "objectives.nli.NLI", "schedule": "infersent"}}
-    now = with_moved_settings(before)
-    assert now["checkpoints"]["every_n_steps"] == 5
-    assert now["objective"] == {"_target_": "objectives.nli.NLI"}
-    assert now["schedule"]["_target_"] == "training.schedules.InferSent"
-    assert "checkpoint_every_n_steps" not in now

@@ -13,9 +13,15 @@ from hydra import compose, initialize_config_dir
 from hydra.errors import InstantiationException
 from omegaconf import DictConfig, OmegaConf
 
-from common.config_check import OF_EVALUATION, refuse_wrong_values
-from common.config_help import evaluate_help
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.reports.discourse_claims import context_helps_position
+from encoder_lab.reports.evaluations import WrittenScores, show
+from encoder_lab.reports.evidence import evidence_of
+from encoder_lab.reports.findings import check
+from encoder_lab.reports.models import each_seed_once, models_of
+from encoder_lab.reports.runs import read_run
+from encoder_lab.settings.config_check import OF_EVALUATION, refuse_wrong_values
+from encoder_lab.settings.config_help import evaluate_help
 from encoders import load_encoder
 from encoders.by_name import untrained
 from encoders.model_names import BASELINES, WORDS, refuse_missing_models
@@ -24,12 +30,6 @@ from probes.baselines import BASELINES as BUILT
 from probes.classifiers.grid import Grid
 from probes.coherence.by_name import ORDERS
 from probes.results import read_rows
-from reports.discourse_claims import context_helps_position
-from reports.evaluations import WrittenScores, show
-from reports.evidence import evidence_of
-from reports.findings import check
-from reports.models import each_seed_once, models_of
-from reports.runs import read_run
 from tests import commands
 from tests.conftest import TINY, Lab
 from tests.probes.discoeval.small_files import small_files

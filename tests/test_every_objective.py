@@ -12,12 +12,12 @@ from hydra.errors import InstantiationException
 from hydra.utils import get_method, instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from common.config_check import mistakes
-from common.config_help import description
-from common.errors import InputError
 from datamodules.batches import SentencePair, Sentences
 from datamodules.corpus import Corpus
 from datamodules.text.subwords import END
+from encoder_lab.errors import InputError
+from encoder_lab.settings.config_check import mistakes
+from encoder_lab.settings.config_help import description
 from encoders.embedding import WordEmbedding
 from objectives.objective import Objective
 from tests.silent import silent_trainer

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from common.csv_files import read_csv
+from encoder_lab.storage.csv_files import read_csv
 from probes.results import read_rows
 from tests import small_disk
 from tests.commands import FORKS

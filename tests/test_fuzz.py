@@ -11,16 +11,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from common.model import Model
-from common.text_files import count_lines, read_lines
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.formats import read_vectors
+from encoder_lab.model import Model
+from encoder_lab.reports.metrics import read_metrics
+from encoder_lab.storage.text_files import count_lines, read_lines
 from probes.downstream.data import TASKS, read_downstream
 from probes.downstream.scoring import Downstream
 from probes.evaluation import Evaluation
 from probes.probing.published_files import FILES, read_task
 from probes.results import Answers, read_rows, write_rows
-from reports.metrics import read_metrics
 from tests.fuzzing import corrupted, limits, line_of, lines_in, read_or_refused_by_line, refusal
 from tests.probes.downstream.test_downstream import folder_of_tasks
 from tests.reports.small_runs import run_of

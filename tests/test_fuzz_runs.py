@@ -12,16 +12,16 @@ import torch
 from hypothesis import given
 from omegaconf import OmegaConf
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.reports.runs import read_run
+from encoder_lab.training.allowed_classes import only_ours
 from encoders import load_encoder
 from encoders.load import read_checkpoint, read_config
 from encoders.model_sources import precomputed
-from reports.runs import read_run
-from tests.common.test_config_check import composed
 from tests.encoders.test_load import GOLDEN, SENTENCES, Malicious
 from tests.fuzzing import corrupted, limits, lines_in, read_or_refused_by_line, refusal
 from tests.reports.small_runs import run_of
-from training.allowed_classes import only_ours
+from tests.settings.test_config_check import composed
 
 
 @pytest.fixture

@@ -1,31 +1,55 @@
-"""Dependencies point one way: common <- datamodules <- encoders <- objectives <- training, and probes <- reports."""
+"""Dependencies point one way: storage <- datamodules <- encoders <- objectives <- training, and probes <- reports."""
 
+import ast
 from pathlib import Path
 
 import pytest
 
-from tests.imported import imported
+from tests.packages import PACKAGES, ROOT
 
-ROOT = Path(__file__).parents[1]
+BASE = {"errors", "model", "settings", "storage", "compute"}  # what every package may import
+DATA, MODELS = BASE | {"datamodules"}, BASE | {"datamodules", "encoders"}
 ALLOWED = {
-    "common": {"common"},
-    "datamodules": {"datamodules", "common"},
-    "encoders": {"encoders", "datamodules", "common"},
-    "objectives": {"objectives", "encoders", "datamodules", "common"},
-    "probes": {"probes", "datamodules", "common"},
-    "reports": {"reports", "probes", "common"},
-    "evaluation": {"evaluation", "objectives", "encoders", "datamodules", "probes", "reports", "common"},
-    "training": {"training", "objectives", "probes", "encoders", "datamodules", "common"},
-    "studies": {"studies", "common"},
+    "settings": BASE,
+    "storage": BASE,
+    "compute": BASE,
+    "datamodules": DATA,
+    "encoders": MODELS,
+    "objectives": MODELS | {"objectives"},
+    "probes": DATA | {"probes"},
+    "reports": BASE | {"probes", "reports"},
+    "evaluation": MODELS | {"objectives", "probes", "reports", "evaluation"},
+    "training": MODELS | {"objectives", "probes", "training"},
+    "studies": BASE | {"studies"},
 }
-OURS = {*ALLOWED, "train", "evaluate", "report", "configs", "tests", "benchmarks"}
+LAB = "encoder_lab"
+PARTS = {path.stem for path in (ROOT / LAB).iterdir() if path.suffix == ".py" or path.is_dir()}
+OURS = {*PACKAGES, *PARTS, "train", "evaluate", "report", "configs", "tests", "benchmarks"}
+
+
+def imported(path: Path) -> set[str]:
+    """Our packages that a file imports, anywhere in it; of `encoder_lab` the packages and modules in it."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    parts = (name.removeprefix(f"{LAB}.").split(".")[0] for name in names)
+    return OURS & set(parts)
 
 
 @pytest.mark.parametrize("package", ALLOWED)
 def test_a_package_imports_only_lower_packages(package: str) -> None:
+    folder = ROOT / package if package in PACKAGES else ROOT / LAB / package
+    files = sorted(folder.rglob("*.py"))
+    assert files
     wrong = {
-        str(path.relative_to(ROOT)): sorted(extra)
-        for path in (ROOT / package).rglob("*.py")
-        if (extra := imported(path) & OURS - ALLOWED[package])
+        str(path.relative_to(ROOT)): sorted(extra) for path in files if (extra := imported(path) - ALLOWED[package])
     }
     assert not wrong
+
+
+def test_every_package_has_its_rule() -> None:
+    folders = {path.name for path in (ROOT / LAB).iterdir() if (path / "__init__.py").exists()}
+    assert {*folders, *PACKAGES} - {LAB} == set(ALLOWED)

@@ -2,15 +2,12 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-PACKAGES = (
-    *("benchmarks", "common", "datamodules", "encoders", "evaluation", "examples", "objectives", "probes"),
-    *("reports", "studies", "training"),
-)
+from tests.packages import PACKAGES, ROOT
+
+FOLDERS = ("benchmarks", "examples", *PACKAGES)
 
 
 def _types(source: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ import torch
 
 from benchmarks.sequential import search
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.training.finite import StopsWhereNotFinite
 from encoders import FrozenEncoder
 from encoders.embedding import WordEmbedding
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe
@@ -24,7 +25,6 @@ from tests.silent import silent_trainer
 from tests.test_every_encoder import CONFIGS, WIDTH
 from tests.test_every_encoder import build as encoder_of
 from tests.test_every_objective import MODULES, built
-from training.finite import StopsWhereNotFinite
 
 WORDS = ["the", "a", "cat", "dog", "sees", "hears", "and"]
 SENTENCES = ["the cat sees a dog", "a dog", "the dog hears the cat and a dog sees the cat", "and", "a dog", ""]

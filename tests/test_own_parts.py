@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders import load_encoder
 from probes.results import read_rows
 from tests import commands, test_every_encoder

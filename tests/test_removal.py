@@ -49,7 +49,7 @@ def trained(arguments: list[str], said: Path, moment: str, remove: Callable[[Pat
     [
         ("objectives.sequence.SequenceObjective.training_step", deleted, "cache", {0, 2}),
         ("probes.probing.data.write_task", deleted, "cache", {2}),  # while the cache is filled
-        ("training.checkpoints.AtomicCheckpoints.save_checkpoint", renamed, "run", {2}),
+        ("encoder_lab.training.checkpoints.AtomicCheckpoints.save_checkpoint", renamed, "run", {2}),
     ],
 )
 def test_a_folder_that_disappears_is_one_line_at_most(

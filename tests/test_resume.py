@@ -14,7 +14,7 @@ import torch
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 
-from common.locks import locked
+from encoder_lab.storage.locks import locked
 from probes.results import ProbeRow, read_rows
 from tests.conftest import ROOT, Lab
 from tests.test_train import assert_same_weights

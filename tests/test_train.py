@@ -10,11 +10,11 @@ import torch
 from omegaconf import OmegaConf
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from common.made_with import KEYS
+from encoder_lab.storage.made_with import KEYS
+from encoder_lab.training.run_folder import loadable
 from encoders import load_encoder
 from probes.results import ProbeRow, read_rows
 from tests.conftest import Lab
-from training.run_folder import loadable
 
 
 def weights(run: Path, name: str = "last") -> dict[str, torch.Tensor]:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders.hugging_face import Layers, Pooling, Pretrained, pretrained
 from probes.classification import Classification
 from probes.results import read_rows

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-FOLDERS = (
-    *("benchmarks", "common", "configs", "datamodules", "docs", "encoders", "evaluation", "examples", "objectives"),
-    *("probes", "reports", "studies", "tests", "training"),
-)
+from tests.packages import PACKAGES, ROOT
+
+FOLDERS = ("benchmarks", "configs", "docs", "examples", "tests", *PACKAGES)
 ENDINGS = (".py", ".yaml", ".md", ".toml")
-DATA = ("tests/fixtures", "tests/golden_run", "tests/run_before_the_house_moved")  # not written for readers
+DATA = ("tests/fixtures", "tests/golden_run")  # not written for readers
 WIDTH = 100  # characters in a line of prose
 
 WORDS = {

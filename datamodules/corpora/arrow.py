@@ -7,14 +7,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from common.errors import InputError
-from common.processes import parallel_map
-from common.text_files import note
 from datamodules.corpora.inference_files import tokenized
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpora.parallel import held_out_rows
 from datamodules.corpus import LABELS, Inference, Split
 from datamodules.text.tokenize import tokenize, tokenize_pair
+from encoder_lab.compute.processes import parallel_map
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import note
 
 NAMES = {"train": ("train",), "dev": ("dev", "validation", "validation_matched"), "test": ("test",)}
 

@@ -5,12 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from common.errors import InputError
-from common.text_files import read_json_lines
 from datamodules.corpora.held_out import UnreadDocument
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpora.tokenized import PerhapsTokenized
 from datamodules.corpus import Document, Section, Split
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_json_lines
 
 
 class JsonDocuments(PerhapsTokenized):

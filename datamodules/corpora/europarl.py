@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from common.errors import InputError
-from common.processes import parallel_map
-from common.text_files import count_lines, read_lines
 from datamodules.corpora.on_disk import Example, OnDisk, find_file, refuse_languages
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Split
 from datamodules.text.tokenize import tokenize, tokenize_pair
+from encoder_lab.compute.processes import parallel_map
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import count_lines, read_lines
 
 LANGUAGES = ("fr", "de", "fi")
 HELD_OUT = 10_000  # pairs for dev and as many for test (Conneau et al. 2018, appendix)

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from common.errors import InputError
-from common.processes import parallel_map
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Document, Split
+from encoder_lab.compute.processes import parallel_map
+from encoder_lab.errors import InputError
 
 SHARES: tuple[tuple[Split, float], ...] = (("dev", 0.05), ("test", 0.05), ("probe", 0.1))  # the rest is train
 MOST = {"dev": 10_000, "test": 10_000}  # sentences

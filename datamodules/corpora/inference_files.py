@@ -5,12 +5,12 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
-from common.errors import InputError
-from common.processes import parallel_map
-from common.text_files import note, read_json_lines, read_table
 from datamodules.corpora.on_disk import OnDisk, find_file
 from datamodules.corpus import LABELS, Inference, Split
 from datamodules.text.tokenize import tokenize
+from encoder_lab.compute.processes import parallel_map
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import note, read_json_lines, read_table
 
 NO_MAJORITY = "-"  # annotators disagreed
 COLUMNS = ("gold_label", "sentence1", "sentence2")

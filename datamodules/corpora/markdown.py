@@ -8,13 +8,13 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from common.errors import InputError
-from common.text_files import note, read_lines
 from datamodules.corpora.held_out import DocumentCorpus, UnreadDocument
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpora.wikitext import most_open, paragraph_of
 from datamodules.corpus import Document, Section
 from datamodules.text.tokenize import tokenize
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import note, read_lines
 
 MAX_FILE = 1024 * 1024  # characters
 BRACKETS = re.compile(r"(\[)|\]")

@@ -5,12 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from common.processes import parallel_map
-from common.text_files import read_lines
 from datamodules.corpora.on_disk import OnDisk, find_file, refuse_languages
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Split
 from datamodules.text.tokenize import tokenize, tokenize_pair
+from encoder_lab.compute.processes import parallel_map
+from encoder_lab.storage.text_files import read_lines
 
 LANGUAGES = ("en", "fr", "de", "cs")
 

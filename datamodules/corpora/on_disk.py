@@ -5,10 +5,10 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
-from common.errors import InputError
-from common.text_files import state_of
 from datamodules.corpus import Corpus, Split
 from datamodules.text.tokenize import tokenize
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import state_of
 
 FORMAT = 1  # increase it when the same files give other text
 Example = TypeVar("Example")

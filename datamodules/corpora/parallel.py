@@ -6,12 +6,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from common.errors import InputError
-from common.processes import parallel_map
-from common.text_files import read_lines, state_of
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Corpus, Split
 from datamodules.text.tokenize import tokenize, tokenize_pair
+from encoder_lab.compute.processes import parallel_map
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_lines, state_of
 
 FORMAT = 1  # increase it when the same files give other text
 Example = TypeVar("Example")

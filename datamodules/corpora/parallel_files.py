@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from common.errors import InputError
-from common.text_files import read_lines
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_lines
 
 
 def aligned(english: Path, other: Path) -> Iterator[tuple[str, str]]:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from common.errors import InputError
-from common.text_files import read_table
 from datamodules.corpora.on_disk import OnDisk, find_file
 from datamodules.corpus import LABELS, Inference, Split
 from datamodules.text.tokenize import tokenize
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_table
 
 WHOLE = "SICK.txt"  # all splits in one file: another label column, and a column with the split
 SETS = {"train": "TRAIN", "dev": "TRIAL", "test": "TEST"}

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from common.errors import InputError
 from datamodules.corpora.held_out import MOST, split_of
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
 from datamodules.trees.penn import Tree, read_trees, tree_files
+from encoder_lab.errors import InputError
 
 PUBLISHED: dict[str, Split] = {"train": "train", "dev": "dev", "test": "test"}  # by file name without its ending
 STRETCH = 50  # consecutive trees stay in one split: neighbours share a topic

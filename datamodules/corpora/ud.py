@@ -5,13 +5,13 @@ from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 
-from common.errors import InputError
-from common.processes import parallel_map
-from common.text_files import read_lines, state_of
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
 from datamodules.text.tokenize import tokenize
 from datamodules.trees.conllu import DependencyTree, conllu_files, read_conllu, split_in_name
+from encoder_lab.compute.processes import parallel_map
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_lines, state_of
 
 
 class TreebankText(OnDisk):

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import NamedTuple, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-from common.errors import InputError
-from common.text_files import note, open_packed
 from datamodules.corpora.held_out import DocumentCorpus, UnreadDocument
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpora.wikitext import read_wikitext, tangled
 from datamodules.corpus import Document
 from datamodules.text.tokenize import tokenize
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import note, open_packed
 
 MAX_PAGE = 64 * 1024 * 1024  # bytes of XML without the end of a page; MediaWiki's own limit is 2 MiB of text
 ARTICLES = "0"  # the namespace; others hold talk, users, templates

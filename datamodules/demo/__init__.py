@@ -7,7 +7,6 @@ so any size takes linear time and constant memory, and the text is the same on e
 from collections.abc import Iterator
 from itertools import count, islice
 
-from common.errors import InputError
 from datamodules.corpora.on_disk import refuse_languages
 from datamodules.corpus import Corpus, Document, Inference, NoSuchView, Split
 from datamodules.demo.documents import Story, story
@@ -15,6 +14,7 @@ from datamodules.demo.grammar import dependencies_of, tree_of, words_of
 from datamodules.demo.inference import inference
 from datamodules.demo.meaning import SentencePlan
 from datamodules.trees.conllu import DependencyTree
+from encoder_lab.errors import InputError
 
 LANGUAGES = ("en", "fr", "de", "fi")
 GRAMMAR = 3  # increase it when the same seed gives other text

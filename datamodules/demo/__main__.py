@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from common.command_line import FILE, TRUTH, WHOLE, Command, Setting, one_of, run
+from encoder_lab.settings.command_line import FILE, TRUTH, WHOLE, Command, Setting, one_of, run
 
 if TYPE_CHECKING:
     from datamodules.demo import Demo
@@ -62,8 +62,8 @@ def show(given: SimpleNamespace) -> None:
 
 def write_treebank(path: Path, corpus: "Demo", count: int) -> None:
     """The first sentences of the probe split, which no objective trains on, in CoNLL-U."""
-    from common.files import atomic_write
     from datamodules.trees.conllu import rows_of
+    from encoder_lab.storage.files import atomic_write
 
     with atomic_write(path) as file:
         file.writelines(map(rows_of, islice(corpus.dependencies("probe"), count)))

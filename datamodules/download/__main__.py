@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from common.command_line import FOLDER, TEXT, Command, Setting, run, unknown
-from common.errors import InputError
 from datamodules.download.catalogue import CATALOG, describe
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import FOLDER, TEXT, Command, Setting, run, unknown
 
 COMMAND = Command(
     "python -m datamodules.download [NAME]",

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, TypeVar
 
-from common.errors import NO_ROOM, InputError, in_one_line
-from common.text_files import open_packed
+from encoder_lab.errors import NO_ROOM, InputError, in_one_line
+from encoder_lab.storage.text_files import open_packed
 
 ARCHIVES = (".zip", ".tgz", ".tar.gz", ".tar")
 LITTER = ("__MACOSX", ".DS_Store")

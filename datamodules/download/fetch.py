@@ -9,10 +9,10 @@ import requests
 from tqdm import tqdm
 from urllib3.exceptions import HTTPError, LocationParseError
 
-from common.errors import InputError, in_one_line
-from common.files import atomic_write
 from datamodules.download.archives import ARCHIVES, check, unpack
 from datamodules.download.catalogue import Entry, state
+from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.storage.files import atomic_write
 
 ATTEMPTS = 5  # in a row without new bytes
 PAUSE = 2.0  # seconds before the next attempt, times the number of attempts

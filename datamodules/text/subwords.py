@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import sentencepiece
 
-from common.errors import InputError
-from common.files import atomic_write, refuse_special
 from datamodules.arrays import chunks
 from datamodules.batches import PADDING, UNKNOWN
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import atomic_write, refuse_special
 
 BEGIN, END = 2, 3  # rows of the sentence marks
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from common.errors import InputError
-from common.files import atomic_write, refuse_special
 from datamodules.batches import UNKNOWN
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import atomic_write, refuse_special
 
 SPECIALS = ("<pad>", "<unk>")  # rows 0 and 1
 

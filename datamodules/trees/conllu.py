@@ -10,8 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from common.errors import InputError
-from common.text_files import open_packed
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import open_packed
 
 COLUMNS = 10
 FILES = (".conllu", ".conllu.gz", ".conllu.bz2")  # taken from a folder

@@ -9,10 +9,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from common.command_line import Command, run
-from common.errors import InputError
-from common.files import atomic_write
-from common.text_files import read_json_lines
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import Command, run
+from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.text_files import read_json_lines
 
 COMMAND = Command(
     "python -m datamodules.trees.gum FOLDER OUT.conllu",

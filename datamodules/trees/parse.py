@@ -11,10 +11,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from common.command_line import Command, run
-from common.errors import InputError
-from common.files import atomic_write
-from common.text_files import count_lines, read_lines
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import Command, run
+from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.text_files import count_lines, read_lines
 
 TOGETHER = 256  # sentences per call of the parser
 PROCESSORS = "tokenize,pos,constituency"

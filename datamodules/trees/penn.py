@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from common.errors import InputError
-from common.text_files import read_lines
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_lines
 
 TOKEN = re.compile(  # tag and word of a leaf | opening bracket with label | closing bracket | anything else
     r"\(\s*+([^\s()]++)\s++([^\s()]++)\s*+\)|(\()\s*+([^\s()]*+)|(\))|([^\s()]++)"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from common.errors import InputError
-from common.files import refuse_special
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import refuse_special
 
 MAGIC, NEWEST = 793712314, 12
 LONGEST_NGRAM = 100  # characters; a longer one is in no model, and all n-grams of a word are made at once

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from common.errors import InputError
-from common.scratch import scratch
-from common.text_files import read_lines
 from datamodules.arrays import ArrayFile
 from datamodules.word_vectors.fasttext_check import check_bin
+from encoder_lab.errors import InputError
+from encoder_lab.storage.scratch import scratch
+from encoder_lab.storage.text_files import read_lines
 
 DIGITS = 15  # at most, of a count in a header
 VectorRow = tuple[str, np.ndarray]  # a word and its vector (E,)

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from common.errors import InputError
 from datamodules.word_vectors.fasttext_check import check_bin
+from encoder_lab.errors import InputError
 
 ZEROED = {
     "MALLOC_MMAP_THRESHOLD_": "65536",  # bytes; the kernel zeroes larger blocks

@@ -16,12 +16,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from common.errors import InputError
-from common.files import atomic_write, build_once, make_once, room_for, workshop
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from datamodules.word_vectors.formats import open_bin, read_vectors
 from datamodules.word_vectors.skipgram import train_bin
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import atomic_write, build_once, make_once, room_for, workshop
 
 RUN_SUBWORDS_LIMIT = 100 * 2**20  # bytes; a larger fastText .bin is not copied to the run folder
 ReadSentences = Callable[[], Iterable[str]]  # returns the source sentences of the run

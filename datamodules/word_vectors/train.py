@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from common.command_line import FILE, TRUTH, WHOLE, Command, Setting, run
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import FILE, TRUTH, WHOLE, Command, Setting, run
 
 COMMAND = Command(
     "python -m datamodules.word_vectors.train TEXT...",
@@ -34,12 +34,12 @@ def main(arguments: list[str]) -> int:
 
 def train(given: SimpleNamespace) -> None:
     """Read the text files, train on all of them, write the model. Raises InputError."""
-    from common.files import workshop
-    from common.locks import FOREVER, locked
-    from common.processes import parallel_map
-    from common.text_files import read_lines
     from datamodules.text.tokenize import tokenize
     from datamodules.word_vectors.skipgram import train_bin
+    from encoder_lab.compute.processes import parallel_map
+    from encoder_lab.storage.files import workshop
+    from encoder_lab.storage.locks import FOREVER, locked
+    from encoder_lab.storage.text_files import read_lines
 
     if given.out.suffix != ".bin":
         raise InputError(f"out={given.out}: the name must end in .bin, so that embeddings=file knows the format")

@@ -6,9 +6,9 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from common.csv_files import read_csv
-from common.run_settings import trained_in_bfloat16
 from datamodules.download.catalogue import CATALOG
+from encoder_lab.settings.run_settings import trained_in_bfloat16
+from encoder_lab.storage.csv_files import read_csv
 from encoders.portable.parts import Parts
 
 SUITES = Path(__file__).parents[2] / "configs" / "suite"

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.onnx import register_custom_op_symbolic, symbolic_helper
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders.portable.network import SentenceEncoder
 from encoders.portable.parts import Parts
 from encoders.portable.text import TextReader

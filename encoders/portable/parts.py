@@ -11,17 +11,17 @@ from omegaconf import DictConfig, OmegaConf
 from safetensors.torch import save_file
 from torch import Tensor
 
-from common.errors import InputError
 from datamodules.batches import UNKNOWN
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Corpus
 from datamodules.text.tokenize import tokenize
+from encoder_lab.errors import InputError
 from encoders.encoder import Encoder
 from encoders.frozen import LONGEST, FrozenEncoder
 from encoders.load import class_in, find_checkpoint, load_encoder, read_checkpoint, read_config
 from encoders.portable.source import one_file
 
-OURS = ("common", "datamodules", "encoders")
+OURS = ("encoder_lab", "datamodules", "encoders")
 
 
 class Parts(NamedTuple):

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 
 NamePlace = tuple[str, str]  # a module and a name in it
 

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from common.errors import InputError
 from datamodules.batches import UNKNOWN
+from encoder_lab.errors import InputError
 from encoders.bilstm import BiLSTM
 from encoders.bov import BagOfVectors
 from encoders.frozen import LONGEST

@@ -18,7 +18,7 @@ from typing import TypeVar
 import torch
 from threadpoolctl import ThreadpoolController
 
-from common.matmul import fast_exact_matmul
+from encoder_lab.compute.matmul import fast_exact_matmul
 from probes.classifiers.cells import Cell
 from probes.classifiers.grid import Grid
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from common.matmul import multiplies_in_bfloat16
+from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from probes.classifiers.cells import predict
 from probes.classifiers.grid import Grid, Labelled, Score, Tensors
 from probes.classifiers.modern import WIDE, successive_halving

@@ -9,7 +9,7 @@ from scipy import linalg
 from scipy.linalg import LinAlgError
 from torch import Tensor
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.vectors import Streamed, rows_at_once
 
 ROWS = 8  # sentences per input, at most, that the covariance is of

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from torch import Tensor
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.vectors import Streamed
 
 READ = 1 << 20  # numbers in the vectors that are read at a time, about

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
 from probes.classifiers.curvature import (

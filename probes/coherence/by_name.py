@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from common.errors import InputError
-from common.model import Model
 from datamodules.corpus import Corpus
+from encoder_lab.errors import InputError
+from encoder_lab.model import Model
 from probes.coherence.models import Called, Length
 from probes.coherence.ngram import NgramModel
 from probes.surprisals import Pair, TokenLogprobs

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.coherence.suite_file import TestSuite, read_suite
 
 BUILD = "python -m probes.coherence.build"

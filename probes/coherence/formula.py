@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 
 TIE = 1e-9  # two sides that differ by less than this share are the same: what rounding leaves of equal sums
 LONGEST, DEPTH, OPERATORS = 10_000, 50, 200  # characters, nested brackets and operators of a formula

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from common.call import function_named
 from datamodules.text.sentences import SEPARATOR
+from encoder_lab.settings.call import function_named
 from probes.surprisals import Pair, TokenLogprobs
 
 WORD = re.compile(rf"{re.escape(SEPARATOR)}|\w+|[^\w\s]")

@@ -6,8 +6,8 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from common.errors import InputError
 from datamodules.text.sentences import SEPARATOR, sentences_of
+from encoder_lab.errors import InputError
 from probes.coherence.models import WORD
 from probes.surprisals import Pair, TokenLogprobs
 

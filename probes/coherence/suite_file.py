@@ -7,9 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from common.errors import InputError
-from common.files import atomic_write
-from common.text_files import open_packed
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.text_files import open_packed
 from probes.coherence.formula import is_prediction, parse, values_in
 
 METRICS = ("sum", "mean", "median", "range", "max", "min")

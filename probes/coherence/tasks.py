@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.coherence.data import read_suites
 from probes.coherence.formula import compared
 from probes.coherence.scoring import SuiteScore, pairs_of, prediction_score, score_suite, token_records

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
-from common.command_line import FOLDER, Command, Setting, run
+from encoder_lab.settings.command_line import FOLDER, Command, Setting, run
 
 PURPOSE = """\
 Write the published RST pickles as JSON lines, without running anything that is in them.

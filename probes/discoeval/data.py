@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from common.errors import InputError
-from common.text_files import read_lines
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_lines
 from probes.discoeval.items import DiscourseTask, both_orders, keys_of
 from probes.discoeval.rst_files import rst_file, rst_items, rst_paths
 from probes.task import Items

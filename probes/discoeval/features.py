@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.classifiers.grid import Grid
 from probes.combinations import Sums
 from probes.vectors import FeatureMaker, alone

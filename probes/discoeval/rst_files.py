@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from common.errors import InputError
-from common.files import atomic_write
-from common.text_files import read_json_lines
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.text_files import read_json_lines
 from probes.discoeval.rst_pickle import read_pickle
 from probes.task import Items
 

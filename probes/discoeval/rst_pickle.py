@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 
 MOST_BYTES = 1 << 27  # of a file; the published ones are far smaller
 TEXT = {"UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"}

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from common.errors import InputError, printable
+from encoder_lab.errors import InputError, printable
 from probes.classification import Classification
 from probes.discoeval.data import SOURCE, named, read_discoeval
 from probes.discoeval.features import ABLATIONS, READINGS, Reading

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common.errors import InputError
-from common.text_files import read_lines, read_table
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_lines, read_table
 from probes.classification import Classification
 from probes.downstream.scoring import Downstream
 from probes.task import Items

@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from torch import Tensor
 from tqdm import tqdm
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.classifier import standardised
 from probes.classifiers.curvature import Curvature, covariance, curvature_of

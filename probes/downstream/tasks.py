@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from common.errors import InputError, printable
+from encoder_lab.errors import InputError, printable
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.downstream.data import SOURCE, read_downstream

@@ -12,16 +12,16 @@ from typing import Any
 
 from tqdm import tqdm
 
-from common.code import code_of
-from common.errors import InputError
-from common.files import atomic_write, make_once
-from common.processes import parallel_map
-from common.text_files import read_lines
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpus import Corpus, NoSuchView
 from datamodules.text.tokenize import tokenize
 from datamodules.trees.conllu import conllu_files
 from datamodules.trees.penn import Bracketed, numbered, read_texts, tree_files
+from encoder_lab.compute.processes import parallel_map
+from encoder_lab.errors import InputError
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.files import atomic_write, make_once
+from encoder_lab.storage.text_files import read_lines
 from probes.classification import Classification
 from probes.probing.build.all_tasks import (
     NO_TASKS,

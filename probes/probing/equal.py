@@ -10,8 +10,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from common.command_line import FOLDER, Command, Setting, refuse_missing, run
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import FOLDER, Command, Setting, refuse_missing, run
 
 if TYPE_CHECKING:
     from probes.classification import Classification

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.task import single
 

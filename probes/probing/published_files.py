@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from common.errors import InputError, printable
-from common.files import atomic_write
-from common.text_files import read_json_lines, read_lines
+from encoder_lab.errors import InputError, printable
+from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.text_files import read_json_lines, read_lines
 from probes.classification import Classification
 from probes.task import single
 

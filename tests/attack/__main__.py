@@ -6,7 +6,7 @@ python -m tests.attack seconds=600
 import sys
 from types import SimpleNamespace
 
-from common.command_line import TEXT, WHOLE, Command, Setting, run
+from encoder_lab.settings.command_line import TEXT, WHOLE, Command, Setting, run
 
 COMMAND = Command(
     "python -m tests.attack",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hypothesis.strategies import SearchStrategy
 
-from common.command_line import USER_ERROR, one_line_errors
+from encoder_lab.settings.command_line import USER_ERROR, one_line_errors
 
 GONE = object()  # in place of an odd value: the part is taken out
 CASES = Path(__file__).parent / "cases"  # each a failure of the past: CATEGORY-NUMBER.json

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from pytorch_lightning.callbacks import ModelCheckpoint
 from torch.utils.data import DataLoader
 
+from encoder_lab.training.checkpoints import LAST, PREVIOUS, AtomicCheckpoints, newest_whole
+from encoder_lab.training.resumable import read_resumable
 from encoders.load import read_checkpoint
 from tests.attack.attack import GONE, Attack, corrupt, refused, unchanged
-from training.checkpoints import LAST, PREVIOUS, AtomicCheckpoints, newest_whole
-from training.resumable import read_resumable
 
 ODD: list[Any] = [
     None,

@@ -9,9 +9,9 @@ from hydra import compose, initialize_config_dir
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from common.config_check import CONFIGS, mistakes
+from encoder_lab.settings.config_check import CONFIGS, mistakes
+from encoder_lab.training.allowed_classes import PLACES, only_ours
 from tests.attack.attack import Attack, refused
-from training.allowed_classes import PLACES, only_ours
 
 ODD: list[Any] = [
     None,

@@ -11,17 +11,17 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 
+from encoder_lab.reports.curves import draw_panels, panel_of
+from encoder_lab.reports.drawing import as_svg
+from encoder_lab.reports.escape import for_latex, for_markdown, for_terminal
+from encoder_lab.reports.formats import FORMATS
+from encoder_lab.reports.models import models_of
+from encoder_lab.reports.overlay import draw_overlay
+from encoder_lab.reports.page import page
+from encoder_lab.reports.runs import Run, read_run
+from encoder_lab.reports.table import Table, probing_table
+from encoder_lab.reports.terminal import plain
 from probes.results import ProbeRow, write_rows
-from reports.curves import draw_panels, panel_of
-from reports.drawing import as_svg
-from reports.escape import for_latex, for_markdown, for_terminal
-from reports.formats import FORMATS
-from reports.models import models_of
-from reports.overlay import draw_overlay
-from reports.page import page
-from reports.runs import Run, read_run
-from reports.table import Table, probing_table
-from reports.terminal import plain
 from tests.attack.attack import Attack, refused
 
 SECRET, VALUE = "SECRET_OF_THIS_MACHINE", "a4ad5e8f"

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from common.csv_files import upsert_csv
-from common.files import atomic_write
-from common.locks import held, locked
 from datamodules.text.vocabulary import Vocabulary
-from reports.commands import write_text
-from reports.drawing import new_figure, save_figure
+from encoder_lab.reports.commands import write_text
+from encoder_lab.reports.drawing import new_figure, save_figure
+from encoder_lab.storage.csv_files import upsert_csv
+from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.locks import held, locked
+from encoder_lab.training.checkpoints import AtomicCheckpoints
+from encoder_lab.training.run_folder import FOLDERS, RUNNING, owned
 from tests.attack.attack import Attack, refused, unchanged
-from training.checkpoints import AtomicCheckpoints
-from training.run_folder import FOLDERS, RUNNING, owned
 
 
 def _written(out: Path) -> None:

@@ -8,14 +8,17 @@ from typing import Any
 from hydra.utils import get_class
 from hypothesis import strategies as st
 
-from common.run_settings import read_settings
-from common.text_files import count_lines, read_json_lines, read_lines
 from datamodules.arrays import read_numbers
 from datamodules.text.subwords import Subwords
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.trees.penn import tree_files
 from datamodules.word_vectors.fasttext_check import check_bin
 from datamodules.word_vectors.store import FromFile
+from encoder_lab.reports.metrics import read_metrics
+from encoder_lab.reports.runs import read_run, run_folders
+from encoder_lab.settings.run_settings import read_settings
+from encoder_lab.storage.text_files import count_lines, read_json_lines, read_lines
+from encoder_lab.training.run_folder import owned, settings_to_resume
 from encoders.language_model import CausalLM
 from encoders.load import load_encoder
 from encoders.model_sources import precomputed
@@ -24,11 +27,8 @@ from probes.discoeval.data import read_discoeval
 from probes.downstream.data import read_downstream
 from probes.probing.published_files import read_senteval
 from probes.results import read_rows
-from reports.metrics import read_metrics
-from reports.runs import read_run, run_folders
 from tests.attack.attack import Attack, refused
 from tests.fuzzing import limits
-from training.run_folder import owned, settings_to_resume
 
 CORPORA = ["plain_text.PlainText", "documents.JsonDocuments", "europarl.Europarl", "multi30k.Multi30k", "sick.Sick"]
 CORPORA += ["trees.Trees", "markdown.Markdown", "wikipedia.Wikipedia", "inference_files.Snli", "inference_files.AllNli"]

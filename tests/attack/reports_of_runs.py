@@ -14,7 +14,7 @@ import yaml
 from hypothesis import strategies as st
 
 import report
-from common.csv_files import upsert_csv
+from encoder_lab.storage.csv_files import upsert_csv
 from tests.attack.attack import Attack
 from tests.fuzzing import limits
 
@@ -118,7 +118,7 @@ def reported(case: Any, folder: Path) -> None:
     drawn = name in FIGURE and (name != FINDINGS or len(runs) % 2)
     out = [f"out={folder / FIGURE[name]}"] if drawn else []
     said, errors = io.StringIO(), io.StringIO()
-    with limits(), warnings.catch_warnings(), patch("reports.drawing.DPI", 30):
+    with limits(), warnings.catch_warnings(), patch("encoder_lab.reports.drawing.DPI", 30):
         warnings.simplefilter("error", UserWarning)
         warnings.simplefilter("error", RuntimeWarning)
         with redirect_stdout(said), redirect_stderr(errors):

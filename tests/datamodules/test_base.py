@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from common.errors import InputError
-from common.files import SIZES, build_once
 from datamodules.base import key_of
 from datamodules.corpus import Split
 from datamodules.seq2seq import TextPairs, followed
 from datamodules.seq2tree import SentenceTrees
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import SIZES, build_once
 from tests.conftest import ROOT
 from tests.tiny_corpus import TinyCorpus
 
@@ -50,7 +50,7 @@ def test_what_a_killed_build_left_goes_with_the_next_one(tmp_path: Path) -> None
     code = f"""
 import os, time
 from pathlib import Path
-from common.files import build_once
+from encoder_lab.storage.files import build_once
 def build(work):
     (work / "half").touch()
     os._exit(9)

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from common.errors import InputError
 from datamodules.corpora.documents import JsonDocuments
 from datamodules.corpora.europarl import Europarl
 from datamodules.corpora.held_out import DocumentCorpus, split_of
@@ -25,6 +24,7 @@ from datamodules.corpora.trees import Trees
 from datamodules.corpora.wikipedia import Wikipedia
 from datamodules.corpus import Corpus, Document, Inference, Section, Split
 from datamodules.text.tokenize import split_sentences, tokenize
+from encoder_lab.errors import InputError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
 CONFIGS = Path(__file__).parents[2] / "configs" / "corpus"

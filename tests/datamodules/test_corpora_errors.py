@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import InputError
-from common.text_files import read_lines
 from datamodules.corpora.documents import JsonDocuments
 from datamodules.corpora.europarl import Europarl
 from datamodules.corpora.held_out import DocumentCorpus, split_of
@@ -24,6 +22,8 @@ from datamodules.corpora.wikitext import tangled
 from datamodules.corpus import Corpus
 from datamodules.trees.parse import main, parse_file
 from datamodules.trees.penn import read_trees
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_lines
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
 
@@ -221,7 +221,7 @@ def test_a_gzip_file_that_is_cut_off_is_named(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("common.text_files.MAX_LINE", 1000)
+    monkeypatch.setattr("encoder_lab.storage.text_files.MAX_LINE", 1000)
     (tmp_path / "a.txt").write_text("short\n" + "x" * 5000)
     with pytest.raises(InputError, match=r"a\.txt:2: a line of more than 1000 bytes"):
         list(read_lines(tmp_path / "a.txt"))

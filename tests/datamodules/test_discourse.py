@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 import torch
 
-from common.errors import InputError
 from datamodules.arrays import ragged
 from datamodules.batches import InDocument
 from datamodules.corpus import Document, Section, Split
 from datamodules.discourse import ClassCounts, SentencesInDocuments, pad_bags
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.errors import InputError
 from tests.tiny_corpus import TinyCorpus
 
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
 from datamodules.corpora.arrow import SavedDataset
 from datamodules.corpora.europarl import Europarl
 from datamodules.corpora.multi30k import Multi30k
@@ -17,6 +16,7 @@ from datamodules.corpora.plain_text import PlainText
 from datamodules.corpus import Inference
 from datamodules.demo import Demo
 from datamodules.seq2seq import TextPairs
+from encoder_lab.errors import InputError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
 

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from common.errors import InputError
 from datamodules.base import ResumableData
+from encoder_lab.errors import InputError
 
 
 def among(processes: int, done: int = 0) -> Any:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import InputError
 from datamodules.corpora.ud import TreebankText
 from datamodules.trees.conllu import read_conllu, rows_of
+from encoder_lab.errors import InputError
 
 SPLITS = {"train": ["a b", "c d", "e f"], "dev": ["c d"], "test": ["g h", "i du"]}
 

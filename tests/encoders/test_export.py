@@ -16,20 +16,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from common.errors import InputError
 from datamodules.corpus import Corpus
 from datamodules.word_vectors.formats import open_bin
 from datamodules.word_vectors.skipgram import train_bin
+from encoder_lab.errors import InputError
 from encoders import load_encoder
 from encoders.export import export, main
 from encoders.portable.parts import parts_of
 from encoders.portable.source import one_file
 from encoders.portable.text import TextReader
 from tests.conftest import ROOT
+from tests.packages import PACKAGES
 from tests.test_every_encoder import CONFIGS, SMALL
 
 GOLDEN = ROOT / "tests" / "golden_run"
-OURS = ("common", "configs", "datamodules", "encoders", "objectives", "probes", "reports", "studies", "training")
+OURS = ("configs", *PACKAGES)
 TEXTS = ["the dog sees a cat .", "Dogs don't run, doggish Été!", "dog", " a  b\tcat\x1cdog <unk> ", "the dog " * 20]
 STOCK = ("bov", "bilstm_max", "bilstm_att")
 every_encoder = pytest.mark.parametrize("name", CONFIGS)

@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from common.errors import InputError
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.errors import InputError
 from encoders import FrozenEncoder, frozen
 from encoders.bilstm import BiLSTM
 from encoders.bov import BagOfVectors

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders.gated_convnet import GatedConvNet, positions
 
 

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders import language_model
 from encoders.language_model import CausalLM
 from tests.encoders.small_language_models import TEXT, gpt2, save

@@ -12,7 +12,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders import load_encoder
 from encoders.bilstm import BiLSTM
 from encoders.load import read_checkpoint

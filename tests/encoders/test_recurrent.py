@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
 from encoders.packed import BLOCK, ROWS, TABLE, pack, sentences_of, words_of_block

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from encoders.gated_convnet import positions
 from encoders.transformer import PreNormLayer, TransformerEncoder
 

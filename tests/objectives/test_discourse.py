@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from common.errors import InputError
 from datamodules.batches import Bag, Position
 from datamodules.discourse import SentencesInDocuments
+from encoder_lab.errors import InputError
 from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from objectives.discourse import Discourse

@@ -7,9 +7,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
 from datamodules.multitask import Draws, Mixture
 from datamodules.samplers import LengthBatches
+from encoder_lab.errors import InputError
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from objectives.multitask import Multitask

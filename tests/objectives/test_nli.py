@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from common.errors import InputError
 from datamodules.corpus import LABELS
 from datamodules.nli import InferencePairs
+from encoder_lab.errors import InputError
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from objectives.layers import classifier

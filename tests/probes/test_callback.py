@@ -5,6 +5,7 @@ from pathlib import Path
 import pytorch_lightning as pl
 
 from datamodules.nli import InferencePairs
+from encoder_lab.training.schedules import InferSent
 from objectives.nli import NLI
 from probes.callback import ProbingCallback
 from probes.results import read_rows
@@ -12,7 +13,6 @@ from tests.objectives.test_nli import objective
 from tests.probes.test_share import Counts, tasks
 from tests.silent import silent_trainer
 from tests.tiny_corpus import TinyCorpus
-from training.schedules import InferSent
 
 
 def spent_after_two_epochs(data: InferencePairs) -> NLI:

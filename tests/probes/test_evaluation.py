@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from torch import nn
 
-from common.errors import InputError
-from common.model import Model
+from encoder_lab.errors import InputError
+from encoder_lab.model import Model
 from probes.classification import Classification
 from probes.classifiers.classifier import Grid
 from probes.evaluation import Evaluated, Evaluation

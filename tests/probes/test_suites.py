@@ -14,6 +14,7 @@ from hydra.core.global_hydra import GlobalHydra
 from probes.results import read_rows
 from tests.commands import FORKS
 from tests.conftest import ROOT, TINY
+from tests.packages import PACKAGES
 
 DATA = """
 from probes.task import single
@@ -61,7 +62,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with a toy suite in one folder and one YAML, and a study of it."""
     folder = tmp_path_factory.mktemp("project")
     for path in ROOT.iterdir():
-        if path.is_dir() and path.name in PACKAGES:
+        if path.is_dir() and path.name in ("configs", *PACKAGES):
             shutil.copytree(path, folder / path.name, ignore=shutil.ignore_patterns("__pycache__"))
         elif path.suffix == ".py":
             shutil.copy(path, folder)
@@ -71,12 +72,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "configs" / "suite" / "toy.yaml").write_text(YAML)
     (folder / "configs" / "study" / "toy.yaml").write_text(STUDY)
     return folder
-
-
-PACKAGES = {
-    *("common", "configs", "datamodules", "encoders", "evaluation", "objectives", "probes", "reports", "studies"),
-    "training",
-}
 
 
 def become(folder: Path, arguments: Sequence[str], said: Path) -> None:

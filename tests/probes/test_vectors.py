@@ -8,7 +8,7 @@ import torch
 from hypothesis import given as given_that
 from hypothesis import strategies as st
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.classifiers.classifier import Grid, Labelled, probe
 from probes.task import Items
 from probes.vectors import Streamed, Vectors, alone, pair, vectors_of

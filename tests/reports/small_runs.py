@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from common.csv_files import upsert_csv
+from encoder_lab.reports.models import ReportedModel, models_of
+from encoder_lab.reports.runs import read_run
+from encoder_lab.storage.csv_files import upsert_csv
 from probes.results import ProbeRow, write_rows
-from reports.models import ReportedModel, models_of
-from reports.runs import read_run
 
 SCORES = {"SentLen": 70.0, "WC": 50.0, "BShift": 60.0}
 

@@ -4,17 +4,17 @@ import math
 
 import pytest
 
-from probes.coherence.world import world_suites
-from reports.coherence_claims import (
+from encoder_lab.reports.coherence_claims import (
     COHERENCE_CLAIMS,
     connectives_differ_by_sense,
     dialogue_is_easier_than_narration,
     pronouns_are_not_preferred_to_repeated_phrases,
     the_order_before_the_end_of_a_story_is_not,
 )
-from reports.evidence import Evidence, Point, published_evidence
-from reports.findings import Claim, check
-from reports.published import published
+from encoder_lab.reports.evidence import Evidence, Point, published_evidence
+from encoder_lab.reports.findings import Claim, check
+from encoder_lab.reports.published import published
+from probes.coherence.world import world_suites
 
 VERDICTS = {
     "the order of a whole text is noticed": "holds",

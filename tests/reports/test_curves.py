@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from common.csv_files import read_csv, upsert_csv
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.reports.curves import draw_curves, draw_panels, over_runs, panel_of
+from encoder_lab.reports.drawing import TASKS, as_svg, name_ends, new_figure, save_figure, spread
+from encoder_lab.reports.overlay import draw_overlay
+from encoder_lab.storage.csv_files import read_csv, upsert_csv
 from probes.results import ProbeRow, read_rows, write_rows
 from probes.statistics import over_seeds
-from reports.curves import draw_curves, draw_panels, over_runs, panel_of
-from reports.drawing import TASKS, as_svg, name_ends, new_figure, save_figure, spread
-from reports.overlay import draw_overlay
 
 
 def run_of(folder: Path, epochs: int, tasks: tuple[str, ...] = TASKS) -> Path:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.discourse_claims import (
+from encoder_lab.reports.discourse_claims import (
     DISCOEVAL,
     DISCOURSE_CLAIMS,
     NSP,
@@ -17,9 +17,9 @@ from reports.discourse_claims import (
     people_are_far_above_models,
     titles_hurt,
 )
-from reports.evidence import Evidence, Point, published_evidence
-from reports.findings import check
-from reports.published import published
+from encoder_lab.reports.evidence import Evidence, Point, published_evidence
+from encoder_lab.reports.findings import check
+from encoder_lab.reports.published import published
 
 VERDICTS = {
     "position and nesting help together": "holds",

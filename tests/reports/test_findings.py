@@ -10,17 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probes.results import Answers, ProbeRow, read_rows, write_rows
-from probes.statistics import compare
-from report import main
-from reports.claims import (
+from encoder_lab.reports.claims import (
     CLAIMS,
     MAX,
     linear_readout_is_enough,
     max_is_above_last,
     probes_flatten_while_bleu_rises,
 )
-from reports.evidence import (
+from encoder_lab.reports.evidence import (
     EpochScores,
     Evidence,
     Point,
@@ -29,10 +26,13 @@ from reports.evidence import (
     of_correlation,
     published_evidence,
 )
-from reports.findings import Claim, Comparison, Finding, check
-from reports.models import models_of
-from reports.runs import Run, read_run
-from reports.table import final_rows
+from encoder_lab.reports.findings import Claim, Comparison, Finding, check
+from encoder_lab.reports.models import models_of
+from encoder_lab.reports.runs import Run, read_run
+from encoder_lab.reports.table import final_rows
+from probes.results import Answers, ProbeRow, read_rows, write_rows
+from probes.statistics import compare
+from report import main
 from tests.reports.small_runs import evaluation_of, run_of
 
 NMT_FR = (MAX, "NMT En-Fr")

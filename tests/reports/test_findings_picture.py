@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.reports.claims import CLAIMS
+from encoder_lab.reports.drawing import as_svg
+from encoder_lab.reports.evidence import BOV, Evidence, Point, published_evidence
+from encoder_lab.reports.findings import Comparison, Finding, check
+from encoder_lab.reports.findings_picture import COLOURS, draw_findings, stacked
+from encoder_lab.reports.page import findings_part
 from report import main
-from reports.claims import CLAIMS
-from reports.drawing import as_svg
-from reports.evidence import BOV, Evidence, Point, published_evidence
-from reports.findings import Comparison, Finding, check
-from reports.findings_picture import COLOURS, draw_findings, stacked
-from reports.page import findings_part
 
 NUMBERS = st.one_of(st.just(0.0), st.floats(0.01, 50))
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.reports.discourse_claims import discourse_needs_deeper_layers_than_other_tasks
+from encoder_lab.reports.evidence import evidence_of
+from encoder_lab.reports.layers import LayerScores, as_text, draw_layers, layer_of, layers_of_models, published_layers
+from encoder_lab.reports.published import published
+from encoder_lab.reports.table import TableCell
 from probes.results import ProbeRow, write_rows
 from report import main
-from reports.discourse_claims import discourse_needs_deeper_layers_than_other_tasks
-from reports.evidence import evidence_of
-from reports.layers import LayerScores, as_text, draw_layers, layer_of, layers_of_models, published_layers
-from reports.published import published
-from reports.table import TableCell
 from tests.reports.small_runs import models
 
 GROUPS = ("SPgum", "BSOgum", "DCgum", "SSPgum", "PDTB-E", "PDTB-I", "RST")

@@ -15,25 +15,25 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy.stats import spearmanr
 
-from common.csv_files import read_csv
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.reports.claims import CLAIMS
+from encoder_lab.reports.commands import panel
+from encoder_lab.reports.correlation import correlate, draw_correlations, holm, scores_of
+from encoder_lab.reports.evidence import published_evidence
+from encoder_lab.reports.findings import check
+from encoder_lab.reports.formats import FORMATS, as_csv, as_html, latex, markdown
+from encoder_lab.reports.overlay import draw_overlay
+from encoder_lab.reports.published import SCORES as PUBLISHED_SCORES
+from encoder_lab.reports.published import SOURCES, published
+from encoder_lab.reports.runs import read_run
+from encoder_lab.reports.sizes import by_size
+from encoder_lab.reports.table import Table, TableCell, TableRow, probing_table, training_table
+from encoder_lab.reports.terminal import plain
+from encoder_lab.storage.csv_files import read_csv
 from probes.results import ProbeRow, write_rows
 from probes.statistics import over_seeds
 from report import FORMATS as OFFERED
 from report import REPORTS, main
-from reports.claims import CLAIMS
-from reports.commands import panel
-from reports.correlation import correlate, draw_correlations, holm, scores_of
-from reports.evidence import published_evidence
-from reports.findings import check
-from reports.formats import FORMATS, as_csv, as_html, latex, markdown
-from reports.overlay import draw_overlay
-from reports.published import SCORES as PUBLISHED_SCORES
-from reports.published import SOURCES, published
-from reports.runs import read_run
-from reports.sizes import by_size
-from reports.table import Table, TableCell, TableRow, probing_table, training_table
-from reports.terminal import plain
 from tests.reports.small_runs import SCORES, evaluation_of, models, of_a_run, run_of
 
 

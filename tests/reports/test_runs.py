@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from common.csv_files import upsert_csv
-from reports.models import each_seed_once
-from reports.runs import Run, read_run, run_folders
-from reports.table import final_rows, probing_table
+from encoder_lab.reports.models import each_seed_once
+from encoder_lab.reports.runs import Run, read_run, run_folders
+from encoder_lab.reports.table import final_rows, probing_table
+from encoder_lab.storage.csv_files import upsert_csv
 from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.errors import InputError
-from reports.page import page
-from reports.strips import MOST, TOKENS, Record, ShownItem, checked, colour, shown_items, strip
+from encoder_lab.errors import InputError
+from encoder_lab.reports.page import page
+from encoder_lab.reports.strips import MOST, TOKENS, Record, ShownItem, checked, colour, shown_items, strip
 
 
 def record(

@@ -6,8 +6,8 @@ from zipfile import ZipFile
 import pytest
 from tensorboard import assets, default, program
 
-from common.errors import InputError
-from reports.tensorboard import COLOURS, COMMAND, SCRIPT, folder_of, options, page_files, with_more_colours
+from encoder_lab.errors import InputError
+from encoder_lab.reports.tensorboard import COLOURS, COMMAND, SCRIPT, folder_of, options, page_files, with_more_colours
 
 
 def test_the_page_differs_from_tensorboards_own_in_the_palette_only() -> None:

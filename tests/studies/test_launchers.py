@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from common.csv_files import read_csv
-from studies.cell import DONE
-from studies.launch import GPUS, take_one_gpu, visible_gpus
-from studies.run import run_study
+from encoder_lab.storage.csv_files import read_csv
+from encoder_lab.studies.cell import DONE
+from encoder_lab.studies.launch import GPUS, take_one_gpu, visible_gpus
+from encoder_lab.studies.run import run_study
+from encoder_lab.training.run_folder import RUNNING
 from tests.commands import Forked, address
 from tests.conftest import ROOT, Lab
 from tests.studies.test_run import TEXT, fork_cells, tiny
-from training.run_folder import RUNNING
 
 FORKING = [str(ROOT / "tests" / "forking"), str(ROOT)]
 CELLS = ["untrained/bilstm_last", "untrained/bov"]
@@ -56,7 +56,7 @@ def start(folder: Path, arguments: list[str]) -> Forked:
     script = folder / "study.py"
     script.write_text(f"""
 from pathlib import Path
-from studies.run import run_study
+from encoder_lab.studies.run import run_study
 if __name__ == "__main__":
     raise SystemExit(run_study(Path({str(folder)!r}), "tiny", {arguments!r}))
 """)

@@ -12,12 +12,12 @@ from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
-from common.errors import InputError
-from common.locks import locked
-from studies.cell import DONE, SETTINGS
-from studies.estimate import hours, together
-from studies.plan import SCALES, named_study, read_study
-from studies.run import RUNNING, run_study
+from encoder_lab.errors import InputError
+from encoder_lab.storage.locks import locked
+from encoder_lab.studies.cell import DONE, SETTINGS
+from encoder_lab.studies.estimate import hours, together
+from encoder_lab.studies.plan import SCALES, named_study, read_study
+from encoder_lab.studies.run import RUNNING, run_study
 from tests import commands
 from tests.conftest import TINY, Lab
 from train import CONFIGS
@@ -97,7 +97,7 @@ def fork_cells(monkeypatch: pytest.MonkeyPatch) -> None:
         print(done.stderr, end="", file=sys.stderr)
         return done
 
-    monkeypatch.setattr("studies.cell.subprocess.run", run)
+    monkeypatch.setattr("encoder_lab.studies.cell.subprocess.run", run)
 
 
 @pytest.fixture
@@ -123,7 +123,9 @@ def test_a_study_does_its_cells_once_and_reports(lab: Lab, tmp_path: Path, capsy
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells and reports that are done when they begin."""
-    monkeypatch.setattr("studies.cell.subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0))
+    monkeypatch.setattr(
+        "encoder_lab.studies.cell.subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0)
+    )
 
 
 @pytest.mark.usefixtures("quick")

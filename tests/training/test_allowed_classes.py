@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
-from common.errors import InputError
-from tests.common.test_config_check import CONFIGS, composed
+from encoder_lab.errors import InputError
+from encoder_lab.training.allowed_classes import _values, only_ours
+from tests.settings.test_config_check import CONFIGS, composed
 from train import command
-from training.allowed_classes import _values, only_ours
 
 HERE = Path("config.yaml")
 
@@ -79,7 +79,7 @@ def test_settings_that_would_run_code_are_refused_in_one_line(
         "torch.optim.Optimizer.__init__",
         "torch.optim.lr_scheduler.LambdaLR",
         "datamodules.arrays.ArrayFile",
-        "common.files.shutil.rmtree",
+        "encoder_lab.storage.files.shutil.rmtree",
         "datamodules.nothing.Here",
         "encodersx.bilstm.BiLSTM",
         "probes",

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from common.errors import InputError
-from training.checkpoints import DAMAGED, LAST, PREVIOUS, AtomicCheckpoints, keep, newest_whole
+from encoder_lab.errors import InputError
+from encoder_lab.training.checkpoints import DAMAGED, LAST, PREVIOUS, AtomicCheckpoints, keep, newest_whole
 
 
 def read(path: Path) -> int:

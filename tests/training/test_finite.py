@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from common.errors import InputError
 from datamodules.base import ResumableData
 from datamodules.batches import SentencePair, Sentences
 from datamodules.text.vocabulary import Vocabulary
-from training.finite import StopsWhereNotFinite
+from encoder_lab.errors import InputError
+from encoder_lab.training.finite import StopsWhereNotFinite
 
 
 class Data(ResumableData):

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from common.csv_files import read_csv
-from common.errors import InputError
-from training.loggers import loggers_of
-from training.run_folder import refuse_what_is_elsewhere
+from encoder_lab.errors import InputError
+from encoder_lab.storage.csv_files import read_csv
+from encoder_lab.training.loggers import loggers_of
+from encoder_lab.training.run_folder import refuse_what_is_elsewhere
 
 SCORES = {"probing/SentLen": 61.5, "val/bleu": 3.25}
 

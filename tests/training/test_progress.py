@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from training.progress import epoch_of, progress_bar
+from encoder_lab.training.progress import epoch_of, progress_bar
 
 
 @pytest.mark.parametrize(("end", "shown"), [(2, "Epoch 2/2"), (-1, "Epoch 2"), (None, "Epoch 2")])

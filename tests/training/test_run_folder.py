@@ -6,11 +6,11 @@ import pytest
 import torch
 from omegaconf import OmegaConf
 
-from common.errors import InputError
-from common.made_with import made_with
-from common.run_settings import read_settings
+from encoder_lab.errors import InputError
+from encoder_lab.settings.run_settings import read_settings
+from encoder_lab.storage.made_with import made_with
+from encoder_lab.training.run_folder import other_threads, owned
 from tests.conftest import Lab
-from training.run_folder import other_threads, owned
 
 SHORT = ("probes=none", "trainer.max_epochs=1")
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datamodules.nli import InferencePairs
+from encoder_lab.training.early_stopping import StopsEarly
+from encoder_lab.training.schedules import ByStep, Cosine, InferSent, InverseSquareRoot, Linear, Plateau, RateSchedule
 from tests.objectives.test_nli import objective
 from tests.silent import silent_trainer
 from tests.tiny_corpus import TinyCorpus
-from training.early_stopping import StopsEarly
-from training.schedules import ByStep, Cosine, InferSent, InverseSquareRoot, Linear, Plateau, RateSchedule
 
 RATE = 0.1
 SCORES = [50.0, 60.0, 60.004, 70.0, 65.0, 64.0]

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from training.tensorboard import add_picture, open_page
+from encoder_lab.training.tensorboard import add_picture, open_page
 
 
 def events_of(folder: Path) -> EventAccumulator:

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from common.command_line import COUNT, FOLDER, PATHS, WHOLE, Command, Setting, one_of, refuse_missing, run
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import COUNT, FOLDER, PATHS, WHOLE, Command, Setting, one_of, refuse_missing, run
 
 if TYPE_CHECKING:  # what takes time to import is imported where work begins
     from probes.coherence.build.draft import Draft

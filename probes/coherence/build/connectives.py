@@ -4,8 +4,8 @@ import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from common.errors import InputError
-from common.text_files import read_table
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_table
 from probes.coherence.build.draft import Draft, DraftPair, capital, suite_of_pairs
 from probes.coherence.build.gum import GumDocument, files, numbers_in, read_documents
 from probes.coherence.suite_file import TestSuite

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from common.errors import InputError
-from common.text_files import read_json_lines
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_json_lines
 from probes.coherence.build.draft import Draft, DraftPair, capital, suite_of_pairs
 from probes.coherence.build.gum import GumDocument, files, read_documents
 

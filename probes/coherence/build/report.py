@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from common.files import atomic_write
+from encoder_lab.storage.files import atomic_write
 from probes.coherence.build.draft import Draft, capital
 from probes.coherence.models import Length
 from probes.coherence.ngram import NgramModel

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from common.errors import InputError
-from common.text_files import read_json_lines, read_lines, read_table
 from datamodules.text.sentences import SEPARATOR
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_json_lines, read_lines, read_table
 from probes.coherence.build.draft import Draft, DraftPair, clean, ended, suite_of_pairs
 from probes.coherence.suite_file import TestSuite
 

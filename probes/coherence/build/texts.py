@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from common.errors import InputError
-from common.text_files import read_json_lines, read_lines
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_json_lines, read_lines
 from probes.coherence.build.draft import clean, ended
 
 ROC = [f"sentence{number}" for number in range(1, 6)]

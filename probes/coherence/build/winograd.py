@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from common.errors import InputError
-from common.text_files import read_json_lines, read_lines
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_json_lines, read_lines
 from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs, twins_of
 from probes.coherence.suite_file import TestSuite
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
-from common.command_line import (
+from encoder_lab.errors import InputError, printable
+from encoder_lab.settings.command_line import (
     FOLDER,
     PATHS,
     TEXT,
@@ -21,7 +22,6 @@ from common.command_line import (
     refuse_missing,
     run,
 )
-from common.errors import InputError, printable
 
 if TYPE_CHECKING:  # what takes time to import is imported where work begins
     from probes.discoeval.build.documents import DocumentSource

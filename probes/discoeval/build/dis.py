@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from common.errors import InputError
-from common.text_files import read_lines
 from datamodules.text.tokenize import tokenize
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_lines
 from probes.discoeval.build.subtrees import Subtree, attached, joined, label_of
 from probes.discoeval.rst_files import Node
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from common.errors import InputError
-from common.text_files import read_json_lines
 from datamodules.corpora.documents import JsonDocuments
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpus import Document, Section
 from datamodules.text.tokenize import tokenize
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_json_lines
 from probes.discoeval.items import SPLITS
 
 SHORTEST, LONGEST = 3, 100  # tokens of a sentence that may be in an item

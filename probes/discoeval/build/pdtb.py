@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from common.errors import InputError
-from common.text_files import read_lines, read_table
 from datamodules.text.tokenize import tokenize
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_lines, read_table
 from probes.discoeval.items import SPLITS
 
 KINDS = ("Explicit", "Implicit")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from common.files import atomic_write
+from encoder_lab.storage.files import atomic_write
 from probes.discoeval.controls import balance, controls
 from probes.discoeval.items import DiscourseTask
 

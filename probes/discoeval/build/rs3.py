@@ -3,9 +3,9 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
-from common.errors import InputError
-from common.text_files import read_lines
 from datamodules.text.tokenize import tokenize
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_lines
 from probes.discoeval.build.subtrees import Subtree, attached, joined, label_of
 from probes.discoeval.rst_files import Node
 

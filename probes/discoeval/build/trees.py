@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from common.errors import InputError
-from common.text_files import read_json_lines
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_json_lines
 from probes.discoeval.build.dis import read_dis
 from probes.discoeval.build.rs3 import read_rs3
 from probes.discoeval.build.subtrees import Subtree, TreeTooLargeError, joined, label_of

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from common.files import atomic_write
+from encoder_lab.storage.files import atomic_write
 from probes.discoeval.build.tasks import Row, Rows
 from probes.discoeval.data import FILES, LABELS
 from probes.discoeval.items import SPLITS

@@ -11,8 +11,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
-from common.command_line import FOLDER, NAMES, PATHS, TEXT, TRUTH, WHOLE, Command, Setting, fail, refuse_missing, run
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import (
+    FOLDER,
+    NAMES,
+    PATHS,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    Command,
+    Setting,
+    fail,
+    refuse_missing,
+    run,
+)
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
 
@@ -139,10 +151,10 @@ def _refuse_unnamed(ids: Mapping[str, Sequence[str]]) -> None:
 def _built(settings: ProbingBuildSettings) -> "BuiltTasks":
     from tqdm import tqdm
 
-    from common.text_files import read_lines
     from datamodules.corpora.on_disk import text_files
     from datamodules.trees.conllu import conllu_files
     from datamodules.trees.penn import read_texts
+    from encoder_lab.storage.text_files import read_lines
     from probes.probing.build.all_tasks import build_tasks
     from probes.probing.build.dependencies import analyse_treebank, portions_of
     from probes.probing.build.plain import build_plain

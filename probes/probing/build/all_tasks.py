@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common.errors import InputError
 from datamodules.trees.penn import Bracketed
+from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.probing.build.analysis import analyse_all
 from probes.probing.build.coordination import coordination_inversion

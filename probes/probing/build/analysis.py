@@ -6,8 +6,8 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from common.processes import parallel_map
 from datamodules.trees.penn import Bracketed, Tree, trees_in
+from encoder_lab.compute.processes import parallel_map
 from probes.probing.build.tags import ENGLISH, TagSet
 
 SHORTEST, LONGEST = 5, 28  # words (Conneau et al. 2018, section 2)

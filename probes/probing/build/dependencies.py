@@ -8,8 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from common.processes import parallel_map
 from datamodules.trees.conllu import DependencyTree, Portion, parse_portion, portions, split_in_name
+from encoder_lab.compute.processes import parallel_map
 from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target
 from probes.probing.build.pool import Sizes
 from probes.probing.build.writing import is_mark, is_word

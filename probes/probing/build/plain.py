@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from common.processes import parallel_map
+from encoder_lab.compute.processes import parallel_map
 from probes.probing.build.all_tasks import NO_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks
 from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis
 from probes.probing.build.dependencies import MARK

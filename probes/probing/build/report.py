@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from common.files import atomic_write
+from encoder_lab.storage.files import atomic_write
 from probes.classification import Classification
 from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.pool import Sizes

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.probing.build.pool import Sizes, TrainDev, WholeTest
 from probes.task import single

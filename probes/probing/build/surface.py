@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import TaskDraft, balanced
 from probes.probing.build.writing import is_word, width

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 
 
 class TagSet(NamedTuple):

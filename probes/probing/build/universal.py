@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.probing.build.all_tasks import NO_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.dependencies import MARK, OPEN_CLASS, TEST

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from random import Random
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.pool import Pool, Sizes
 from probes.probing.build.sampling import TaskDraft, balanced

@@ -19,12 +19,12 @@ from typing import IO
 import pytest
 from hypothesis import given
 
-from common.errors import InputError
 from datamodules.download import fetch as module
 from datamodules.download.__main__ import main
 from datamodules.download.archives import unpack
 from datamodules.download.catalogue import CATALOG, Entry, Remote
 from datamodules.download.fetch import download
+from encoder_lab.errors import InputError
 from tests.fuzzing import corrupted, refusal
 
 TEXT = gzip.compress(os.urandom(200_000))

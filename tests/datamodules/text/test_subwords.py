@@ -7,9 +7,9 @@ import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
 from datamodules.batches import PADDING, UNKNOWN
 from datamodules.text.subwords import BEGIN, END, Subwords
+from encoder_lab.errors import InputError
 
 TEXT = ["le chien voit un chat .", "l' arbre est grand , et la maison est petite ."] * 30
 known = st.text(alphabet=sorted({c for line in TEXT for c in line if c != " "}), min_size=1, max_size=8)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
 from datamodules.arrays import ragged
 from datamodules.batches import UNKNOWN
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.errors import InputError
 
 words = st.text(st.characters(blacklist_categories=("Z", "C")), min_size=1, max_size=6).filter(
     lambda w: not w.isspace()

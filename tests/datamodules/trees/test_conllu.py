@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
-from common.processes import parallel_map
 from datamodules.trees import conllu
 from datamodules.trees.conllu import (
     DependencyTree,
@@ -19,6 +17,8 @@ from datamodules.trees.conllu import (
     read_conllu,
     rows_of,
 )
+from encoder_lab.compute.processes import parallel_map
+from encoder_lab.errors import InputError
 from tests.fuzzing import corrupted
 
 FRENCH = """\

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from common.errors import InputError
 from datamodules.trees.conllu import DependencyTree, Dependent, read_conllu
 from datamodules.trees.gum import main, sentences
+from encoder_lab.errors import InputError
 
 DOCS = {"id": "GUM_a", "sentences": ["Hi .", "Dogs bark ."]}
 TOKENS = {

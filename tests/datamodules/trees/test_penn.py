@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
 from datamodules.trees import penn
 from datamodules.trees.penn import Tree, parse, parse_many, read_trees
+from encoder_lab.errors import InputError
 
 RAIN = "(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))"
 LABELS = st.sampled_from(["S", "NP", "VP", "PP"])

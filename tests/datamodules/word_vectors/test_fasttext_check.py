@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
 from datamodules.word_vectors.fasttext_check import _Reader, check_bin
 from datamodules.word_vectors.formats import open_bin, read_vectors
 from datamodules.word_vectors.skipgram import train_bin
+from encoder_lab.errors import InputError
 from tests.fuzzing import refusal
 
 SKIPGRAM = {"dim": 6, "epoch": 1, "bucket": 300, "minn": 2, "maxn": 4, "thread": 1}

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from common.errors import InputError, disk_error_line
 from datamodules.demo import Demo
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.store import (
@@ -20,8 +19,9 @@ from datamodules.word_vectors.store import (
     open_store,
     save_run_vectors,
 )
-from tests.common.test_files import files_of_at_most
+from encoder_lab.errors import InputError, disk_error_line
 from tests.conftest import ROOT
+from tests.storage.test_files import files_of_at_most
 
 SENTENCES = ["the dog sees a cat .", "a house is there .", "the cats sleep ."] * 40
 

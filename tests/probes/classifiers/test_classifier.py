@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.classifiers import classifier
 from probes.classifiers.cells import Cells, predict
 from probes.classifiers.classifier import Grid, Labelled, probe

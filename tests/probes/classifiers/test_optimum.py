@@ -5,7 +5,7 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, standardised
 from probes.classifiers.curvature import chance, cholesky, covariance, curvature_of
 from probes.classifiers.grid import Tensors

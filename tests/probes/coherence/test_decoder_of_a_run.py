@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.results import ProbeRow, read_rows
 from tests.conftest import Lab
 from tests.probes.coherence.test_evaluate_coherence import scored

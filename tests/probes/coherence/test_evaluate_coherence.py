@@ -9,15 +9,15 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
 
-from common.csv_files import read_csv
-from common.errors import InputError
+from encoder_lab.errors import InputError
+from encoder_lab.reports.evaluations import WrittenScores, show
+from encoder_lab.storage.csv_files import read_csv
 from evaluate import CONFIGS, evaluate
 from probes.coherence.models import Length
 from probes.coherence.suite_file import Item, TestSuite, write_suite
 from probes.coherence.world import world_suites
 from probes.results import read_rows
 from report import main
-from reports.evaluations import WrittenScores, show
 from tests.encoders.small_language_models import gpt2
 
 SMALL = ["suite=coherence", "coherence.items=6", "corpus.size=200"]
@@ -139,10 +139,6 @@ SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_siz
         (["model=majority"], "model=majority: has no language model, which suite=coherence needs; give a run of"),
         (["model=bov"], "has no language model"),
         (["model=lm:no/such"], "no such folder"),
-        (
-            ["model=tests/run_before_the_house_moved"],
-            "which suite=coherence needs: its decoder writes a translation",
-        ),
         (["model=ngram", "suite=probing", *SMALL_PROBES], "a baseline of other suites; suite=probing has majority"),
         (
             [f"model=call:{__name__}:characters", "suite=[probing,coherence]", *SMALL_PROBES],
@@ -155,6 +151,11 @@ SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_siz
 def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(once: Once, more: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said):
         scored(once.folder, "embeddings.dim=4", "embeddings.words=5000", *more)
+
+
+def test_a_run_with_a_decoder_of_translations_is_refused(once: Once, finished_run: Path) -> None:
+    with pytest.raises(InputError, match="which suite=coherence needs: its decoder writes a translation"):
+        scored(once.folder, "embeddings.dim=4", "embeddings.words=5000", f"model={finished_run}")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.coherence.formula import (
     Formula,
     Number,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
 from datamodules.demo import Demo
+from encoder_lab.errors import InputError
 from probes.coherence.by_name import ORDERS, surprisal_model
 from probes.coherence.models import WORD, Length
 from probes.coherence.ngram import NgramModel

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from common.text_files import read_lines
 from datamodules.text.sentences import sentences_of
+from encoder_lab.storage.text_files import read_lines
 from probes.coherence.build.cloze import cloze
 from probes.coherence.build.connectives import connectives
 from probes.coherence.build.order import order

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.coherence.models import Called, Length
 from probes.coherence.ngram import NgramModel
 from probes.coherence.scoring import pairs_of, score_line, score_suite, token_records

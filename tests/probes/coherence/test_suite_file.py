@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.coherence.suite_file import (
     METRICS,
     Item,

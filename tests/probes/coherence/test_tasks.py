@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
-from common.model import Model
+from encoder_lab.errors import InputError
+from encoder_lab.model import Model
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.coherence.models import Length

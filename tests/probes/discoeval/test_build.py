@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.discoeval.build.__main__ import build, command, parse
 from probes.discoeval.build.documents import DocumentSource, Part, PlainDocument, read_documents
 from probes.discoeval.build.tasks import build_task

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.discoeval.convert import command
 from probes.discoeval.data import read_discoeval
 from probes.discoeval.items import ceiling, either_sense, second_measures, senses

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.classifiers.grid import Grid
 from probes.discoeval.data import read_discoeval
 from probes.discoeval.features import ABLATIONS, READINGS

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.discoeval.build.__main__ import command
 from probes.discoeval.build.pdtb import read_relations
 from probes.discoeval.controls import controls

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.discoeval.rst_files import rst_file
 from probes.discoeval.rst_pickle import read_pickle
 from tests.fuzzing import corrupted, refusal

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from benchmarks.sequential import search
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.classifiers import classifier, modern
 from probes.classifiers.classifier import Labelled, probe

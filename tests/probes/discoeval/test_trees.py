@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.discoeval.build.rs3 import read_rs3
 from probes.discoeval.build.trees import read_json_tree, read_trees
 from probes.discoeval.items import SPLITS

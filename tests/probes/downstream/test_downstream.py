@@ -12,8 +12,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import sequential
 from benchmarks.sequential import nested_folds
-from common.errors import InputError
-from common.model import Model
+from encoder_lab.errors import InputError
+from encoder_lab.model import Model
 from probes.classifiers.classifier import Grid
 from probes.classifiers.grid import Tensors
 from probes.downstream import relatedness

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from common.errors import InputError
 from datamodules.trees.conllu import read_conllu
 from datamodules.trees.penn import numbered
+from encoder_lab.errors import InputError
 from probes.probing.build.__main__ import build, command, parse
 from probes.probing.build.all_tasks import TASKS, build_tasks, supported_tasks
 from probes.probing.build.pool import Sizes

@@ -6,6 +6,7 @@ from math import log2
 import numpy as np
 import pytest
 
+from encoder_lab.reports.terminal import selectivities
 from probes.classification import Classification
 from probes.classifiers.classifier import Grid, Labelled
 from probes.description_length import description_length
@@ -14,7 +15,6 @@ from probes.probing.controls import control_task
 from probes.results import Answers, ProbeRow
 from probes.statistics import compare
 from probes.task import single
-from reports.terminal import selectivities
 
 WORDS = ("a", "bb", "ccc", "dddd", "eeeee")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import InputError
 from datamodules.corpus import Corpus, Split
 from datamodules.trees.conllu import DependencyTree, Portion, parse_portion
+from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.probing.build.pool import Sizes

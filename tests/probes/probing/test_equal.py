@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.probing.equal import FEWEST, command, common_classes, equal
 from probes.probing.published_files import read_task, write_task

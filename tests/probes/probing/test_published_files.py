@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.classifiers.grid import Grid
 from probes.probing.data import FromFiles, FromSentEval
 from probes.probing.published_files import read_senteval, write_task

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from common.errors import InputError
 from datamodules.trees.penn import numbered, parse
+from encoder_lab.errors import InputError
 from probes.probing.build.all_tasks import BuiltTasks, build_tasks, supported_tasks
 from probes.probing.build.analysis import Analysis, Clauses, analyse
 from probes.probing.build.coordination import invert

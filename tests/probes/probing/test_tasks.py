@@ -7,9 +7,9 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 
-from common.errors import InputError
 from datamodules.demo import Demo
 from datamodules.trees.penn import numbered, parse
+from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.probing.build.all_tasks import TASKS, build_tasks
 from probes.probing.build.analysis import Analysis, analyse, analyse_all

@@ -10,8 +10,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from common.errors import InputError
 from datamodules.trees.penn import numbered, parse
+from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.probing.build.all_tasks import TASKS, BuiltTasks, build_tasks
 from probes.probing.build.analysis import Analysis, Clauses, analyse, analyse_all

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.errors import InputError
+from encoder_lab.errors import InputError
 from probes.coherence.build.__main__ import COMMAND, command
 from probes.coherence.build.cloze import cloze
 from probes.coherence.build.connectives import CONNECTIVES, connectives

@@ -1,1 +1,0 @@
-"""Helpers that every other package may import. This package imports none of them."""

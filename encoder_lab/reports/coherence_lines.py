@@ -1,0 +1,74 @@
+"""What an evaluation prints of coherence suites: scores with their intervals, predictions, and the bits of regions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from encoder_lab.reports.published import published
+from probes.coherence.formula import compared
+from probes.coherence.scoring import also, with_ties
+from probes.coherence.tasks import TIES, compared_name
+from probes.evaluation import Evaluated
+
+PAPER = ("beyer2021_tables1to5", "beyer2021_table4")
+KINDS = ("sum", "mean")
+
+
+def suite_lines(title: str, scores: Sequence[Evaluated], tables: Sequence[str] | None) -> str:
+    """Each suite of one model. `tables`: the published ones to be quoted; None is those of the paper."""
+    quoted = [score for table in (PAPER if tables is None else tables) for score in published(table)]
+    theirs: dict[str, list[tuple[str, float]]] = {}
+    for score in quoted:
+        theirs.setdefault(score.task, []).append((score.model, score.score))
+    heading = f"{title}: items that hold in % with Wilson's 95% interval; bits of a region and of its tokens, means"
+    return "\n".join([heading, *(line for scored in scores for line in _suite(scored, theirs))]) + "\n"
+
+
+def _suite(scored: Evaluated, theirs: dict[str, list[tuple[str, float]]]) -> Iterator[str]:
+    row, details, items = scored.row, scored.details, len(scored.correct)
+    said = f"{row.test_accuracy:.1f} [{row.test_low:.1f}, {row.test_high:.1f}] of {items} items"
+    said += also(details.get("ties", 0), details.get("undefined", 0))
+    if long := details.get("long texts"):
+        said += f", {long:.0f} texts longer than the model's context"
+    names = [name for name in theirs if name == row.task or name.startswith(f"{row.task}_")]
+    yield f"  {row.task}: {said}{_published(row.task, names, theirs)}"
+    formulas = [name for name in details if "%" in name and not name.startswith(TIES)]
+    if formulas:
+        together = f"the score above is of all together{_chance(formulas)}"
+        yield f"    {len(formulas)} predictions, each 50 by chance; {together}"
+    for formula in formulas:
+        low, high = with_ties(round(details[formula] * items / 50) / 2, items)
+        said = f"{details[formula]:.1f} [{low:.1f}, {high:.1f}]{also(details.get(TIES + formula, 0), 0)}"
+        name = compared_name(row.task, formula)
+        yield f"    {formula}: {said}{_published(name, [name] if name in theirs else [], theirs)}"
+    yield from _regions(details)
+
+
+def _chance(formulas: Sequence[str]) -> str:
+    """The chance of all predictions where one condition must be below each other one."""
+    first = {pair[0] if (pair := compared(formula)) else None for formula in formulas}
+    return f", {100 / (len(formulas) + 1):.1f} by chance" if len(first) == 1 and None not in first else ""
+
+
+def _published(task: str, names: Sequence[str], theirs: dict[str, list[tuple[str, float]]]) -> str:
+    """`; GPT-2 86, DialoGPT 78 published`, with the part of the name that ours does not have."""
+    cells = [
+        f"{model}{name.removeprefix(task).replace('_', ' ')} {score:.0f}"
+        for name in names
+        for model, score in theirs[name]
+    ]
+    return f"; published {', '.join(cells)}" if cells else ""
+
+
+def _regions(details: Mapping[str, float]) -> Iterator[str]:
+    """A line for each condition, with the sum and the mean of each region."""
+    found: dict[str, dict[tuple[int, str], float]] = {}
+    for name, value in details.items():
+        kind, _, rest = name.partition(" ")
+        condition, _, region = rest.rpartition(" ")
+        if kind in KINDS and region.isdecimal() and condition:
+            found.setdefault(condition, {})[int(region), kind] = value
+    columns = sorted({place for values in found.values() for place in values}, key=lambda at: (at[0], at[1] == "mean"))
+    wide = max([9, *map(len, found)]) + 1
+    yield "    " + "condition".ljust(wide) + "".join(f"{f'{region} {kind}':>9}" for region, kind in columns)
+    for condition, values in found.items():
+        cells = (f"{values[place]:.2f}" if place in values else "" for place in columns)
+        yield "    " + condition.ljust(wide) + "".join(f"{cell:>9}" for cell in cells)

@@ -1,0 +1,217 @@
+"""The reports of report.py, a function for each. They take the settings of the command line.
+
+report.py imports this module only to make a report, because it loads matplotlib and scipy.
+"""
+
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+from matplotlib.figure import Figure
+
+from encoder_lab.errors import InputError, printable
+from encoder_lab.reports.claims import CLAIMS
+from encoder_lab.reports.correlation import FEWEST, ScoresByModel, correlate, draw_correlations, scores_of
+from encoder_lab.reports.curves import Panel, draw_panels, panel_of
+from encoder_lab.reports.drawing import FIGURES, save_figure
+from encoder_lab.reports.escape import for_terminal
+from encoder_lab.reports.evidence import evidence_of, published_evidence
+from encoder_lab.reports.findings import Finding, as_markdown, check
+from encoder_lab.reports.findings_picture import draw_findings
+from encoder_lab.reports.formats import FORMATS
+from encoder_lab.reports.layers import as_text, draw_layers, layer_of, layers_of_models, published_layers
+from encoder_lab.reports.models import ReportedModel, each_seed_once, models_of
+from encoder_lab.reports.overlay import draw_overlay
+from encoder_lab.reports.page import page
+from encoder_lab.reports.published import TRAINING
+from encoder_lab.reports.runs import read_run, run_folders
+from encoder_lab.reports.sizes import by_size, draw_sizes, has_size
+from encoder_lab.reports.strips import TOKENS, ShownItem, shown_items
+from encoder_lab.reports.table import (
+    Table,
+    no_scores,
+    own_cell,
+    probing_table,
+    refuse_published_without_effect,
+    training_table,
+)
+from encoder_lab.storage.files import atomic_write
+
+PICTURES = (*FIGURES, ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp")  # endings that are never those of a text
+
+
+def given(arguments: SimpleNamespace, or_published: bool = False) -> list[ReportedModel]:
+    """The models of the given runs. Raises InputError for none, unless the report needs only published numbers."""
+    if not arguments.given and not (or_published and arguments.published):
+        instead = ", or published=true for the papers' own numbers" if or_published else ""
+        raise InputError(f"give run folders, runs/<objective>/<encoder>/<time>{instead}")
+    return models_of(each_seed_once(map(read_run, run_folders(map(Path, arguments.given)))))
+
+
+def quoted(arguments: SimpleNamespace) -> list[str] | None:
+    """The requested published tables; None leaves the choice to the table."""
+    return [] if arguments.published == ["none"] else arguments.published
+
+
+def table(arguments: SimpleNamespace) -> None:
+    models = given(arguments, or_published=True)
+    made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, quoted(arguments))
+    refuse_published_without_effect(quoted(arguments) or [], [made] if models else [])
+    write_table(made, arguments)
+
+
+def training(arguments: SimpleNamespace) -> None:
+    write_table(training_table(given(arguments, or_published=True), quoted(arguments)), arguments)
+
+
+def curves(arguments: SimpleNamespace) -> None:
+    models = given(arguments)
+    panels = panels_of(models, arguments)
+    if not panels:
+        raise no_scores(models, arguments.suite)
+    print(save_figure((draw_overlay if arguments.overlay else draw_panels)(panels), arguments.out))
+
+
+def correlation(arguments: SimpleNamespace) -> None:
+    models = given(arguments, or_published=True)
+    probing, downstream = (both(models, arguments, suite, arguments.published) for suite in ("probing", "downstream"))
+    found = correlate(probing, downstream)
+    print(save_figure(draw_correlations(found), arguments.out))
+
+
+def size(arguments: SimpleNamespace) -> None:
+    runs = [run for model in given(arguments) for run in model.runs]
+    models = by_size(runs)
+    figure = draw_sizes(models, arguments.suite, arguments.epoch, arguments.classifier)
+    left_out("no encoder.dim", [str(run.folder) for run in runs if not has_size(run)])
+    left_out("one size alone", [model.title for model in models if len(model.sizes) < 2])
+    print(save_figure(figure, arguments.out))
+
+
+def layers(arguments: SimpleNamespace) -> None:
+    models = given(arguments, or_published=True)
+    ours = layers_of_models(models, arguments.epoch, arguments.classifier) if models else []
+    found = [*ours, *(published_layers() if arguments.published is not False else [])]
+    print(for_terminal(as_text(found)))
+    print(save_figure(draw_layers(found), arguments.out))
+
+
+def findings(arguments: SimpleNamespace) -> None:
+    ours = None if arguments.published else given(arguments, or_published=True)
+    evidence = published_evidence() if ours is None else evidence_of(ours, arguments.epoch)
+    found = check(CLAIMS, evidence)
+    asked = found if arguments.claim is None else one_claim(found, arguments.claim)
+    if arguments.out and arguments.out.suffix in FIGURES:
+        print(save_figure(draw_findings(asked), arguments.out))
+        for note in evidence.notes:
+            print(printable(note), file=sys.stderr)
+    else:
+        write_text(as_markdown(found, evidence.notes) if asked is found else asked[0].in_full, arguments.out)
+
+
+def one_claim(found: list[Finding], name: str) -> list[Finding]:
+    """The finding of this name. Raises InputError where there is none."""
+    named = [finding for finding in found if finding.name == name.replace("_", " ")]
+    if not named:
+        raise InputError(f"no claim {name!r}; there are {', '.join(finding.name for finding in found)}")
+    return named
+
+
+def html(arguments: SimpleNamespace) -> None:
+    models = given(arguments)
+    suites = dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows)
+    asked = quoted(arguments)
+    tables = [probing_table(models, s, arguments.epoch, arguments.classifier, asked) for s in suites]
+    refuse_published_without_effect(asked or [], tables)
+    if any(map(own_cell, models)):
+        tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
+    found = check(CLAIMS, evidence_of(models, arguments.epoch))
+    drawn, items = figures(models, arguments), items_of(models, arguments)
+    with atomic_write(arguments.out) as file:
+        file.write(page("Sentence encoders: what they learned", tables, drawn, found, items))
+    print(arguments.out)
+
+
+def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[ShownItem]:
+    """The items of coherence suites to be shown. Raises InputError where one that is asked for is in no evaluation."""
+    kept = [(model.title, run.folder) for model in models for run in model.runs if (run.folder / TOKENS).exists()]
+    items = [item for title, folder in kept for item in shown_items(title, folder, arguments.item)]
+    there = {f"{item.records[0]['suite']}:{item.records[0]['item']}" for item in items}
+    if missing := [name for name in arguments.item or () if name not in there]:
+        raise InputError(f"item={missing[0]}: no such item in {TOKENS} of the evaluations; give SUITE:NUMBER")
+    return items
+
+
+def figures(models: list[ReportedModel], arguments: SimpleNamespace) -> list[tuple[str, Figure]]:
+    """Every figure that the runs allow, with its heading."""
+    panels = panels_of(models, arguments)
+    drawn = [("by epoch: all models", draw_overlay(panels))] if len(panels) > 1 else []
+    drawn += [(f"by epoch: {one.title}", draw_panels([one])) for one in panels]
+    sized = by_size(run for model in models for run in model.runs)
+    with suppress(InputError):  # there are no sizes to compare
+        figure = draw_sizes(sized, arguments.suite, arguments.epoch, arguments.classifier)
+        drawn.append(("by size of the sentence vector", figure))
+    if any(layer_of(model.name) for model in models):
+        found = layers_of_models(models, arguments.epoch, arguments.classifier)
+        drawn.append(("by layer", draw_layers([*found, *published_layers()])))
+    suites = {row.suite for model in models for run in model.runs for row in run.rows}
+    if suites >= {"probing", "downstream"}:
+        probing, downstream = (both(models, arguments, suite, False) for suite in ("probing", "downstream"))
+        if len(probing.keys() & downstream) >= FEWEST:
+            drawn.append(("probing against downstream", draw_correlations(correlate(probing, downstream))))
+    return drawn
+
+
+def panels_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Panel]:
+    """The curves of the models that have scores of the suite."""
+    return [found for model in models if (found := panel(model, arguments)).lines]
+
+
+def panel(model: ReportedModel, arguments: SimpleNamespace) -> Panel:
+    """The curves of a model on one suite, by the requested classifier where a task has several."""
+    rows = [
+        sorted(
+            (row for row in run.rows if row.suite == arguments.suite),
+            key=lambda row: row.classifier == arguments.classifier,
+        )
+        for run in model.runs
+    ]
+    if all(
+        run.evaluated and len({row.epoch for row in run.rows}) < 2 for run in model.runs
+    ):  # one checkpoint each: several seeds are one point,
+        last = max((row.epoch for found in rows for row in found), default=0)  # also if their best epochs differ
+        rows = [[replace(row, epoch=last) for row in found] for found in rows]
+    made = panel_of(model.title, rows, model.runs[0].score, [run.metrics for run in model.runs])
+    return made._replace(colour=model.colour)
+
+
+def both(models: list[ReportedModel], arguments: SimpleNamespace, suite: str, published: bool) -> ScoresByModel:
+    """Scores of our models on a suite and, if requested, of the published ones."""
+    ours = scores_of(probing_table(models, suite, arguments.epoch, arguments.classifier, [])) if models else {}
+    theirs = scores_of(probing_table([], suite)) if published else {}
+    return ours | {f"{name} (published)": scores for name, scores in theirs.items()}
+
+
+def left_out(why: str, names: list[str]) -> None:
+    """Print in one line what a figure leaves out."""
+    if names:
+        print(f"left out, {why}: {'; '.join(names)}", file=sys.stderr)
+
+
+def write_table(made: Table, arguments: SimpleNamespace) -> None:
+    text = page(made.title, [made], []) if arguments.format == "html" else FORMATS[arguments.format](made)
+    write_text(text, arguments.out)
+
+
+def write_text(text: str, out: Path | None) -> None:
+    """To the file, or to standard output. Raises InputError where the file's name ends as a picture's."""
+    if out is None:
+        print(for_terminal(text), end="")
+        return
+    if out.suffix.lower() in PICTURES:
+        raise InputError(f"{out}: this report is a text; a picture of it, where there is one, ends in .png or .svg")
+    with atomic_write(out) as file:
+        file.write(text)
+    print(out)

@@ -1,0 +1,106 @@
+"""Correlation of probing with downstream scores over models (Conneau et al. 2018, Figure 2)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from scipy.stats import rankdata, spearmanr
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.drawing import in_order, new_figure
+from encoder_lab.reports.table import Table
+
+FEWEST = 4  # models that a correlation needs
+EXACT = 8  # models; up to this many the test tries all permutations (8! = 40,320)
+LEVEL = 0.05  # of the whole matrix
+
+ScoresByModel = Mapping[str, Mapping[str, float]]  # model -> task -> score
+
+
+class Correlations(NamedTuple):
+    """Spearman's rho between P probing and Q downstream tasks; NaN where fewer than four models have both."""
+
+    probing: list[str]
+    downstream: list[str]
+    rho: np.ndarray  # (P, Q)
+    p_value: np.ndarray  # (P, Q) two-sided, uncorrected
+    significant: np.ndarray  # (P, Q) after Holm's correction over the matrix
+    models: int  # that have scores of both kinds
+
+
+def scores_of(table: Table) -> dict[str, dict[str, float]]:
+    """The sentence embeddings of a table with their scores: encoders, trained or not, and a bag of vectors."""
+    kept = [row for row in table.rows if row.embeds]
+    return {f"{row.encoder} {row.name}": {task: cell.score for task, cell in row.cells.items()} for row in kept}
+
+
+def correlate(probing: ScoresByModel, downstream: ScoresByModel) -> Correlations:
+    """Correlate two suites over the models that have both. Raises InputError for fewer than four."""
+    shared = [model for model in probing if model in downstream]
+    if len(shared) < FEWEST:
+        raise InputError(f"{len(shared)} models have both probing and downstream scores; a correlation needs {FEWEST}")
+    rows = in_order([task for model in shared for task in probing[model]])
+    columns = list(dict.fromkeys(task for model in shared for task in downstream[model]))
+    pairs = [[_spearman([(probing[m].get(r), downstream[m].get(c)) for m in shared]) for c in columns] for r in rows]
+    rho, p_value = np.moveaxis(np.array(pairs), 2, 0)
+    return Correlations(rows, columns, rho, p_value, holm(p_value, LEVEL), len(shared))
+
+
+def holm(p_values: np.ndarray, level: float) -> np.ndarray:
+    """Which of the tests are significant at `level` together (Holm 1979); NaN is not a test."""
+    flat = np.where(np.isnan(p_values), np.inf, p_values).ravel()
+    order = np.argsort(flat)
+    tests = int(np.isfinite(flat).sum())
+    passed = flat[order] <= level / np.maximum(tests - np.arange(len(flat)), 1)
+    held = np.zeros(len(flat), dtype=bool)
+    held[order] = np.logical_and.accumulate(passed)
+    return held.reshape(p_values.shape)
+
+
+def _spearman(pairs: Sequence[tuple[float | None, float | None]]) -> tuple[float, float]:
+    complete = [(a, b) for a, b in pairs if a is not None and b is not None]
+    first, second = np.array(complete, dtype=float).reshape(-1, 2).T
+    if len(first) < FEWEST or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return math.nan, math.nan
+    rho, p_value = spearmanr(first, second)
+    return float(rho), _exact(first, second) if len(first) <= EXACT else float(p_value)
+
+
+def _exact(first: np.ndarray, second: np.ndarray) -> float:
+    """The exact p-value by permutations: with few models the usual approximation is far too small."""
+    orders = np.array(list(permutations(rankdata(first) - (len(first) + 1) / 2)))
+    products = np.abs(orders @ rankdata(second))
+    return float((products >= products[0] - 1e-9).mean())
+
+
+def draw_correlations(found: Correlations) -> Figure:
+    """The matrix: red is a positive correlation, blue a negative one, grey is not significant."""
+    height, width = found.rho.shape
+    figure = new_figure(2.6 + 0.62 * width, 1.9 + 0.42 * height)
+    axes = figure.add_subplot()
+    colours = colormaps["RdBu_r"](Normalize(-1, 1)(np.nan_to_num(found.rho)))
+    colours[~found.significant] = (0.9, 0.9, 0.9, 1.0)
+    axes.imshow(colours, aspect="auto")
+    for i, j in np.ndindex(height, width):
+        if not math.isnan(found.rho[i, j]):
+            sure = found.significant[i, j]
+            ink = "#8A8A8A" if not sure else "white" if abs(found.rho[i, j]) > 0.65 else "black"
+            text = f"{found.rho[i, j]:.2f}".replace("0.", ".").replace("-", "−")
+            axes.text(j, i, text, ha="center", va="center", color=ink, fontsize=8.5, gid=f"cell {i} {j}")
+    axes.set_xticks(range(width), found.downstream, rotation=40, ha="left", fontsize=8.5)
+    axes.set_yticks(range(height), found.probing, fontsize=8.5)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_xticks(np.arange(width + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(height + 1) - 0.5, minor=True)
+    axes.grid(which="minor", color="white", linewidth=1.5)
+    axes.tick_params(which="minor", length=0)
+    said = f"Spearman's ρ over {found.models} models; grey: not significant at {LEVEL} (Holm)"
+    axes.set_xlabel(said, fontsize=8.5)
+    return figure

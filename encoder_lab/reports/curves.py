@@ -1,0 +1,217 @@
+"""Training as a picture: probes by epoch, the objective's own score behind them (Conneau et al. 2018, Figure 1)."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, MaxNLocator
+
+from encoder_lab.reports.drawing import (
+    LOOKS,
+    OWN,
+    SEMANTICS,
+    SURFACE,
+    SYNTAX,
+    Line,
+    Style,
+    draw_lines,
+    in_order,
+    look,
+    name_ends,
+    new_figure,
+    plain_axes,
+    save_figure,
+)
+from encoder_lab.reports.metrics import read_metrics
+from probes.facts import facts_of
+from probes.results import ProbeRow, read_rows
+from probes.statistics import ENOUGH, mean_of_runs
+
+NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
+PERCENT = ("BLEU", "accuracy")  # the scores that have a highest value
+LEGEND: dict[str, Any] = {"frameon": False, "fontsize": 8.5, "handlelength": 2.8}
+HIGHEST = 1e15  # of an objective's score in a figure; a diverged run has more
+TOP = 102.0  # percent; leaves room for the marker of a perfect score
+
+
+class Panel(NamedTuple):
+    """One model: its probes and its own score by epoch; several seeds are their mean with its interval."""
+
+    title: str
+    lines: list[Line]
+    score: str  # name of the objective's score, empty if there is none
+    own: Line
+    suite: str
+    runs: frozenset[int]  # numbers of runs behind the points
+    colour: str = ""  # of its line among other models; empty: ours
+
+
+def draw_curves(run: Path, score: str, title: str = "") -> Path:
+    """Draw `curves.png` of a run folder, a panel for each suite; `score` names a column of metrics.csv."""
+    metrics, rows = read_metrics(run / "metrics.csv"), read_rows(run / "probes.csv")
+    suites = list(dict.fromkeys(row.suite for row in rows)) or [""]
+    panels = [
+        panel_of(
+            f"{title or run.name}: {suite}" if len(suites) > 1 else title or run.name,
+            [[row for row in rows if row.suite == suite]],
+            score,
+            [metrics],
+        )
+        for suite in suites
+    ]
+    return save_figure(draw_panels(panels), run / "curves.png")
+
+
+def panel_of(
+    title: str, probes: Sequence[Sequence[ProbeRow]], score: str, metrics: Sequence[Sequence[Mapping[str, str]]]
+) -> Panel:
+    """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
+    tasks = in_order([row.task for rows in probes for row in rows])
+    lines = [over_runs(task, [_by_epoch(rows, task) for rows in probes]) for task in tasks]
+    own = [{epoch: (value, value, value) for epoch, value in _finite(rows, score)} for rows in metrics]
+    name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else ""
+    suite = next((row.suite for rows in probes for row in rows), "")
+    epochs = Counter(epoch for rows in probes for epoch in {row.epoch for row in rows})
+    return Panel(title, lines, name, over_runs(score, own), suite, frozenset(epochs.values()))
+
+
+def _by_epoch(rows: Sequence[ProbeRow], task: str) -> dict[float, tuple[float, float, float]]:
+    return {float(row.epoch): (row.test_accuracy, row.test_low, row.test_high) for row in rows if row.task == task}
+
+
+def _finite(metrics: Sequence[Mapping[str, str]], score: str) -> list[tuple[float, float]]:
+    pairs = [(float(row["epoch"]), float(row[score])) for row in metrics if row.get(score)]
+    return [(epoch, value) for epoch, value in pairs if abs(value) < HIGHEST]  # also not NaN
+
+
+def over_runs(name: str, runs: Sequence[Mapping[float, tuple[float, float, float]]]) -> Line:
+    """`(score, low, high)` by x, of all runs that have an x."""
+    xs = sorted({x for run in runs for x in run})
+    points = [mean_of_runs([run[x] for run in runs if x in run]) for x in xs]
+    return Line(name, xs, [y for y, _, _ in points], [low for _, low, _ in points], [high for _, _, high in points])
+
+
+def band_meaning(runs: Collection[int]) -> str:
+    """The meaning of low and high of `over_runs`, where points are means of this many runs."""
+    several = [number for number in runs if number > 1]
+    if not several:
+        return "95% interval"
+    how = f"bootstrap, too narrow below {ENOUGH}" if min(several) < ENOUGH else "bootstrap"
+    return (
+        f"95% interval; seeds: of their mean ({how})" if 1 in runs else f"95% interval of the mean over seeds ({how})"
+    )
+
+
+def score_label(suite: str) -> str:
+    """The label of the axis of a suite's scores."""
+    return facts_of(suite).axis or f"{suite} score on test (%)"
+
+
+def draw_panels(panels: Sequence[Panel]) -> Figure:
+    """Panels side by side, two in a row."""
+    columns = min(len(panels), 2)
+    rows = -(-len(panels) // columns)
+    figure = new_figure(9.0 if columns == 1 else 12.0, 5.2 if rows == 1 else 4.4 * rows)
+    alike = len({_has_kinds(panel) for panel in panels}) == 1
+    for place, panel in enumerate(panels):
+        axes = figure.add_subplot(rows, columns, place + 1)
+        draw_panel(axes, panel)
+        if _has_kinds(panel) and not alike:  # the kinds are those of probing tasks, not of the other panels
+            axes.legend(handles=kind_handles(), loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, **LEGEND)
+    joined = [line.name for panel in panels if len(_epochs(panel)) > 1 for line in panel.lines]
+    joined = joined if alike else []
+    shapes = ["bands"] * any(len(_epochs(panel)) > 1 for panel in panels)
+    shapes += ["bars"] * any(len(_epochs(panel)) < 2 for panel in panels)
+    meaning = band_meaning({n for panel in panels for n in panel.runs})
+    explain(figure, joined, f"{' and '.join(shapes)}: {meaning}")
+    return figure
+
+
+def _has_kinds(panel: Panel) -> bool:
+    """Whether the styles of its lines are the kinds of the paper's tasks."""
+    return len(_epochs(panel)) > 1 and any(line.name in LOOKS for line in panel.lines)
+
+
+def _epochs(panel: Panel) -> list[float]:
+    return sorted({x for line in panel.lines for x in line.x} | set(panel.own.x))
+
+
+def draw_panel(axes: Axes, panel: Panel) -> None:
+    """One model. Without epochs to join, each task is a point with its interval."""
+    plain_axes(axes, panel.title)
+    axes.set_ylabel(score_label(panel.suite), fontsize=9)
+    axes.set_ylim(0, TOP)
+    epochs = _epochs(panel)
+    if len(epochs) < 2:
+        _points(axes, panel.lines)
+        return
+    axes.set_xlim(epochs[0] - 0.02 * (epochs[-1] - epochs[0]), epochs[-1])
+    draw_lines(axes, panel.lines)
+    ends = [(line.name, line.y[-1], look(line.name, place)[0]) for place, line in enumerate(panel.lines)]
+    if panel.score:
+        ends.append((panel.score, _own_score(axes, panel.own, panel.score), OWN))
+    name_ends(axes, ends, epochs[-1], 0, TOP)
+    axes.set_xlabel("epoch (0: before training)" if epochs[0] == 0 else "epoch", fontsize=9)
+    ticks = MaxNLocator(nbins=10, integer=True).tick_values(epochs[0], epochs[-1])
+    axes.xaxis.set_major_locator(FixedLocator([t for t in ticks if epochs[0] <= t <= epochs[-1]]))
+
+
+def _own_score(axes: Axes, own: Line, name: str) -> float:
+    """Draw the objective's score behind the probes on its own axis; returns the height of its end on theirs."""
+    other = axes.twinx()
+    top = 1.7 * max(own.high) or 1.0  # it stays in the lower part, where few probes are
+    other.fill_between(own.x, own.y, color=OWN, alpha=0.13, linewidth=0)
+    other.fill_between(own.x, own.low, own.high, color=OWN, alpha=0.25, linewidth=0)
+    other.plot(own.x, own.y, color=OWN, linewidth=2.6, alpha=0.75, gid=f"line {name}")
+    other.plot(own.x, own.y, "s", color=OWN, markersize=3.2, gid=f"points {name}")
+    other.set_ylabel(f"{name} on dev (shaded)", color=OWN, fontsize=9)
+    other.tick_params(axis="y", colors=OWN, labelsize=8.5)
+    other.set_ylim(0, top)
+    if name in PERCENT:
+        other.set_yticks([tick for tick in other.get_yticks() if tick <= 100])
+    other.spines[["top", "left"]].set_visible(False)
+    other.spines["right"].set_color(OWN)
+    axes.set_zorder(other.get_zorder() + 1)
+    axes.patch.set_visible(False)
+    return TOP * own.y[-1] / top
+
+
+def _points(axes: Axes, lines: Sequence[Line]) -> None:
+    for place, line in enumerate(lines):
+        score, low, high = line.y[-1], line.low[-1], line.high[-1]
+        colour = look(line.name, place)[0]
+        axes.errorbar(
+            place,
+            score,
+            [[max(0.0, score - low)], [max(0.0, high - score)]],
+            fmt="o",
+            color=colour,
+            capsize=3,
+        )
+        axes.annotate(
+            f"{score:.1f}", (place, score), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8.5
+        )
+    axes.set_xlim(-0.5, len(lines) - 0.2 if lines else 1)
+    axes.set_xticks(range(len(lines)), [line.name for line in lines], fontsize=8.5, rotation=30, ha="right")
+
+
+def explain(figure: Figure, joined: Collection[str], bands: str) -> None:
+    """The legend: the meaning of the bands and, for the paper's tasks, of the styles of the lines `joined`."""
+    handles = kind_handles() if LOOKS.keys() & set(joined) else []
+    figure.legend(handles=[*handles, band_handle(bands)], loc="outside lower right", ncols=4, **LEGEND)
+
+
+def kind_handles() -> list[Line2D]:
+    """The legend entries of the styles of lines."""
+    kinds: dict[str, Style] = {"surface": SURFACE, "syntax": SYNTAX, "semantics": SEMANTICS}
+    return [Line2D([], [], color="#444444", linestyle=style, label=kind) for kind, style in kinds.items()]
+
+
+def band_handle(meaning: str) -> Patch:
+    """The legend entry of the bands."""
+    return Patch(color="#444444", alpha=0.2, linewidth=0, label=meaning)

@@ -1,0 +1,172 @@
+"""How scores are drawn: one colour and line for each task, names at the ends of the lines instead of a legend."""
+
+import io
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import fill
+from typing import Literal, NamedTuple
+
+import numpy as np
+from matplotlib import rc_context, rcParams
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from scipy.optimize import isotonic_regression
+
+from encoder_lab.errors import InputError, printable
+from encoder_lab.reports.escape import for_figure
+from encoder_lab.storage.files import atomic_write
+
+rcParams["text.parse_math"] = False  # names with $ in them are no formulas
+
+Style = Literal["-"] | tuple[float, tuple[float, ...]]  # of a line: solid, or offset with dashes and gaps
+SURFACE: Style = (0, (1, 1))
+SYNTAX: Style = "-"
+SEMANTICS: Style = (0, (5, 1.6))
+# Each of the paper's three groups of tasks has a line style. The colours are Okabe and Ito's and four dark ones, so
+# that the lines of a group can be distinguished by colour-blind readers and in black-and-white print.
+LOOKS: dict[str, tuple[str, Style]] = {
+    "SentLen": ("#000000", SURFACE),
+    "WC": ("#9A6A00", SURFACE),
+    "TreeDepth": ("#0072B2", SYNTAX),
+    "TopConst": ("#D55E00", SYNTAX),
+    "BShift": ("#009E73", SYNTAX),
+    "Tense": ("#3BA3DB", SEMANTICS),
+    "SubjNum": ("#D98C00", SEMANTICS),
+    "ObjNum": ("#C65D94", SEMANTICS),
+    "SOMO": ("#6A3D9A", SEMANTICS),
+    "CoordInv": ("#6E6E6E", SEMANTICS),
+}
+TASKS = tuple(LOOKS)
+OWN = "#8063AE"  # the objective's own score
+GRID = "#E6E6E6"
+DPI = 200
+FIGURES = (".png", ".svg")  # endings of files
+LETTER = 0.085  # inches, of a bold letter of 10 points: titles wrap where their panel ends
+
+
+class Line(NamedTuple):
+    """Scores along x with their interval, all in percent."""
+
+    name: str
+    x: list[float]
+    y: list[float]
+    low: list[float]
+    high: list[float]
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Tasks in the paper's order, others after them by first appearance."""
+    known = [task for task in TASKS if task in names]
+    return known + [name for name in dict.fromkeys(names) if name not in LOOKS]
+
+
+def look(name: str, place: int = 0) -> tuple[str, Style]:
+    """Colour and line style of a task. Any other name takes the colour of its `place`, solid while they last."""
+    styles: tuple[Style, ...] = ("-", (0, (4, 1, 1, 1)), (0, (8, 2)))
+    colour, _ = LOOKS[TASKS[(place + 2) % len(TASKS)]]
+    return LOOKS.get(name) or (colour, styles[place // len(TASKS) % len(styles)])
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, in inches, outside pyplot's global state."""
+    return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+
+
+def plain_axes(axes: Axes, title: str = "") -> None:
+    """Percent upwards, a light grid, no box."""
+    width, spec = axes.get_figure().get_size_inches()[0], axes.get_subplotspec()  # type: ignore[union-attr]
+    room = width / (spec.get_gridspec().ncols if spec else 1) - 0.9
+    title = fill(for_figure(title), max(10, int(room / LETTER)))
+    axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
+    axes.grid(axis="y", color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8.5, color="#888888")
+
+
+def draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
+    """Lines over their light intervals; `gid` lets a page find the points (encoder_lab/reports/page.py)."""
+    for place, line in enumerate(lines):
+        colour, style = look(line.name, place)
+        axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.10, linewidth=0)
+        axes.plot(line.x, line.y, linestyle=style, color=colour, linewidth=1.7, gid=f"line {line.name}")
+        axes.plot(line.x, line.y, "o", color=colour, markersize=2.8, gid=f"points {line.name}", label=line.name)
+
+
+def name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, bottom: float, top: float) -> None:
+    """Write each `(name, height, colour)` at the end of its line, x = `last`, without overlaps, joined to the line."""
+    scale = axes.xaxis.get_transform()  # positions in display steps, also on a logarithmic axis
+    first, end = scale.transform(np.array([axes.get_xlim()[0], last]))
+    figure_width, height = axes.get_figure().get_size_inches()  # type: ignore[union-attr]
+    spec = axes.get_subplotspec()
+    rows, columns = spec.get_gridspec().get_geometry() if spec else (1, 1)
+    gap = (top - bottom) * 0.165 / (height / rows - 0.9)  # one line of text, in the units of the axis
+    room = 0.85 + 0.068 * max(0, max((len(name) for name, _, _ in ends), default=0) - 10)  # inches for the names
+    gutter = (end - first) * room / max(figure_width / columns - 1.25 - room, 0.8)
+    heights = spread([end[1] for end in ends], gap, bottom + gap / 2, top - gap / 3)
+    steps = np.array([0.05, 0.22, 0.25]) * 0.85 / room
+    places = scale.inverted().transform(end + gutter * np.array([*steps, 1.0]))
+    for (name, at, colour), placed in zip(ends, heights, strict=True):
+        start, stop, text = places[:3]
+        axes.plot([start, stop], [at, placed], color=colour, linewidth=0.7, alpha=0.8, solid_capstyle="round")
+        axes.text(text, placed, name, color=darker(colour), fontsize=8.5, va="center")
+    axes.set_xlim(axes.get_xlim()[0], places[3])
+
+
+def spread(heights: Sequence[float], gap: float, bottom: float, top: float) -> list[float]:
+    """The heights moved so that they are `gap` apart and inside, in the same order (least squares)."""
+    order = np.argsort(heights, kind="stable")
+    steps = min(gap, (top - bottom) / max(len(heights) - 1, 1)) * np.arange(len(heights))
+    placed = np.empty(len(heights))
+    if len(heights):
+        free = isotonic_regression(np.asarray(heights, dtype=float)[order] - steps).x
+        placed[order] = np.clip(free, bottom, top - steps[-1]) + steps
+    return placed.tolist()
+
+
+def darker(colour: str) -> str:
+    """The same hue, dark enough for text on white."""
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    scale = min(1.0, 110 / (0.3 * parts[0] + 0.59 * parts[1] + 0.11 * parts[2] + 1e-9))
+    return "#" + "".join(f"{round(part * scale):02x}" for part in parts)
+
+
+def save_figure(figure: Figure, out: Path) -> Path:
+    """Write a .png or .svg atomically. Raises InputError on another ending."""
+    if out.suffix not in FIGURES:
+        raise InputError(f"{out}: a figure ends in {' or '.join(FIGURES)}")
+    with atomic_write(out, binary=True) as file:
+        file.write(as_svg(figure).encode() if out.suffix == ".svg" else as_png(figure))
+    return out
+
+
+def as_png(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    with _any_names():
+        FigureCanvasAgg(figure).print_png(buffer)
+    return buffer.getvalue()
+
+
+def as_svg(figure: Figure) -> str:
+    """Text is drawn as outlines, so that it looks the same everywhere; the same figure gives the same SVG."""
+    buffer = io.StringIO()
+    for artist in figure.findobj():
+        if gid := artist.get_gid():
+            artist.set_gid(printable(gid))  # XML has no control characters
+    with rc_context({"svg.hashsalt": "names of shapes"}), _any_names():  # there is no other way to fix the names
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
+    return buffer.getvalue()
+
+
+@contextmanager
+def _any_names() -> Iterator[None]:
+    """Without warnings where names have letters that the font lacks, or are too long for the layout."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", "Glyph .* missing|constrained_layout not applied|Matplotlib currently does not"
+        )
+        yield

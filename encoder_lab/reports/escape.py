@@ -1,0 +1,49 @@
+"""Names from run folders, escaped for the format that they are written in. A run folder may be somebody else's."""
+
+import html
+import re
+
+from encoder_lab.errors import printable, shortened
+
+LATEX = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+}
+MARKDOWN = re.compile(r"[\\`*\[\]|]|~~")  # an underscore within a word means nothing
+FORMULA = ("=", "+", "-", "@")  # where a spreadsheet begins a formula
+NAME, TITLE = 100, 120  # characters of a name in a report, and of a title in a figure
+
+
+def for_latex(text: str) -> str:
+    """Text that LaTeX prints; no command."""
+    return "".join(LATEX.get(letter, letter) for letter in printable(text))
+
+
+def for_markdown(text: str) -> str:
+    """Text that Markdown shows; no HTML, link, picture or column of a table."""
+    return MARKDOWN.sub(
+        lambda found: "".join(f"\\{letter}" for letter in found[0]), html.escape(printable(text), False)
+    )
+
+
+def for_csv(text: str) -> str:
+    """Text that a spreadsheet shows; no formula."""
+    text = printable(text)
+    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
+
+
+def for_html(text: str) -> str:
+    """Text between tags or in an attribute."""
+    return html.escape(printable(text))
+
+
+def for_terminal(text: str) -> str:
+    """Lines without the sequences that move the cursor, change colours or set titles."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def for_figure(text: str) -> str:
+    """A title of a length that fits. drawing.py turns off the mathematics of matplotlib for all texts."""
+    return shortened(printable(text), TITLE)

@@ -1,0 +1,144 @@
+"""The output of an evaluation: a folder for each model and suite, and tables on the terminal."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from omegaconf import DictConfig, OmegaConf
+
+from encoder_lab.errors import InputError
+from encoder_lab.model import Model
+from encoder_lab.reports.coherence_lines import suite_lines
+from encoder_lab.reports.escape import for_terminal
+from encoder_lab.reports.models import models_of, shortest_tails
+from encoder_lab.reports.published import published
+from encoder_lab.reports.runs import EACH_EPOCH, read_run
+from encoder_lab.reports.strips import TOKENS
+from encoder_lab.reports.table import has_scores_of, probing_table
+from encoder_lab.reports.terminal import comparisons, descriptions, plain, second_measures, selectivities
+from encoder_lab.storage.csv_files import upsert_csv
+from encoder_lab.storage.files import atomic_write
+from probes.coherence.tasks import Coherence
+from probes.evaluation import Evaluated, Evaluation
+from probes.results import write_rows
+from probes.suites import Suite
+from probes.task import Task
+
+
+class ModelScores(NamedTuple):
+    """The scores of one model on one suite; `key` identifies the model, the tasks and the settings."""
+
+    key: str
+    main: list[Evaluated]
+    control: Sequence[Evaluated] = ()
+    mdl: Sequence[dict[str, str | float]] = ()
+
+
+class WrittenScores(NamedTuple):
+    """The scores of one model on one suite and the folder that holds them."""
+
+    title: str
+    folder: Path
+    suite: str
+    scores: ModelScores
+    model: str = ""  # as the user named it
+
+
+def write(name: str, model: Model, suite: Suite, scores: ModelScores, config: DictConfig) -> WrittenScores:
+    """Write the scores of one model on one suite into a folder that report.py reads."""
+    title = ", ".join(filter(None, [model.encoder, model.objective]))
+    by_epoch = config.epochs is not None
+    out = Path(name) / config.out if by_epoch else Path(config.out)
+    folder = out / suite.name / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', title)}-{scores.key}"
+    names = {"encoder_name": model.encoder, "objective_name": model.objective, "corpus_name": None, "model": name}
+    key = config.suites[suite.name].settings
+    kept = {"suite": suite.name, "seed": config.seed}
+    if any(task.needs == "vectors" for task in suite.tasks):
+        kept["probes"] = {"classifier": config.probes.classifier}
+    kept |= {key: config[key]} | ({"corpus": config.corpus} if suite.of_corpus else {})
+    made_of = {**model.settings, "checkpoint": EACH_EPOCH} if by_epoch else model.settings
+    with atomic_write(folder / "config.yaml") as file:
+        file.write(OmegaConf.to_yaml({**names, **kept, **made_of}, resolve=True))
+    write_rows(folder / "probes.csv", [e.row for e in (*scores.main, *scores.control)])
+    if scores.mdl:
+        upsert_csv(folder / "mdl.csv", scores.mdl, ("task",))
+    details = [{"task": e.row.task, "measure": m, "score": v} for e in scores.main for m, v in e.details.items()]
+    if details:
+        upsert_csv(folder / "details.csv", details, ("task", "measure"))
+    return WrittenScores(title, folder, suite.name, scores, name)
+
+
+def write_tokens(folder: Path, tasks: Sequence[Task], evaluation: Evaluation) -> None:
+    """The bits of every token that the tasks' scores are made of; nothing where they are made of vectors."""
+    read = [task for task in tasks if isinstance(task, Coherence)]
+    if not read:
+        return
+    with atomic_write(folder / TOKENS) as file:
+        for task in read:
+            for record in task.records(evaluation.surprisals):
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def requested_tables(config: DictConfig) -> list[str] | None:
+    """The requested published table; None leaves the choice to the table. Raises InputError for an unknown one."""
+    if config.published == "paper":
+        return None
+    if config.published:
+        published(config.published)
+    return [config.published] if config.published else []
+
+
+def refuse_published_of_other_tasks(config: DictConfig, suites: Sequence[Suite]) -> None:
+    """Raises InputError where the requested published table has no score of any task."""
+    for table in requested_tables(config) or ():
+        names = {suite.name: [task.name for task in suite.tasks] for suite in suites}
+        for task in (task for suite in suites for task in suite.tasks if isinstance(task, Coherence)):
+            names[task.suite] += task.compared
+        if not any(has_scores_of(table, suite, tasks) for suite, tasks in names.items()):
+            said = "it has no score of these tasks; choose another table, or leave it out"
+            raise InputError(f"published={table}: {said}")
+
+
+def show(done: Sequence[WrittenScores], config: DictConfig) -> None:
+    """Print the scores of each suite next to the published ones, then control tasks and description lengths."""
+    for suite in dict.fromkeys(d.suite for d in done):
+        _show(with_distinct_titles([d for d in done if d.suite == suite]), suite, config)
+
+
+def with_distinct_titles(done: Sequence[WrittenScores]) -> list[WrittenScores]:
+    """Models with one title, as two checkpoints of a run, have the end of their path after it."""
+    titles = [d.title for d in done]
+    named: dict[tuple[str, str], str] = {}  # title and model to the end of the model's path
+    for title in titles:
+        models = list(dict.fromkeys(d.model for d in done if d.title == title))
+        named |= {(title, model): tail for model, tail in zip(models, shortest_tails(models), strict=True)}
+    return [
+        d._replace(title=f"{d.title} ({named[d.title, d.model]})") if titles.count(d.title) > 1 else d for d in done
+    ]
+
+
+def _show(done: Sequence[WrittenScores], suite: str, config: DictConfig) -> None:
+    models = models_of(read_run(d.folder) for d in done)
+    reader = "mlp" if any(config.probes.classifier.widths) else "logreg"
+    say(plain(probing_table(models, suite, "last", reader, requested_tables(config))))
+    for d in done:
+        if any(e.row.classifier == "surprisal" for e in d.scores.main):
+            say(suite_lines(d.title, d.scores.main, requested_tables(config)))
+        elif measures := second_measures(d.title, d.scores.main):
+            say(measures)
+        if d.scores.control:
+            say(selectivities(d.title, d.scores.main, d.scores.control))
+        if d.scores.mdl:
+            say(descriptions(d.title, d.scores.mdl))
+        elif config.mdl:
+            say(f"{d.title}: no description length, as it has no vectors\n")
+    if len(done) > 1:
+        say(comparisons([(d.title, d.scores.main) for d in done]))
+    say("\n".join(f"{d.folder}/probes.csv" for d in done))
+
+
+def say(text: str) -> None:
+    """Print to the terminal."""
+    print(for_terminal(text))

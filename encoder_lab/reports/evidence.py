@@ -1,0 +1,227 @@
+"""The evidence for or against the published claims: our scores with their intervals, or the papers' scores."""
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from scipy.stats import norm
+
+from encoder_lab.reports.models import ReportedModel
+from encoder_lab.reports.published import published
+from encoder_lab.reports.runs import Run
+from encoder_lab.reports.table import TableCell, final_rows, published_rows
+from encoder_lab.reports.table_notes import RELATEDNESS, at_another_epoch
+from probes.facts import facts_of
+from probes.results import Answers, Epoch, ProbeRow
+from probes.statistics import fisher, over_seeds, wilson
+
+ModelName = tuple[str, str]  # encoder and objective as the papers write them
+BOV: ModelName = ("BoV", "BoV")
+PUBLISHED_TEST = {  # sizes of the published test sets; those of probing tasks are 10,000
+    "MR": 10_662, "CR": 3_775, "MPQA": 10_606, "SST-2": 1_821, "SST-5": 2_210, "TREC": 500, "MRPC": 1_725,
+    "SICK-E": 4_927, "SICK-R": 4_927, "STSB": 1_379,
+    "shuffle_narration_all": 1_871, "shuffle_narration_context": 1_871, "shuffle_dialogue_all": 967,
+    "shuffle_dialogue_context": 967, "story_cloze": 1_871, "winograd_full": 273, "winograd_partial": 273,
+    "remention_wsj": 512, "remention_vpc": 75, "remention_dialogue": 68, "remention_fiction": 98,
+    "speaker_commitment": 4_041,
+    # of Table 4 only the senses of `as` are known, from the scores that the authors published
+    "connectives_as_causal": 25, "connectives_as_comparison": 148, "connectives_as_concession": 3,
+    "connectives_as_preposition": 279, "connectives_as_temporal": 21,
+    "SP": 12_000, "BSO": 12_000, "DC": 6_418, "SSP": 4_000, "PDTB-E": 3_758, "PDTB-I": 3_024, "RST-DT": 2_308,
+}  # fmt: skip
+
+
+class Point(NamedTuple):
+    """A score in percent and half of its 95% interval."""
+
+    score: float
+    half: float
+    answers: tuple[Answers, ...] = ()  # of all seeds; empty if one is unknown
+
+
+class EpochScores(NamedTuple):
+    """One epoch of a model, the mean of its seeds."""
+
+    epoch: int
+    probing: Mapping[str, Point]
+    bleu: float | None
+
+
+Points = Mapping[str, Point]  # by task
+PointsByModel = Mapping[ModelName, Points]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Scores by model and task, and curves by model."""
+
+    probing: PointsByModel = field(default_factory=dict)
+    logistic: PointsByModel = field(default_factory=dict)  # probing by logistic regression
+    downstream: PointsByModel = field(default_factory=dict)
+    discoeval: PointsByModel = field(default_factory=dict)
+    curves: Mapping[ModelName, Sequence[EpochScores]] = field(default_factory=dict)
+    pairs: Sequence[tuple[Points, Points]] = ()  # probing and downstream scores of every model that has both
+    coherence: PointsByModel = field(default_factory=dict)
+    notes: Sequence[str] = ()  # for the reader, about the runs
+
+    def encoders(self, suite: PointsByModel, *objectives: str) -> list[str]:
+        """Encoders that have scores for all of some objectives."""
+        names = dict.fromkeys(encoder for encoder, _ in suite)
+        return [encoder for encoder in names if all((encoder, objective) in suite for objective in objectives)]
+
+
+def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidence:
+    """Our scores, at the best epoch by the objective's own score, the last, or a number.
+
+    Of several models with one name only the first is used, except in correlations, which use all.
+    """
+    first: dict[ModelName, ReportedModel] = {}
+    for model in models:
+        first.setdefault((model.encoder, model.objective), model)
+
+    def suite(name: str, classifier: str = "") -> dict[ModelName, Points]:
+        found = {key: _points(model.runs, name, classifier, epoch) for key, model in first.items()}
+        return {key: points for key, points in found.items() if points}
+
+    both = [(_points(m.runs, "probing", "mlp", epoch), _points(m.runs, "downstream", "", epoch)) for m in models]
+    return Evidence(
+        suite("probing", "mlp"),
+        suite("probing", "logreg"),
+        suite("downstream"),
+        suite("discoeval"),
+        {key: moments_of(model.runs) for key, model in first.items() if model.runs[0].metrics},
+        [pair for pair in both if all(pair)],
+        suite("coherence"),
+        _notes(models, list(first.values()), epoch),
+    )
+
+
+def _notes(models: Sequence[ReportedModel], used: Sequence[ReportedModel], epoch: str) -> list[str]:
+    suites = dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows)
+    elsewhere = dict.fromkeys(line for suite in suites for line in at_another_epoch(models, suite, epoch))
+    alone = sum(len(model.runs) == 1 for model in used)
+    seeds = f"{alone} of {len(used)} models have one seed: their intervals exclude the variance between seeds."
+    others = ", ".join(model.title for model in models if not any(model is one for one in used))
+    return [*elsewhere, *([seeds] if alone else []), *([f"Used for correlations alone: {others}."] if others else [])]
+
+
+def published_evidence() -> Evidence:
+    """The papers' tables, with the sizes of their test sets; they print no curves as numbers."""
+    two, four, five = (_quoted(f"conneau2018_table{number}") for number in (2, 4, 5))
+    pairs = [(two[name], five[name]) for name in two if name in five]
+    discoeval = _quoted("chen2019_table2", "chen2019_table4", "chen2019_table5", "chen2019_table6", "chen2019_figure8")
+    coherence = {name: points | _by_sense(name) for name, points in _quoted("beyer2021_tables1to5").items()}
+    return Evidence(two, four, five, discoeval, pairs=pairs, coherence=coherence)
+
+
+def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dict[str, Point]:
+    found: dict[str, list[ProbeRow]] = {}
+    either = facts_of(suite).one_reader if classifier == "mlp" else frozenset()
+    for run in runs:
+        for task, row in final_rows(run, suite, epoch, classifier).items():
+            if not classifier or row.classifier == classifier or task in either:
+                found.setdefault(task, []).append(row)
+    return {task: _point(rows) for task, rows in found.items()}
+
+
+def _point(rows: Sequence[ProbeRow]) -> Point:
+    """One run: half of the test interval; several seeds: with the variance between seeds.
+
+    The mean over seeds has no smaller test-set variance than one seed, because all seeds may share the test sentences.
+    """
+    scores = [row.test_accuracy for row in rows]
+    half = sum((row.test_high - row.test_low) / 2 for row in rows) / len(rows)
+    if len(rows) > 1:
+        low, high = over_seeds(scores)
+        half = math.hypot(half, (high - low) / 2)
+    answers = tuple(row.answers for row in sorted(rows, key=lambda row: row.seed) if row.answers)
+    return Point(sum(scores) / len(scores), half, answers if len(answers) == len(rows) else ())
+
+
+def moments_of(runs: Sequence[Run]) -> list[EpochScores]:
+    """Every epoch that was probed at its end; by the MLP where a task has two classifiers.
+
+    A run that was not probed at an epoch gives the scores of the last one before it.
+    """
+    probed = [(list(found), found) for run in runs if (found := _by_epoch(run))]
+    bleu = [run.own_scores() for run in runs if run.score.endswith("bleu")]
+    moments = []
+    for epoch in sorted({epoch for epochs, _ in probed for epoch in epochs if isinstance(epoch, int)}):
+        rows: dict[str, list[ProbeRow]] = {}
+        for epochs, found in probed:
+            until = epochs[max(0, bisect_right(epochs, epoch) - 1)]
+            for task, row in found[until].items():
+                rows.setdefault(task, []).append(row)
+        scores = [own[epoch] for own in bleu if epoch in own]
+        points = {task: _point(several) for task, several in rows.items()}
+        moments.append(EpochScores(epoch, points, sum(scores) / len(scores) if scores else None))
+    return moments
+
+
+def _by_epoch(run: Run) -> dict[Epoch, dict[str, ProbeRow]]:
+    """The probing scores of a run by epoch, in order, and by task; by the MLP where a task has two classifiers."""
+    found: dict[Epoch, dict[str, ProbeRow]] = {}
+    rows = (row for row in run.rows if row.suite == "probing")
+    for row in sorted(rows, key=lambda row: (row.epoch, row.classifier == "mlp")):
+        found.setdefault(row.epoch, {})[row.task] = row
+    return found
+
+
+def _quoted(*tables: str) -> dict[ModelName, dict[str, Point]]:
+    """Scores by model; where several tables have one, that of the first."""
+    found: dict[ModelName, dict[str, Point]] = {}
+    for row in (row for table in tables for row in published_rows(published(table))):
+        name = _name(row.encoder, row.name)
+        found[name] = _with_intervals(row.cells.items()) | found.get(name, {})
+    return found
+
+
+def _by_sense(name: ModelName) -> dict[str, Point]:
+    """Table 4 of Beyer et al. 2021: each connective and sense, the mean over the connectives that replace it."""
+    found: dict[str, list[float]] = {}
+    for row in published("beyer2021_table4"):
+        if _name(row.encoder, row.model) == name:
+            found.setdefault(row.task.split()[0], []).append(row.score)
+    means = {task: sum(scores) / len(scores) for task, scores in found.items()}
+    return {
+        task: Point(score, _published_half(task, score) if task in PUBLISHED_TEST else math.inf)
+        for task, score in means.items()
+    }
+
+
+def _name(encoder: str, model: str) -> ModelName:
+    return BOV if model.startswith("BoV") else (encoder, model)
+
+
+def _with_intervals(cells: Iterable[tuple[str, TableCell]]) -> dict[str, Point]:
+    return {task: Point(cell.score, _published_half(task, cell.score)) for task, cell in cells}
+
+
+def _published_half(task: str, score: float) -> float:
+    items = PUBLISHED_TEST.get(task.split()[0], 10_000)  # also of `SP without context`
+    if task in RELATEDNESS:
+        low, high = (100 * r for r in fisher(score / 100, items))
+    else:
+        low, high = wilson(round(items * score / 100), items)
+    return (high - low) / 2
+
+
+def mean_of(points: Sequence[Point]) -> Point:
+    """The mean over tasks with different test items."""
+    half = math.sqrt(sum(p.half**2 for p in points)) / len(points)
+    return Point(sum(p.score for p in points) / len(points), half)
+
+
+def of_correlation(r: float, models: int, tests: int = 1) -> Point:
+    """Spearman's rho over some models with half of its interval (Bonett and Wright 2000).
+
+    The interval is 95% for all of `tests` correlations together (Bonferroni).
+    """
+    if models < 5 or math.isnan(r):
+        return Point(r, math.inf)
+    half = float(norm.ppf(1 - 0.025 / tests)) * math.sqrt((1 + r * r / 2) / (models - 3))
+    bounded = min(max(r, -0.9999), 0.9999)
+    low, high = math.tanh(math.atanh(bounded) - half), math.tanh(math.atanh(bounded) + half)
+    return Point(r, r - low if r > 0 else high - r)

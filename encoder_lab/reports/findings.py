@@ -1,0 +1,160 @@
+"""Verdicts on published claims from our numbers: holds, fails, cannot tell."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from inspect import cleandoc
+from typing import Literal, NamedTuple
+
+from encoder_lab.reports.escape import for_markdown
+from encoder_lab.reports.evidence import Evidence, Point
+from probes.statistics import compare, over_seeds
+
+Verdict = Literal["holds", "fails", "cannot tell"]
+
+RULE = """\
+Each claim is a number of comparisons. A comparison is significant if the difference is larger than its 95% interval.
+Where both runs have answers.csv for the same test items, the interval is that of the paired difference; otherwise it is
+that of scores on different items, which is usually too wide for the same items. The claim holds if at least a third of
+the comparisons are significant and three quarters of those support it. It fails if a third are significant and three
+quarters of those contradict it, or if a necessary comparison contradicts it. Otherwise the verdict is: cannot tell."""
+TELLING, MOST = 1 / 3, 3 / 4
+NOTHING_TO_COMPARE = """\
+These runs have no scores for any of the {} claims. A claim compares certain models, tasks and epochs: give the folders
+of all runs of a study. `claim=NAME` says what one claim compares; for an unknown name, the error lists them all."""
+
+
+class Comparison(NamedTuple):
+    """`difference` is positive if it supports the claim; `half` is half of its 95% interval."""
+
+    about: str
+    difference: float
+    half: float
+    needed: bool = False  # the claim cannot hold without it
+    paired: bool = False  # item by item
+
+    @property
+    def says(self) -> int:
+        """1 for the claim, -1 against it, 0 if it is not significant."""
+        return 0 if not abs(self.difference) > self.half else 1 if self.difference > 0 else -1
+
+    def __str__(self) -> str:
+        digits = 1 if self.half >= 1 else 2
+        return f"{self.about}: {self.difference:+.{digits}f} ± {self.half:.{digits}f}"
+
+
+Claim = Callable[[Evidence], Iterable[Comparison]]
+
+
+class Finding(NamedTuple):
+    """A claim with its comparisons and verdict."""
+
+    name: str
+    claim: str
+    rule: str
+    comparisons: list[Comparison]
+
+    @property
+    def verdict(self) -> Verdict:
+        if any(c.needed and c.says < 0 for c in self.comparisons):
+            return "fails"
+        telling = [c.says for c in self.comparisons if c.says]
+        if not telling or len(telling) < TELLING * len(self.comparisons):
+            return "cannot tell"
+        if telling.count(-1) >= MOST * len(telling):
+            return "fails"
+        proven = all(c.says > 0 for c in self.comparisons if c.needed)
+        return "holds" if proven and telling.count(1) >= MOST * len(telling) else "cannot tell"
+
+    @property
+    def numbers(self) -> str:
+        """How many comparisons are for and against, and the clearest of each, or the one nearest to significance."""
+        if not self.comparisons:
+            return "no scores for it"
+        count = {way: sum(c.says == way for c in self.comparisons) for way in (1, -1, 0)}
+        said = [f"{count[1]} for, {count[-1]} against, {count[0]} within the interval"]
+        sides = [[c for c in self.comparisons if c.says == way] for way in ((1, -1) if count[1] + count[-1] else (0,))]
+        return "; ".join([*said, *(str(max(side, key=_clarity)) for side in sides if side)])
+
+    @property
+    def in_full(self) -> str:
+        """The claim, its rule and every comparison, the clearest first."""
+        ordered = sorted(self.comparisons, key=lambda c: (-c.says, -_clarity(c)))
+        marks = {1: "for    ", -1: "against", 0: "within "}
+        counts = f"{self.numbers.partition(';')[0]}; {how_many_paired([self])}"
+        lines = [f"{self.name}: {self.verdict}", self.claim, self.rule, counts]
+        return "\n".join([*lines, *(f"  {marks[c.says]} {c}" for c in ordered)]) + "\n"
+
+
+def _clarity(comparison: Comparison) -> float:
+    return abs(comparison.difference) - comparison.half
+
+
+def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
+    """Check every claim. The docstring of a claim has the claim and, after an empty line, the rule."""
+    found = []
+    for claim in claims:
+        said, _, rule = cleandoc(claim.__doc__ or "").partition("\n\n")
+        comparisons = [c for c in claim(evidence) if math.isfinite(c.difference) and not math.isnan(c.half)]
+        found.append(Finding(claim.__name__.replace("_", " "), _line(said), _line(rule), comparisons))
+    return found
+
+
+def above(first: Point, second: Point, about: str) -> Comparison:
+    """Compare: the first score is higher."""
+    half, paired = half_of_difference(first, second)
+    return Comparison(_with(about, first, second), first.score - second.score, half, paired=paired)
+
+
+def within(first: Point, second: Point, points: float, about: str) -> Comparison:
+    """Compare: two scores differ by less than `points`."""
+    half, paired = half_of_difference(first, second)
+    return Comparison(_with(about, first, second), points - abs(first.score - second.score), half, paired=paired)
+
+
+def half_of_difference(first: Point, second: Point) -> tuple[float, bool]:
+    """Half of the 95% interval of the difference of two scores, and whether the comparison is paired.
+
+    Several seeds: with the variance of items and of seeds, as in the interval of one score (evidence.py).
+    """
+    pairs = list(zip(first.answers, second.answers, strict=False))
+    same = len(first.answers) == len(second.answers) and all(len(a.right) == len(b.right) for a, b in pairs)
+    if not pairs or not same or any(a.test != b.test for a, b in pairs):
+        return math.hypot(first.half, second.half), False
+    found = [compare(a.right, b.right) for a, b in pairs]
+    half = sum((one.high - one.low) / 2 for one in found) / len(found)
+    if len(found) > 1:
+        low, high = over_seeds([one.difference for one in found])
+        half = math.hypot(half, (high - low) / 2)
+    return half, True
+
+
+def _with(about: str, *scores: Point) -> str:
+    """`about` with the scores; one without an interval is a limit that `about` names."""
+    said = [f"{p.score:.1f} ± {p.half:.1f}" for p in scores if p.half]
+    return f"{about} ({' and '.join(said)})" if said else about
+
+
+def as_markdown(found: Sequence[Finding], notes: Sequence[str] = ()) -> str:
+    """A table of the claims that have scores, the names of the others, how they were decided, `notes` on the runs."""
+    if not any(f.comparisons for f in found):
+        return "\n".join([NOTHING_TO_COMPARE.format(len(found)), *map(for_markdown, notes)]) + "\n"
+    lines = ["| finding | claim | rule | comparisons | verdict |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {f.name} | {f.claim} | {f.rule} | {for_markdown(f.numbers)} | **{f.verdict}** |"
+        for f in found
+        if f.comparisons
+    ]
+    silent = [f.name for f in found if not f.comparisons]
+    without = [f"No scores for {len(silent)} of {len(found)} claims: {', '.join(silent)}.", ""] if silent else []
+    said = [*without, *RULE.splitlines(), how_many_paired(found), *map(for_markdown, notes)]
+    return "\n".join([*lines, "", *said]) + "\n"
+
+
+def how_many_paired(found: Sequence[Finding]) -> str:
+    """A sentence with the number of paired comparisons."""
+    paired = [comparison.paired for finding in found for comparison in finding.comparisons]
+    return f"{sum(paired)} of {len(paired)} comparisons are paired."
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,102 @@
+"""Claims as rows and their comparisons as dots: which published findings hold, at a glance."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.drawing import GRID, new_figure
+from encoder_lab.reports.findings import NOTHING_TO_COMPARE, Comparison, Finding
+
+COLOURS = {1: "#0072B2", -1: "#D55E00", 0: "#9A9A9A"}  # for the claim, against it, within the interval
+VERDICTS = {"holds": COLOURS[1], "fails": COLOURS[-1], "cannot tell": "#6E6E6E"}
+WIDEST = 30.0  # half-intervals: what is farther away is drawn at this place
+BINS = 16  # of the axis, for each factor of e: dots in one bin are stacked
+ROW = 0.36  # inches
+
+
+def draw_findings(found: Sequence[Finding]) -> Figure:
+    """One row for each claim that has scores, one dot for each comparison, the verdict at the end of the row.
+
+    The place of a dot is its difference over half of its 95% interval: from 1 on, it is significant.
+    Raises InputError where no claim has scores.
+    """
+    drawn = [finding for finding in found if finding.comparisons]
+    if not drawn:
+        said = f"no scores for {found[0].name!r}" if len(found) == 1 else NOTHING_TO_COMPARE.format(len(found))
+        raise InputError(" ".join(said.split()))
+    figure = new_figure(9.6, 1.15 + ROW * len(drawn))
+    axes = figure.add_subplot()
+    places = {id(c): _place(c) for finding in drawn for c in finding.comparisons}
+    end = max(3.0, *(1.15 * abs(x) for x in places.values()))
+    _axis(axes, end, [finding.name for finding in drawn])
+    for row, finding in enumerate(drawn):
+        _row(axes, row, finding, [places[id(c)] for c in finding.comparisons])
+    return figure
+
+
+def _place(comparison: Comparison) -> float:
+    ratio = comparison.difference / comparison.half if comparison.half else math.copysign(math.inf, comparison.says)
+    return float(np.clip(ratio if comparison.says or comparison.half else 0.0, -WIDEST, WIDEST))
+
+
+def _axis(axes: Axes, end: float, names: Sequence[str]) -> None:
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set_xlim(-end, end)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    ticks = [tick for tick in (1, 3, 10, 30) if tick <= end]
+    axes.set_xticks([*(-tick for tick in reversed(ticks)), 0, *ticks])
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:+.0f}".replace("-", "−") if x else "0")
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_yticks(range(len(names)), names)
+    axes.axvspan(-1, 1, color="#F1F1F1", zorder=0)
+    axes.axvline(0, color="#BBBBBB", linewidth=0.8, zorder=1)
+    axes.hlines(np.arange(len(names)), -end, end, color=GRID, linewidth=0.8, zorder=1)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, labelsize=8.5)
+    axes.set_xlabel("difference, in halves of its 95% interval, at most 30 (grey: not significant)", fontsize=8.5)
+    for side, text in ((-1, "against the claim"), (1, "for the claim")):
+        axes.text(side * end, -0.75, text, ha="left" if side < 0 else "right", color=COLOURS[side], fontsize=9)
+
+
+def _row(axes: Axes, row: int, finding: Finding, places: Sequence[float]) -> None:
+    """The dots of a claim, a diamond where the claim cannot hold without it, and the verdict."""
+    heights = stacked(places)
+    for comparison, x, height in zip(finding.comparisons, places, heights, strict=True):
+        axes.plot(
+            [x],
+            [row - height],
+            "D" if comparison.needed else "o",
+            color=COLOURS[comparison.says],
+            markersize=4.2,
+            alpha=0.75,
+            markeredgewidth=0,
+            clip_on=False,
+            gid=f"said {comparison}",
+        )
+    said = f"{finding.verdict}: {_counts(finding)}"
+    where = axes.get_yaxis_transform()
+    axes.text(1.02, row, said, transform=where, va="center", color=VERDICTS[finding.verdict], fontsize=8.5)
+
+
+def _counts(finding: Finding) -> str:
+    count = Counter(c.says for c in finding.comparisons)
+    return f"{count[1]} for, {count[-1]} against, {count[0]} neither"
+
+
+def stacked(places: Sequence[float]) -> list[float]:
+    """Heights in a row, from -0.4 to 0.4, that keep dots in the same bin of the axis apart: 0, up, down, up, ..."""
+    bins = [round(BINS * math.copysign(math.log1p(abs(x)), x)) for x in places]
+    step = min(0.16, 0.8 / max(Counter(bins).values(), default=1))
+    seen: Counter[int] = Counter()
+    heights = []
+    for which in bins:
+        level = (seen[which] + 1) // 2
+        heights.append(step * (level if seen[which] % 2 else -level))
+        seen[which] += 1
+    return heights

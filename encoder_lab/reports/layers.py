@@ -1,0 +1,171 @@
+"""Scores by layer: tasks by layers, as in Figure 8 of Chen et al. 2019."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.drawing import in_order, new_figure
+from encoder_lab.reports.escape import for_figure
+from encoder_lab.reports.models import ReportedModel
+from encoder_lab.reports.published import SOURCES, published
+from encoder_lab.reports.table import MEAN, TableCell, TableRow, by_group, probing_table, published_rows
+from probes.facts import facts_of
+
+FIGURE = "chen2019_figure8"
+LAYER = re.compile(r"layer (\d+)(.*)")  # the name of a layer as a model, and what follows its number
+PROBING = "Probing"  # the mean over probing tasks, as the paper calls it
+DISCOEVAL = facts_of("discoeval").groups
+COLOURS = colormaps["YlGnBu"].resampled(256)
+DARK = 0.6  # of a colour, from which the number in it is white
+CELL = 0.46, 0.25  # inches
+COMMAND = "python evaluate.py model=hf:NAME_OR_PATH layers=all suite=[probing,discoeval]"
+
+
+class LayerScores(NamedTuple):
+    """The scores of one model, L layers."""
+
+    title: str
+    numbers: list[int]  # of the layers, from the first
+    cells: dict[str, list[TableCell | None]]  # by task, in the order of rows: L scores, None where there is none
+
+    def scores(self, task: str) -> np.ndarray:
+        """(L,) in percent, NaN where there is none."""
+        return np.array([np.nan if cell is None else cell.score for cell in self.cells[task]])
+
+    def best(self, task: str) -> list[bool]:
+        """Which layers have the best score at the precision that is printed (L,)."""
+        rounded = self.scores(task).round(1)
+        return (rounded == np.nanmax(rounded)).tolist()
+
+
+def layer_of(name: str) -> tuple[int, str] | None:
+    """The number in the name of a layer, and what follows it (`, cls`); None for any other model."""
+    found = LAYER.fullmatch(name)
+    return (int(found[1]), found[2]) if found else None
+
+
+def layers_of_models(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list[LayerScores]:
+    """Every model with layers, on all suites that it was scored on. Raises InputError if there is none."""
+    single = [model for model in models if layer_of(model.name)]
+    if not single:
+        raise InputError(f"no scores by layer; make them with: {COMMAND}")
+    suites = dict.fromkeys(row.suite for model in single for run in model.runs for row in run.rows)
+    joined: dict[tuple[str, str], TableRow] = {}
+    for suite in suites:
+        for row in probing_table(single, suite, epoch, classifier, []).rows:
+            cells = row.cells | (_mean(row.cells) if suite == "probing" else {})
+            joined.setdefault((row.encoder, row.name), replace(row, cells={})).cells.update(cells)
+    return _by_model(joined.values())
+
+
+def published_layers() -> list[LayerScores]:
+    """ELMo and BERT-Base as the paper prints them, with the mean over the seven groups."""
+    rows = published_rows(published(FIGURE))
+    for row in rows:
+        row.cells = {task: TableCell(cell.score) for task, cell in by_group(row.cells, DISCOEVAL).items()}
+    return [one._replace(title=f"{one.title} ({SOURCES[FIGURE]})") for one in _by_model(rows)]
+
+
+def _mean(cells: dict[str, TableCell]) -> dict[str, TableCell]:
+    """The mean over the probing tasks, if there are several."""
+    if len(cells) < 2:
+        return {}
+    return {PROBING: TableCell(float(np.mean([cell.score for cell in cells.values()])))}
+
+
+def _by_model(rows: Iterable[TableRow]) -> list[LayerScores]:
+    found: dict[str, dict[int, TableRow]] = {}
+    for row in rows:
+        if layer := layer_of(row.name):
+            found.setdefault(row.encoder + layer[1], {})[layer[0]] = row
+    return [_layers(title, dict(sorted(layers.items()))) for title, layers in found.items()]
+
+
+def _layers(title: str, rows: dict[int, TableRow]) -> LayerScores:
+    """Rows: the mean over probing tasks, the seven groups and their mean, then all others."""
+    there = dict.fromkeys(task for row in rows.values() for task in row.cells)
+    first = [task for task in (PROBING, *DISCOEVAL.values(), MEAN) if task in there]
+    tasks = [*first, *in_order([task for task in there if task not in first])]
+    return LayerScores(title, list(rows), {task: [row.cells.get(task) for row in rows.values()] for task in tasks})
+
+
+def as_text(models: Sequence[LayerScores]) -> str:
+    """A plain table for each model: tasks by layers, the best with a star, and half of its interval."""
+    return "\n".join(line for one in models for line in [*_lines(one), ""]) + "*: the best layer of a task.\n"
+
+
+def _lines(one: LayerScores) -> list[str]:
+    wide = max(map(len, one.cells)) + 2
+    lines = [one.title, f"{'layer':<{wide}}" + "".join(f"{number:>7}" for number in one.numbers)]
+    for task, cells in one.cells.items():
+        stars = ["*" if best else "" for best in one.best(task)]
+        shown = ["" if cell is None else f"{star}{cell.score:.1f}" for cell, star in zip(cells, stars, strict=True)]
+        lines.append(f"{task:<{wide}}" + "".join(f"{text:>7}" for text in shown) + _half(cells[stars.index("*")]))
+    return lines
+
+
+def _half(cell: TableCell | None) -> str:
+    if cell is None or cell.low is None or cell.high is None:
+        return ""
+    return f"  ±{(cell.high - cell.low) / 2:.1f}"
+
+
+def draw_layers(models: Sequence[LayerScores]) -> Figure:
+    """A heat map for each model, next to each other: tasks downwards, layers to the right."""
+    rows = max(len(one.cells) for one in models)
+    wide = sum(CELL[0] * len(one.numbers) + 1.5 for one in models)
+    figure = new_figure(wide, CELL[1] * rows + 1.3)
+    panels = figure.subplots(1, len(models), squeeze=False, width_ratios=[len(one.numbers) for one in models])[0]
+    for axes, one in zip(panels, models, strict=True):
+        _draw(axes, one, rows)
+    said = "Colours run within a task from its lowest (light) to its highest score (dark); framed: its best layer."
+    figure.supxlabel(said, fontsize=8, color="#555555")
+    return figure
+
+
+def _draw(axes: Axes, one: LayerScores, rows: int) -> None:
+    axes.set_title(for_figure(one.title).replace(" (", "\n("), loc="left", fontsize=9, fontweight="bold")
+    for row, task in enumerate(one.cells):
+        scores, best = one.scores(task), one.best(task)
+        for column, shade in enumerate(_shades(scores)):
+            if not np.isnan(shade):
+                _draw_cell(axes, (column, row), scores[column], shade, best[column])
+    axes.set_xlim(-0.5, len(one.numbers) - 0.5)
+    axes.set_ylim(rows - 0.5, -0.5)
+    axes.set_xticks(range(len(one.numbers)), [str(number) for number in one.numbers], fontsize=8)
+    axes.set_yticks(range(len(one.cells)), list(one.cells), fontsize=8)
+    axes.set_xlabel("layer", fontsize=8)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def _shades(scores: np.ndarray) -> np.ndarray:
+    """From 0, the lowest score of the task, to 1, its highest; 0 where all are equal."""
+    low, high = np.nanmin(scores), np.nanmax(scores)
+    return (scores - low) / (high - low if high > low else 1.0)
+
+
+def _draw_cell(axes: Axes, at: tuple[int, int], score: float, shade: float, best: bool) -> None:
+    column, row = at
+    colour = COLOURS(0.05 + 0.8 * shade)
+    axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.6))
+    if best:
+        frame = (column - 0.46, row - 0.44), 0.92, 0.88
+        axes.add_patch(Rectangle(*frame, fill=False, edgecolor="#C0392B", linewidth=1.4, zorder=3))
+    axes.text(
+        *at,
+        f"{score:.1f}",
+        fontsize=7.5,
+        fontweight="bold" if best else "normal",
+        ha="center",
+        va="center",
+        color="white" if shade > DARK else "#222222",
+    )

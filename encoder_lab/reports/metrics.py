@@ -1,0 +1,26 @@
+"""metrics.csv: the objective's own scores, one row per epoch."""
+
+from pathlib import Path
+
+from encoder_lab.errors import InputError
+from encoder_lab.storage.csv_files import numbered_csv
+from probes.results import MOST
+
+
+def read_metrics(path: Path) -> list[dict[str, str]]:
+    """The rows of the file, cells numbers or empty; none if it does not exist. Raises InputError naming the line."""
+    if not path.exists():
+        return []
+    return [_checked(path, line, row) for line, row in numbered_csv(path, ("epoch",), ("epoch",))]
+
+
+def _checked(path: Path, line: int, row: dict[str, str]) -> dict[str, str]:
+    for name, text in row.items():
+        try:
+            number = int(text) if name == "epoch" else float(text or 0)
+            whole = name != "epoch" or (str(number) == text and 0 <= number <= MOST)
+        except ValueError:
+            whole = False
+        if not whole:
+            raise InputError(f"{path}:{line}: {name} is {text[:40]!r}; fix or remove the line")
+    return row

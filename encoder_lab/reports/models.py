@@ -1,0 +1,217 @@
+"""Groups the runs that are seeds of one model, and names the models by what differs between them."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from encoder_lab.errors import printable, shortened
+from encoder_lab.reports.escape import NAME
+from encoder_lab.reports.runs import EACH_EPOCH, SETTINGS, Run, agree
+from encoder_lab.storage.made_with import KEYS
+from probes.facts import facts_of
+from probes.results import Epoch, ProbeRow
+
+ENCODERS = {
+    "bilstm_max": "BiLSTM-max",
+    "bilstm_last": "BiLSTM-last",
+    "bilstm_att": "BiLSTM-Att",
+    "gated_convnet": "Gated ConvNet",
+    "bigru_mean": "BiGRU",
+    "transformer": "Transformer",
+    "transformer_max": "Transformer-max",
+    "bov": "BoV",
+    "baseline": "Baselines",
+}
+OBJECTIVES = {
+    "nmt_enfr": "NMT En-Fr",
+    "nmt_ende": "NMT En-De",
+    "nmt_enfi": "NMT En-Fi",
+    "autoencoder": "AutoEncoder",
+    "untrained": "Untrained",
+    "seq2tree": "Seq2Tree",
+    "skipthought": "SkipThought",
+    "nli": "NLI",
+    "majority": "Majority vote",
+    "length": "Length",
+    "nb-uni-tfidf": "NB-uni-tfidf",
+    "nb-bi-tfidf": "NB-bi-tfidf",
+    "bov": "BoV",
+    "unigram": "Unigram",
+    "ngram": "N-gram",
+    "discourse": "Discourse",  # all losses; a combination of some is named after them
+}
+UNSET = "none"  # an empty list or null, in titles
+# settings in which the runs of one model may differ: where they were computed, and what was displayed
+INCIDENTAL = {
+    *("labels.encoder", "labels.objective", "labels.colour"),
+    *("seed", "resume", "cache", "init"),
+    *(f"checkpoints.{name}" for name in ("keep", "every_n_epochs", "steps", "every_n_steps")),
+    *("probes.steps", "logger"),
+    *(f"made_with.{key}" for key in KEYS),
+    *(
+        f"trainer.{name}"
+        for name in ("accelerator", "strategy", "log_every_n_steps", "enable_model_summary", "enable_progress_bar")
+    ),
+}
+# prefixes of the settings that make the tasks
+TASKS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "corpus.", "seed")
+RowsByTask = dict[str, list[ProbeRow]]  # a model's scores by task, one for each seed
+
+
+@dataclass(frozen=True)
+class ReportedModel:
+    """Runs that differ only in their seed."""
+
+    encoder: str
+    objective: str
+    variant: str  # settings that differ from models of the same encoder and objective, in parentheses; often empty
+    runs: Sequence[Run]
+
+    @property
+    def name(self) -> str:
+        return f"{self.objective} {self.variant}".rstrip()
+
+    @property
+    def title(self) -> str:
+        return f"{self.encoder}, {self.name}"
+
+    @property
+    def colour(self) -> str:
+        """The colour that its settings give it; empty: ours."""
+        return str(self.runs[0].settings.get("labels.colour") or "")
+
+
+def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
+    """Runs grouped into models, in the given order; models of one encoder come together."""
+    joined = with_evaluations(runs)
+    times = Counter((_kind(run), _seeds(run)) for run in joined)
+    groups: dict[tuple, list[Run]] = {}
+    for run in joined:
+        copy = run.evaluated if times[_kind(run), _seeds(run)] > 1 else ""  # two runs of one seed are not two seeds
+        groups.setdefault((_kind(run), copy), []).append(run)
+    named: dict[tuple[str, str], list[list[Run]]] = {}
+    for group in groups.values():
+        named.setdefault((group[0].encoder, group[0].objective), []).append(group)
+    models = [
+        ReportedModel(
+            _label(group, "encoder", ENCODERS.get(encoder, encoder)),
+            _label(group, "objective", _shown(objective)),
+            _difference(group, alike),
+            group,
+        )
+        for (encoder, objective), alike in named.items()
+        for group in alike
+    ]
+    first = {encoder: place for place, encoder in reversed(list(enumerate(model.encoder for model in models)))}
+    return sorted(models, key=lambda model: first[model.encoder])
+
+
+def _label(group: Sequence[Run], kind: str, otherwise: str) -> str:
+    """The name that the settings of a run give its encoder or objective, also through an evaluation of it."""
+    settings = group[0].settings
+    return str(settings.get(f"labels.{kind}") or settings.get(f"run.labels.{kind}") or otherwise)
+
+
+def _shown(objective: str) -> str:
+    """The name of an objective, or of one after another, in tables."""
+    return " → ".join(OBJECTIVES.get(one, one) for one in objective.split(" → "))
+
+
+def each_seed_once(runs: Iterable[Run]) -> list[Run]:
+    """Of runs with the same settings and seed, the last; of evaluations of one model, the newest."""
+    kept: dict[tuple, Run] = {}
+    for run in runs:
+        place = _kind(run, "run."), _seeds(run), run.evaluated  # a run that was trained for longer is still that run
+        if place not in kept or _age(run) >= _age(kept[place]):
+            kept[place] = run
+    return list(kept.values())
+
+
+def _age(run: Run) -> tuple[Epoch, int]:
+    """Larger is newer: the evaluated epoch, then the time; runs that are no evaluations are equal."""
+    if "model" not in run.settings:
+        return 0, 0
+    return max((row.epoch for row in run.rows), default=0), (run.folder / SETTINGS).stat().st_mtime_ns
+
+
+def with_evaluations(runs: Iterable[Run]) -> list[Run]:
+    """Each run or evaluated model, with the additional scores from evaluations of the same one.
+
+    These are scores on another suite, or on the same probing tasks by another classifier.
+    """
+    joined: list[Run] = []
+    for run in sorted(runs, key=lambda run: "model" in run.settings):  # evaluations last, in the order given
+        home = next((r for r in joined if r.is_of(run) and _fit(r, run)), None)
+        if home is None:
+            joined.append(run)
+        else:
+            each = run.settings.get("checkpoint") == EACH_EPOCH
+            there = {_what(row, each) for row in home.rows}
+            new = [row for row in run.rows if _what(row, each) not in there]
+            joined[joined.index(home)] = replace(home, rows=[*home.rows, *new])
+    return joined
+
+
+def _fit(home: Run, more: Run) -> bool:
+    """Whether the scores of both fit in one row: no score is there twice, a shared suite has the same settings."""
+    ours, theirs = ({_what(row) for row in run.rows} for run in (home, more))
+    if {suite for suite, *_ in ours}.isdisjoint(suite for suite, *_ in theirs):
+        return True
+    if more.settings.get("checkpoint") == EACH_EPOCH:  # more epochs of the same tasks
+        return agree(home, more, TASKS)
+    twice = {what for what in ours & theirs if what[1] not in facts_of(what[0]).one_reader}
+    return not twice and bool(theirs - ours) and agree(home, more, TASKS)
+
+
+def _what(row: ProbeRow, each_epoch: bool = False) -> tuple:
+    return row.suite, row.task, row.classifier, row.epoch if each_epoch else None
+
+
+def _kind(run: Run, *without: str) -> tuple:
+    """What runs of one model share, except settings with the prefixes `without`; an evaluation has those of its run."""
+    unsaid = (*without, "model") if "checkpoint" in run.settings else without
+    return run.encoder, run.objective, *(item for item in _essence(run).items() if not item[0].startswith(unsaid))
+
+
+def _seeds(run: Run) -> tuple[str, str]:
+    """The seed of the run itself and, for an evaluation, of the evaluated run."""
+    return str(run.settings.get("seed")), str(run.settings.get("run.seed"))
+
+
+def _essence(run: Run) -> dict[str, str]:
+    kept = {key: _text(value) for key, value in run.settings.items() if key.removeprefix("run.") not in INCIDENTAL}
+    return dict(sorted(kept.items()))
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) or UNSET if isinstance(value, list) else UNSET if value is None else str(value)
+
+
+def _shared(group: Sequence[Run]) -> dict[str, str]:
+    """The settings that are equal in all runs of a group."""
+    first, *others = map(_essence, group)
+    return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
+
+
+def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
+    """The settings of `group` that differ in other groups of its name, at most three."""
+    mine, all_of = _shared(group), [_shared(other) for other in alike]
+    keys = [key for key in mine if len({other.get(key) for other in all_of}) > 1]
+    shown: dict[str, str] = {}  # value -> key: of two keys with one value, the first
+    for key in [key for key in keys if not key.endswith("_target_")]:
+        shown.setdefault(shortest_tails([mine[key], *(other[key] for other in all_of if key in other)])[0], key)
+    if len(shown) > 1:
+        shown.pop(UNSET, None)  # the others say more
+    said = ", ".join(shortened(printable(f"{key}={value}"), NAME) for value, key in list(shown.items())[:3])
+    return f"({said})" if shown else ""
+
+
+def shortest_tails(paths: Sequence[str]) -> list[str]:
+    """The last parts of each path, as few as tell the different ones apart; a text without `/` stays as it is."""
+    parts = [path.split("/") for path in paths]
+    for size in range(1, max(map(len, parts)) + 1):
+        tails = ["/".join(path[-size:]) for path in parts]
+        if len(set(tails)) == len(set(paths)):
+            return tails
+    return list(paths)

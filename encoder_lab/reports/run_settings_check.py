@@ -1,0 +1,28 @@
+"""The settings of a run that reports compute with, checked: the run folder may be somebody else's."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.config_check import COLOUR
+
+
+def _names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "objective.parts": ("a list of names", _names),
+    "objective.losses": ("a list of names", _names),
+    "objective.select": ("a name", lambda value: isinstance(value, str)),
+    "labels.colour": ('a colour, as "#D55E00"', lambda value: bool(COLOUR.match(str(value)))),
+}
+
+
+def check_settings(path: Path, settings: Mapping[str, Any]) -> None:
+    """Raises InputError naming the file, for a setting of another type than training accepts; null is none."""
+    for key, (wanted, fits) in KINDS.items():
+        value = settings.get(key)
+        if value is not None and not fits(value):
+            raise InputError(f"{path}: {key} is {str(value)[:40]!r}, not {wanted}; copy the whole run folder again")

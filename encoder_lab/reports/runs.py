@@ -1,0 +1,165 @@
+"""Reads run folders for reports."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from encoder_lab.errors import InputError, printable, shortened
+from encoder_lab.reports.escape import NAME
+from encoder_lab.reports.metrics import read_metrics
+from encoder_lab.reports.run_settings_check import check_settings
+from encoder_lab.settings.run_settings import objective_of, read_settings
+from probes.classifiers.grid import SENTEVAL_ONLY, Grid
+from probes.results import Epoch, ProbeRow, read_rows
+
+# the score that names an objective in the tables, the first that it reports; True where more is better
+OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
+LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # in addition to NSP, in the order of Chen et al. 2019, Table 2
+UNNAMED = {  # settings that older runs do not name, with their defaults
+    **{f"probes.classifier.{name}": getattr(Grid, name) for name in (*SENTEVAL_ONLY, "block_mb", "memory_mb")},
+    "corpus.source_language": "en",
+    **{f"embeddings.{part}lowercase": "auto" for part in ("", "source.")},
+    **{f"embeddings.{part}scale": None for part in ("", "source.")},
+}
+SETTINGS = "config.yaml"  # a folder with this file is a run folder
+EACH_EPOCH = "each epoch"  # the checkpoint of an evaluation of several epochs
+EVALUATIONS = "evaluations"  # in a run folder: scores of its epochs on more suites
+# prefixes of the settings that, with its name, make an evaluated model
+MODEL = ("embeddings.", "corpus.", "checkpoint")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run folder, or the scores of an evaluated model."""
+
+    folder: Path
+    encoder: str
+    objective: str
+    settings: Mapping[str, Any]  # config.yaml, keys joined by dots
+    rows: Sequence[ProbeRow]
+    metrics: Sequence[Mapping[str, str]]
+
+    @property
+    def score(self) -> str:
+        """The column of metrics.csv with the objective's own score, e.g. val/bleu; empty if there is none."""
+        parts = self.settings.get("objective.parts")  # of multitask: its score is that of one part
+        within = f"val/{self.settings.get('objective.select') or parts[0]}/" if parts else "val/"
+        columns = [name for name in (self.metrics[0] if self.metrics else {}) if name.startswith(within)]
+        ranked = [name for kind in OWN_SCORES for name in columns if name.rsplit("/", 1)[-1] == kind]
+        return ranked[0] if ranked else ""
+
+    @property
+    def evaluated(self) -> str:
+        """What an evaluation scored: the folder of a run, or another name of `model=`; empty for a run.
+
+        An evaluation inside a run's folder is of that run. Otherwise a relative path is tried from the current folder
+        and from every parent folder of the evaluation.
+        """
+        name = str(self.settings.get("model", ""))
+        above = self.folder.absolute().parents
+        around = next((path.parent for path in above if path.name == EVALUATIONS), None)
+        if name and around and (around / SETTINGS).exists():
+            return str(around.resolve())
+        bases = [Path(), *(self.folder.absolute().parents if "/" in name else [])]
+        path = next((base / name for base in bases if name and (base / name).exists()), None)
+        if path is None:
+            return name
+        return str((path.parents[1] if path.is_file() else path).resolve())
+
+    def is_of(self, evaluation: "Run") -> bool:
+        """Whether this is the run, or another evaluation of the model, that an evaluation scored."""
+        if "model" not in evaluation.settings:
+            return False
+        if "model" not in self.settings:
+            return evaluation.evaluated == str(self.folder.resolve())
+        names, theirs = ((one.evaluated, one.encoder, one.objective) for one in (self, evaluation))
+        return names == theirs and agree(self, evaluation, MODEL)
+
+    def own_scores(self) -> dict[int, float]:
+        """The objective's score by epoch."""
+        score = self.score
+        return {int(m["epoch"]): float(m[score]) for m in self.metrics if score and m.get(score)}
+
+    def epoch(self, which: str, suite: str) -> Epoch:
+        """The last epoch probed until `which`: last, a number, or best by the objective's score, never by a probe.
+
+        The best epoch of a run that trained is never 0, which is before training: the first one probed stands for it.
+        """
+        probed = sorted({row.epoch for row in self.rows if row.suite == suite})
+        probed = (which == "best" and [e for e in probed if e > 0]) or probed
+        wanted = self.best_epoch() if which == "best" else None if which == "last" else int(which)
+        return max((e for e in probed if wanted is None or e <= wanted), default=probed[0])
+
+    def best_epoch(self) -> int | None:
+        """The epoch of the best own score, the first of equals; none without scores."""
+        scores = {epoch: score for epoch, score in self.own_scores().items() if math.isfinite(score)}
+        choose = max if OWN_SCORES.get(self.score.rsplit("/", 1)[-1], True) else min
+        return choose(sorted(scores), key=scores.__getitem__) if scores else None
+
+
+def run_folders(given: Iterable[Path]) -> list[Path]:
+    """Each run folder with the evaluations in it, once; any other folder stands for all run folders inside it.
+
+    Raises InputError naming a folder without any.
+    """
+    found: dict[Path, None] = {}
+    for folder in given:
+        below = sorted(path.parent for path in folder.rglob(SETTINGS) if "wandb" not in path.parts)
+        is_run = folder in below
+        inside = [one for one in below if not is_run or one == folder or (folder / EVALUATIONS) in one.parents]
+        if not folder.exists():
+            raise InputError(f"{folder}: no such folder; give a run folder, runs/<objective>/<encoder>/<time>")
+        if not inside:
+            raise InputError(f"{folder}: no config.yaml there; give a run folder, runs/<objective>/<encoder>/<time>")
+        found |= dict.fromkeys(inside)
+    return list(found)
+
+
+def read_run(folder: Path) -> Run:
+    """Read a run folder. Raises InputError naming the corrupt file."""
+    settings = _flat(OmegaConf.to_container(read_settings(folder / SETTINGS)))
+    settings = {key: value for key, value in settings.items() if not key.startswith("suites.")}  # no part of a model
+    check_settings(folder / SETTINGS, settings)
+    if protocol := settings.pop("protocol", None):  # the key in evaluations made before 22 November 2026
+        settings["probes.classifier.protocol"] = protocol
+    settings = {key: value for key, value in settings.items() if not _is_default(key, value)}
+    *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
+    objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
+    if objective == "discourse":
+        objective = _named_after(settings.get("objective.losses"))
+    if "begun_from" in settings:
+        objective = objective_of(settings | {"objective_name": objective})
+    rows, metrics = read_rows(folder / "probes.csv"), read_metrics(folder / "metrics.csv")
+    encoder, objective = (shortened(printable(str(name)), NAME) for name in (encoder, objective))
+    return Run(folder, encoder, objective, settings, rows, metrics)
+
+
+def _is_default(key: str, value: Any) -> bool:
+    """Whether it is one of `UNNAMED` at its default, also of an evaluated run."""
+    name = key.removeprefix("run.")
+    return name in UNNAMED and value == UNNAMED[name]
+
+
+def _named_after(losses: Any) -> str:
+    """The name of a combination of discourse losses in Chen et al. 2019, Table 2; discourse if it has none."""
+    others = [LOSSES[loss] for loss in LOSSES if loss in (losses or [])]
+    if "nsp" not in (losses or []) or len(others) == len(LOSSES):
+        return "discourse"
+    return "+ " + " + ".join(others) if others else "Baseline (NSP)"
+
+
+def _flat(settings: Any, prefix: str = "") -> dict[str, Any]:
+    if not isinstance(settings, dict):
+        return {prefix: settings}
+    flat = (_flat(value, f"{prefix}.{key}" if prefix else str(key)) for key, value in settings.items())
+    return {key: value for part in flat for key, value in part.items()}
+
+
+def agree(one: Run, other: Run, on: tuple[str, ...]) -> bool:
+    """Whether the settings with these prefixes are equal, where both runs have them; an older run lacks newer ones."""
+    both = [key for key in one.settings.keys() & other.settings.keys() if key.startswith(on)]
+    return all(str(one.settings[key]) == str(other.settings[key]) for key in both)

@@ -1,0 +1,91 @@
+"""Scores by the size of the sentence vector (Conneau et al. 2018, Figure 3)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.curves import TOP, band_meaning, explain, over_runs, score_label
+from encoder_lab.reports.drawing import Line, draw_lines, in_order, look, name_ends, new_figure, plain_axes
+from encoder_lab.reports.models import models_of, with_evaluations
+from encoder_lab.reports.runs import Run
+from encoder_lab.reports.table import final_rows
+
+SIZE = "encoder.dim"
+
+
+class ModelSizes(NamedTuple):
+    """Runs that differ only in the size of the sentence vector and their seed."""
+
+    title: str
+    runs: Sequence[tuple[int, Run]]  # (size, run)
+
+    @property
+    def sizes(self) -> list[int]:
+        return sorted({size for size, _ in self.runs})
+
+
+def has_size(run: Run) -> bool:
+    """Whether the run states the size of its sentence vectors; a baseline does not."""
+    return isinstance(run.settings.get(SIZE), int)
+
+
+def by_size(runs: Iterable[Run]) -> list[ModelSizes]:
+    """The runs with a size, grouped by model, with the scores of their evaluations."""
+    joined = [run for run in with_evaluations(runs) if has_size(run)]
+    size = {run.folder: int(run.settings[SIZE]) for run in joined}
+    others = [replace(run, settings={k: v for k, v in run.settings.items() if k != SIZE}) for run in joined]
+    return [ModelSizes(model.title, [(size[run.folder], run) for run in model.runs]) for model in models_of(others)]
+
+
+def draw_sizes(models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str) -> Figure:
+    """One panel for each model, one line for each task, the size on a logarithmic axis.
+
+    Raises InputError where no model has scores at several sizes.
+    """
+    several = [model for model in models if len(model.sizes) > 1]
+    if not several:
+        raise InputError("no runs differ only in encoder.dim (and seed); give runs of one model with several sizes")
+    drawn = [(model, found) for model in several if (found := _lines(model, suite, epoch, classifier))]
+    if not drawn:
+        raise InputError(f"no scores of the suite {suite!r} at several sizes; evaluate.py makes them")
+    columns = min(len(drawn), 2)
+    rows = -(-len(drawn) // columns)
+    figure = new_figure(9.0 if columns == 1 else 12.0, 4.8 * rows)
+    for place, (model, lines) in enumerate(drawn):
+        axes = figure.add_subplot(rows, columns, place + 1)
+        plain_axes(axes, model.title)
+        axes.set_ylabel(score_label(suite), fontsize=9)
+        _draw(axes, lines)
+    seeds = {[size for size, _ in model.runs].count(size) for model, _ in drawn for size in model.sizes}
+    explain(figure, [line.name for _, lines in drawn for line in lines], f"bands: {band_meaning(seeds)}")
+    return figure
+
+
+def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> list[Line]:
+    """The scores by size; none if there is only one size."""
+    scores = [(size, final_rows(run, suite, epoch, classifier)) for size, run in model.runs]
+    tasks = in_order([task for _, rows in scores for task in rows])
+    runs = {task: [(float(size), rows[task]) for size, rows in scores if task in rows] for task in tasks}
+    lines = [
+        over_runs(task, [{size: (row.test_accuracy, row.test_low, row.test_high)} for size, row in found])
+        for task, found in runs.items()
+    ]
+    return lines if any(len(line.x) > 1 for line in lines) else []
+
+
+def _draw(axes: Axes, lines: Sequence[Line]) -> None:
+    sizes = sorted({size for line in lines for size in line.x})
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(sizes[0] * (sizes[0] / sizes[-1]) ** 0.02, sizes[-1])
+    axes.set_ylim(0, TOP)
+    draw_lines(axes, lines)
+    name_ends(axes, [(line.name, line.y[-1], look(line.name, i)[0]) for i, line in enumerate(lines)], sizes[-1], 0, TOP)
+    axes.xaxis.set_major_locator(FixedLocator(sizes))
+    axes.xaxis.set_major_formatter("{x:.0f}")
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("dimensions of the sentence vector", fontsize=9)

@@ -1,0 +1,132 @@
+"""Items of coherence suites as strips of tokens coloured by their surprisal, the conditions one under the other."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.escape import for_html
+from encoder_lab.storage.text_files import read_json_lines
+
+TOKENS = "surprisals.jsonl"  # of an evaluation's folder
+MOST = 20.0  # bits of the darkest colour
+STEPS = (0, 5, 10, 15, 20)  # bits in the legend
+TIE = 0.005  # bits: less is neither right nor wrong
+LONGEST = 400  # tokens of a strip
+Record = dict[str, Any]  # a line of surprisals.jsonl
+
+STYLE = """
+.strips { margin: .4rem 0 1.4rem } .strips b { font-weight: 600 }
+.strips .row { display: grid; grid-template-columns: 9rem 1fr 8rem; gap: .8rem; margin: .3rem 0; align-items: start }
+.strips .name { color: #555; overflow-wrap: anywhere } .strips .sum { color: #555; text-align: right;
+  font-variant-numeric: tabular-nums }
+.tokens { line-height: 1.9; overflow-wrap: anywhere }
+.tokens span, .legend span { padding: .12rem .16rem; border-radius: 2px; white-space: pre-wrap }
+.tokens .region { border-left: 3px solid #1c1c1c; margin-left: .35rem }
+.legend span { padding: .12rem .7rem }
+"""
+
+
+class ShownItem(NamedTuple):
+    """An item of one model: a record for each condition, and why it is shown."""
+
+    model: str
+    why: str
+    records: list[Record]
+
+
+def shown_items(model: str, folder: Path, wanted: Sequence[str] | None) -> list[ShownItem]:
+    """The items `SUITE:NUMBER` that are wanted; without any the most right and the most wrong one of each suite.
+
+    Right is by how many bits all predictions of the suite hold, in its metric; wrong, by how many one of them fails.
+    """
+    best: dict[tuple[str, str], tuple[float, list[Record]]] = {}
+    asked = []
+    for records in _items(folder / TOKENS):
+        suite, name = records[0]["suite"], f"{records[0]['suite']}:{records[0]['item']}"
+        margin = records[0]["margin"]
+        if wanted is not None:
+            asked += [ShownItem(model, "as asked for", records)] if name in wanted else []
+        elif margin is not None:  # without a value in a region nothing is right or wrong
+            for why, score in (("most right", margin), ("most wrong", -margin)):
+                if (suite, why) not in best or score > best[suite, why][0]:
+                    best[suite, why] = score, records
+    chosen = [
+        ShownItem(model, f"{why}: {_said(score, why)}", records)
+        for (suite, why), (score, records) in best.items()
+        if score > TIE
+    ]
+    return asked or chosen
+
+
+def _said(score: float, why: str) -> str:
+    if why == "most right":
+        return f"every prediction holds by {score:.2f} bits or more"
+    return f"a prediction fails by {score:.2f} bits"
+
+
+def _items(path: Path) -> Iterator[list[Record]]:
+    """The records of one item after the other."""
+    lines = (checked(record, f"{path}:{number}") for number, record in read_json_lines(path))
+    for _, records in groupby(lines, lambda record: (record["suite"], record["item"])):
+        yield list(records)
+
+
+def checked(record: Record, where: str) -> Record:
+    """The record. Raises InputError where it is not one of surprisals.jsonl."""
+    kinds = {"suite": str, "condition": str, "text": str, "item": int}
+    lists = [record.get(name) for name in ("tokens", "offsets", "regions", "surprisals")]
+    right = all(isinstance(record.get(name), kind) for name, kind in kinds.items())
+    right = right and isinstance(record.get("margin", ""), float | int | None)
+    if not right or not all(isinstance(one, list) and len(one) == len(lists[0] or []) for one in lists):
+        raise InputError(f"{where}: no tokens with their bits of an item; evaluate the model again")
+    return record
+
+
+def strips(items: Sequence[ShownItem]) -> str:
+    """The items as HTML, with a legend."""
+    parts = [legend()]
+    for item in items:
+        first = item.records[0]
+        head = f"<b>{for_html(first['suite'])}, item {first['item']}</b>, {for_html(item.model)}"
+        rows = "".join(map(strip, item.records))
+        parts.append(f"<div class=strips>{head} <small>{for_html(item.why)}</small>{rows}</div>")
+    return "".join(parts)
+
+
+def strip(record: Record) -> str:
+    """One condition: its tokens, the sum and the mean of their bits. A bar is where a region begins."""
+    spans, end, region, before = [], 0, 0, None
+    tokens = list(zip(record["tokens"], record["offsets"], record["regions"], record["surprisals"], strict=True))
+    for name, (start, stop), own, bits in tokens[:LONGEST]:
+        gap = " " if start > end else ""
+        text = record["text"][start:stop] or name
+        text = "·" if (start, stop) == before else text  # another part of the same character
+        kind = " class=region" if region and own != region else ""
+        said = f"{name}: {'∞' if bits is None else format(bits, '.2f')} bits"
+        spans.append(f'{gap}<span{kind} style="{colour(bits)}" title="{for_html(said)}">{for_html(text)}</span>')
+        end, region, before = stop, own, (start, stop)
+    more = f" … {len(tokens) - LONGEST} more tokens" if len(tokens) > LONGEST else ""
+    finite = [bits for bits in record["surprisals"] if bits is not None]
+    total = f"{sum(finite):.1f} bits<br>{sum(finite) / max(1, len(finite)):.2f} a token"
+    name = for_html(record["condition"])
+    return (
+        f"<div class=row><div class=name>{name}</div><div class=tokens>{''.join(spans)}{more}</div>"
+        f"<div class=sum>{total}</div></div>"
+    )
+
+
+def colour(bits: float | None) -> str:
+    """White at 0 bits, dark red at MOST and above; the letters are light on dark."""
+    share = 1.0 if bits is None else min(max(bits / MOST, 0), 1)
+    red, green, blue = (round(255 + share * (dark - 255)) for dark in (150, 20, 20))
+    return f"background:rgb({red},{green},{blue});color:{'#fff' if share > 0.55 else '#1c1c1c'}"
+
+
+def legend() -> str:
+    """What the colours mean, in bits."""
+    spans = "".join(f'<span style="{colour(bits)}">{bits}</span>' for bits in STEPS)
+    said = "Each token has the colour of its surprisal, −log2 p given all tokens before it. "
+    said += "A bar is where a region begins."
+    return f"<p class=legend>bits: {spans} and more. {said}</p>"

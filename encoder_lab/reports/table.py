@@ -1,0 +1,267 @@
+"""Tables of models by tasks, as in the papers: what is in them, not how they are written (formats.py)."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.drawing import in_order
+from encoder_lab.reports.models import ReportedModel, RowsByTask
+from encoder_lab.reports.published import TRAINING, Published, fitting, published
+from encoder_lab.reports.runs import OWN_SCORES, Run
+from encoder_lab.reports.table_notes import measures, notes_of, of_seeds, quoting, read_by
+from encoder_lab.storage.csv_files import read_csv
+from probes.coherence.scoring import with_ties
+from probes.coherence.tasks import compared_name
+from probes.facts import facts_of
+from probes.results import ProbeRow
+from probes.statistics import mean_of_runs
+
+BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
+MEAN = "avg."  # the column of the mean over groups, as in Chen et al. 2019
+CHOSEN_ON_DEV = ("mlp", "logreg", "regression")  # readers with settings that dev chooses
+
+
+class TableCell(NamedTuple):
+    """A score in percent with its interval, and the text of its tooltip, where known."""
+
+    score: float
+    low: float | None = None
+    high: float | None = None
+    about: str = ""
+    dev: float | None = None  # the score on dev, where something was chosen by it
+
+
+@dataclass
+class TableRow:
+    """One model. The best score among the trained encoders of one `source` is bold."""
+
+    source: str  # "" for ours, else the published table
+    encoder: str
+    name: str
+    cells: dict[str, TableCell]
+    competes: bool = True
+
+    @property
+    def embeds(self) -> bool:
+        """Whether the scores are of sentence vectors. A bag of vectors has them, but does not compete with encoders."""
+        return self.competes or "BoV" in f"{self.encoder} {self.name}"
+
+
+@dataclass
+class Table:
+    """Models by columns."""
+
+    title: str
+    columns: list[str]
+    rows: list[TableRow]
+    notes: list[str] = field(default_factory=list)
+    lower_is_better: frozenset[str] = frozenset()
+
+    def best(self, row: TableRow, column: str) -> bool:
+        """Whether no competitor has a better score, at the precision that is printed; alone there is no best."""
+        rivals = [r for r in self.rows if r.competes and r.source == row.source and column in r.cells]
+        if not row.competes or column not in row.cells or len(rivals) < 2:
+            return False
+        scores = [round(r.cells[column].score, 1) for r in rivals]
+        return round(row.cells[column].score, 1) == (min if column in self.lower_is_better else max)(scores)
+
+
+def probing_table(
+    models: Sequence[ReportedModel],
+    suite: str,
+    epoch: str = "best",
+    classifier: str = "mlp",
+    published_names: Sequence[str] | None = None,
+) -> Table:
+    """Table 2 of Conneau et al. 2018 for our models, with published tables below; None takes the one that fits.
+
+    A task that has no score by `classifier` shows the one it has (WordContent is logistic regression), and a model
+    that has none at `epoch` shows another; notes say which.
+    """
+    found = [(model, scores) for model in models if (scores := _found(model, suite, epoch, classifier))]
+    others = {column: other for column, other in facts_of(suite).means.items() if found}
+    rows = [_row(model, scores, suite, _means(model, others, epoch, classifier)) for model, scores in found]
+    tables = fitting(suite, read_by(found, classifier)) if published_names is None else published_names
+    quoted = [row for table in tables for row in published_rows(published(table))]
+    theirs = {task for row in quoted for task in row.cells}
+    for (model, scores), row in zip(found, rows, strict=True):
+        row.cells |= prediction_cells(model, scores, theirs)
+    columns = in_order([task for row in rows or quoted for task in row.cells])
+    columns += in_order([task for row in quoted for task in row.cells if _part_of(task, columns)])
+    if not columns:
+        raise no_scores(models, suite)
+    shown = [row for row in quoted if row.cells.keys() & set(columns)]
+    notes = notes_of(found, suite, epoch, classifier, bool(shown)) if found else []
+    notes += [
+        f"{c}: the mean over the tasks of suite={s}." for c, s in others.items() if any(c in r.cells for r in rows)
+    ]
+    return Table(
+        f"{suite} scores", columns, rows + shown, [*notes, *measures(columns), *quoting([row.source for row in shown])]
+    )
+
+
+def _part_of(task: str, columns: Sequence[str]) -> bool:
+    """Whether a published task is a part of one of ours that ours does not have: remention_wsj of remention."""
+    return task not in columns and any(task.startswith(f"{column}_") for column in columns)
+
+
+def prediction_cells(model: ReportedModel, scores: RowsByTask, names: Collection[str]) -> dict[str, TableCell]:
+    """Single predictions of coherence suites (details.csv), of those `names` that tables of connectives have."""
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    for run in model.runs if any(" " in name for name in names) else ():
+        path = run.folder / "details.csv"
+        for row in read_csv(path) if path.exists() else ():
+            right = [one.answers.right for one in scores.get(row["task"], ()) if one.answers]
+            name = compared_name(row["task"], row["measure"]) if right and row["measure"].startswith("(") else ""
+            if name in names:
+                percent, items = float(row["score"]), len(right[0])
+                found.setdefault(name, []).append((percent, *with_ties(round(percent * items / 50) / 2, items)))
+    return {name: TableCell(*mean_of_runs(cells)) for name, cells in found.items()}
+
+
+def refuse_published_without_effect(tables: Sequence[str], shown: Sequence[Table]) -> None:
+    """Raises InputError where a published table that the user asked for has no row in any table."""
+    for name in tables:
+        if shown and all(row.source != name for made in shown for row in made.rows):
+            raise InputError(f"published={name}: it has no score of these tasks; choose another table, or leave it out")
+
+
+def has_scores_of(table: str, suite: str, tasks: Collection[str]) -> bool:
+    """Whether a published table has a score of some tasks of a suite, or of their groups."""
+    columns = [*by_group({task: TableCell(0) for task in tasks}, facts_of(suite).groups), *facts_of(suite).means]
+    return any(score.task in columns or _part_of(score.task, columns) for score in published(table))
+
+
+def no_scores(models: Sequence[ReportedModel], suite: str) -> InputError:
+    """The error where no model has scores of the requested suite."""
+    there = sorted({row.suite for model in models for run in model.runs for row in run.rows})
+    return InputError(f"no scores of the suite {suite!r}; there are {', '.join(there) or 'none at all'}")
+
+
+def training_table(models: Sequence[ReportedModel], published_names: Sequence[str] | None = None) -> Table:
+    """Table 3 of Conneau et al. 2018: the score of each encoder on its training task."""
+    rows: dict[tuple[str, str], TableRow] = {}
+    lower = set()
+    for model, cell in ((m, cell) for m in models if (cell := own_cell(m))):
+        kind = next(run.score for run in model.runs if run.score).rsplit("/", 1)[-1]
+        column, name = _own_column(model.objective, kind), f"{model.encoder} {model.variant}".rstrip()
+        rows.setdefault(("", name), TableRow("", "", name, {})).cells[column] = cell
+        lower |= set() if OWN_SCORES[kind] else {column}
+    ours = {column for row in rows.values() for column in row.cells}
+    tables = [TRAINING] if published_names is None else published_names
+    for score in (score for table in tables for score in published(table)):
+        column = _own_column(score.model, score.task.lower())
+        if column in ours or not models:
+            row = rows.setdefault((score.table, score.encoder), TableRow(score.table, "", score.encoder, {}))
+            row.cells[column] = TableCell(score.score)
+    if not rows:
+        raise InputError("no run has a score of its own yet (metrics.csv); an untrained encoder has none")
+    columns = list(dict.fromkeys(column for row in rows.values() for column in row.cells))
+    shown = list(rows.values())
+    which = ["Ours: dev scores of the best epoch."] if ours else []
+    seeds = {model.title: [len(model.runs)] for model in models if own_cell(model)}
+    notes = [*which, *of_seeds(seeds), *quoting([row.source for row in shown])]
+    return Table("scores on the training tasks", columns, shown, notes, frozenset(lower))
+
+
+def published_rows(scores: Sequence[Published]) -> list[TableRow]:
+    """One row for each model of a published table."""
+    rows: dict[tuple[str, str], TableRow] = {}
+    for s in scores:
+        row = rows.setdefault((s.encoder, s.model), TableRow(s.table, s.encoder, s.model, {}, competes=not s.kind))
+        row.cells[s.task] = TableCell(s.score)
+    return list(rows.values())
+
+
+def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, ProbeRow]:
+    """The run's scores by task at one epoch; `classifier` where there is a choice."""
+    if not any(row.suite == suite for row in run.rows):
+        return {}
+    shown = run.epoch(epoch, suite)
+    at = [row for row in run.rows if row.suite == suite and row.epoch == shown]
+    return {row.task: row for row in sorted(at, key=lambda row: row.classifier == classifier)}
+
+
+def own_cell(model: ReportedModel) -> TableCell | None:
+    """The model's best score on its training task; None while it has no finite one."""
+    best = [(run.own_scores()[epoch], epoch) for run in model.runs if (epoch := run.best_epoch()) is not None]
+    if not best:
+        return None
+    scores = [score for score, _ in best]
+    about = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)
+    if len(scores) == 1:
+        return TableCell(scores[0], about=about)
+    return TableCell(*mean_of_runs([(score, score, score) for score in scores]), about)
+
+
+def _found(model: ReportedModel, suite: str, epoch: str, classifier: str) -> RowsByTask:
+    found: RowsByTask = {}
+    for run in model.runs:
+        for task, row in final_rows(run, suite, epoch, classifier).items():
+            found.setdefault(task, []).append(row)
+    return found
+
+
+def _means(model: ReportedModel, others: Mapping[str, str], epoch: str, classifier: str) -> dict[str, TableCell]:
+    """The model's means over the tasks of other suites, by column."""
+    found = {column: _found(model, other, epoch, classifier) for column, other in others.items()}
+    return {
+        column: _mean_cell({task: _cell(rows) for task, rows in scores.items()})
+        for column, scores in found.items()
+        if scores
+    }
+
+
+def _row(model: ReportedModel, found: RowsByTask, suite: str, means: Mapping[str, TableCell]) -> TableRow:
+    cells = {task: _cell(rows) for task, rows in found.items()}
+    cells = {**means, **by_group(cells, facts_of(suite).groups)}
+    return TableRow("", model.encoder, model.name, cells, competes=model.runs[0].encoder not in BASELINES)
+
+
+def by_group(cells: Mapping[str, TableCell], groups: Mapping[str, str]) -> dict[str, TableCell]:
+    """The means of groups of tasks (Facts.groups) and, if all are there, the mean of the groups; then their variants.
+
+    `DCwiki without hidden layer` counts to `DC without hidden layer`.
+    """
+    found: dict[str, dict[str, TableCell]] = {column: {} for column in groups.values()}
+    for task, cell in cells.items():
+        name, space, variant = task.partition(" ")
+        column = next((column for start, column in groups.items() if name.startswith(start)), name)
+        found.setdefault(column + space + variant, {})[task] = cell
+    means = {column: _mean_cell(tasks) for column, tasks in found.items() if tasks}
+    if groups and all(column in means for column in groups.values()):
+        variants = {column: cell for column, cell in means.items() if column not in groups.values()}
+        means = {column: means[column] for column in groups.values()}
+        means |= {MEAN: _mean_cell(means)} | variants
+    return means
+
+
+def _mean_cell(cells: Mapping[str, TableCell]) -> TableCell:
+    """The mean over tasks; its interval is that of scores of different items."""
+    if len(cells) == 1:
+        return next(iter(cells.values()))
+    scores = [cell.score for cell in cells.values()]
+    halves = [(cell.high - cell.low) / 2 for cell in cells.values() if cell.low is not None and cell.high is not None]
+    mean, half = sum(scores) / len(scores), math.hypot(*halves) / len(scores)
+    about = "mean of " + ", ".join(f"{task} {cell.score:.1f}" for task, cell in cells.items())
+    devs = [cell.dev for cell in cells.values() if cell.dev is not None]
+    dev = sum(devs) / len(devs) if len(devs) == len(cells) else None
+    return TableCell(mean, mean - half, mean + half, about, dev)
+
+
+def _cell(rows: Sequence[ProbeRow]) -> TableCell:
+    scores = [row.test_accuracy for row in rows]
+    chosen = all(row.classifier in CHOSEN_ON_DEV for row in rows)
+    dev = sum(row.dev_accuracy for row in rows) / len(rows) if chosen else None
+    if len(rows) == 1:
+        settings = ", ".join(f"{name} {value}" for name, value in rows[0].hyperparameters.items())
+        about = f"epoch {rows[0].epoch}, {rows[0].classifier}, {settings}, dev {rows[0].dev_accuracy:.1f}"
+        return TableCell(scores[0], rows[0].test_low, rows[0].test_high, about, dev)
+    about = f"{len(rows)} seeds: " + ", ".join(f"{score:.1f}" for score in scores)
+    return TableCell(*mean_of_runs([(row.test_accuracy, row.test_low, row.test_high) for row in rows]), about, dev)
+
+
+def _own_column(objective: str, kind: str) -> str:
+    return f"{objective} {'BLEU' if kind == 'bleu' else kind}"

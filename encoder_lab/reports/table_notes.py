@@ -1,0 +1,138 @@
+"""The notes below a table: what its rows show, and where that is not what was asked for."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from encoder_lab.reports.drawing import in_order
+from encoder_lab.reports.models import ReportedModel, RowsByTask
+from encoder_lab.reports.published import NOTES, SOURCES
+from encoder_lab.reports.runs import Run
+from probes.classifiers.grid import SENTEVAL_ONLY, Grid
+from probes.facts import facts_of
+from probes.results import Epoch
+from probes.statistics import ENOUGH
+
+CLASSIFIERS = {"mlp": "MLP", "logreg": "logistic regression"}
+RELATEDNESS = ("SICK-R", "STSB")  # scores that are Pearson's r times 100
+SIMILARITY = ("STS12", "STS13", "STS14", "STS15", "STS16")
+
+
+def notes_of(
+    found: Sequence[tuple[ReportedModel, RowsByTask]], suite: str, epoch: str, classifier: str, quoted: bool
+) -> list[str]:
+    """What our rows show, and where it is not what was asked for."""
+    when = f"epoch {epoch}" if epoch.isdigit() else f"{epoch} epoch"
+    choice = facts_of(suite).choice
+    has_one = any(row.classifier == classifier for _, scores in found for rows in scores.values() for row in rows)
+    used = classifier if has_one else read_by(found, classifier)
+    instead = "" if used == classifier else f" (none by {CLASSIFIERS[classifier]})"
+    by = f" by {CLASSIFIERS[used]}{instead}," if choice else ""
+    notes = [f"Test scores in %,{by} {when} of each run."]
+    notes += _otherwise_classified(found, used) if choice else []
+    notes += _by_protocol([model for model, scores in found if _uses_classifiers(scores)], suite, quoted)
+    notes += at_another_epoch([model for model, _ in found], suite, epoch)
+    seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in found}
+    notes += ["With each score its 95% interval."] if any(1 in numbers for numbers in seeds.values()) else []
+    return [*notes, *of_seeds(seeds)]
+
+
+def _uses_classifiers(scores: RowsByTask) -> bool:
+    return any(row.classifier != "surprisal" for rows in scores.values() for row in rows)
+
+
+def _by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool) -> list[str]:
+    """How our classifiers were trained (docs/probing_protocol.md); baselines without vectors have none.
+
+    `quoted`: scores of papers are in the table.
+    """
+    used: dict[str, list[str]] = {}
+    for model in models:
+        settings = model.runs[0].settings  # these are the same for all seeds
+        if settings.get("probes.classifier.protocol") and model.runs[0].encoder != "baseline":
+            used.setdefault(_trained_by(settings, suite), []).append(model.title)
+    if not used:
+        return []
+    titles = {how: f" ({'; '.join(names)})" if len(used) > 1 else "" for how, names in used.items()}
+    ours = ", ".join(f"{how}{names}" for how, names in titles.items())
+    theirs = "; the papers': protocol=senteval" if quoted else ""
+    return [f"Our classifiers: {ours}{theirs}."]
+
+
+def _trained_by(settings: Mapping[str, Any], suite: str) -> str:
+    """The protocol, the settings of the classifier that were changed, and the number of folds."""
+    said = [f"protocol={settings['probes.classifier.protocol']}"]
+    for name in ("widths", "dropouts", "l2", *SENTEVAL_ONLY):
+        value, default = settings.get(f"probes.classifier.{name}"), getattr(Grid, name)
+        if value is not None and (tuple(value) if isinstance(value, list) else value) != default:
+            said.append(f"{name}={value}")
+    folds = settings.get(f"{suite}.kfold")
+    return ", ".join([*said, f"{folds} folds"] if folds else said)
+
+
+def of_seeds(seeds: Mapping[str, Collection[int]]) -> list[str]:
+    """A note on the models with several seeds, and how many; `seeds` has the numbers of each model by its title."""
+    several = {title: sorted(n for n in numbers if n > 1) for title, numbers in seeds.items() if max(numbers) > 1}
+    if not several:
+        return []
+    ranges = {title: "-".join(map(str, dict.fromkeys((n[0], n[-1])))) for title, n in several.items()}
+    one = len(set(ranges.values())) == 1
+    count = next(iter(ranges.values())) if one else f"several ({'; '.join(f'{t}: {n}' for t, n in ranges.items())})"
+    few = f"; with fewer than {ENOUGH} it is too narrow" if min(n[0] for n in several.values()) < ENOUGH else ""
+    how = f"by bootstrap over the seeds, which excludes test-set sampling variance{few}"
+    return [f"Models with {count} seeds: their mean with its 95% interval {how}."]
+
+
+def read_by(found: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> str:
+    """The requested classifier, unless all tasks with a choice used the other one."""
+    every = [row for _, scores in found for rows in scores.values() for row in rows]
+    rows = [row for row in every if row.task not in facts_of(row.suite).one_reader]
+    kinds = {row.classifier for row in rows} & CLASSIFIERS.keys()
+    return kinds.pop() if len(kinds) == 1 else classifier
+
+
+def _otherwise_classified(found: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> list[str]:
+    """The tasks that have no score by `classifier`; where some models have one, the models that have none."""
+    used: dict[str, dict[str, list[str]]] = {}  # task -> classifier -> models; a baseline has no choice
+    for model, scores in found:
+        for task, kind in dict.fromkeys((task, row.classifier) for task, rows in scores.items() for row in rows):
+            if kind in CLASSIFIERS:
+                used.setdefault(task, {}).setdefault(kind, []).append(model.title)
+    alike: dict[tuple[str, str], list[str]] = {}  # (classifier instead, models) -> tasks
+    for task, titles in used.items():
+        for kind in titles.keys() - {classifier}:
+            alike.setdefault((kind, f" ({'; '.join(titles[kind])})" if classifier in titles else ""), []).append(task)
+    return [f"By {CLASSIFIERS[kind]}: {', '.join(in_order(tasks))}{only}." for (kind, only), tasks in alike.items()]
+
+
+def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
+    """The models that were not scored at the requested epoch."""
+    others: dict[Epoch, dict[str, None]] = {}
+    for title, run in ((model.title, run) for model in models for run in model.runs):
+        if any(row.suite == suite for row in run.rows):
+            shown = run.epoch(epoch, suite)
+            if _asked(run, epoch) not in (None, shown):
+                others.setdefault(shown, {})[title] = None
+    return [f"At epoch {e}, as the requested one has no scores: {'; '.join(names)}." for e, names in others.items()]
+
+
+def _asked(run: Run, epoch: str) -> Epoch | None:
+    """The epoch that best, last or a number means for a run; None if any epoch will do."""
+    if epoch == "best":
+        return run.best_epoch()
+    return int(epoch) if epoch.isdigit() else max([*run.own_scores(), *(row.epoch for row in run.rows)])
+
+
+def measures(columns: Sequence[str]) -> list[str]:
+    """Which columns are no accuracies (probes/downstream/scoring.py)."""
+    related, similar = ([task for task in columns if task in tasks] for tasks in (RELATEDNESS, SIMILARITY))
+    if not related + similar:
+        return []
+    mean = f" ({', '.join(similar)}: the mean of its parts' r)" if similar else ""
+    return [f"{', '.join(related + similar)}: Pearson's r times 100{mean}; the others: accuracy."]
+
+
+def quoting(sources: Sequence[str]) -> list[str]:
+    """Where the published rows are from; `sources` of all rows, "" of ours."""
+    tables = [f"{name} ({SOURCES[name]})" for name in dict.fromkeys(sources) if name]
+    notes = [NOTES[name] for name in dict.fromkeys(sources) if name in NOTES]
+    return [f"Published, of the papers' own test sentences: {', '.join(tables)}.", *notes] if tables else []

@@ -1,0 +1,137 @@
+"""Tables as plain text, for a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from encoder_lab.reports.correlation import holm
+from encoder_lab.reports.table import Table, TableRow
+from probes.evaluation import Evaluated
+from probes.statistics import compare
+
+BEST = "*"
+LEVEL = 0.05  # of the tests of one pair of models together
+# the measures of details.csv that are not in the table of scores, except those of single domains
+SECOND = {
+    "f1": "F1",
+    "either sense": "either sense",
+    "ceiling": "ceiling",
+    "spearman": "Spearman",
+    "mse": "mean squared error",
+    "wmean pearson": "weighted mean",
+    "all pearson": "all pairs",
+    "mean spearman": "Spearman mean",
+    "wmean spearman": "Spearman weighted mean",
+    "all spearman": "Spearman all pairs",
+}
+DECIMALS = {"mse": 2}
+
+
+def plain(table: Table) -> str:
+    """Models by tasks; the best of a column has a star, and half of its interval follows a score."""
+    wide = max([len("    on dev"), *(len(row.name) for row in table.rows)]) + 2
+    widths = [max(14, len(column) + 2) for column in table.columns]
+    lines = [f"{'model':<{wide}}" + "".join(f"{name:>{w}}" for name, w in zip(table.columns, widths, strict=True))]
+    before = None
+    for row in table.rows:
+        heading = ", ".join(filter(None, [row.encoder, row.source]))
+        if heading != before:
+            lines += ["", heading or "ours"]
+            before = heading
+        cells = [_cell(table, row, column) for column in table.columns]
+        lines.append(_line(f"  {row.name}", cells, wide, widths))
+        devs = {column: cell.dev for column, cell in row.cells.items() if cell.dev is not None}
+        if devs:
+            shown = [f"{devs[column]:.1f}" if column in devs else "" for column in table.columns]
+            lines.append(_line("    on dev", shown, wide, widths))
+    return "\n".join([*lines, "", *table.notes, "±: half of the interval."]) + "\n"
+
+
+def _line(name: str, cells: Sequence[str], wide: int, widths: Sequence[int]) -> str:
+    return f"{name:<{wide}}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True)).rstrip()
+
+
+def _cell(table: Table, row: TableRow, column: str) -> str:
+    found = row.cells.get(column)
+    if found is None:
+        return ""
+    score = f"{BEST if table.best(row, column) else ''}{found.score:.1f}"
+    if found.low is None or found.high is None:
+        return score
+    return f"{score} {_half(found.low, found.high)}"
+
+
+def _half(low: float, high: float) -> str:
+    return f"±{(high - low) / 2:.1f}"
+
+
+def selectivities(title: str, probing: Sequence[Evaluated], control: Sequence[Evaluated]) -> str:
+    """Selectivity, task accuracy minus control accuracy on the same sentences, for labels per word and per sentence."""
+    found = {e.row.task: e for e in control}
+    rows = []
+    for e in probing:
+        cells = [_accuracy(e)]
+        for other in (found[f"{e.row.task} control per {per}"] for per in ("word", "sentence")):
+            more = compare(e.correct, other.correct)
+            cells += [_accuracy(other), f"{more.difference:.1f} {_half(more.low, more.high)}"]
+        rows.append([e.row.task, *cells])
+    heads = ["task", "accuracy", "per word", "selectivity", "per sentence", "selectivity"]
+    heading = f"{title}: control tasks (Hewitt and Liang 2019), ± half of the 95% interval"
+    return "\n".join([heading, *_columns(heads, rows)]) + "\n"
+
+
+def _accuracy(scored: Evaluated) -> str:
+    return f"{scored.row.test_accuracy:.1f} {_half(scored.row.test_low, scored.row.test_high)}"
+
+
+def descriptions(title: str, mdl: Sequence[Mapping[str, str | float]]) -> str:
+    """Description length of each task's labels given the vectors."""
+    rows: list[list[str | float]] = [
+        [m["task"], *(float(m[key]) for key in ("bits", "uniform_bits", "compression"))] for m in mdl
+    ]
+    heads = ["task", "bits", "uniform bits", "compression"]
+    return "\n".join([f"{title}: online code length (Voita and Titov 2020)", *_columns(heads, rows)]) + "\n"
+
+
+def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
+    """Each model against the first on the same test sentences."""
+    (first, reference), *others = models
+    lines = []
+    for title, scores in others:
+        theirs = {e.row.task: e.correct for e in scores}
+        shared = [e for e in reference if e.row.task in theirs and len(e.correct)]
+        found = [compare(theirs[e.row.task], e.correct) for e in shared]
+        certain = holm(np.array([c.p_value for c in found]), LEVEL)
+        rows = [
+            [e.row.task, c.difference, c.low, c.high, "differs" if sure else "cannot tell"]
+            for e, c, sure in zip(shared, found, certain, strict=True)
+        ]
+        heads = ["task", "difference", "low", "high", "McNemar, Holm"]
+        lines += [f"{title} minus {first}, percentage points with 95% interval", *_columns(heads, rows), ""]
+    return "\n".join(lines)
+
+
+def second_measures(title: str, scores: Sequence[Evaluated]) -> str:
+    """One line for each task with other measures of the same predictions; empty if there is none."""
+    lines, wide = [], max([8, *(len(e.row.task) + 2 for e in scores)])
+    for e in scores:
+        shown = [key for key in SECOND if key in e.details]
+        if not shown:
+            continue
+        others = ", ".join(f"{SECOND[key]} {e.details[key]:.{DECIMALS.get(key, 1)}f}" for key in shown)
+        lines.append(f"  {e.row.task:<{wide}}{_main_measure(e)} {e.row.test_accuracy:.1f}; {others}")
+    heading = f"{title}: what the table holds; other measures of the same predictions"
+    return "\n".join([heading, *lines]) + "\n" if lines else ""
+
+
+def _main_measure(scored: Evaluated) -> str:
+    if "mean pearson" in scored.details:
+        return "Pearson, mean over domains"
+    return "Pearson" if "spearman" in scored.details else "accuracy"
+
+
+def _columns(heads: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:
+    wide = max([12, *(len(str(row[0])) + 1 for row in rows)])
+    yield "  " + f"{heads[0]:<{wide}}" + "".join(f"{head:>15}" for head in heads[1:])
+    for task, *values in rows:
+        yield "  " + f"{task:<{wide}}" + "".join(f"{v:>15.1f}" if isinstance(v, float) else f"{v:>15}" for v in values)

@@ -1,0 +1,1 @@
+"""What a user may write, and what it means."""

@@ -1,0 +1,40 @@
+"""`call:package.module:function`: a Python function of the user's own."""
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from encoder_lab.errors import InputError
+
+
+def function_named(name: str, purpose: str) -> Callable[..., Any]:
+    """The function `package.module:function`, also of a module in the current folder.
+
+    Raises InputError, also when the function fails; `purpose` says what such a function does.
+    """
+    module, _, function = name.partition(":")
+    if not module or module.startswith(".") or not function:
+        raise InputError(f"call:{name}: write call:package.module:function")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
+    try:
+        found = getattr(import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"call:{name}: {error}") from None
+    if not callable(found):
+        raise InputError(f"call:{name}: not a function; give one that {purpose}")
+
+    @wraps(found)
+    def named(*arguments: Any) -> Any:
+        try:
+            return found(*arguments)
+        except InputError:
+            raise
+        except Exception as error:  # the user's own code
+            said = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InputError(f"call:{name}: the function failed, {said}") from error
+
+    return named

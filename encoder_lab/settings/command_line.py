@@ -1,0 +1,276 @@
+"""The command line of every program: settings as key=value, help from the same table, errors in one line.
+
+Only fast modules are imported here, so that help and errors in the arguments appear at once.
+"""
+
+import re
+import signal
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from encoder_lab.errors import MOST_LETTERS, NO_ROOM, InputError, disk_error_line, in_one_line, printable, shortened
+
+WIDE = 120  # columns of help
+DIGITS = 15  # of a whole number
+USER_ERROR, INTERRUPTED = 2, 130  # exit statuses
+KEY = re.compile(r"[a-z_]+")
+LIBRARY_ERRORS = {  # exceptions of libraries for mistakes of the user: module and class
+    "hydra.errors": "HydraException",
+    "omegaconf.errors": "OmegaConfBaseException",
+    "pytorch_lightning.utilities.exceptions": "MisconfigurationException",
+}
+NOT_A_PATH = "embedded null"  # how Python says it
+CHECK_PATH = "check this path"
+MAKE_ROOM = "make room there, then run the same command again"
+
+
+def fail(message: str) -> int:
+    """Print an error in one line; returns the exit status of errors that the user can fix."""
+    print(f"error: {shortened(printable(message), MOST_LETTERS)}", file=sys.stderr)
+    return USER_ERROR
+
+
+@contextmanager
+def one_line_errors(
+    where: Path | str, remedy: str | Callable[[], str] = MAKE_ROOM, stopped: str = "stopped"
+) -> Iterator[None]:
+    """Ends the program with one line for an error that the user can fix, and on Ctrl-C.
+
+    `where`: the file or folder that is written, named if the disk is full; `remedy` is printed after it.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        if stopped:
+            print(f"\n{stopped}", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
+    except _errors_of_users() as error:  # before OSError: one of Hydra's is both
+        raise SystemExit(fail(in_one_line(error))) from None
+    except OSError as error:
+        said = disk_error_line(error, where)
+        wanted = remedy if error.errno in NO_ROOM else CHECK_PATH
+        raise SystemExit(fail(f"{said}; {wanted if isinstance(wanted, str) else wanted()}")) from None
+    except ValueError as error:
+        if not str(error).startswith(NOT_A_PATH):
+            raise
+        raise SystemExit(fail(f"{error}: a path has a character that no path can have; {CHECK_PATH}")) from None
+
+
+def _errors_of_users() -> tuple[type[Exception], ...]:
+    """InputError and the exceptions of loaded libraries; a library that is not loaded cannot have raised one."""
+    loaded = ((sys.modules[module], name) for module, name in LIBRARY_ERRORS.items() if module in sys.modules)
+    return (InputError, *(getattr(module, name) for module, name in loaded))
+
+
+def asks_for_help(arguments: Sequence[str]) -> bool:
+    """Whether -h or --help is among the arguments."""
+    return bool({"-h", "--help"} & set(arguments))
+
+
+def show_help(text: str) -> None:
+    """Print the text of --help."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # stop without an error if the reader stops, as head does
+    print(text)
+
+
+class Kind(NamedTuple):
+    """The type of a setting's value."""
+
+    shown: str  # in help: FILE
+    wanted: str  # in errors: a file
+    read: Callable[[str], Any]  # raises ValueError
+
+
+def _whole(text: str) -> int:
+    if not _is_whole(text):
+        raise ValueError
+    return int(text)
+
+
+def _is_whole(text: str) -> bool:
+    return text.isdecimal() and len(text) <= DIGITS
+
+
+def _truth(text: str) -> bool:
+    return {"true": True, "false": False}[text.lower()]
+
+
+def names(text: str) -> list[str]:
+    """The names in `a,b` or `[a,b]`."""
+    return [name.strip() for name in text.strip("[]").split(",")]
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise ValueError
+    return int(text)
+
+
+def several(kind: Kind) -> Kind:
+    """A list of values of one kind: `a,b` or `[a,b]`."""
+    wanted = f"{kind.wanted}, or several with commas between them"
+    return Kind(f"{kind.shown},...", wanted, lambda text: [kind.read(value) for value in names(text)])
+
+
+TEXT = Kind("TEXT", "a text", str)
+FILE = Kind("FILE", "a file", Path)
+FOLDER = Kind("DIR", "a folder", Path)
+WHOLE = Kind("N", "a whole number", _whole)
+COUNT = Kind("N", "a whole number from 1", _count)
+TRUTH = Kind("true|false", "true or false", _truth)
+PATHS = several(Kind("PATH", "a file or folder", Path))
+NAMES = several(Kind("NAME", "a name", str))
+COUNTS = several(COUNT)
+
+
+def refuse_missing(paths: Sequence[Path], key: str) -> None:
+    """Raises InputError where one of the paths of a setting does not exist."""
+    if missing := [path for path in paths if not path.exists()]:
+        raise InputError(f"{missing[0]}: no such file or folder ({key}=)")
+
+
+def one_of(*choices: str, or_number: bool = False) -> Kind:
+    """One of some words, or a whole number, as text."""
+
+    def read(text: str) -> str:
+        if text not in choices and not (or_number and _is_whole(text)):
+            raise ValueError
+        return text
+
+    shown, wanted = ([*choices, *more] if or_number else list(choices) for more in (["N"], ["a whole number"]))
+    return Kind("|".join(shown), f"{', '.join(wanted[:-1])} or {wanted[-1]}", read)
+
+
+class Setting(NamedTuple):
+    """One key=value of a command."""
+
+    key: str
+    meaning: str
+    kind: Kind = TEXT
+    default: Any = None
+    required: bool = False
+
+
+class Command(NamedTuple):
+    """The arguments of a command: files or folders by position, then settings. --help is made from the same table."""
+
+    usage: str  # python report.py table RUN...
+    purpose: str
+    settings: Sequence[Setting] = ()
+    place: str = ""  # the positional arguments, before the settings: RUN...; empty if there are none
+    meaning: str = ""  # of `place`
+    least: int = 0
+    most: int | None = None  # by default any number
+    absent: str = ""  # said of a positional argument that is no path on this disk, before slow imports
+
+    def read(self, arguments: Sequence[str]) -> SimpleNamespace:
+        """The settings by their keys, and `given`, the arguments without a key. Raises InputError."""
+        kinds = {setting.key: setting.kind for setting in self.settings}
+        values: dict[str, Any] = {}
+        given: list[str] = []
+        for at, text in enumerate(arguments):
+            key, equals, value = text.partition("=")
+            if text.startswith("-"):
+                raise InputError(self._old_option(text, arguments[at + 1 :]))
+            if not equals or not KEY.fullmatch(key) or (key not in kinds and Path(text).exists()):
+                given.append(text)
+                continue
+            if key not in kinds:
+                raise InputError(f"{text}: {unknown('setting', f'{key}=', [f'{known}=' for known in kinds])}")
+            if key in values:
+                raise InputError(f"{text}: {key}= is given twice; give it once")
+            if not value:
+                raise InputError(f"{text}: give {kinds[key].wanted}, or leave it out")
+            try:
+                values[key] = kinds[key].read(value)
+            except (ValueError, KeyError):
+                raise InputError(f"{text}: give {kinds[key].wanted}") from None
+        if missing := [setting for setting in self.settings if setting.required and setting.key not in values]:
+            raise InputError(f"{missing[0].key}= is missing: {missing[0].meaning}; see --help")
+        if len(given) < self.least:
+            raise InputError(f"{self.place} is missing: {self.meaning}; see --help")
+        if self.most is not None and len(given) > self.most:
+            raise InputError(f"{given[self.most]}: one argument too many; settings are written key=value, see --help")
+        if self.absent and (nowhere := [text for text in given if not Path(text).exists()]):
+            raise InputError(f"{nowhere[0]}: {self.absent}")
+        defaults = {setting.key: setting.default for setting in self.settings}
+        return SimpleNamespace(given=given, **{**defaults, **values})
+
+    def _old_option(self, text: str, behind: Sequence[str]) -> str:
+        """What to write instead of an option with dashes."""
+        name, _, value = text.lstrip("-").partition("=")
+        key = name.replace("-", "_")
+        kind = next((setting.kind for setting in self.settings if setting.key == key), None)
+        if kind is None:
+            keys = [f"{setting.key}=" for setting in self.settings]
+            return f"{text}: {unknown('setting', f'{key}=', keys)}; settings are written key=value"
+        value = value or ("true" if kind is TRUTH else next(iter(behind), kind.shown))
+        return f"{text}: settings are written key=value; write {key}={value}"
+
+    @property
+    def help(self) -> str:
+        """The text of --help."""
+        keys = [f"{setting.key}={setting.kind.shown}" for setting in self.settings]
+        rows = [(self.place, self.meaning)] if self.place else []
+        rows += [(key, _explained(setting)) for key, setting in zip(keys, self.settings, strict=True)]
+        behind = " " * (4 + max((len(name) for name, _ in rows), default=0))
+        lines = [
+            textwrap.fill(meaning, WIDE, initial_indent=f"  {name}".ljust(len(behind)), subsequent_indent=behind)
+            for name, meaning in rows
+        ]
+        return "\n".join([self.purpose, "", f"  {self.usage}{' [key=value ...]' if keys else ''}", "", *lines])
+
+
+def _explained(setting: Setting) -> str:
+    if setting.required:
+        return f"{setting.meaning} (needed)"
+    default = setting.default
+    if isinstance(default, bool):
+        default = str(default).lower()
+    elif isinstance(default, list | tuple):
+        default = ",".join(map(str, default))
+    return setting.meaning if default is None else f"{setting.meaning} (default: {default})"
+
+
+def unknown(what: str, name: str, known: Sequence[str]) -> str:
+    """The message for a name that does not exist: the closest one, and all of them."""
+    close = get_close_matches(name, known, 1)
+    guess = f"did you mean {close[0]}? There" if close else "there"
+    return f"no such {what}; {guess} are {', '.join(known) or 'none'}"
+
+
+def read_or_end(
+    command: Command, arguments: Sequence[str], remedy: str = MAKE_ROOM, stopped: str = "stopped"
+) -> SimpleNamespace:
+    """The arguments of a command. Ends the program after help, and after a mistake, which it says in one line.
+
+    A script with slow imports calls this before them, and `run` after them.
+    """
+    if asks_for_help(arguments):
+        show_help(command.help)
+        raise SystemExit(0)
+    with one_line_errors("", remedy, stopped):
+        return command.read(arguments)
+
+
+def run(
+    command: Command,
+    arguments: Sequence[str],
+    work: Callable[[SimpleNamespace], int | None],
+    writes: Callable[[SimpleNamespace], Path | str],
+    remedy: str = MAKE_ROOM,
+    stopped: str = "stopped",
+) -> int:
+    """Prints help, or calls `work` with the arguments; returns the exit status. `writes`: where its results go."""
+    try:
+        given = read_or_end(command, arguments, remedy, stopped)
+        with one_line_errors(writes(given), remedy, stopped):
+            return work(given) or 0
+    except SystemExit as ended:
+        return int(ended.code or 0)

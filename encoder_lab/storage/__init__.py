@@ -1,0 +1,1 @@
+"""Files, locks and caches that survive a kill."""

@@ -1,0 +1,104 @@
+"""List what is in the cache, or delete what nobody has used for a while.
+
+python -m encoder_lab.storage.cache                       list it: size, days since the last use, name
+python -m encoder_lab.storage.cache prune=true older=30   delete what was not used for 30 days, and what kills left
+"""
+
+import re
+import shutil
+import signal
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
+
+from encoder_lab.errors import InputError, printable
+from encoder_lab.settings.command_line import FOLDER, TRUTH, WHOLE, Command, Setting, run
+from encoder_lab.storage.locks import locked
+
+DAY = 24 * 60 * 60  # seconds
+NAME = re.compile(r"(?:pairs|trees|inference|documents|vectors|fasttext|probing|score)-.+")  # of what we put there
+LEFT = re.compile(r"\.(?P<name>.+)\.(?:making|[0-9a-f]{32}\.tmp)")  # of a process that was killed
+COMMAND = Command(
+    "python -m encoder_lab.storage.cache",
+    "List what is in the cache, or delete what nobody has used for a while. A run makes again what it needs.",
+    [
+        Setting("cache", "the folder", FOLDER, Path(".cache")),
+        Setting("prune", "delete instead of listing", TRUTH, False),
+        Setting("older", "with prune=true: only what was not used for so many days", WHOLE, 0),
+    ],
+    most=0,
+)
+
+
+class CacheEntry(NamedTuple):
+    """A file or folder in the cache."""
+
+    path: Path
+    size: int  # bytes
+    used: float  # when it was last read or written, in seconds since 1970
+
+
+def entries(cache: Path) -> list[CacheEntry]:
+    """What we put into the cache, and what killed processes left there; the largest first."""
+    if not cache.exists():
+        return []
+    if not cache.is_dir():
+        raise InputError(f"{cache}: not a folder; give cache=DIR")
+    found = [path for path in cache.iterdir() if NAME.fullmatch(path.name) or LEFT.fullmatch(path.name)]
+    return sorted(map(_entry, found), key=lambda entry: -entry.size)
+
+
+def prune(cache: Path, older: int) -> Iterator[CacheEntry]:
+    """Delete what was not used for `older` days, except what a process is making now; yields what is gone."""
+    limit = time.time() - older * DAY
+    for entry in entries(cache):
+        left = LEFT.fullmatch(entry.path.name)
+        if not left and entry.used > limit:
+            continue
+        with locked(cache / f".{left['name'] if left else entry.path.name}.lock") as ours:
+            if ours:
+                _delete(entry.path)
+                yield entry
+
+
+def _entry(path: Path) -> CacheEntry:
+    inside = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
+    states = [one.lstat() for one in inside]
+    files = [state for state in states if not stat.S_ISDIR(state.st_mode)]
+    used = [state.st_mtime for state in states] + [state.st_atime for state in files]  # looking into a folder is no use
+    return CacheEntry(path, sum(state.st_size for state in files), max(used))
+
+
+def _delete(path: Path) -> None:
+    """Under another name first, so that no process finds a part of it."""
+    gone = path.with_name(f".{path.name.lstrip('.')}.making")
+    if gone != path:
+        shutil.rmtree(gone, ignore_errors=True)
+        path.rename(gone)
+    shutil.rmtree(gone) if gone.is_dir() and not gone.is_symlink() else gone.unlink()
+
+
+def work(given: SimpleNamespace) -> None:
+    """What the command line asks for. Raises InputError."""
+    if given.older and not given.prune:
+        raise InputError(f"older={given.older}: is for prune=true; add it, or leave it out")
+    shown = list(prune(given.cache, given.older)) if given.prune else entries(given.cache)
+    for entry in shown:
+        days = max(0, int((time.time() - entry.used) / DAY))
+        print(f"{entry.size / 1e6:10,.1f} MB {days:6} days  {printable(entry.path.name)}")
+    did = "deleted from" if given.prune else "in"
+    print(f"{sum(entry.size for entry in shown) / 1e6:10,.1f} MB in {len(shown)} entries {did} {given.cache}")
+
+
+def main(arguments: list[str]) -> int:
+    """List or prune; the exit status."""
+    return run(COMMAND, arguments, work, lambda given: given.cache)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # stop without an error if the reader stops, as head does
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,80 @@
+"""CSV files with a key: read with line numbers; a new row replaces the old row with the same key."""
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.text_files import read_lines
+
+
+def read_csv(path: Path, columns: Sequence[str] = (), key: Sequence[str] = ()) -> list[dict[str, str]]:
+    """The rows of a CSV file by column name. Raises InputError as `numbered_csv` does."""
+    return [row for _, row in numbered_csv(path, columns, key)]
+
+
+def numbered_csv(
+    path: Path, columns: Sequence[str] = (), key: Sequence[str] = ()
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a CSV file, each with its line number. One row is one line: no cell holds a line break.
+
+    Raises InputError naming the first line that is too short, too long, or repeats an earlier `key`; or the header if
+    it lacks one of `columns`.
+    """
+    header: list[str] = []
+    seen: dict[tuple[str, ...], int] = {}
+    for number, line in read_lines(Path(path)):
+        if not line:
+            continue
+        try:
+            (cells,) = csv.reader([line], strict=True)
+        except (csv.Error, ValueError) as error:
+            raise InputError(f"{path}:{number}: not a line of CSV ({error}); fix or remove the line") from None
+        if not header:
+            lacking = [name for name in columns if name not in cells]
+            if lacking or len(set(cells)) < len(cells):
+                what = f"no column {', '.join(lacking)}" if lacking else "a column twice"
+                raise InputError(f"{path}:{number}: {what} in the header; is it the right file?")
+            header = cells
+            continue
+        if len(cells) != len(header):
+            raise InputError(f"{path}:{number}: expected {len(header)} columns; fix or remove the line")
+        row = dict(zip(header, cells, strict=True))
+        first = seen.setdefault(_key(row, key), number) if key else number
+        if first != number:
+            raise InputError(f"{path}:{number}: {' '.join(_key(row, key))} is already on line {first}; remove one")
+        yield number, row
+
+
+def upsert_csv(
+    path: Path,
+    rows: Iterable[Mapping[str, Any]],
+    key: Sequence[str],
+    order: Callable[[Mapping[str, str]], Any] | None = None,
+) -> None:
+    """Write rows to a CSV file. A row replaces the old row with the same values in the `key` columns.
+
+    The whole file is rewritten in one step, so a kill leaves either the old or the new file. New columns may be
+    added; rows without a value have an empty cell. `order` sorts the rows; ties keep their order of insertion.
+    """
+    path = Path(path)
+    kept = {_key(row, key): row for row in (read_csv(path, key=key) if path.exists() else [])}
+    for row in rows:
+        texts = {name: _text(value) for name, value in row.items()}
+        kept[_key(texts, key)] = texts
+    ordered = sorted(kept.values(), key=order) if order else list(kept.values())
+    columns = list(dict.fromkeys(name for row in kept.values() for name in row))
+    with atomic_write(path) as file:
+        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(ordered)
+
+
+def _key(row: Mapping[str, str], key: Sequence[str]) -> tuple[str, ...]:
+    return tuple(row.get(name, "") for name in key)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

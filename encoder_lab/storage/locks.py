@@ -1,0 +1,89 @@
+"""Lock files: one process at a time holds a lock, among all processes that share the disk.
+
+The system frees the lock when its holder ends in any way. The file stays; only the lock on it counts.
+"""
+
+import errno
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from encoder_lab.errors import InputError
+
+FOREVER = -1.0
+PATIENCE = 300.0  # seconds within which the first process of a run must take its lock
+NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
+
+
+@contextmanager
+def locked(path: Path, wait: float = 0.0) -> Iterator[bool]:
+    """Whether this process holds the lock file `path` while the block runs; False if another one does.
+
+    `wait`: seconds to wait for the other one. Raises InputError if `path` is no lock file, or if the disk has no locks.
+    """
+    lock = FileLock(_lock_file(path), timeout=wait)
+    try:
+        with _named_where_there_are_no_locks(path):
+            lock.acquire()
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
+@contextmanager
+def locked_with_children(path: Path) -> Iterator[int]:
+    """Wait for the lock file `path`; yields its descriptor. A child process that inherits it holds the lock as well.
+
+    Raises InputError as `locked` does.
+    """
+    descriptors: list[int] = []
+    lock = FileLock(_lock_file(path), on_acquired=descriptors.append)
+    with _named_where_there_are_no_locks(path):
+        lock.acquire()
+    try:
+        yield descriptors[-1]
+    finally:
+        lock.release()
+
+
+def held(path: Path) -> bool:
+    """Whether a process, perhaps this one, holds the lock file `path`."""
+    with locked(path) as ours:
+        return not ours
+
+
+def wait_for(made: Path, lock: Path, patience: float = PATIENCE) -> None:
+    """Wait for a file that the holder of `lock` writes. Raises InputError if it is missing and the lock is free."""
+    begun = time.monotonic()
+    while not made.exists():
+        if time.monotonic() - begun > patience and not held(lock) and not made.exists():
+            raise InputError(f"{made}: missing, and the process that writes it has ended; start all processes again")
+        time.sleep(0.1)
+
+
+def _lock_file(path: Path) -> Path:
+    """`path`, after its folder is made. Raises InputError if something else than a lock file has this name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileNotFoundError):
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+            raise InputError(f"{path}: a link or no plain file, so it cannot be locked; delete it")
+    return path
+
+
+@contextmanager
+def _named_where_there_are_no_locks(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        raise InputError(f"{path}: this disk has no file locks ({error.strerror}); choose a folder elsewhere") from None

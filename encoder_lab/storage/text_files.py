@@ -1,0 +1,141 @@
+"""Text files line by line, plain or compressed, with errors that name file and line."""
+
+import gzip
+import io
+import json
+import logging
+import zlib
+from bz2 import BZ2Decompressor
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, cast
+
+from encoder_lab.errors import InputError
+
+MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
+
+
+def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """Line numbers (from 1) and lines, without their line ends. Only a newline ends a line."""
+    _refuse_what_is_no_file(path)
+    number = 0
+    try:
+        with open_packed(path) as file:
+            while raw := file.readline(MAX_LINE + 1):
+                number += 1
+                if len(raw) > MAX_LINE:
+                    raise InputError(f"{path}:{number}: a line of more than {MAX_LINE} bytes; is this a text file?")
+                yield number, raw.decode(encoding).removeprefix("\ufeff" if number == 1 else "").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}:{number}: not valid UTF-8; convert the file") from None
+    except (EOFError, OSError, zlib.error) as error:
+        raise InputError(f"{path}:{number + 1}: {error}; the file is damaged or not what its name says") from None
+    if not number:
+        raise InputError(f"{path}: empty")
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON object on each line, with its line number; blank lines are skipped."""
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            if "\\ud" in line.lower():  # half of a surrogate pair is not a valid character
+                json.dumps(record, ensure_ascii=False).encode()
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}:{number}: not valid JSON ({error}); fix or remove the line") from None
+        if not isinstance(record, dict):
+            raise InputError(f"{path}:{number}: expected a JSON object, found {type(record).__name__}")
+        yield number, record
+
+
+def read_table(path: Path, columns: Iterable[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """The named columns of a tab-separated file, with line numbers. The first line is the header. No quoting."""
+    rows = read_lines(path)
+    header = next(rows)[1].split("\t")
+    missing = [name for name in columns if name not in header]
+    if missing:
+        raise InputError(f"{path}:1: no column {', '.join(missing)} in the header; is this the published file?")
+    places = {name: header.index(name) for name in columns}
+    for number, line in rows:
+        fields = line.split("\t")
+        if not line.strip():
+            continue
+        if not max(places.values()) < len(fields) <= len(header):
+            raise InputError(f"{path}:{number}: {len(fields)} columns, expected {len(header)}; fix or remove the line")
+        yield number, {name: fields[place] for name, place in places.items()}
+
+
+def count_lines(path: Path) -> int:
+    """The number of lines that `read_lines` yields, without decoding them."""
+    _refuse_what_is_no_file(path)
+    lines, last = 0, b"\n"
+    try:
+        with open_packed(path) as file:
+            while block := file.read(1 << 20):
+                lines, last = lines + block.count(b"\n"), block[-1:]
+    except (EOFError, OSError, zlib.error) as error:
+        raise InputError(f"{path}: {error}; the file is damaged or not what its name says") from None
+    return lines + (last != b"\n")
+
+
+def _refuse_what_is_no_file(path: Path) -> None:
+    if not path.is_file():
+        raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
+
+
+def note(text: str) -> None:
+    """Tell the user what was left out of a corpus."""
+    logging.getLogger("datamodules").warning(text)
+
+
+def state_of(paths: Iterable[Path]) -> str:
+    """A text that changes when one of these files changes: names, sizes, modification times."""
+    return " ".join(f"{p.name}:{p.stat().st_size}:{p.stat().st_mtime_ns}" for p in sorted(paths))
+
+
+BLOCK = 1 << 16
+
+
+def open_packed(path: Path, name: str = "") -> IO[bytes]:
+    """The bytes of a file, decompressed if its name ends in .gz, .tgz or .bz2.
+
+    `name`: decides in place of the name of the file. Reading raises EOFError, OSError or zlib.error if the file is
+    cut off or corrupt.
+    """
+    name = name or path.name
+    if name.endswith((".gz", ".tgz")):
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return cast(IO[bytes], io.BufferedReader(_Bz2(path), BLOCK)) if name.endswith(".bz2") else path.open("rb")
+
+
+class _Bz2(io.RawIOBase):
+    """A .bz2 file of several streams. Unlike `bz2.open` it does not take a corrupt later stream for the end."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("rb")
+        self.stream = BZ2Decompressor()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer as far as possible; returns the number of bytes, 0 at the end."""
+        data = b""
+        while not data:
+            packed = b""
+            if self.stream.eof or self.stream.needs_input:
+                packed = self.stream.unused_data or self.file.read(BLOCK)
+                if not packed and self.stream.eof:
+                    return 0
+                if not packed:
+                    raise EOFError("the file ends before its last stream does")
+                self.stream = BZ2Decompressor() if self.stream.eof else self.stream
+            data = self.stream.decompress(packed, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()

@@ -1,0 +1,71 @@
+"""One cell of a study: begun, resumed or skipped, in its own process."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.locks import held, locked_with_children
+from encoder_lab.studies.plan import StudyCell
+
+ROOT = Path(__file__).parents[2]
+DONE = "done"  # a file in the folder of a finished cell
+SETTINGS = "settings.txt"  # in the folder of a cell that was begun: its overrides, one per line
+LOCK = ".job"  # held by the job that works on the cell, and by the command that the job started
+HERE = ("cache", "trainer.accelerator", "trainer.devices")  # settings in which commands for one study may differ
+INTERRUPTED = 130  # exit status after Ctrl-C
+
+
+def is_done(cell: StudyCell, study: Path) -> bool:
+    return (study / cell.name / DONE).exists()
+
+
+def run_cell(cell: StudyCell, study: Path) -> None:
+    """Run or resume one cell unless it is done. Afterwards `is_done` tells whether it succeeded."""
+    folder = study / cell.name
+    if held(folder / LOCK):
+        print(f"{cell.name}: waits; a job of a killed study still works on it", flush=True)
+    with locked_with_children(folder / LOCK) as lock:
+        if is_done(cell, study):
+            return
+        refuse_other_settings(cell, study)
+        begun = (folder / "config.yaml").exists()
+        print(f"{cell.name}: {'resumed' if begun else 'begun'}", flush=True)
+        if not begun:
+            with atomic_write(folder / SETTINGS) as file:
+                file.writelines(f"{text}\n" for text in cell.overrides)
+        status = subprocess.run(command(cell, study, begun), pass_fds=[lock], check=False).returncode
+        if status == INTERRUPTED:
+            raise SystemExit(INTERRUPTED)
+        if status == 0:
+            with atomic_write(folder / DONE) as file:
+                file.write("\n")
+
+
+def command(cell: StudyCell, study: Path, begun: bool) -> list[str]:
+    """The command of the cell. An evaluation has no resume=: the same command uses its cached scores."""
+    folder = study / cell.name
+    if cell.program == "evaluate":
+        settings = [text.replace("{run}", str(study / cell.scored)) for text in (*cell.overrides, f"out={folder}")]
+    else:
+        settings = [f"resume={folder}"] if begun else [*cell.overrides, f"hydra.run.dir={folder}"]
+    return [sys.executable, str(ROOT / f"{cell.program}.py"), *settings]
+
+
+def refuse_other_settings(cell: StudyCell, study: Path) -> None:
+    """Raises InputError if a cell was begun with other settings. Folders of earlier versions have no settings.txt."""
+    path = study / cell.name / SETTINGS
+    if path.exists():
+        then, now = _last_of_each(path.read_text(encoding="utf-8").splitlines()), _last_of_each(cell.overrides)
+        said = [f"with {text}" for text in sorted(then - now)] + [f"without {text}" for text in sorted(now - then)]
+        if said:
+            remedy = "give the settings it had, or study_dir= another folder"
+            raise InputError(f"{path.parent}: begun {' and '.join(said)}; {remedy}")
+
+
+def _last_of_each(overrides: Sequence[str]) -> set[str]:
+    """The settings that take effect: the last value of each key."""
+    values = dict(text.partition("=")[::2] for text in overrides)
+    return {f"{key}={value}" for key, value in values.items() if key not in HERE}

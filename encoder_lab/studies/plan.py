@@ -1,0 +1,112 @@
+"""The parts of a study: one run for each cell of its axes, their evaluations, and the reports."""
+
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from omegaconf import OmegaConf
+
+from encoder_lab.errors import InputError
+
+SCALES = ("demo", "small", "medium", "paper")
+SHARED = ("corpus", "embeddings", "probes", "seed", "cache")  # settings of both train.py and evaluate.py
+
+
+class StudyCell(NamedTuple):
+    """One run or one evaluation: its place in the study's folder and its settings."""
+
+    name: str  # e.g. nmt_enfr/bilstm_max, evaluations/downstream/nmt_enfr/bilstm_max
+    overrides: list[str]
+    examples: int = 0  # per epoch, if the study states it
+    program: str = "train"  # or evaluate
+    scored: str = ""  # the run that an evaluation scores, if it scores one
+
+
+class Study(NamedTuple):
+    """A study at one scale."""
+
+    name: str
+    scale: str
+    cells: list[StudyCell]
+    evaluations: list[StudyCell]
+    left_out: dict[str, str]  # cells that this scale does not have, and why
+    reports: list[list[str]]  # arguments of report.py; {runs} and {study} stand for the folders
+
+
+def named_study(configs: Path, arguments: Sequence[str]) -> str | None:
+    """The study that a command line names, or None. Raises InputError for an unknown study."""
+    studies = sorted(path.relative_to(configs / "study").with_suffix("") for path in configs.glob("study/**/*.yaml"))
+    names = [path.as_posix() for path in studies]
+    given = [text.partition("=")[::2] for text in arguments]
+    for key, value in given:
+        if key == "experiment" and value in names:
+            raise InputError(f"experiment={value}: that is a study; give study={value}")
+        if key == "study.dir":
+            raise InputError(f"study.dir={value}: give study_dir={value}")
+        if key == "study" and value not in names:
+            raise InputError(f"study={value}: there are {', '.join(names)}")
+    return next((value for key, value in given if key == "study"), None)
+
+
+def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) -> Study:
+    """The cells of a study at one scale; `data` is the folder of the corpora, `more` goes to every run.
+
+    An axis maps labels to settings. A scale has settings for `every` cell, for the cells of some labels, and for single
+    cells by name (`nli/bilstm_last`); null instead of settings leaves these cells out.
+    """
+    settings: Any = OmegaConf.to_container(OmegaConf.load(path))
+    if scale not in settings["scales"]:
+        raise InputError(f"scale={scale}: {name} has {', '.join(settings['scales'])}")
+    wanted = settings["scales"][scale] or {}
+    cells, left_out = [], {}
+    for labels in product(*({k: v or "" for k, v in axis.items()} for axis in settings["axes"].values())):
+        place = "/".join(labels)
+        own = [axis[label] for axis, label in zip(settings["axes"].values(), labels, strict=True)]
+        scaled = [wanted[key] for key in ("every", *labels, place) if key in wanted]
+        if None in scaled:
+            left_out[place] = f"the study has none at scale={scale}"
+            continue
+        names = dict(zip(settings["axes"], labels, strict=True)) | {"data": data}
+        overrides = [text.format(**names) for text in " ".join([*own, *scaled]).split()]
+        stated = [n for label, n in settings.get("examples", {}).items() if label in labels and scale == "paper"]
+        cells.append(StudyCell(place, [*overrides, *more], *stated))
+    evaluations = [
+        evaluation
+        for label, given in settings.get("evaluations", {}).get(scale, {}).items()
+        for evaluation in _evaluations(label, given, settings["axes"], data, cells, more)
+    ]
+    reports = settings.get("reports", {})
+    return Study(
+        name,
+        scale,
+        cells,
+        evaluations,
+        left_out,
+        [report.split() for key in ("every", scale) for report in reports.get(key, [])],
+    )
+
+
+def _evaluations(
+    label: str,
+    given: str | dict[str, str | None],
+    axes: Sequence[str],
+    data: str,
+    cells: list[StudyCell],
+    more: list[str],
+) -> list[StudyCell]:
+    """One evaluation, or one for each run if it contains {run}, where null instead of settings leaves runs out."""
+    wanted = {"every": given} if isinstance(given, str) else given
+    more = [text for text in more if text.split("=")[0].split(".")[0] in SHARED]
+    place = f"evaluations/{label}"
+    if not any("{run}" in (text or "") for text in wanted.values()):
+        return [StudyCell(place, [*(wanted["every"] or "").format(data=data).split(), *more], program="evaluate")]
+    found = []
+    for cell in cells:
+        labels = cell.name.split("/")
+        scaled = [wanted[key] for key in ("every", *labels) if key in wanted]
+        if None not in scaled:
+            names = dict(zip(axes, labels, strict=True)) | {"data": data, "run": "{run}"}
+            overrides = [text.format(**names) for text in " ".join(map(str, scaled)).split()]
+            found.append(StudyCell(f"{place}/{cell.name}", [*overrides, *more], program="evaluate", scored=cell.name))
+    return found

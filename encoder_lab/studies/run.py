@@ -1,0 +1,97 @@
+"""Run a study: its runs as jobs of a launcher, then its evaluations, then its reports.
+
+python train.py study=conneau2018/table2 scale=demo
+"""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.storage.locks import locked
+from encoder_lab.studies.cell import INTERRUPTED, ROOT, is_done, refuse_other_settings
+from encoder_lab.studies.launch import check_launcher, launch
+from encoder_lab.studies.plan import SCALES, Study, StudyCell, read_study
+from encoder_lab.studies.preview import composed, preview
+
+RUNNING = ".running"  # the lock in a study's folder, held while a command works on it
+OWN = ("study", "scale", "data", "study_dir", "dry_run")
+LAUNCHER = ("hydra/launcher", "hydra.launcher.")
+YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+AGAIN = "the same command continues the study"
+
+
+def run_study(configs: Path, name: str, arguments: Sequence[str]) -> int:
+    """Run or continue the study that the command line names; its exit status."""
+    given = dict(text.partition("=")[::2] for text in arguments if text.split("=")[0] in OWN)
+    launcher = [text for text in arguments if text.startswith(LAUNCHER)]
+    more = [text for text in arguments if text.split("=")[0] not in OWN and text not in launcher]
+    for text in more:
+        if text.startswith(("hydra.", "hydra/", "resume=")):
+            raise InputError(f"{text}: has no effect on a study; give study_dir=, hydra/launcher= or hydra.launcher.*=")
+    dry_run = given.get("dry_run", NO[0])
+    if dry_run.lower() not in (*YES, *NO):
+        raise InputError(f"dry_run={dry_run}: give true or false")
+    scale = given.get("scale", SCALES[0])
+    study = read_study(configs / "study" / f"{name}.yaml", name, scale, given.get("data", "data"), more)
+    folder = Path(given.get("study_dir", f"runs/studies/{name}/{scale}"))
+    for cell in (*study.cells, *study.evaluations):
+        refuse_other_settings(cell, folder)
+    composed(study.cells[0])  # a misspelt setting is the same in all cells
+    check_launcher(folder, launcher)
+    if dry_run.lower() in YES:
+        print(preview(study, folder))
+        return 0
+    with locked(folder / RUNNING) as ours:
+        if not ours:
+            raise InputError(f"{folder}: another process works on this study; wait until it ends")
+        return _run(study, folder, launcher)
+
+
+def _run(study: Study, folder: Path, launcher: Sequence[str]) -> int:
+    for place, why in study.left_out.items():
+        print(f"{place}: left out, {why}", flush=True)
+    runs = {cell.name: cell for cell in study.cells}
+    run_batch(study.cells, folder, launcher)
+    ready = [cell for cell in study.evaluations if not cell.scored or is_done(runs[cell.scored], folder)]
+    run_batch(ready, folder, launcher)
+    unfinished = [cell for cell in (*study.cells, *study.evaluations) if not is_done(cell, folder)]
+    if not unfinished:
+        return report(study, folder)
+    waiting = [cell.name for cell in unfinished if cell.scored and not is_done(runs[cell.scored], folder)]
+    failed = [cell.name for cell in unfinished if cell.name not in waiting]
+    for title, names in {"failed": failed, "waits for a failed run": waiting}.items():
+        if names:
+            print(f"{title}: {', '.join(names)}", file=sys.stderr)
+    print(AGAIN, file=sys.stderr)
+    return 1
+
+
+def run_batch(cells: Sequence[StudyCell], folder: Path, launcher: Sequence[str]) -> None:
+    """Run the cells that are not done. Prints why the launcher lost a job; Ctrl-C ends this process."""
+    if not (left := [cell for cell in cells if not is_done(cell, folder)]):
+        return
+    try:
+        launch(left, folder, launcher)
+    except KeyboardInterrupt:
+        print(f"\nstopped; {AGAIN}", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
+    except (InputError, OSError):
+        raise
+    except Exception as error:  # each launcher raises its own error for a killed worker
+        print(f"a job ended without a result: {in_one_line(error)}", file=sys.stderr)
+
+
+def report(study: Study, folder: Path) -> int:
+    """Tables and figures of a finished study, in its folder."""
+    scored = [
+        path.parent for cell in study.evaluations for path in sorted((folder / cell.name).glob("*/*/config.yaml"))
+    ]
+    runs = [str(path) for path in (*(folder / cell.name for cell in study.cells), *scored)]
+    worst = 0
+    for template in study.reports:
+        arguments = [part for text in template for part in (runs if text == "{runs}" else [text.format(study=folder)])]
+        done = subprocess.run([sys.executable, str(ROOT / "report.py"), *arguments], check=False)
+        worst = max(worst, done.returncode)
+    return worst

@@ -1,0 +1,92 @@
+"""Which classes the settings of a run may name: a run folder from somebody else must not execute code."""
+
+import re
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import torch
+from omegaconf import DictConfig, OmegaConf
+
+from datamodules.base import ResumableData
+from datamodules.corpus import Corpus
+from datamodules.word_vectors.store import FromFile, Trained
+from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.training.schedules import RateSchedule
+from encoders.encoder import Encoder
+from encoders.load import class_in
+from objectives.objective import Objective
+from probes.classifiers.grid import Grid
+
+SUITE = re.compile(r"(probes\.\w+\.(?:tasks|data))\.(\w+)")  # the two entry files of a suite
+# a part of objective=multitask, which has the places of a run too; the end of a place
+PART = re.compile(r"^(?:parts|(?:objective|datamodule)\.settings)\.\w+\.|\._target_$")
+PLACES: dict[str, tuple[str, tuple[type, ...]]] = {  # of a class: its package, and what it is
+    "corpus": ("datamodules", (Corpus,)),
+    "datamodule": ("datamodules", (ResumableData,)),
+    "embeddings.source": ("datamodules", (FromFile, Trained)),
+    "encoder": ("encoders", (Encoder,)),
+    "objective": ("objectives", (Objective,)),
+    "probes.classifier": ("probes", (Grid,)),
+    "schedule": ("encoder_lab.training", (RateSchedule,)),
+}
+
+
+def only_ours(config: DictConfig, path: Path | str, allow: Sequence[str] = ()) -> DictConfig:
+    """The settings read from `path`, resolved. Raises InputError if they name a class that is not allowed.
+
+    `allow`: packages of the user, with any class. Another class is not even imported. A value that OmegaConf would
+    resolve again at its use is refused too.
+    """
+    try:
+        settings = OmegaConf.to_container(config, resolve=True)
+    except Exception as error:  # much cannot be resolved
+        raise InputError(f"{path}: {in_one_line(error)}") from None
+    for name, value in _values(settings):
+        package = str(value).partition(".")[0]
+        if name.endswith("_target_") and package not in allow and not _is_ours(PART.sub("", name), str(value)):
+            remedy = f"your own or a library's is allowed by allow=[{package}]"
+            raise InputError(f"{path}: {name} is {value}; a run has only classes of this project there; {remedy}")
+        if "${" in str(value):
+            raise InputError(f"{path}: {name} is {value}; the settings of a run are plain values")
+    made = OmegaConf.create(settings)
+    assert isinstance(made, DictConfig)
+    return made
+
+
+def _values(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every single value with its full key."""
+    if isinstance(settings, dict | list):
+        inside = settings.items() if isinstance(settings, dict) else enumerate(settings)
+        for key, value in inside:
+            yield from _values(value, f"{name}.{key}".lstrip("."))
+    else:
+        yield name, settings
+
+
+def _is_ours(place: str, target: str) -> bool:
+    """Whether the class may stand at this place of the settings."""
+    if place in PLACES:
+        package, kinds = PLACES[place]
+        return class_in([package], target, kinds) is not None
+    if place == "objective.optimizer":
+        found = vars(torch.optim).get(target.removeprefix("torch.optim."))
+        return isinstance(found, type) and issubclass(found, torch.optim.Optimizer)
+    if place == "trainer":
+        return target == "pytorch_lightning.Trainer"
+    suite = SUITE.fullmatch(target)
+    if suite is None or not (place == "probes.source" or re.fullmatch(r"suites\.\w+", place)):
+        return False
+    return suite[1].endswith(".data" if place == "probes.source" else ".tasks") and _is_of_suite(*suite.groups())
+
+
+def _is_of_suite(module: str, name: str) -> bool:
+    """Whether a suite defines it: the function `tasks` of its tasks.py, or a class of its data.py."""
+    try:
+        found = vars(import_module(module)).get(name)
+    except ImportError:
+        return False
+    kind = type if module.endswith(".data") else FunctionType
+    return isinstance(found, kind) and found.__module__ == module and (kind is type or name == "tasks")

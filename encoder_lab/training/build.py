@@ -1,0 +1,108 @@
+"""From the settings of a run to what it trains and probes."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytorch_lightning as pl
+import torch
+from hydra.utils import get_class, instantiate
+from omegaconf import DictConfig, OmegaConf
+
+from datamodules.base import ResumableData
+from encoder_lab.errors import InputError
+from encoder_lab.model import Model
+from encoder_lab.settings.run_settings import trained_in_bfloat16
+from encoder_lab.storage.files import atomic_write
+from encoder_lab.training.devices import accelerator, is_first
+from encoder_lab.training.initial import source_of, take_weights
+from encoder_lab.training.run_folder import run_vectors
+from encoders.embedding import WordEmbedding
+from encoders.fingerprint import fingerprint
+from encoders.frozen import FrozenEncoder
+from objectives.likelihood import TextLikelihood
+from objectives.objective import Objective
+from probes.callback import ProbingCallback
+from probes.evaluation import Evaluation, distinct_sentences
+from probes.suites import Suite, suites_of, tasks_of
+from probes.task import Task
+from probes.vectors import EncodesSentences
+
+
+class Built(NamedTuple):
+    """The parts of a run."""
+
+    data: ResumableData
+    module: Objective
+    suites: list[Suite]
+    probing: ProbingCallback
+
+
+def build(config: DictConfig, run: Path) -> Built:
+    """Data, model and probes of a run. Its word vectors go to its folder at the first call."""
+    pl.seed_everything(config.seed, workers=True, verbose=False)
+    corpus = instantiate(config.corpus)
+    cache = Path(config.cache)
+    data = instantiate(config.datamodule, corpus=corpus, cache=cache, seed=config.seed)
+    suites = suites_of(config, corpus, cache)
+    tasks = tasks_of(suites)
+    refuse_without_decoder(config, tasks)
+    source = source_of(config, run)
+    vectors = run_vectors(config, run, data, distinct_sentences(tasks), cache, source)
+
+    pl.seed_everything(config.seed, workers=True, verbose=False)  # weights depend on the seed alone
+    embedding = WordEmbedding(vectors.matrix, freeze=config.embeddings.freeze)
+    encoder = instantiate(config.encoder, input_dim=embedding.dim)
+    known = {"data": data} if config.objective_name != "untrained" else {}
+    module = instantiate(config.objective, encoder=encoder, embedding=embedding, seed=config.seed, **known)
+    if source:
+        take_weights(source, encoder)
+    spoken = corpus.source_language
+    tokens = corpus.tokenize if spoken == "en" else partial(corpus.tokenize, language=spoken)
+    frozen = FrozenEncoder(
+        encoder, embedding, vectors.vocabulary, vectors.lookup_oov, tokens, bfloat16=trained_in_bfloat16(config)
+    )
+    keep_files(run, module)
+    surprised = any(task.needs == "surprisal" for task in tasks)
+    logprobs = TextLikelihood(frozen.encode, module.likelihood()).logprobs if surprised else None
+    results, device = run / "probes.csv", probing_device(config)
+    when = config.probes.every_n_epochs, config.seed, device, logprobs, config.probes.get("steps", ())
+
+    def before_training(model: EncodesSentences) -> Evaluation:
+        settings: Any = OmegaConf.to_container(config.encoder)
+        known = fingerprint(frozen, settings, distinct_sentences(tasks))
+        return Evaluation(
+            Model(config.encoder_name, "untrained", model.encode, known, bfloat16=frozen.bfloat16),
+            tasks,
+            cache,
+            config.seed,
+            device,
+        )
+
+    probing = ProbingCallback(tasks, frozen, results, *when, None if surprised else before_training)
+    return Built(data, module, suites, probing)
+
+
+def keep_files(run: Path, module: Objective) -> None:
+    """Write what the decoder needs to score texts to the run's folder, where it is not there yet."""
+    for name, source in module.likelihood_files().items():
+        kept = run / "decoder" / name
+        if is_first() and not kept.exists():
+            with atomic_write(kept, binary=True) as file:
+                file.write(source.read_bytes())
+
+
+def refuse_without_decoder(config: DictConfig, tasks: Sequence[Task]) -> None:
+    """Raises InputError for tasks that need the surprisal of texts where the objective has no likelihood of them."""
+    kind: Any = get_class(config.objective._target_)
+    why = kind.without_likelihood(config)
+    for task in tasks:
+        if why and task.needs == "surprisal":
+            wrong = f"suite={task.suite} needs the surprisal of texts, and objective={config.objective_name} has none"
+            raise InputError(f"{wrong}: {why}; train objective=skipthought or discourse, or leave the suite out")
+
+
+def probing_device(config: DictConfig) -> str:
+    """Where the classifiers run: where the run computes."""
+    return "cuda" if accelerator(config) != "cpu" and torch.cuda.is_available() else "cpu"

@@ -1,0 +1,194 @@
+"""Checkpoints that a kill at any time cannot corrupt."""
+
+import errno
+import logging
+import math
+import os
+import shutil
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from omegaconf import DictConfig
+from pytorch_lightning.plugins.io import TorchCheckpointIO
+
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import atomic_write, refuse_link_or_device
+from probes.callback import epochs_done
+
+LAST, PREVIOUS, DAMAGED = "last.ckpt", "previous.ckpt", "last.ckpt.damaged"
+
+
+class AtomicCheckpoints(TorchCheckpointIO):
+    """Writes a checkpoint to a temporary file, syncs it to disk, then renames it in one step.
+
+    The checkpoint that was the last one before is kept as `previous.ckpt`, in case the disk corrupts the new one.
+    """
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
+        path = Path(path)
+        refuse_link_or_device(path)
+        try:
+            with atomic_write(path.with_name(f"{path.name}.new"), binary=True) as file:
+                torch.save(checkpoint, file)
+        except RuntimeError as error:  # torch raises this when a write fails, and also when Ctrl-C stops one
+            if isinstance(error.__context__, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            raise OSError(errno.ENOSPC, f"the checkpoint could not be written ({error})", str(path)) from None
+        if path.name == LAST and path.exists():
+            keep(path, path.with_name(PREVIOUS))
+        path.with_name(f"{path.name}.new").replace(path)
+
+    def load_checkpoint(self, path: Any, *arguments: Any, **more: Any) -> dict[str, Any]:
+        """Read a checkpoint and update the paths in it, so that a moved run folder works."""
+        checkpoint = super().load_checkpoint(path, *arguments, **more)
+        folder = os.path.realpath(Path(path).parent)
+        for state in checkpoint.get("callbacks", {}).values():
+            if "dirpath" in state:  # of a ModelCheckpoint, which drops its best score if the folder differs
+                state.update(_moved(state, state["dirpath"], folder))
+        return checkpoint
+
+
+def _moved(value: Any, old: str, new: str) -> Any:
+    """The same value; each path inside the folder `old` becomes a path inside `new`."""
+    if isinstance(value, dict):
+        return {_moved(key, old, new): _moved(held, old, new) for key, held in value.items()}
+    if isinstance(value, str) and (value == old or value.startswith(f"{old}{os.sep}")):
+        return new + value[len(old) :]
+    return value
+
+
+def keep(path: Path, other: Path) -> None:
+    """Give a file a second name, in one step. A file that had this name before is replaced."""
+    temporary = other.with_name(f".{other.name}.tmp")
+    temporary.unlink(missing_ok=True)
+    try:
+        os.link(path, temporary)
+    except OSError:  # a file system without links
+        shutil.copyfile(path, temporary)
+    temporary.replace(other)
+    temporary.unlink(missing_ok=True)  # rename does nothing if both are names of the same file
+
+
+def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
+    """The newest checkpoint, `last` or `previous`, that `read` can read; None if there is neither.
+
+    If the last one is corrupt, logs a warning and renames it: otherwise the next save would keep it as `previous`.
+    Raises the error of `read` if both are corrupt.
+    """
+    there = [folder / name for name in (LAST, PREVIOUS) if (folder / name).exists()]
+    refused: InputError | None = None
+    for path in there:
+        try:
+            read(path)
+        except InputError as error:
+            refused = refused or error
+            continue
+        if refused:
+            logging.getLogger(__name__).warning("%s; renamed to %s; continuing from %s", refused, DAMAGED, path)
+            with suppress(FileNotFoundError):  # another process has already renamed it
+                (folder / LAST).replace(folder / DAMAGED)
+        return path
+    if refused:
+        raise refused
+    return None
+
+
+class CheckpointEvery(pl.Callback):
+    """Saves a checkpoint every n optimiser steps within an epoch, for long epochs.
+
+    Does not save after the last step of an epoch: the end of the epoch validates and probes first, then saves.
+    """
+
+    def __init__(self, n: int | None, path: Path) -> None:
+        self.n, self.path = n, path
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        if self.n and trainer.global_step % self.n == 0 and not trainer.is_last_batch:
+            trainer.save_checkpoint(self.path)
+
+
+class KeptWeights(pl.Callback):
+    """Keeps the weights, without the state of the optimiser, of epochs (`epoch-N.ckpt`) and steps (`step-N.ckpt`).
+
+    `every`: epochs between kept ones, and the first (before training) and the last are kept too; None keeps none.
+    """
+
+    def __init__(self, folder: Path, every: int | None, steps: Collection[int]) -> None:
+        self.folder, self.every, self.steps = folder, every, frozenset(steps)
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        if self.every and trainer.global_step == 0:
+            self._keep(trainer, pl_module, "epoch-0", 0)
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        if trainer.global_step in self.steps:
+            last, epoch = trainer.is_last_batch, trainer.current_epoch + 1
+            self._keep(
+                trainer, pl_module, f"step-{trainer.global_step}", epoch if last else epochs_done(trainer, batch_idx)
+            )
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        epoch = trainer.current_epoch + 1
+        if self.every and (epoch % self.every == 0 or epoch == trainer.max_epochs):
+            self._keep(trainer, pl_module, f"epoch-{epoch}", epoch)
+
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Also the last epoch if training ended early."""
+        name = f"epoch-{trainer.current_epoch}"
+        if self.every and not (self.folder / f"{name}.ckpt").exists():
+            self._keep(trainer, pl_module, name, trainer.current_epoch)
+
+    def _keep(self, trainer: pl.Trainer, pl_module: pl.LightningModule, name: str, epochs: float) -> None:
+        if trainer.is_global_zero:
+            steps = trainer.global_step
+            state = {"state_dict": pl_module.state_dict(), "epoch": int(epochs), "global_step": steps}
+            AtomicCheckpoints().save_checkpoint(state | {"epochs_done": epochs}, self.folder / f"{name}.ckpt")
+
+
+class StepsAreReached(pl.Callback):
+    """Raises InputError before the first step if a setting names a step that the run does not reach."""
+
+    def __init__(self, settings: Mapping[str, Sequence[int]]) -> None:
+        self.settings = settings
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        end = trainer.estimated_stepping_batches
+        for name, steps in self.settings.items():
+            if trainer.global_step == 0 and (beyond := [step for step in steps if step > end]):
+                raise InputError(f"{name}: the run has {end} steps, so it never reaches step {beyond[0]}")
+
+
+def disk_use(config: DictConfig, module: pl.LightningModule, run: Path) -> str:
+    """What the checkpoints of a run will take on the disk, in one line.
+
+    Raises InputError for `checkpoints.every_n_epochs` without `checkpoints.keep=every`.
+    """
+    given, epochs = config.checkpoints, config.trainer.max_epochs or 0
+    if given.every_n_epochs and given.keep != "every":
+        raise InputError("checkpoints.every_n_epochs= says which epochs are kept; give checkpoints.keep=every with it")
+    one = sum(value.nbytes for value in module.state_dict().values())
+    every = given.every_n_epochs or 1
+    ends = 1 + -(-epochs // every) if given.keep == "every" else 0
+    kept = ends + len(given.steps)
+    said = f"checkpoints: best, last and the one before, up to {size(9 * one)}"  # Adam has two numbers for each weight
+    if kept:
+        what = [f"{ends} epochs"] * bool(ends) + [f"{len(given.steps)} steps"] * bool(given.steps)
+        if epochs < 0 and ends:
+            what, kept = ["each epoch"], 1
+        said += f"; weights of {' and '.join(what)}, {size(one)} each, {size(kept * one)} in all"
+    return f"{said} ({size(shutil.disk_usage(run).free)} free)"
+
+
+def size(count: float) -> str:
+    """A number of bytes for a person: 12 MB."""
+    units = ("kB", "MB", "GB", "TB")
+    power = min(len(units) - 1, max(0, int(math.log(max(count, 1), 1000)) - 1))
+    return f"{count / 1000 ** (power + 1):.3g} {units[power]}"

@@ -1,0 +1,71 @@
+"""One line for each epoch, where no terminal shows a progress bar: SLURM logs, CI."""
+
+import sys
+import time
+from pathlib import PurePosixPath
+from typing import Any
+
+import pytorch_lightning as pl
+from omegaconf import DictConfig
+
+from encoder_lab.training.devices import say
+from encoder_lab.training.run_log import RunLog
+from objectives.objective import Objective
+from probes.callback import ProbingCallback
+
+SHOWN = 4  # tasks in a line
+
+
+def wants_lines(config: DictConfig) -> bool:
+    """Whether a run prints lines instead of a progress bar."""
+    return not (sys.stdout.isatty() and config.trainer.enable_progress_bar)
+
+
+class EpochLines(pl.Callback):
+    """Prints epoch, loss, the objective's score, some tasks, the time and the time left after each epoch.
+
+    Runs after `record` and `probing`, which it reads.
+    """
+
+    def __init__(self, record: RunLog, probing: ProbingCallback) -> None:
+        self.record, self.probing = record, probing
+        self._started = self._before = time.monotonic()
+        self._done = 0  # epochs since this process started
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        if trainer.global_step == 0:
+            say("  ".join([_name(trainer, 0), "before training", *self._tasks(0)]))
+        self._started = self._before = time.monotonic()
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        epoch, now = trainer.current_epoch + 1, time.monotonic()
+        self._done += 1
+        said = [_name(trainer, epoch), *self._scores(pl_module), *self._tasks(epoch), duration(now - self._before)]
+        left = (trainer.max_epochs or 0) - epoch
+        if left > 0 and not trainer.should_stop:
+            said[-1] += f", {duration((now - self._started) / self._done * left)} left"
+        self._before = now
+        say("  ".join(said))
+
+    def _scores(self, module: Any) -> list[str]:
+        assert isinstance(module, Objective)
+        wanted = dict.fromkeys(["train/loss", module.score])
+        return [f"{PurePosixPath(name).name} {self.record.row[name]:.4g}" for name in wanted if name in self.record.row]
+
+    def _tasks(self, epoch: int) -> list[str]:
+        rows = [row for row in self.probing.latest if row.epoch == epoch][:SHOWN]
+        return [f"{row.task} {row.test_accuracy:.1f}" for row in rows]
+
+
+def _name(trainer: pl.Trainer, epoch: int) -> str:
+    last = trainer.max_epochs or -1
+    return f"epoch {epoch}/{last}" if last > 0 else f"epoch {epoch}"
+
+
+def duration(seconds: float) -> str:
+    """A time for a person: 8 s, 3 min 20 s, 2 h 5 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    units = (whole // 60, "min", whole % 60, "s") if whole < 3600 else (whole // 3600, "h", whole % 3600 // 60, "min")
+    return "{} {} {} {}".format(*units)

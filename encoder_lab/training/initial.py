@@ -1,0 +1,105 @@
+"""`init=`: a run that begins with the encoder and the word vectors of another run."""
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from omegaconf import DictConfig, OmegaConf
+from torch import Tensor
+
+from datamodules.text.vocabulary import Vocabulary
+from datamodules.word_vectors.store import LookupResult, RunVectors, WordVectors, load_run_vectors
+from encoder_lab.errors import InputError
+from encoder_lab.settings.run_settings import objective_of
+from encoder_lab.training.checkpoints import LAST, PREVIOUS
+from encoders.encoder import Encoder
+from encoders.load import epoch_of, find_checkpoint, read_checkpoint, read_config
+
+MAKES = ("encoder", "embeddings", "corpus", "datamodule", "objective", "schedule")  # a run, and how long it trained
+FREE = ("dropout",)  # settings of an encoder that change no vector
+
+
+class Source(NamedTuple):
+    """The run that another begins with."""
+
+    name: str  # as `init=` gives it
+    config: DictConfig
+    weights: dict[str, Tensor]
+    vectors: RunVectors
+    epoch: float
+
+    @property
+    def table(self) -> np.ndarray:
+        """Its word vectors (V, E): those in its folder, or the trained ones of its checkpoint."""
+        trained = self.weights.get("embedding.table")
+        return np.asarray(self.vectors.matrix) if trained is None else trained.numpy()
+
+
+def source_of(config: DictConfig, run: Path) -> Source | None:
+    """What the run begins with; None without `init=`, or where it has begun and has a checkpoint of its own.
+
+    Raises InputError where the encoder or the word vectors of the settings are others than those of the source.
+    """
+    if not config.get("init") or any((run / "checkpoints" / name).exists() for name in (LAST, PREVIOUS)):
+        return None
+    checkpoint = find_checkpoint(Path(config.init))
+    folder = checkpoint.parents[1]
+    state = read_checkpoint(checkpoint)
+    found = Source(
+        str(config.init), read_config(folder), state["state_dict"], load_run_vectors(folder), epoch_of(state)
+    )
+    theirs, ours = dict(found.config.encoder), dict(config.encoder)
+    if wrong := [key for key in {**theirs, **ours} if key not in FREE and theirs.get(key) != ours.get(key)]:
+        differs = ", ".join(f"encoder.{key}={theirs.get(key)} there and {ours.get(key)} here" for key in wrong)
+        raise InputError(f"init={config.init}: another encoder: {differs}; give the settings of that run")
+    width, wanted = found.table.shape[1], config.embeddings.get("dim")
+    if wanted is not None and wanted != width:
+        raise InputError(f"init={config.init}: its word vectors have {width} numbers; give embeddings.dim={width}")
+    return found
+
+
+def begun_from(config: DictConfig) -> list[dict[str, Any]]:
+    """The runs that a new run goes back to, the first of them first: what each was trained for, on what.
+
+    `settings` stands for all that made it but the seed: runs that begin with two seeds of one run are seeds too.
+    """
+    path = find_checkpoint(Path(config.init))
+    before = read_config(path.parents[1])
+    made = [OmegaConf.to_container(before[part]) if part in before else None for part in MAKES]
+    key = sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:8]
+    earlier: Any = OmegaConf.to_container(before.begun_from) if "begun_from" in before else []
+    name = objective_of(before).rpartition(" → ")[2]
+    return [*earlier, {"objective": name, "corpus": before.get("corpus_name"), "settings": key}]
+
+
+def words_of(source: Source, vocabulary: Vocabulary, more: WordVectors | None) -> tuple[Vocabulary, LookupResult]:
+    """All words of the new run and of its source, with the vectors that the source has, or composes, for them.
+
+    The rows of `vocabulary` stay. `more`: the vector file that the source was made from, for words that it lacks. A
+    word without a vector gets what the source gives to it: its row of unknown words.
+    """
+    words = vocabulary.extend(source.vectors.vocabulary.words)
+    row = {word: place for place, word in enumerate(source.vectors.vocabulary.words)}
+    compose = source.vectors.extended(more) if more else source.vectors.lookup_oov
+    matrix = np.tile(source.table[1], (len(words), 1))
+    found, composed = np.zeros(len(words), dtype=bool), np.zeros(len(words), dtype=bool)
+    for place, word in enumerate(words.words):
+        if word in row:
+            matrix[place], found[place] = source.table[row[word]], True
+        elif (vector := compose(word)) is not None:
+            matrix[place], composed[place] = vector, True
+    return words, LookupResult(matrix, found, composed)
+
+
+def take_weights(source: Source, encoder: Encoder) -> None:
+    """Give the encoder the weights of the source. Raises InputError naming the first that does not fit."""
+    theirs = {key.removeprefix("encoder."): w for key, w in source.weights.items() if key.startswith("encoder.")}
+    ours = encoder.state_dict()
+    for name in sorted({*theirs, *ours}):
+        shapes: Sequence[Any] = [tuple(weights[name].shape) if name in weights else None for weights in (theirs, ours)]
+        if shapes[0] != shapes[1]:
+            raise InputError(f"init={source.name}: encoder weight {name} is {shapes[0]} there and {shapes[1]} here")
+    encoder.load_state_dict(theirs)

@@ -1,0 +1,91 @@
+"""`logger=`: Lightning's own loggers, each in the folder of the run. They keep to the settings of their own tools."""
+
+import os
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, ListConfig, OmegaConf
+from pytorch_lightning.loggers import CSVLogger, Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
+
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import atomic_write
+from encoder_lab.training.devices import is_first
+
+PROJECT = "sentence-encoder-lab"  # where WANDB_PROJECT or MLFLOW_EXPERIMENT_NAME do not name another
+WANDB, MLFLOW = "wandb_run", "mlflow_run"  # files of a run with the names of its records there: the folder may move
+PACKAGES = {"wandb": "wandb", "mlflow": "mlflow-skinny"}
+
+
+def loggers_of(config: DictConfig, run: Path) -> list[Logger]:
+    """The loggers of a run, which also get its settings. Raises InputError where one is unknown or not installed.
+
+    A resumed run continues the record that it has in Weights & Biases and in MLflow, which keeps the settings of the
+    beginning: it refuses others.
+    """
+    chosen = logger_names(config)
+    if unknown := [name for name in chosen if name not in MADE]:
+        raise InputError(f"logger=[{unknown[0]}]: no such logger; choose some of {', '.join(MADE)}, or []")
+    found = []
+    begun = (run / MLFLOW).exists()
+    for name in chosen:
+        try:
+            logger = MADE[name](run)
+        except ModuleNotFoundError:
+            remedy = f"pip install {PACKAGES.get(name, name)}, or leave it out"
+            raise InputError(
+                f"logger={name}: the package {PACKAGES.get(name, name)} is not installed; {remedy}"
+            ) from None
+        if name in PACKAGES and is_first() and not (name == "mlflow" and begun):  # TensorBoard has them as text
+            settings: Any = OmegaConf.to_container(config, resolve=True)
+            logger.log_hyperparams(settings)
+        found.append(logger)
+    return found
+
+
+def logger_names(config: DictConfig) -> list[str]:
+    """The names in `logger=`, which is a list or one name."""
+    given = config.logger
+    return [str(name) for name in given] if isinstance(given, ListConfig) else [str(given)]
+
+
+def _tensorboard(run: Path) -> Logger:
+    return TensorBoardLogger(run, name="tensorboard", version="")
+
+
+def _csv(run: Path) -> Logger:
+    return CSVLogger(run, name="csv", version="")
+
+
+def _wandb(run: Path) -> Logger:
+    """WANDB_MODE=offline keeps everything in `wandb/` of the run's folder; `wandb sync` sends it later."""
+    project = os.environ.get("WANDB_PROJECT", PROJECT)
+    known = _known(run / WANDB) or sha256(f"{run.resolve()}".encode()).hexdigest()[:12]
+    run.mkdir(parents=True, exist_ok=True)
+    _keep(run / WANDB, known)
+    return WandbLogger(name=run.name, save_dir=run, project=project, id=known, resume="allow")
+
+
+def _mlflow(run: Path) -> Logger:
+    """Without MLFLOW_TRACKING_URI, in `mlruns/` of the run's folder."""
+    os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # files need no database, which mlflow-skinny has not
+    where = os.environ.get("MLFLOW_TRACKING_URI") or f"file:{(run / 'mlruns').resolve()}"
+    experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT)
+    logger = MLFlowLogger(experiment, run.name, where, run_id=_known(run / MLFLOW))
+    if is_first():  # the others must not begin a record
+        _keep(run / MLFLOW, str(logger.run_id))
+    return logger
+
+
+def _known(kept: Path) -> str | None:
+    """The name of the record that a run has in a tool."""
+    return kept.read_text(encoding="utf-8").strip() if kept.exists() else None
+
+
+def _keep(kept: Path, name: str) -> None:
+    if is_first() and not kept.exists():
+        with atomic_write(kept) as file:
+            file.write(f"{name}\n")
+
+
+MADE = {"tensorboard": _tensorboard, "csv": _csv, "wandb": _wandb, "mlflow": _mlflow}

@@ -1,0 +1,169 @@
+"""Whether a checkpoint holds what Lightning restores: the file may be whole and its content wrong."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from packaging.version import InvalidVersion, Version
+from torch import Tensor
+
+from encoder_lab.errors import InputError
+from encoders.load import read_checkpoint
+from objectives.objective import Objective
+
+MOST = 2**53  # of a count
+OLDEST = Version("2")  # of Lightning: older checkpoints would be rewritten first
+VERSION = "pytorch-lightning_version"
+
+
+def read_resumable(path: Path, trainer: pl.Trainer, module: Objective) -> dict[str, Any]:
+    """The checkpoint at `path`. Raises InputError, with the place, if this run could not have written it."""
+    checkpoint = read_checkpoint(path)
+    if wrong := _first_wrong(checkpoint, trainer, module):
+        raise InputError(f"{path}: not a checkpoint of this run ({wrong} is missing, or not what it should be)")
+    return checkpoint
+
+
+def _first_wrong(checkpoint: Mapping[str, Any], trainer: pl.Trainer, module: Objective) -> str | None:
+    """The name of the first part that cannot be restored."""
+    weights = {name: value.detach() for name, value in module.state_dict().items()}
+    found = checkpoint["state_dict"]
+    if found.keys() != weights.keys() or any(not _alike(weights[name], found[name]) for name in weights):
+        return "state_dict"
+    if not _is_version(checkpoint.get(VERSION)):
+        return VERSION
+    expected = {
+        "epoch": 0,
+        "global_step": 0,
+        "loops": {"fit_loop": trainer.fit_loop.state_dict()},
+        "callbacks": {},
+        "lr_schedulers": [],
+    }
+    if wrong := _differs(expected, checkpoint, ""):
+        return wrong
+    states = {callback.state_key: callback.state_dict() for callback in trainer.callbacks}  # type: ignore[attr-defined]
+    for key, state in checkpoint["callbacks"].items():
+        if not isinstance(state, dict) or (wrong := _differs(states.get(key, {}), state, "")):
+            return f"callbacks.{str(key)[:40]}"
+        if "best_k_models" in state and not _knows_its_best(state):
+            return "callbacks.best_k_models"
+    return _wrong_optimizer(checkpoint.get("optimizer_states"), module) or _wrong_rest(checkpoint)
+
+
+def _knows_its_best(state: Mapping[str, Any]) -> bool:
+    """Whether a ModelCheckpoint can compare a new score: it looks its worst kept checkpoint up among the kept ones."""
+    kept = state["best_k_models"]
+    scores = isinstance(kept, dict) and all(isinstance(score, Tensor) and score.dim() == 0 for score in kept.values())
+    return scores and state.get("kth_best_model_path") in (*kept, "")
+
+
+def _differs(expected: Any, found: Any, name: str) -> str | None:
+    """The first part of `found` that is missing or of another kind than in `expected`."""
+    if isinstance(expected, dict):
+        if not isinstance(found, dict):
+            return name or "it"
+        parts = ((key, f"{name}.{key}".lstrip(".")) for key in expected)
+        wrong = (_differs(expected[key], found[key], place) if key in found else place for key, place in parts)
+        return next(filter(None, wrong), None) or (name or "it" if not _plain(found) else None)
+    if isinstance(expected, Tensor):
+        return None if isinstance(found, Tensor) and found.shape == expected.shape else name
+    if expected is None:
+        return None if found is None or (isinstance(found, int | float | str | Tensor) and _plain(found)) else name
+    if type(expected) is int:
+        return None if type(found) is int and 0 <= found < MOST else name
+    return None if type(found) is type(expected) and _plain(found) else name
+
+
+def _plain(value: Any) -> bool:
+    """Counts in their range, and paths that stay where they are: Lightning deletes the checkpoints that it replaces."""
+    if isinstance(value, dict):
+        return all(_plain(key) and _plain(part) for key, part in value.items())
+    if isinstance(value, str):
+        return ".." not in Path(value).parts
+    return type(value) is not int or abs(value) < MOST
+
+
+def _is_version(text: Any) -> bool:
+    try:
+        return isinstance(text, str) and Version(text) >= OLDEST
+    except InvalidVersion:
+        return False
+
+
+def _wrong_optimizer(states: Any, module: Objective) -> str | None:
+    """Whether the state of the optimizer fits the weights."""
+    optimizer = module.configure_optimizers()
+    expected = optimizer.state_dict()["param_groups"]
+    if not isinstance(states, list) or len(states) != 1 or not isinstance(states[0], dict):
+        return "optimizer_states"
+    state, groups = states[0].get("state"), states[0].get("param_groups")
+    if not isinstance(groups, list) or len(groups) != len(expected) or not isinstance(state, dict):
+        return "optimizer_states"
+    for group, wanted in zip(groups, expected, strict=True):
+        if not isinstance(group, dict) or group.get("params") != wanted["params"]:
+            return "optimizer_states.param_groups"
+        if any(not _same_kind(wanted[key], group.get(key)) for key in wanted):
+            return "optimizer_states.param_groups"
+    after_a_step = _state_after_a_step(optimizer)
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    for place, weight in enumerate(weights):
+        own = state.get(place, {} if not state else None)  # without any before the first step
+        if not isinstance(own, dict) or (own and own.keys() != after_a_step.keys()):
+            return "optimizer_states.state"
+        if any(not _of_weight(value, after_a_step[name], weight) for name, value in own.items()):
+            return "optimizer_states.state"
+    return None if set(state) <= set(range(len(weights))) else "optimizer_states.state"
+
+
+def _state_after_a_step(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
+    """What this optimizer keeps for a weight, here a single number, after a step."""
+    tiny = torch.nn.Parameter(torch.zeros(1))
+    tiny.grad = torch.zeros(1)
+    same = type(optimizer)([{**optimizer.param_groups[0], "params": [tiny]}], **optimizer.defaults)
+    same.step()
+    return dict(same.state_dict()["state"].get(0, {}))
+
+
+def _of_weight(value: Any, of_a_number: Any, weight: Tensor) -> bool:
+    """Whether a part of the state is to `weight` what `of_a_number` is to a single number."""
+    if isinstance(of_a_number, Tensor):
+        shape = weight.shape if of_a_number.dim() else of_a_number.shape
+        return isinstance(value, Tensor) and value.shape == shape and _alike(of_a_number.new_empty(shape), value)
+    if of_a_number is None:
+        return value is None
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _same_kind(wanted: Any, found: Any) -> bool:
+    """Whether a setting of an optimizer is of the kind that it has now; numbers are finite."""
+    if isinstance(wanted, tuple | list):
+        several = isinstance(found, tuple | list) and len(found) == len(wanted)
+        return several and all(map(_same_kind, wanted, found))
+    if isinstance(wanted, bool) or wanted is None:
+        return found is None or isinstance(found, bool)
+    if isinstance(wanted, int | float):
+        return isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)
+    return type(wanted) is type(found)
+
+
+def _wrong_rest(checkpoint: Mapping[str, Any]) -> str | None:
+    """What the data and the objective keep."""
+    sums = checkpoint.get("train_sums", {})
+    pairs = list(sums.values()) if isinstance(sums, dict) else [None]
+    if not all(isinstance(p, list | tuple) and len(p) == 2 and all(map(_is_number, p)) for p in pairs):
+        return "train_sums"
+    for name, state in checkpoint.items():
+        if isinstance(state, dict) and "batches_done" in state and _differs({"batches_done": 0}, state, name):
+            return name
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _alike(mine: Tensor, other: Tensor) -> bool:
+    return mine.shape == other.shape and mine.dtype.is_floating_point == other.dtype.is_floating_point

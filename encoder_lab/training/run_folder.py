@@ -1,0 +1,233 @@
+"""A run's folder: who works in it, its settings, its word vectors, and what of it can be loaded."""
+
+import logging
+import os
+import shutil
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+
+from datamodules.base import ResumableData
+from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, save_run_vectors
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import names, one_line_errors
+from encoder_lab.settings.config_check import check
+from encoder_lab.storage.files import atomic_write, clear_unfinished
+from encoder_lab.storage.locks import locked, wait_for
+from encoder_lab.storage.made_with import made_with
+from encoder_lab.training.allowed_classes import only_ours
+from encoder_lab.training.checkpoints import LAST
+from encoder_lab.training.devices import is_first, say, starts_others
+from encoder_lab.training.initial import Source, words_of
+from encoders.load import read_checkpoint, read_config
+from objectives.objective import Objective
+from probes.evaluation import distinct_sentences
+from probes.results import ProbeRow, read_rows
+from probes.suites import Suite
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+PARTS = ("seed", "cache", "corpus", "datamodule", "objective", "embeddings", "encoder", "probes", "trainer")
+EARLY = ("vectors", "tensorboard", "csv", "wandb", "mlruns")  # folders written before a checkpoint
+WRITTEN = (
+    *EARLY,
+    "wandb_run",
+    "mlflow_run",
+    "metrics.csv",
+    "probes.csv",
+    "answers.csv",
+    "curves.png",
+)  # also before one
+APPENDED = ("tensorboard", "csv")  # in which Lightning may write into files that are there
+OF_OTHERS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
+FOLDERS = ("checkpoints", "decoder", "not_finite", *EARLY)
+SINCE: dict[str, Any] = {  # settings that older runs lack, with the value that changes nothing
+    "init": None,
+    "checkpoints": {"keep": "best_last", "every_n_epochs": None, "steps": [], "every_n_steps": None},
+    "early_stopping": {"patience": None},
+    "logger": ["tensorboard"],
+    "schedule": {"_target_": "encoder_lab.training.schedules.RateSchedule"},
+}
+RUNNING = ".running"  # the lock in a run's folder, held while a process works on it
+
+
+def begin(config: DictConfig, run: Path) -> None:
+    """Write the settings of a new run. Raises InputError where there is one already, or a sweep cannot start it.
+
+    The files of a run that ended before its first checkpoint are deleted: it has nothing to lose.
+    """
+    if HydraConfig.get().mode == RunMode.MULTIRUN and starts_others(config):
+        why = "a sweep starts one process for each run; with several GPUs start a sweep, or a study, for each of them"
+        raise InputError(f"trainer.devices={config.trainer.devices}: {why} (docs/scaling.md)")
+    if (run / "config.yaml").exists():
+        if any((run / "checkpoints").glob("*.ckpt")) or "made_with" not in read_config(run):
+            there = f"{run}: a run is already there; continue it with resume={run} or choose another hydra.run.dir="
+            raise InputError(there)
+        for path in (run / name for name in WRITTEN):
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+    with atomic_write(run / "config.yaml") as file:
+        file.write(OmegaConf.to_yaml(config) + OmegaConf.to_yaml({"made_with": made_with()}))
+
+
+def settings_to_resume(run: Path, overrides: Sequence[str]) -> DictConfig:
+    """The settings of a run to continue; only those of `trainer.` may change. Raises InputError.
+
+    `allow=[my_package]` is not taken from the run, which may be somebody else's: the command gives it again.
+    """
+    allow = [name for text in overrides if text.startswith("allow=") for name in names(text.partition("=")[2])]
+    overrides = [text for text in overrides if not text.startswith("allow=")]
+    foreign = [text for text in overrides if not text.startswith("trainer.")]
+    if foreign:
+        raise InputError(f"resume= keeps the run's settings; only trainer.* may change, not {' '.join(foreign)}")
+    config = read_config(run)
+    if "suites" not in config:  # a run of before suite=
+        config.suites = OmegaConf.load(CONFIGS / "suite" / "probing.yaml").suites
+    if lacking := [part for part in PARTS if part not in config]:
+        raise InputError(f"{run / 'config.yaml'}: no {', '.join(lacking)} in it; copy the whole run folder")
+    merged = OmegaConf.merge(SINCE, config, OmegaConf.from_dotlist(list(overrides)))
+    assert isinstance(merged, DictConfig)
+    ours = only_ours(merged, run / "config.yaml", allow)
+    check(ours)
+    if said := other_threads(ours):
+        say(said)
+    return ours
+
+
+def other_threads(config: DictConfig) -> str:
+    """A line where the run began with another number of threads; empty where it has the same."""
+    before, now = OmegaConf.select(config, "made_with.threads"), torch.get_num_threads()
+    if before in (None, now):
+        return ""
+    same = f"for exactly the same result resume with OMP_NUM_THREADS={before}"
+    return f"threads: {before} when the run began, now {now}: sums differ in their last bits; {same}"
+
+
+@contextmanager
+def owned(run: Path) -> Iterator[None]:
+    """The folder of a run, for us alone. Raises InputError while another process has it, if it is inside the folder of
+    another run, and if something in it leads to files elsewhere.
+    """
+    refuse_what_is_elsewhere(run)
+    with locked(run / RUNNING) if is_first() else nullcontext(True) as ours:
+        if not ours:
+            raise InputError(f"{run}: another process works on this run; wait until it ends")
+        if is_first():  # the others write nothing before all train
+            for folder in (run, *(run / name for name in FOLDERS)):
+                clear_unfinished(folder)
+        yield
+
+
+def refuse_what_is_elsewhere(run: Path) -> None:
+    """Raises InputError if work on the run would change files of another run or outside its folder."""
+    for above in run.absolute().parents:
+        if (above / "config.yaml").exists() and any((above / name).exists() for name in (RUNNING, "checkpoints")):
+            raise InputError(f"{run}: inside the folder of another run, {above}; choose a folder outside it")
+    for folder in (run / name for name in FOLDERS):
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise InputError(f"{folder}: a link or a file where a run has a folder; copy the whole run folder")
+        if folder.name in OF_OTHERS:
+            continue
+        for path in (Path(place) / name for place, *inside in os.walk(folder) for name in chain(*inside)):
+            if path.is_symlink():
+                raise InputError(f"{path}: a link in the folder of a run; copy the whole run folder")
+            if folder.name in APPENDED and path.is_file() and path.stat().st_nlink > 1:
+                raise InputError(f"{path}: the same file has another name elsewhere; copy the whole run folder")
+
+
+def explained(run: Path) -> AbstractContextManager[None]:
+    """Errors in one line, with how to continue the run; inside Hydra's job, as Hydra would print a line of its own."""
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)  # here, for a launcher's processes too
+    warnings.filterwarnings("ignore", module="pytorch_lightning")
+
+    def remedy() -> str:
+        again = f"python train.py resume={run}" if (run / "config.yaml").exists() else "the same command again"
+        return f"nothing written before is lost. Make room there, then: {again}"
+
+    stopped = f"stopped; nothing is lost. Continue with: python train.py resume={run}"
+    return one_line_errors(run, remedy, stopped if is_first() else "")
+
+
+def run_vectors(
+    config: DictConfig,
+    run: Path,
+    data: ResumableData,
+    probed: Sequence[str],
+    cache: Path,
+    begin_with: Source | None = None,
+) -> RunVectors:
+    """The rows of word vectors that this run uses. The first process writes them to the run's folder once; from then
+    on all processes read them there. `probed` are the sentences of the tasks, `begin_with` what `init=` names.
+    """
+    written = run / "vectors" / "matrix.npy"
+    if not written.exists() and not (run / "checkpoints").exists():
+        source: Any = instantiate(config.embeddings.source)
+        reads = begin_with is None or isinstance(source, FromFile)
+        store: Any = source.vectors(data.source_sentences, data.fingerprint, cache) if reads else None
+        if not is_first():
+            wait_for(written, run / RUNNING)
+            return load_run_vectors(run)
+        vocabulary = data.vocabulary.extend(word for s in probed for word in s.split())
+        if begin_with:
+            vocabulary, looked_up = words_of(begin_with, vocabulary, store)
+            subwords = begin_with.vectors.lookup_oov.path
+            kept, scale = subwords if subwords.exists() else None, begin_with.vectors.scale
+        else:
+            looked_up, kept, scale = store.lookup(vocabulary.words), store.subwords_bin, store.scale
+        say(looked_up.coverage)
+        save_run_vectors(run, vocabulary, looked_up.matrix, kept, scale, scaled=begin_with is not None)
+    return load_run_vectors(run)
+
+
+def describe(module: Objective, data: ResumableData, suites: Sequence[Suite]) -> str:
+    """What is trained, on what, and what was left out, in one line."""
+    weights = sum(p.numel() for p in module.encoder.parameters())
+    said = [f"encoder of {weights:,} weights"]
+    for suite in suites:
+        said += [f"{len(suite.tasks)} {suite.name} tasks over {len(distinct_sentences(suite.tasks)):,} sentences"]
+    for split, skipped in data.skipped.items():
+        counts = [f"{count} {kind.replace('_', '-')}" for kind, count in skipped._asdict().items() if count]
+        said += [f"left out of {split}: {' and '.join(counts)}"] if counts else []
+    return "; ".join([*said, *data.notes])
+
+
+def final_scores(run: Path) -> list[ProbeRow]:
+    """The probing scores of the last epoch that was probed."""
+    rows = read_rows(run / "probes.csv") if (run / "probes.csv").exists() else []
+    last = max((row.epoch for row in rows), default=0)
+    return [row for row in rows if row.epoch == last]
+
+
+def summary(run: Path, scores: Sequence[ProbeRow]) -> str:
+    """The final scores, where the curves are, and how to load the encoder."""
+    lines = []
+    for suite in dict.fromkeys(row.suite for row in scores):
+        lines.append(f"\n{suite} scores after epoch {scores[0].epoch} (test, %)")
+        lines += [
+            f"  {row.task:<10} {row.test_accuracy:6.2f}  [{row.test_low:.1f}, {row.test_high:.1f}]"
+            for row in scores
+            if row.suite == suite
+        ]
+    lines += [f"\ncurves:  {run / 'curves.png'}   (live: make tensorboard)"]
+    load = f"load_encoder({str(loadable(run))!r}).encode(['A sentence .'])"
+    return "\n".join([*lines, f"encoder: from encoders import load_encoder; {load}"])
+
+
+def loadable(run: Path) -> Path:
+    """What `load_encoder` takes for a run that has ended: its folder, which means the best checkpoint. Where the disk
+    has damaged that one, the last checkpoint, with a warning.
+    """
+    best = run / "checkpoints" / "best.ckpt"
+    try:
+        read_checkpoint(best)
+    except InputError as error:
+        logging.getLogger(__name__).warning("%s; use the last one instead", error)
+        return best.with_name(LAST)
+    return run

@@ -1,0 +1,159 @@
+"""Learning-rate schedules. Each is a function of the step, or of the objective's score after each epoch.
+
+The rate is `objective.optimizer.lr` times a factor. A step's factor depends on the step alone, and what depends on
+scores is in the checkpoint, so a resumed run has the same rates.
+"""
+
+import math
+from typing import Any
+
+import pytorch_lightning as pl
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import ReduceLROnPlateau
+
+from encoder_lab.errors import InputError
+from objectives.objective import Objective
+
+
+class RateSchedule(pl.Callback):
+    """The constant rate. Others change it."""
+
+
+class ByStep(RateSchedule):
+    """A rate that depends on the step. `steps`: the length of the schedule; None: of the run."""
+
+    def __init__(self, warmup: int, steps: int | None = None) -> None:
+        self.warmup, self.steps = warmup, steps
+
+    def factor(self, step: int, steps: int) -> float:
+        """The factor of a step; the first is 1."""
+        raise NotImplementedError
+
+    def length(self, trainer: pl.Trainer) -> int:
+        """The steps of the schedule. Raises InputError where the run has no end."""
+        found = self.steps or trainer.estimated_stepping_batches
+        if math.isinf(found):
+            raise InputError("schedule: a run without end has no length; give schedule.steps= or trainer.max_epochs=")
+        return int(found)
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        for group in optimizer_of(trainer).param_groups:
+            group.setdefault("initial_lr", group["lr"])  # in the checkpoint, as the state of the optimizer
+
+    def on_train_batch_start(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
+    ) -> None:
+        factor = self.factor(trainer.global_step + 1, self.length(trainer))
+        for group in optimizer_of(trainer).param_groups:
+            group["lr"] = group["initial_lr"] * factor
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        record(trainer, pl_module)
+
+
+class InverseSquareRoot(ByStep):
+    """Linear warm-up over `warmup` steps, then 1 / sqrt(step) (Vaswani et al. 2017, section 5.3), highest at 1."""
+
+    def __init__(self, warmup: int) -> None:
+        super().__init__(warmup, steps=warmup)  # its length does not matter
+
+    def factor(self, step: int, steps: int) -> float:
+        return min(step / self.warmup, math.sqrt(self.warmup / step))
+
+
+class Linear(ByStep):
+    """Linear warm-up over `warmup` steps, then a straight line to `end` at the last step."""
+
+    def __init__(self, warmup: int, end: float, steps: int | None) -> None:
+        super().__init__(warmup, steps)
+        self.end = end
+
+    def factor(self, step: int, steps: int) -> float:
+        if step <= self.warmup:
+            return step / self.warmup
+        return self.end + (1 - self.end) * self.left(min(1.0, (step - self.warmup) / max(1, steps - self.warmup)))
+
+    def left(self, done: float) -> float:
+        """How much of the way down is left where a share `done` of the steps is done."""
+        return 1 - done
+
+
+class Cosine(Linear):
+    """The same with half a cosine instead of a straight line (Loshchilov and Hutter 2017, equation 5)."""
+
+    def left(self, done: float) -> float:
+        return (1 + math.cos(math.pi * done)) / 2
+
+
+class InferSent(RateSchedule):
+    """After each epoch the rate is times `shrink`, and also times `cut` if the score did not rise; ends below `least`.
+
+    Source: Conneau et al. 2017, section 3.3, and their code, which compares scores with two decimals.
+    """
+
+    def __init__(self, shrink: float, cut: float, least: float) -> None:
+        self.shrink, self.cut, self.least = shrink, cut, least
+        self.best: float | None = None
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        self._stop_if_spent(trainer)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        score = round(score_of(trainer, pl_module), 2)
+        better = self.best is None or (score > self.best if pl_module.mode == "max" else score < self.best)
+        for group in optimizer_of(trainer).param_groups:
+            group["lr"] *= self.shrink if better else self.shrink * self.cut
+        self.best = score if better else self.best
+        record(trainer, pl_module)
+        self._stop_if_spent(trainer)
+
+    def _stop_if_spent(self, trainer: pl.Trainer) -> None:
+        trainer.should_stop |= optimizer_of(trainer).param_groups[0]["lr"] < self.least
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"best": self.best}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.best = state_dict["best"]
+
+
+class Plateau(RateSchedule):
+    """The rate is times `factor` after more than `patience` epochs without a better score; `least` is the lowest."""
+
+    def __init__(self, factor: float, patience: int, least: float) -> None:
+        self.factor, self.patience, self.least = factor, patience, least
+        self._scheduler: ReduceLROnPlateau | None = None
+        self._state: dict[str, Any] = {}
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        assert isinstance(pl_module, Objective)
+        more = {"factor": self.factor, "patience": self.patience, "threshold": 0.0, "min_lr": self.least}
+        self._scheduler = ReduceLROnPlateau(optimizer_of(trainer), pl_module.mode, **more)  # type: ignore[arg-type]
+        self._scheduler.load_state_dict(self._state)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        assert self._scheduler is not None
+        self._scheduler.step(score_of(trainer, pl_module))
+        record(trainer, pl_module)
+
+    def state_dict(self) -> dict[str, Any]:
+        return self._scheduler.state_dict() if self._scheduler else self._state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self._state = state_dict
+
+
+def optimizer_of(trainer: pl.Trainer) -> Optimizer:
+    """The optimiser of the run, which has one."""
+    return trainer.optimizers[0]
+
+
+def score_of(trainer: pl.Trainer, module: pl.LightningModule) -> float:
+    """The objective's own score after this epoch."""
+    assert isinstance(module, Objective)
+    return float(trainer.callback_metrics[module.score])
+
+
+def record(trainer: pl.Trainer, module: pl.LightningModule) -> None:
+    """The rate after an epoch, for metrics.csv and the loggers."""
+    module.log("train/lr", optimizer_of(trainer).param_groups[0]["lr"], on_step=False, on_epoch=True, logger=False)

@@ -1,0 +1,107 @@
+"""Lightning's trainer with our callbacks, and the fit from the start or from the last checkpoint."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytorch_lightning as pl
+import torch
+from hydra.utils import instantiate
+from omegaconf import DictConfig
+from pytorch_lightning.callbacks import ModelCheckpoint
+
+from datamodules.base import ResumableData
+from encoder_lab.training.checkpoints import (
+    LAST,
+    AtomicCheckpoints,
+    CheckpointEvery,
+    KeptWeights,
+    StepsAreReached,
+    newest_whole,
+)
+from encoder_lab.training.devices import accelerator, strategy
+from encoder_lab.training.early_stopping import StopsEarly
+from encoder_lab.training.epoch_lines import EpochLines, wants_lines
+from encoder_lab.training.finite import StopsWhereNotFinite
+from encoder_lab.training.interrupt import StopsOnInterrupt
+from encoder_lab.training.loggers import logger_names, loggers_of
+from encoder_lab.training.progress import progress_bar
+from encoder_lab.training.resumable import read_resumable
+from encoder_lab.training.run_log import RunLog
+from encoder_lab.training.tensorboard import TaskCharts
+from objectives.objective import Objective
+from probes.callback import ProbingCallback
+
+
+def build_trainer(
+    config: DictConfig,
+    run: Path,
+    module: Objective,
+    probing: ProbingCallback,
+    data: ResumableData,
+    draw: Callable[[], Path] | None = None,
+) -> pl.Trainer:
+    """Lightning's trainer with probing, the run's record, and checkpoints after every epoch.
+
+    `draw` draws the curves of the run, for its TensorBoard page.
+    """
+    checkpoints = run / "checkpoints"
+    # both after probing, so that a checkpointed epoch is a probed one; last after best, as it holds the state of best
+    best = ModelCheckpoint(
+        checkpoints,
+        "best",
+        monitor=module.score,
+        mode=module.mode,
+        save_on_train_epoch_end=True,
+        enable_version_counter=False,
+    )
+    last = ModelCheckpoint(checkpoints, "last", save_on_train_epoch_end=True, enable_version_counter=False)
+    given = config.checkpoints
+    kept = KeptWeights(checkpoints, (given.every_n_epochs or 1) if given.keep == "every" else None, given.steps)
+    within = CheckpointEvery(given.every_n_steps, checkpoints / LAST)
+    reached = StepsAreReached({"checkpoints.steps": given.steps, "probes.steps": config.probes.get("steps") or []})
+    patience = config.early_stopping.patience
+    ends = [StopsEarly(module.score, module.mode, patience)] if patience else []
+    record = RunLog(run / "metrics.csv")
+    shown: list[pl.Callback] = [EpochLines(record, probing)] if wants_lines(config) else []
+    if draw and "tensorboard" in logger_names(config):
+        shown.append(TaskCharts(probing, run / "tensorboard", draw))
+    finite = StopsWhereNotFinite(data, run / "not_finite")
+    bar = [] if wants_lines(config) else [progress_bar()]
+    theirs = {name: instantiate(config.trainer.get(name) or []) for name in ("callbacks", "logger")}
+    return instantiate(
+        config.trainer,
+        accelerator=accelerator(config),
+        strategy=strategy(config, module),
+        default_root_dir=run,
+        enable_progress_bar=not wants_lines(config),
+        logger=[*loggers_of(config, run), *theirs["logger"]],
+        callbacks=[
+            *(StopsOnInterrupt(), *bar, reached, finite, instantiate(config.schedule), *ends, record),
+            *(*theirs["callbacks"], probing, *shown, kept, within, best, last),
+        ],
+        plugins=[AtomicCheckpoints()],
+        _convert_="all",
+    )
+
+
+def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: ProbingCallback, run: Path) -> None:
+    """Train from the start or from the last checkpoint; an objective that trains nothing is probed once."""
+    if module.trains:
+        last = newest_whole(run / "checkpoints", lambda path: read_resumable(path, trainer, module))
+        try:
+            trainer.fit(module, data, ckpt_path=last, weights_only=True)
+        except SystemExit:  # how Lightning ends on Ctrl-C
+            raise KeyboardInterrupt from None
+        except Exception:
+            if launcher := trainer.strategy.launcher:  # its processes would wait for this one, half an hour long
+                launcher.kill(signal.SIGKILL)
+            raise
+        if torch.distributed.is_initialized():  # or a thread of it may abort this process while Python ends
+            torch.distributed.destroy_process_group()
+    elif trainer.is_global_zero:  # alone: only trainer.fit makes processes known to each other
+        module.to(trainer.strategy.root_device)
+        probing.probe(trainer, epoch=0)
+        for name in ("best", "last"):
+            state = {"state_dict": module.state_dict(), "epoch": 0, "global_step": 0}
+            AtomicCheckpoints().save_checkpoint(state, run / "checkpoints" / f"{name}.ckpt")

@@ -1,0 +1,107 @@
+"""A parallel map gives the results of `map`."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import count, islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from encoder_lab.compute.processes import AHEAD, parallel_map
+from encoder_lab.errors import InputError
+from tests.conftest import ROOT
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def process(_: int) -> int:
+    return os.getpid()
+
+
+def refuse(number: int) -> int:
+    if number == 7:
+        raise InputError("seven")
+    return number
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 40), st.integers(1, 15), st.integers(1, 3))
+def test_results_equal_those_of_map_in_order(items: int, chunk: int, cores: int) -> None:
+    assert list(parallel_map(square, range(items), chunk, cores)) == [square(i) for i in range(items)]
+
+
+def test_only_many_items_start_other_processes() -> None:
+    assert os.getpid() not in set(parallel_map(process, range(20), chunk=5, cores=2))
+    assert set(parallel_map(process, range(20), chunk=20, cores=2)) == {os.getpid()}
+
+
+def test_an_error_in_a_worker_is_raised_in_the_parent() -> None:
+    results = parallel_map(refuse, range(20), chunk=5, cores=2)
+    assert list(islice(results, 5)) == [0, 1, 2, 3, 4]
+    with pytest.raises(InputError, match="seven"):
+        next(results)
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("good", [0, 3, 12, 15])
+def test_an_error_of_the_input_comes_after_all_earlier_results(good: int, cores: int) -> None:
+    def items() -> Iterator[int]:
+        yield from range(good)
+        raise InputError("damaged")
+
+    seen: list[int] = []
+    with pytest.raises(InputError, match="damaged"):
+        seen.extend(parallel_map(square, items(), chunk=5, cores=cores))
+    assert seen == [square(i) for i in range(good)]
+
+
+def test_an_endless_input_is_read_only_a_few_chunks_ahead() -> None:
+    taken = count()
+
+    def items() -> Iterator[int]:
+        while True:
+            yield next(taken)
+
+    results = parallel_map(square, items(), chunk=10, cores=2)
+    assert list(islice(results, 100)) == [square(i) for i in range(100)]
+    assert next(taken) <= 100 + 10 * (2 * AHEAD + 2)
+    results.close()  # type: ignore[attr-defined]
+
+
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    code = f"""
+import os, time
+from pathlib import Path
+from encoder_lab.compute.processes import parallel_map
+def tell(number):
+    (Path({str(tmp_path)!r}) / str(os.getpid())).touch()
+    time.sleep(0.01)
+for result in parallel_map(tell, range(10**9), chunk=2, cores=2):
+    pass
+"""
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
+    workers = _wait(lambda: [int(path.name) for path in tmp_path.iterdir()], lambda found: len(found) == 2)
+    parent.kill()
+    parent.wait()
+    assert not any(_wait(lambda: [_running(worker) for worker in workers], lambda alive: not any(alive)))
+
+
+def _running(worker: int) -> bool:
+    try:
+        return Path(f"/proc/{worker}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def _wait(look, done):  # type: ignore[no-untyped-def]
+    end = time.monotonic() + 30
+    while not done(seen := look()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return seen

@@ -1,0 +1,38 @@
+"""Choices are checked against the files of configs/ before anything heavy is imported."""
+
+import pytest
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.choices import refuse_unknown_choices
+from tests.conftest import ROOT
+
+CONFIGS = ROOT / "configs"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["encoder=bov", "experiment=conneau2018/bilstm_max_nli", "probes=none"],
+        ["suite=[probing,downstream]"],
+        ["suite=[]"],
+        ["experiment=null"],
+        ["-m", "encoder=bov,bilstm_max"],
+        ["encoder.dim=3", "+corpus@parts.nli.corpus=sick", "hydra/launcher=joblib"],
+        ["--config-dir", "mine", "encoder=mine"],
+    ],
+)
+def test_choices_of_our_files_and_what_is_left_to_hydra_pass(arguments: list[str]) -> None:
+    refuse_unknown_choices(CONFIGS, arguments)
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("encoder=bilstm_mx", "encoder=bilstm_mx: no such choice; did you mean bilstm_max"),
+        ("suite=[probing,toys]", "suite=toys: no such choice"),
+        ("objective=seq2seq", "objective=seq2seq: no such choice; did you mean seq2tree"),
+    ],
+)
+def test_an_unknown_choice_is_refused_with_the_closest_one(argument: str, said: str) -> None:
+    with pytest.raises(InputError, match=f"^{said.replace('[', chr(92) + '[')}"):
+        refuse_unknown_choices(CONFIGS, [argument])

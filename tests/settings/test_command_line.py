@@ -1,0 +1,204 @@
+"""Settings are key=value; what is wrong with them is one line that says what to write."""
+
+import errno
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from omegaconf.errors import ConfigKeyError
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import (
+    COUNTS,
+    FILE,
+    NAMES,
+    TRUTH,
+    WHOLE,
+    Command,
+    Setting,
+    asks_for_help,
+    one_line_errors,
+    one_of,
+    run,
+    several,
+)
+from tests.conftest import ROOT
+
+COMMAND = Command(
+    "python bake.py FLOUR...",
+    "Bake bread.",
+    [
+        Setting("out", "the loaf", FILE, required=True),
+        Setting("minutes", "how long", WHOLE, 40),
+        Setting("heat", "of the oven", one_of("low", "high", or_number=True), "high"),
+        Setting("with_salt", "salted", TRUTH, False),
+        Setting("seeds", "on top", NAMES),
+        Setting("weights", "of each loaf", COUNTS, [500, 750]),
+        Setting("shapes", "of each loaf", several(one_of("long", "round"))),
+    ],
+    "FLOUR...",
+    "bags of flour",
+    least=1,
+    most=2,
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["a", "out=x", "minuts=3"], "minuts=3: no such setting; did you mean minutes=? There are out=, minutes=, "),
+        (["a", "out=x", "minutes=some"], "minutes=some: give a whole number"),
+        (["a", "out=x", "minutes=-1"], "minutes=-1: give a whole number"),
+        (["a", "out=x", "heat=cold"], "heat=cold: give low, high or a whole number"),
+        (["a", "out=x", "with_salt=yes"], "with_salt=yes: give true or false"),
+        (["a", "out=x", "weights=500,0"], "weights=500,0: give a whole number from 1, or several with commas between"),
+        (["a", "out=x", "shapes=[square]"], "shapes=[square]: give long or round, or several with commas between them"),
+        (["a", "out="], "out=: give a file, or leave it out"),
+        (["a", "out=x", "out=y"], "out=y: out= is given twice; give it once"),
+        (["a"], "out= is missing: the loaf; see --help"),
+        (["out=x"], "FLOUR... is missing: bags of flour; see --help"),
+        (["a", "b", "c", "out=x"], "c: one argument too many; settings are written key=value, see --help"),
+        (["a", "--out", "x"], "--out: settings are written key=value; write out=x"),
+        (["a", "--minutes=3"], "--minutes=3: settings are written key=value; write minutes=3"),
+        (["a", "--with-salt", "b"], "--with-salt: settings are written key=value; write with_salt=true"),
+        (["a", "--out"], "--out: settings are written key=value; write out=FILE"),
+        (["a", "--ouf=x"], "--ouf=x: no such setting; did you mean out=? There are out=, "),
+    ],
+)
+def test_a_mistake_is_answered_with_what_to_write(arguments: list[str], said: str) -> None:
+    with pytest.raises(InputError) as raised:
+        COMMAND.read(arguments)
+    assert str(raised.value).startswith(said)
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "minutes": st.integers(0, 1000),
+            "heat": st.sampled_from(["low", "high", "7"]),
+            "with_salt": st.booleans(),
+            "seeds": st.lists(st.sampled_from(["poppy", "sesame"]), min_size=1),
+            "weights": st.lists(st.integers(1, 1000), min_size=1),
+            "shapes": st.lists(st.sampled_from(["long", "round"]), min_size=1),
+        },
+    ),
+    st.booleans(),
+    st.randoms(),
+)
+def test_settings_are_read_back_as_they_were_written_in_any_order(
+    settings: dict, brackets: bool, order: object
+) -> None:
+    lists = {key: ",".join(map(str, value)) for key, value in settings.items() if isinstance(value, list)}
+    written = [
+        f"{key}={f'[{lists[key]}]' if brackets and key in lists else lists.get(key, value)}"
+        for key, value in settings.items()
+    ]
+    arguments = ["rye", "out=loaf", *written]
+    order.shuffle(arguments)  # type: ignore[attr-defined]
+    defaults = {"minutes": 40, "heat": "high", "with_salt": False, "seeds": None, "weights": [500, 750], "shapes": None}
+    assert vars(COMMAND.read(arguments)) == {"given": ["rye"], "out": Path("loaf"), **defaults, **settings}
+
+
+def test_a_file_with_an_equals_sign_in_its_name_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("flour=rye").touch()
+    assert COMMAND.read(["flour=rye", "runs/lr=1/a", "out=x"]).given == ["flour=rye", "runs/lr=1/a"]
+
+
+def test_help_names_every_setting_with_its_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(COMMAND, ["a", "-h"], lambda _: 1 / 0, lambda _: "") == 0  # type: ignore[arg-type,return-value]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["Bake bread.", "", "  python bake.py FLOUR... [key=value ...]"]
+    assert [line.split()[0] for line in lines[4:]] == [
+        *("FLOUR...", "out=FILE", "minutes=N", "heat=low|high|N", "with_salt=true|false", "seeds=NAME,..."),
+        *("weights=N,...", "shapes=long|round,..."),
+    ]
+    assert lines[5].endswith("the loaf (needed)")
+    assert lines[8].endswith("salted (default: false)")
+    assert lines[10].endswith("of each loaf (default: 500,750)")
+
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+FULL_FILE = OSError(errno.ENOSPC, "No space left on device", "loaf.tmp")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (InputError("flour: mouldy"), 2, "error: flour: mouldy\n"),
+        (ConfigKeyError("no key flour"), 2, "error: no key flour\n"),
+        (FULL, 2, "error: loaf: No space left on device; bake less\n"),
+        (FULL_FILE, 2, "error: loaf.tmp: No space left on device; bake less\n"),
+        (KeyboardInterrupt(), 130, "\nstopped; the dough is there\n"),
+    ],
+)
+def test_what_a_user_can_fix_is_one_line_and_a_status(
+    error: BaseException, status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended, one_line_errors("loaf", "bake less", "stopped; the dough is there"):
+        raise error
+    assert (ended.value.code, capsys.readouterr().err) == (status, said)
+
+
+@pytest.mark.parametrize("error", [ValueError("a bug"), OSError(errno.EBADF, "a bug")])
+def test_a_bug_is_no_mistake_of_the_user(error: Exception) -> None:
+    with pytest.raises(type(error), match="a bug"), one_line_errors("loaf"):
+        raise error
+
+
+HEAVY = ("torch", "pytorch_lightning", "hydra", "transformers", "matplotlib", "sklearn", "scipy")
+HELP = {
+    "train.py": ["--help"],
+    "evaluate.py": ["-h"],
+    "report.py": ["--help"],
+    "report.py table": ["table", "--help"],
+    "report.py, unknown report": ["tabel"],
+    "report.py, unknown setting": ["table", "runs", "epoc=last"],
+    "encoders.encode": ["--help"],
+    "probes.probing.build": ["--help"],
+    "datamodules.download": ["--help"],
+    "datamodules.trees.parse": ["--help"],
+    "datamodules.word_vectors.train": ["--help"],
+    "datamodules.demo": ["--help"],
+    "benchmarks.table": ["--help"],
+    "benchmarks/fair.py, unknown setting": ["round=5"],
+    "tests.attack": ["--help"],
+    **{
+        path.relative_to(ROOT).as_posix(): ["--help"]
+        for path in sorted((ROOT / "benchmarks").glob("[!_]*.py"))
+        if "\nif __name__ == " in path.read_text(encoding="utf-8") and path.stem != "table"
+    },
+}
+IN_A_PROCESS = """
+import runpy, sys
+name, *sys.argv[1:] = sys.argv[1:]
+status = 0
+try:
+    runpy.run_path(name, run_name="__main__") if name.endswith(".py") else runpy.run_module(name, run_name="__main__")
+except SystemExit as ended:
+    status = ended.code or 0
+print("loaded:", *[module for module in {heavy} if module in sys.modules])
+sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize("name", HELP)
+def test_help_and_mistakes_are_answered_before_anything_heavy_is_imported(name: str) -> None:
+    script, arguments = IN_A_PROCESS.format(heavy=HEAVY), HELP[name]
+    command = [sys.executable, "-c", script, name.split()[0].rstrip(","), *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    *said, loaded = done.stdout.splitlines()
+    assert loaded == "loaded:", done.stderr
+    assert done.returncode == (0 if asks_for_help(arguments) else 2)
+    assert said if asks_for_help(arguments) else "did you mean" in done.stderr
+
+
+def test_a_misspelt_choice_of_train_is_found_before_torch_is_imported() -> None:
+    command = [sys.executable, "-c", IN_A_PROCESS.format(heavy=HEAVY[:2]), "train.py", "encoder=bilstm_mx"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "loaded:\n")
+    assert "bilstm_max" in done.stderr

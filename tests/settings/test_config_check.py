@@ -1,0 +1,133 @@
+"""Each invalid setting gets one line, before anything is built."""
+
+from contextlib import suppress
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, OmegaConf
+
+from encoder_lab.settings.config_check import defaults, mistakes, refuse_wrong_values
+from tests.conftest import ROOT, Lab
+from tests.shipped import ENCODERS, OBJECTIVES
+
+CONFIGS = ROOT / "configs"
+WRONG = [
+    "seed=abc",
+    "seed=-1",
+    "checkpoints.every_n_steps=abc",
+    "trainer.max_epochs=abc",
+    "trainer.limit_train_batches=0",
+    "trainer.limit_val_batches=0",
+    "trainer.limit_val_batches=0.0",
+    "trainer.limit_val_batches=1.5",
+    "objective.optimizer.lr=abc",
+    "objective.optimizer.lr=-1",
+    "datamodule.batch_size=-1",
+    "datamodule.batch_size=abc",
+    "datamodule.batch_tokens=true",
+    "embeddings.dim=-3",
+    "encoder.dim=1.5",
+    "encoder.layers=0",
+    "encoder.projection=0",
+    "encoder.dropout=1.0",
+    "objective.decoder_layers=0",
+    "objective.dropout=-1",
+    "datamodule.codes=0",
+    "probes.every_n_epochs=0",
+    "probes.train_size=10000.0",
+    "probes.dev_size=0",
+    "probes.test_size=abc",
+    "probes.tasks=3",
+    "probes.tasks=[1]",
+    "probes.classifier.widths=[-1]",
+    "probes.classifier.widths=50",
+    "probes.classifier.dropouts=[1.0]",
+]
+OF_SUITES = [
+    "discoeval.root=5",
+    "discoeval.tasks=true",
+    "discoeval.analyses=5",
+    "downstream.root=[1]",
+    "downstream.tasks=5",
+]
+OURS = (*ENCODERS, *OBJECTIVES)
+
+
+def composed(*overrides: str) -> DictConfig:
+    names = ("objective_name=o", "encoder_name=e", "corpus_name=c")  # of the running job, which there is not
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        return compose("train", [*overrides, *names])
+
+
+@pytest.fixture(scope="module")
+def right() -> DictConfig:
+    return composed()
+
+
+@pytest.mark.parametrize("override", WRONG)
+def test_an_invalid_value_is_named_with_its_rule(right: DictConfig, override: str) -> None:
+    (said,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
+    assert said.startswith(f"{override.replace('true', 'True')}: give ")
+
+
+def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(
+    right: DictConfig, capsys: pytest.CaptureFixture
+) -> None:
+    refused = 0
+    for override in WRONG:
+        with suppress(SystemExit):
+            refuse_wrong_values([override])
+        if early := capsys.readouterr().err:
+            refused += 1
+            (said,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
+            assert early == f"error: {said}\n".replace("=True", "=true")
+    assert refused > len(WRONG) / 2
+
+
+def test_no_default_is_refused_before_slow_imports() -> None:
+    plain = [f"{name}={value}" for name, values in defaults().items() for value in values]
+    refuse_wrong_values([text.replace("=None", "=null") for text in plain])
+
+
+@pytest.mark.parametrize("override", OF_SUITES)
+def test_an_invalid_value_of_a_suite_is_named(override: str) -> None:
+    (said,) = mistakes(composed("suite=[discoeval,downstream]", override))
+    assert said.startswith(f"{override.replace('true', 'True')}: give a name")
+
+
+def test_a_path_without_brackets_is_not_read_letter_by_letter() -> None:
+    (said,) = mistakes(composed("probes=trees", "probes.paths=data/treebank"))
+    assert said == "probes.paths=data/treebank: give a list in brackets, as [data/treebank]"
+
+
+def test_settings_of_the_parts_of_multitask_are_checked_too() -> None:
+    (said,) = mistakes(composed("objective=multitask", "parts.nli.datamodule.batch_size=0"))
+    assert said.startswith("parts.nli.datamodule.batch_size=0: ")
+
+
+def test_every_size_of_a_model_has_a_rule() -> None:
+    encoders, objectives = (
+        [
+            name
+            for path in sorted((CONFIGS / group).glob("*.yaml"))
+            if (name := path.stem) in OURS and name != "multitask"
+        ]
+        for group in ("encoder", "objective")  # multitask is made of others
+    )
+    assert len(encoders) <= len(objectives)
+    for encoder, objective in zip(cycle(encoders), objectives, strict=False):
+        config = composed(f"encoder={encoder}", f"objective={objective}")
+        parts = [config.encoder, config.objective, config.datamodule]
+        sizes = [(part, key) for part in parts for key, value in part.items() if type(value) is int]
+        for part, key in sizes:
+            part[key] = 0
+        assert len(mistakes(config)) == len(sizes), f"{encoder}, {objective}"
+
+
+def test_the_command_prints_every_invalid_value_and_starts_nothing(lab: Lab, tmp_path: Path) -> None:
+    done = lab.finish(*lab.settings(tmp_path / "run"), "seed=abc", "datamodule.batch_size=-1")
+    assert done.returncode == 2
+    assert [line.split(":")[1].strip() for line in done.stderr.splitlines()] == ["seed=abc", "datamodule.batch_size=-1"]
+    assert not (tmp_path / "run" / "config.yaml").exists()

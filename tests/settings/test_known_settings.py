@@ -1,0 +1,178 @@
+"""A setting that nothing reads is refused, with any name and any sign before it."""
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import ConfigCompositionException
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.known_settings import known_settings, refuse_unknown_settings, refuse_unread_settings
+from encoder_lab.storage.csv_files import read_csv
+from encoders import load_encoder
+from tests import commands
+from tests.conftest import ROOT, Lab
+
+CONFIGS = ROOT / "configs"
+KNOWN = known_settings(CONFIGS, "train")
+GROUPS = sorted(path.name for path in CONFIGS.iterdir() if path.is_dir() and path.name != "study")
+NAMES = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def files_read_once() -> Iterator[None]:
+    """Our YAML files do not change meanwhile, and a command reads them only once, too."""
+    with patch("encoder_lab.settings.known_settings.known_settings", cache(known_settings)):
+        yield
+
+
+def refused(*arguments: str) -> str:
+    """What is said of the settings of train.py, before or after Hydra composed them."""
+    try:
+        refuse_unknown_settings(CONFIGS, "train", arguments)
+        judge(CONFIGS, *arguments)
+    except (InputError, ConfigCompositionException) as error:
+        return str(error)
+    pytest.fail(f"{arguments} are not refused")
+
+
+def judge(configs: Path, *arguments: str) -> None:
+    """The check of the composed settings, as a job of Hydra does it."""
+    with initialize_config_dir(str(configs), version_base="1.3"):
+        config = compose("train", list(arguments), return_hydra_config=True)
+        HydraConfig.instance().set_config(config)
+        job = {key: config[key] for key in config if key != "hydra"}
+        refuse_unread_settings(type(config)(content=job, parent=None), "train")
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("lr=0.5", " or objective.optimizer.lr=?"),
+        ("+lr=0.5", "did you mean embeddings.lr= or "),
+        ("+initial=RUN", "did you mean init="),
+        ("+early=3", "see --help"),
+        ("+probes.early=3", "see --help"),
+        ("probes.task=[WC]", "did you mean probes.tasks="),
+        ("encodr.dim=3", "did you mean encoder.dim= or "),
+        ("sed=3", "did you mean seed="),
+        ("checkpoint_every_n_steps=3", "did you mean checkpoints.every_n_steps="),
+        ("early_stopping=3", "give one of them: early_stopping.patience="),
+        ("+early_stopping=null", "give one of them: early_stopping.patience="),
+        ("probes.classifier=3", "a group of settings"),
+        (
+            "trainer.max_epoch=3",
+            "max_epochs=?; an argument of trainer that its YAML file does not name is written +",
+        ),
+        ("+trainer.max_epoch=3", "did you mean trainer.max_epochs=?"),
+        ("+encoder.kernel=3", "see --help"),  # of another encoder
+        ("+probes.paths=[x]", "see --help"),  # of another source
+        ("+objective.foo._target_=os.system", "nothing reads such a setting"),
+        ("+trainer.plugins=[]", "set by this program; give trainer.precision= or trainer.strategy="),
+        ("+hydra.foo=1", "see --help"),
+    ],
+)
+def test_a_setting_without_a_reader_is_answered_with_what_was_meant(argument: str, said: str) -> None:
+    message = refused(argument)
+    assert message.startswith(argument.lstrip("+").partition("=")[0]) or message.startswith(argument)
+    assert said in message
+
+
+@settings(max_examples=10)  # each is compared with hundreds of names
+@given(group=st.sampled_from([*GROUPS, ""]), name=NAMES, plus=st.sampled_from(["", "+", "++"]))
+def test_random_keys_are_refused(group: str, name: str, plus: str) -> None:
+    key = f"{group}.{name}".lstrip(".")
+    if key in KNOWN.names or group == "trainer":  # Lightning's trainer has many arguments
+        return
+    assert key in refused(f"{plus}{key}=1")
+
+
+SINGLE = sorted(name for name in KNOWN.names - KNOWN.sections if not name.rpartition(".")[2].startswith("_"))
+
+
+@given(st.sampled_from(SINGLE))
+def test_every_setting_of_our_files_is_known(name: str) -> None:
+    refuse_unknown_settings(CONFIGS, "train", [f"{name}=1", f"parts.nli.{name}=1"])
+
+
+def test_arguments_of_classes_and_references_are_read() -> None:
+    judge(CONFIGS, "+trainer.overfit_batches=2", "+trainer.callbacks=[]", "experiment=conneau2018/gated_convnet_nli")
+    judge(CONFIGS, "objective=multitask", "+corpus@parts.nli.corpus=snli", "parts.nli.objective.hidden=7")
+    judge(CONFIGS, "+mine=5", "trainer.max_epochs=${mine}")
+
+
+def test_an_experiment_of_the_user_has_no_unread_settings(tmp_path: Path) -> None:
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "own.yaml").write_text("# @package _global_\nprobes:\n  early: 3\n")
+    done = commands.finish("train.py", "--config-dir", str(tmp_path), "experiment=own", f"hydra.run.dir={tmp_path}/run")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: probes.early=3: nothing reads such a setting; see --help and the files in configs/\n"
+    )
+    assert not (tmp_path / "run" / "config.yaml").exists()
+
+
+OWN = """
+from encoders.bov import BagOfVectors
+
+
+class Mine(BagOfVectors):
+    pass
+"""
+
+
+def test_own_code_is_allowed_by_name_when_training_resuming_and_loading(lab: Lab, tmp_path: Path) -> None:
+    package, run = tmp_path / "my_package", tmp_path / "run"
+    (tmp_path / "encoder").mkdir()
+    (tmp_path / "encoder" / "mine.yaml").write_text("_target_: my_package.mine.Mine\n")
+    package.mkdir()
+    (package / "mine.py").write_text(OWN)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    small = [text for text in lab.settings(run, "probes=none", "trainer.max_epochs=1") if "probes.t" not in text]
+    settings = ["--config-dir", str(tmp_path), *(t for t in small if not t.startswith("encoder.")), "encoder=mine"]
+
+    def said(*arguments: str) -> str:
+        done = commands.finish("train.py", *arguments, environment=environment)
+        assert done.returncode in (0, 2)
+        return done.stderr if done.returncode else ""
+
+    assert "encoder._target_ is my_package.mine.Mine" in said(*settings)
+    assert not (run / "config.yaml").exists()
+    assert said(*settings, "allow=[my_package]") == ""
+    assert "allow=[my_package]" in said(f"resume={run}")
+    assert said(f"resume={run}", "allow=[my_package]") == ""
+    with pytest.raises(InputError, match="allow="):
+        load_encoder(run)
+    sys.path.insert(0, str(tmp_path))
+    try:
+        assert len(load_encoder(run, allow=["my_package"]).encode(["a dog"])) == 1
+    finally:
+        sys.path.remove(str(tmp_path))
+
+
+def test_callbacks_and_loggers_of_the_user_are_added_to_ours(lab: Lab, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    rates = "{_target_: pytorch_lightning.callbacks.LearningRateMonitor}"
+    table = f"{{_target_: pytorch_lightning.loggers.CSVLogger, save_dir: {run}}}"
+    added = [f"+trainer.callbacks=[{rates}]", f"+trainer.logger=[{table}]", "allow=[pytorch_lightning]"]
+    done = commands.finish("train.py", *lab.settings(run, "logger=[tensorboard]", *added))
+    assert done.returncode == 0, done.stderr
+    assert len(read_csv(run / "metrics.csv")) == 2
+    assert list((run / "tensorboard").glob("events*"))
+    (written,) = run.glob("lightning_logs/*/metrics.csv")
+    assert any(row["lr-Adam"] for row in read_csv(written))
+
+
+def test_evaluate_refuses_them_too() -> None:
+    done = commands.finish("evaluate.py", "model=majority", "+protokol=senteval")
+    assert done.returncode == 2
+    assert re.fullmatch(r"error: \+protokol=senteval: .* did you mean protocol=.*\n", done.stderr)

@@ -1,0 +1,114 @@
+"""A cache's key changes with the code that made what it holds."""
+
+import ast
+import os
+import sys
+from functools import partial
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from encoder_lab.storage.code import OURS, ROOT, code_of, imported_by
+
+
+def function_of(path: Path, text: str, changed: int) -> Any:
+    path.write_text(text)
+    os.utime(path, ns=(changed, changed))
+    spec = spec_from_file_location("written", path)
+    assert spec
+    assert spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.work
+
+
+def test_the_same_file_has_the_same_hash_and_an_edited_one_another(tmp_path: Path) -> None:
+    path = tmp_path / "written.py"
+    first = code_of(function_of(path, "def work(): return 1", 1))
+    assert code_of(partial(function_of(path, "def work(): return 1", 2))) == first
+    assert code_of(function_of(path, "def work(): return 2", 3)) != first
+
+
+def test_what_has_no_file_has_its_name() -> None:
+    assert code_of(len) == "len"
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of a user: tasks, which import helper, which imports words; and a file that nobody imports."""
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    files = {
+        "__init__": "",
+        "tasks": "from theirs import (\n    helper,\n)\n\ndef work(): return helper.WORD",
+        "helper": "from .words import WORD as WORD",
+        "words": "import os, encoder_lab.errors as errors\nWORD = 1",
+        "other": "",
+    }
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in files:
+        monkeypatch.delitem(sys.modules, f"theirs.{name}", raising=False)
+    monkeypatch.delitem(sys.modules, "theirs", raising=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("edited", "changes"), [("words", True), ("helper", True), ("__init__", True), ("other", False)]
+)
+def test_the_hash_depends_on_the_files_that_the_file_imports(package: Path, edited: str, changes: bool) -> None:
+    work = import_module("theirs.tasks").work
+
+    before = code_of(work)
+    with (package / f"{edited}.py").open("a") as file:
+        file.write("\n# another line")
+    assert (code_of(work) != before) == changes
+
+
+def test_the_files_are_those_of_the_package_and_of_ours_not_those_of_others(package: Path) -> None:
+    names = ("__init__", "tasks", "helper", "words")
+    ours = {ROOT / "encoder_lab" / "__init__.py", ROOT / "encoder_lab" / "errors.py"}
+    assert imported_by(package / "tasks.py") == {package / f"{name}.py" for name in names} | ours
+
+
+def test_what_is_installed_next_to_a_package_is_not_its_code(tmp_path: Path) -> None:
+    installed = tmp_path / "site-packages"
+    for name in ("mine/__init__", "mine/tasks", "mine/helper", "torch/__init__", "other"):
+        path = installed / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("import torch\nimport other\nfrom mine import helper" if name == "mine/tasks" else "")
+    found = imported_by(installed / "mine" / "tasks.py")
+    assert sorted(path.name for path in found) == ["__init__.py", "helper.py", "tasks.py"]
+
+
+@pytest.mark.parametrize("source", ["probes/classification.py", "probes/coherence/tasks.py", "probes/probing/data.py"])
+def test_the_files_of_ours_are_those_that_pythons_parser_finds(source: str) -> None:
+    found, waiting = {ROOT / source}, [ROOT / source]
+    while waiting:
+        tree = ast.parse((path := waiting.pop()).read_text(encoding="utf-8"))
+        new = {file for name in modules_in(tree) for file in files_of(name)} - found
+        assert path in found
+        found |= new
+        waiting += new
+    assert imported_by(ROOT / source) == found
+
+
+def modules_in(tree: ast.AST) -> list[str]:
+    """What a file of ours imports, also where it may mean a name in a module; ours are absolute."""
+    names = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return [name for name in names if name.split(".")[0] in OURS]
+
+
+def files_of(name: str) -> list[Path]:
+    parts = name.split(".")
+    places = [ROOT.joinpath(*parts[: depth + 1]) for depth in range(len(parts))]
+    return [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.exists()]

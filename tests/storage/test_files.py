@@ -1,0 +1,117 @@
+"""Files are complete or absent, and each CSV key has one row."""
+
+import errno
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from encoder_lab.errors import InputError
+from encoder_lab.storage.csv_files import read_csv, upsert_csv
+from encoder_lab.storage.files import atomic_write, clear_unfinished
+
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=5)
+rows = st.lists(
+    st.fixed_dictionaries({"key": st.sampled_from("abc")}, optional={"x": texts, "y": texts}),
+    min_size=1,
+    max_size=6,
+)
+a_few = settings(max_examples=30)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path, binary: bool) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("old")
+    with pytest.raises(TypeError), atomic_write(path, binary) as file:
+        file.writelines([b"new" if binary else "new", 0])
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("scores.csv", "old")]
+
+
+def test_a_successful_write_replaces_the_file_and_creates_its_folder(tmp_path: Path) -> None:
+    path = tmp_path / "runs" / "one.txt"
+    for text in ("first", "second"):
+        with atomic_write(path) as file:
+            file.write(text)
+    assert [(p.name, p.read_text()) for p in path.parent.iterdir()] == [("one.txt", "second")]
+
+
+def test_two_concurrent_writes_of_a_file_both_succeed(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    with atomic_write(path) as first, atomic_write(path) as second:
+        first.write("first")
+        second.write("second")
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("scores.csv", "first")]
+
+
+def test_only_the_leftovers_of_killed_writes_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE")  # else there are none
+    with atomic_write(tmp_path / "last.ckpt"):
+        (left,) = tmp_path.iterdir()
+    left.touch()
+    (tmp_path / ".vectors.npy.tmp").touch()  # of sentences that somebody encodes into this folder
+    clear_unfinished(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"last.ckpt", ".vectors.npy.tmp"}
+
+
+@a_few
+@given(rows)
+def test_after_an_upsert_each_key_has_its_last_row(tmp_path: Path, rows: list[dict[str, str]]) -> None:
+    path = tmp_path / "table.csv"
+    path.unlink(missing_ok=True)
+    upsert_csv(path, rows, ["key"])
+    last = {row["key"]: row for row in rows}
+    found = {row["key"]: {k: v for k, v in row.items() if v} for row in read_csv(path)}
+    assert found == {key: {k: v for k, v in row.items() if v} for key, row in last.items()}
+
+
+@a_few
+@given(rows, rows)
+def test_upserting_twice_is_upserting_once(
+    tmp_path: Path, first: list[dict[str, str]], second: list[dict[str, str]]
+) -> None:
+    path = tmp_path / "table.csv"
+    path.unlink(missing_ok=True)
+    upsert_csv(path, first, ["key"])
+    upsert_csv(path, second, ["key"])
+    once = read_csv(path)
+    upsert_csv(path, second, ["key"])
+    assert read_csv(path) == once
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """A write beyond so many bytes fails as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_error_names_the_file_of_the_array(tmp_path: Path) -> None:
+    said = pytest.raises(OSError, match=r"No space left on device: .*matrix\.npy")
+    with said as caught, files_of_at_most(20_000), atomic_write(tmp_path / "matrix.npy", binary=True) as file:
+        np.save(file, np.zeros(10_000))
+    assert caught.value.errno == errno.ENOSPC
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_new_columns_are_empty_in_old_rows(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.csv"
+    upsert_csv(path, [{"epoch": 1, "loss": 0.5}], ["epoch"])
+    upsert_csv(path, [{"epoch": 2, "loss": 0.25, "bleu": 10.0}], ["epoch"])
+    assert path.read_text() == "epoch,loss,bleu\n1,0.5,\n2,0.25,10\n"
+
+
+def test_a_truncated_line_is_named(tmp_path: Path) -> None:
+    (tmp_path / "metrics.csv").write_text("epoch,loss\n1,0.5\n2\n")
+    with pytest.raises(InputError, match=r"metrics.csv:3: expected 2 columns"):
+        read_csv(tmp_path / "metrics.csv")

@@ -1,0 +1,173 @@
+"""A lock file has one holder at a time, and never a dead one."""
+
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from encoder_lab.errors import InputError
+from encoder_lab.storage.locks import FOREVER, held, locked, locked_with_children, wait_for
+from tests.conftest import ROOT
+
+HOLDS = """
+import os, subprocess, sys, time
+from pathlib import Path
+from encoder_lab.storage.locks import locked, locked_with_children
+"""
+
+
+@contextmanager
+def killed(code: str) -> Iterator[int]:
+    """Python code in a process of its own, which was killed after it printed a number; the number, of a process."""
+    command = [sys.executable, "-c", HOLDS + code]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout is not None
+        child = int(started.stdout.readline())
+        started.kill()
+    try:
+        yield child
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+
+
+def comes_free(lock: Path) -> bool:
+    with locked(lock, wait=20) as ours:
+        return ours
+
+
+def test_a_lock_is_refused_until_it_is_released(tmp_path: Path) -> None:
+    lock = tmp_path / "folder" / "lock"
+    with locked(lock) as first, locked(lock) as second:
+        assert (first, second) == (True, False)
+        assert held(lock)
+    assert not held(lock)
+
+
+def test_a_lock_is_released_when_the_work_fails(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="work"), locked(tmp_path / "lock"):
+        raise ValueError("work")
+    assert not held(tmp_path / "lock")
+
+
+def test_the_lock_of_a_killed_process_is_free_at_once(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    with killed(f"with locked(Path({str(lock)!r})): print(os.getpid(), flush=True); time.sleep(60)"):
+        assert lock.exists()
+        assert not held(lock)
+
+
+def test_a_forked_child_that_outlives_its_killed_parent_does_not_hold_the_lock(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    code = f"""
+with locked(Path({str(lock)!r})):
+    if not os.fork(): print(os.getpid(), flush=True)
+    time.sleep(60)
+"""
+    with killed(code) as child:
+        os.kill(child, 0)  # it lives
+        assert not held(lock)
+
+
+def test_a_command_that_inherits_the_lock_holds_it_after_its_parent_was_killed(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    code = f"""
+with locked_with_children(Path({str(lock)!r})) as descriptor:
+    child = subprocess.Popen(["sleep", "60"], pass_fds=[descriptor])
+    print(child.pid, flush=True)
+    child.wait()
+"""
+    with killed(code):
+        assert held(lock)
+    assert comes_free(lock)
+
+
+def test_of_many_that_come_at_once_one_gets_the_lock_and_those_that_wait_get_it_in_turn(tmp_path: Path) -> None:
+    together = Barrier(8)
+
+    def at_once(_: int) -> bool:
+        together.wait(60)
+        with locked(tmp_path / "lock") as ours:
+            together.wait(60)  # nobody releases before all have asked
+            return ours
+
+    def in_turn(_: int) -> int:
+        with locked(tmp_path / "turn", FOREVER):
+            count = int((tmp_path / "count").read_text())
+            (tmp_path / "count").write_text(f"{count + 1}")
+            return count
+
+    (tmp_path / "count").write_text("0")
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(at_once, range(8))) == 1
+        assert sorted(pool.map(in_turn, range(8))) == list(range(8))
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "folder"])
+def test_a_link_or_a_folder_in_place_of_a_lock_is_refused_and_left_as_it_is(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "precious").write_text("text")
+    lock = tmp_path / "lock"
+    if kind == "link":
+        lock.symlink_to("precious")
+    elif kind == "hard link":
+        lock.hardlink_to(tmp_path / "precious")
+    else:
+        lock.mkdir()
+    for take in (locked, locked_with_children):
+        with pytest.raises(InputError, match=r"lock: a link or no plain file.*delete it"), take(lock):
+            pass
+    assert (tmp_path / "precious").read_text() == "text"
+
+
+def test_a_file_in_place_of_a_lock_keeps_its_text(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text("of an earlier version\n")
+    with locked(tmp_path / "lock") as ours:
+        assert ours
+    assert (tmp_path / "lock").read_text() == "of an earlier version\n"
+
+
+def refusing(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+
+
+@pytest.mark.filterwarnings("ignore:flock not supported")
+def test_a_disk_without_flock_is_locked_by_the_existence_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(monkeypatch, errno.ENOSYS)  # Lustre that was mounted without it
+    with locked(tmp_path / "lock") as first, locked(tmp_path / "lock") as second:
+        assert (first, second) == (True, False)
+    assert not held(tmp_path / "lock")
+
+
+def test_a_disk_that_has_no_locks_now_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing(monkeypatch, errno.ENOLCK)
+    with pytest.raises(InputError, match=r"no file locks .*choose a folder elsewhere"), locked(tmp_path / "lock"):
+        pass
+
+
+def test_a_process_that_waits_goes_on_when_the_file_is_written(tmp_path: Path) -> None:
+    with ThreadPoolExecutor() as pool, locked(tmp_path / "lock"):
+        waiting = pool.submit(wait_for, tmp_path / "made", tmp_path / "lock", patience=0)
+        time.sleep(0.5)  # the lock is held, so the file may come
+        assert not waiting.done()
+        (tmp_path / "made").touch()
+        waiting.result(timeout=5)
+
+
+def test_nobody_waits_for_a_file_when_the_lock_is_free(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the process that writes it has ended"):
+        wait_for(tmp_path / "made", tmp_path / "lock", patience=0.1)

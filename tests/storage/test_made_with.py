@@ -1,0 +1,65 @@
+"""A run says which commit and versions made it; nothing that compares runs looks at that."""
+
+import platform
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+from omegaconf import OmegaConf
+
+from encoder_lab.reports.models import models_of
+from encoder_lab.reports.runs import read_run
+from encoder_lab.storage.made_with import KEYS, commit, made_with, without_made_with
+from encoders.model_sources import of_files
+from tests.reports.small_runs import run_of
+
+
+def git(folder: Path, *arguments: str) -> str:
+    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_versions_are_those_of_this_process() -> None:
+    found = made_with()
+    assert tuple(found) == KEYS
+    assert (found["python"], found["torch"]) == (platform.python_version(), torch.__version__)
+
+
+def test_the_commit_is_that_of_the_file_and_says_whether_something_changed(tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text("a = 1\n")
+    assert commit(tmp_path / "code.py") is None
+    git(tmp_path, "init")
+    assert commit(tmp_path / "code.py") is None  # not tracked, as a package that is installed inside a repository
+    git(tmp_path, "add", "code.py")
+    git(tmp_path, "commit", "-m", "first")
+    first = git(tmp_path, "rev-parse", "HEAD")
+    assert commit(tmp_path / "code.py") == first
+    (tmp_path / "code.py").write_text("a = 2\n")
+    assert commit(tmp_path / "code.py") == f"{first}-dirty"
+
+
+def with_versions(folder: Path, torch_version: str) -> Path:
+    with (folder / "config.yaml").open("a") as file:
+        file.write(OmegaConf.to_yaml({"made_with": {**made_with(), "torch": torch_version}}))
+    return folder
+
+
+def test_runs_made_with_other_versions_are_of_one_model(tmp_path: Path) -> None:
+    runs = [with_versions(run_of(tmp_path / text, seed=int(text)), f"{text}.0") for text in ("1", "2")]
+    (model,) = models_of(map(read_run, [*runs, run_of(tmp_path / "3", seed=3)]))
+    assert len(model.runs) == 3
+
+
+def test_the_fingerprint_of_a_model_does_not_depend_on_versions(tmp_path: Path) -> None:
+    plain = run_of(tmp_path / "plain") / "config.yaml"
+    before = of_files([plain])
+    assert of_files([with_versions(plain.parent, "1.0") / "config.yaml"]) == before
+
+
+@pytest.mark.parametrize("behind", ["", "seed: 1\n"])
+def test_only_the_block_of_versions_is_left_out(behind: str) -> None:
+    block = OmegaConf.to_yaml({"made_with": made_with()})
+    settings = f"a:\n  made_with: x\n{block}{behind}"
+    assert without_made_with(settings.encode()) == f"a:\n  made_with: x\n{behind}".encode()
