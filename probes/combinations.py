@@ -4,15 +4,14 @@ The weight of feature p for the text k is `sums[p][k]`, so W @ features = (sums'
 weights are smaller than a batch of features.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import cast
+from functools import partial, reduce
 
 import torch
 from torch import Tensor
 
-from probes.vectors import Streamed
+from probes.vectors import Features, Streamed
 
 
 @dataclass(frozen=True)
@@ -30,35 +29,29 @@ def _sum(columns: Sequence[Tensor], factors: Sequence[int]) -> Tensor:
     return reduce(torch.add, parts)
 
 
-class SideBySide:
-    """The k vectors of each item side by side, (N, kD), gathered when they are read, in the place of a tensor.
+class SideBySide(Streamed):
+    """The k vectors of each item side by side, (N, kD).
 
     What was read is overwritten at the next reading: memory that is new at each batch costs more than the products.
     """
 
-    def __init__(self, matrix: Tensor, rows: Tensor, device: torch.device) -> None:
-        """`rows (N, k)` of the matrix (M, D)."""
-        self.matrix, self.rows, self.device = matrix, rows, device
-        self.shape = (len(rows), rows.shape[1] * matrix.shape[1])
-        self._read = torch.empty(0, matrix.shape[1])
-
-    def __len__(self) -> int:
-        return self.shape[0]
+    def __init__(self, features: Streamed) -> None:
+        """The vectors that the features are made of; all columns are rows of one matrix."""
+        super().__init__(features.columns, partial(torch.cat, dim=1), str(features.device))
+        self.matrix = features.columns[0].matrix
+        self.rows = torch.stack([column.rows for column in features.columns], 1)  # (N, k)
+        self._buffer = torch.empty(0, self.matrix.shape[1])
 
     def index_select(self, dim: int, items: Tensor) -> Tensor:
         """The vectors (B, kD) of some items, `items (B,)`."""
         rows = self.rows[items.cpu()].flatten()
-        if len(self._read) < len(rows):
-            self._read = torch.empty(len(rows), self.matrix.shape[1])
-        found = torch.index_select(self.matrix, 0, rows, out=self._read[: len(rows)])
-        return found.view(len(items), self.shape[1]).to(self.device)
-
-    def split(self, size: int) -> Iterator[Tensor]:
-        """All items in portions of `size`, in order."""
-        return (self.index_select(0, part) for part in torch.arange(len(self)).split(size))
+        if len(self._buffer) < len(rows):
+            self._buffer = torch.empty(len(rows), self.matrix.shape[1])
+        read = torch.index_select(self.matrix, 0, rows, out=self._buffer[: len(rows)])
+        return read.view(len(items), self.shape[1]).to(self.device)
 
 
-def vectors_of_sums(x: object) -> tuple[Tensor, Tensor | None] | None:
+def vectors_of_sums(x: Features) -> tuple[SideBySide, Tensor | None] | None:
     """What to read instead of streamed features (N, PD): the vectors (N, kD), and the factors (P, k) unless they are 1.
 
     None where the features are no such sums, or are more than these.
@@ -68,7 +61,6 @@ def vectors_of_sums(x: object) -> tuple[Tensor, Tensor | None] | None:
     matrix = x.columns[0].matrix
     if any(column.lengths is not None or column.matrix is not matrix for column in x.columns):
         return None
-    rows = torch.stack([column.rows for column in x.columns], 1)
     factors = torch.tensor(x.make.sums, dtype=matrix.dtype, device=x.device)
     same = factors.shape[0] == factors.shape[1] and torch.equal(factors, torch.eye(len(factors), device=x.device))
-    return cast(Tensor, SideBySide(matrix, rows, x.device)), None if same else factors
+    return SideBySide(x), None if same else factors

@@ -10,7 +10,7 @@ import torch
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.classifier import MANY, Grid, Labelled, as_tensors, standardised
 from probes.classifiers.curvature import covariance, curvature_of
-from probes.classifiers.grid import Tensors
+from probes.classifiers.grid import Data, Tensors
 from probes.classifiers.optimum import ITERATIONS, cross_entropy, optimum
 
 # In percent of the sentences: a classifier trained on the first portion codes the labels up to the next portion
@@ -56,7 +56,7 @@ def description_length(
     return Description(sum(portions), len(order) * log2(classes), portions)
 
 
-def _bits(seen: Tensors, coming: Tensors, tuning: Tensors, classes: int, grid: Grid, device: str) -> float:
+def _bits(seen: Tensors, coming: Tensors, tuning: Data, classes: int, grid: Grid, device: str) -> float:
     """Bits of the labels in `coming`, coded by the classifier trained on `seen`."""
 
     iterations = FEW if classes >= MANY else ITERATIONS

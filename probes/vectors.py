@@ -1,7 +1,7 @@
 """A model's vectors of the distinct sentences, and the features of items made of them, portion by portion."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
@@ -25,6 +25,33 @@ class EncodesSentences(Protocol):
 def in_bfloat16(model: EncodesSentences) -> bool:
     """Whether a model says that its products are in bfloat16, as a frozen encoder does."""
     return getattr(model, "bfloat16", False) is True  # modules of torch have a method of this name
+
+
+class Features(Protocol):
+    """What a classifier reads of N items: a tensor (N, F), or features that are formed in portions of items."""
+
+    @property
+    def shape(self) -> Sequence[int]: ...
+
+    @property
+    def dtype(self) -> torch.dtype: ...
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, items: slice, /) -> Tensor: ...
+
+    def __matmul__(self, axes: Tensor, /) -> "Features": ...
+
+    def index_select(self, dim: Literal[0], items: Tensor, /) -> Tensor:
+        """The features (B, F) of some items, `items (B,)`."""
+        ...
+
+    def split(self, size: int, /) -> Iterable[Tensor]:
+        """All items in portions of `size`, in order."""
+        ...
 
 
 FeatureMaker = Callable[[Sequence[Tensor]], Tensor]  # k columns (n, D) to features (n, F)
@@ -63,7 +90,7 @@ class Vectors:
             return Column(self.matrix, self._rows([text for group in texts for text in group]), lengths)
         return Column(self.matrix, self._rows(texts))  # type: ignore[arg-type]
 
-    def features(self, items: Items, make: FeatureMaker, device: str = "cpu", kept: int = KEPT) -> "Tensor | Streamed":
+    def features(self, items: Items, make: FeatureMaker, device: str = "cpu", kept: int = KEPT) -> Features:
         """The features (N, F) of items: a tensor up to `kept` bytes, otherwise formed at each reading."""
         formed = Streamed([self.of(column) for column in items.texts], make, device)
         return formed if 4 * formed.shape[0] * formed.shape[1] > kept else formed[:]
@@ -95,7 +122,7 @@ class Column:
 
 
 class Streamed:
-    """Features (N, F) that are formed in portions of items when they are read; stands for a tensor in classifiers.
+    """Features (N, F) float32 that are formed in portions of items when they are read.
 
     `shift`, `scale` and `axes` are applied to each portion: (x - shift) * scale @ axes.
     """
@@ -110,6 +137,7 @@ class Streamed:
         axes: Tensor | None = None,
     ) -> None:
         self.columns, self.make, self.device = columns, make, torch.device(device)
+        self.dtype = columns[0].matrix.dtype
         self.shift, self.scale, self.axes = shift, scale, axes
         width = make([torch.zeros(1, column.matrix.shape[1]) for column in columns]).shape[1]
         self.shape = (len(columns[0]), width if axes is None else axes.shape[1])

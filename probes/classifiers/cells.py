@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from probes.classifiers.rooms import Dropout, Group, Room, room_for
-from probes.vectors import rows_at_once
+from probes.vectors import Features, rows_at_once
 
 CHUNK = 2048  # sentences predicted at a time, at most
 RMSPROP_RATE, RMSPROP_DECAY = 1e-2, 0.99  # torch's defaults
@@ -276,7 +276,7 @@ class Cells:
         now = self._part(self.parameters, place)
         return [old.copy_(new) for old, new in zip(into, now, strict=True)] if into else [new.clone() for new in now]
 
-    def accuracy(self, x: Tensor, y: Tensor) -> list[float]:
+    def accuracy(self, x: Features, y: Tensor) -> list[float]:
         """The accuracy in percent of each cell on `x (N, D)`, `y (N,)`."""
         right = torch.zeros(len(self), dtype=torch.long, device=y.device)
         first = self._first_layer()
@@ -287,7 +287,7 @@ class Cells:
         return [100 * count / len(y) for count in right.tolist()]
 
 
-def predict(parameters: list[Tensor], x: Tensor) -> Tensor:
+def predict(parameters: list[Tensor], x: Features) -> Tensor:
     """The classes (N,) that one cell (a `snapshot`) predicts for `x (N, D)`."""
     weight, bias, *out = parameters
     classes = []

@@ -5,7 +5,7 @@ docs/probing_protocol.md lists the differences.
 """
 
 import time
-from typing import cast
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -13,14 +13,16 @@ from torch import Tensor
 
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from probes.classifiers.cells import predict
-from probes.classifiers.grid import Grid, Labelled, Score, Tensors
+from probes.classifiers.grid import Data, Examples, Grid, Labelled, Score
 from probes.classifiers.modern import WIDE, successive_halving
 from probes.classifiers.optimum import optimal
 from probes.classifiers.senteval import published
-from probes.vectors import Streamed
+from probes.vectors import Features, Streamed
 
 ROWS = 1024  # sentences at a time
 MANY = 100  # from this many classes on, logistic regression uses successive halving: its optimum takes too long
+
+X = TypeVar("X", Tensor, Features)
 
 __all__ = ["Grid", "Labelled", "Score", "as_tensors", "probe", "standardised"]
 
@@ -57,32 +59,33 @@ def probe(
     return Score(best.dev_accuracy, accuracy, correct, best.hyperparameters(), time.monotonic() - started, predicted)
 
 
-def standardised(train: Tensors, *others: Tensors) -> list[Tensors]:
-    """Every feature with mean 0 and deviation 1 over the training sentences; a constant one becomes 0."""
-    if isinstance(train.x, Streamed):
-        deviation, mean = train.x.deviation_and_mean()
-    else:
-        deviation, mean = deviation_and_mean(train.x)
+def standardised(*parts: Examples[X]) -> list[Examples[X]]:
+    """Every feature with mean 0 and deviation 1 over the first part, the training sentences; a constant one is 0."""
+    deviation, mean = deviation_and_mean(parts[0].x)
     scale = torch.where(deviation > 1e-6 * mean.abs().clamp_min(1e-6), 1 / deviation, 0.0)
-
-    def scaled(x: Tensor) -> Tensor:
-        return cast(Tensor, x.standardised_by(mean, scale)) if isinstance(x, Streamed) else (x - mean).mul_(scale)
-
-    return [Tensors(scaled(part.x), part.y) for part in (train, *others)]
+    return [Examples(_scaled(part.x, mean, scale), part.y) for part in parts]
 
 
-def deviation_and_mean(x: Tensor) -> tuple[Tensor, Tensor]:
+def _scaled(x: X, mean: Tensor, scale: Tensor) -> X:
+    if isinstance(x, Tensor):
+        return (x - mean).mul_(scale)
+    assert isinstance(x, Streamed)
+    return x.standardised_by(mean, scale)
+
+
+def deviation_and_mean(x: Features) -> tuple[Tensor, Tensor]:
     """Of each column (D,); faster than `torch.std_mean`, which steps through each column."""
+    if isinstance(x, Streamed):
+        return x.deviation_and_mean()
+    assert isinstance(x, Tensor)
     mean = x.mean(0)
     squares = sum(((part - mean).square_().sum(0) for part in x.split(ROWS)), torch.zeros_like(mean))
     return (squares / len(x)).sqrt(), mean
 
 
-def as_tensors(part: Labelled, device: str) -> Tensors:
-    """The same on a device, without a copy where none is needed."""
-    labels = torch.as_tensor(part.labels, device=device)
-    if isinstance(part.vectors, Streamed):
-        return Tensors(cast(Tensor, part.vectors), labels)
-    if isinstance(part.vectors, np.ndarray):
-        part = part._replace(vectors=np.ascontiguousarray(part.vectors, dtype=np.float32))
-    return Tensors(torch.as_tensor(part.vectors, device=device), labels)
+def as_tensors(part: Labelled, device: str) -> Data:
+    """The same on a device, without a copy where none is needed; features that are formed in portions stay so."""
+    x = part.vectors
+    if isinstance(x, np.ndarray):
+        x = torch.from_numpy(np.ascontiguousarray(x, dtype=np.float32))
+    return Examples(x.to(device) if isinstance(x, Tensor) else x, torch.as_tensor(part.labels, device=device))

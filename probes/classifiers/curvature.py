@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError
 from torch import Tensor
 
 from encoder_lab.errors import InputError
-from probes.vectors import Streamed, rows_at_once
+from probes.vectors import Features, rows_at_once
 
 ROWS = 8  # sentences per input, at most, that the covariance is of
 FLAT = 1e-8  # curvature of a direction, at least, so that it has an inverse
@@ -22,10 +22,10 @@ def product(first: Tensor, second: Tensor) -> Tensor:
     return torch.from_numpy(first.numpy() @ second.numpy()) if first.device.type == "cpu" else first @ second
 
 
-def covariance(x: Tensor) -> Tensor:
+def covariance(x: Features) -> Tensor:
     """The mean product (D, D) of two inputs: the covariance around zero. Raises InputError where it is not finite."""
     count, width = min(len(x), ROWS * x.shape[1]), x.shape[1]
-    size = rows_at_once(width, count) if isinstance(x, Streamed) else count
+    size = count if isinstance(x, Tensor) else rows_at_once(width, count)
     found = torch.zeros(width, width, device=x.device)
     for start in range(0, count, size):
         part = x[start : min(start + size, count)]

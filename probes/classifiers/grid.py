@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from torch import Tensor
 
 from encoder_lab.errors import InputError
-from probes.vectors import Streamed
+from probes.vectors import Features
 
 READ = 1 << 20  # numbers in the vectors that are read at a time, about
 SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction", "optimiser")  # settings of Grid
@@ -17,19 +17,22 @@ SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction", "optim
 class Labelled(NamedTuple):
     """N sentence vectors and their classes."""
 
-    vectors: np.ndarray | Tensor | Streamed  # (N, D) float32
+    vectors: np.ndarray | Features  # (N, D) float32
     labels: np.ndarray  # (N,) int64, from 0
 
 
-class Tensors(NamedTuple):
-    """Labelled vectors on a device."""
+X = TypeVar("X", bound=Features, covariant=True)
 
-    x: Tensor  # (N, D) float32; or Streamed, which has the methods of a tensor that classifiers use
+
+class Examples(NamedTuple, Generic[X]):
+    """Labelled features on a device."""
+
+    x: X  # (N, D) float32
     y: Tensor  # (N,) int64, or distributions over the classes (N, C)
 
-    def batch(self, rows: Tensor) -> "Tensors":
+    def batch(self, rows: Tensor) -> "Examples[Tensor]":
         """The rows `rows (B,)`. index_select is faster than `x[rows]`."""
-        return Tensors(self.x.index_select(0, rows), self.y.index_select(0, rows))
+        return Examples(self.x.index_select(0, rows), self.y.index_select(0, rows))
 
     def batches(self, rows: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Batches of `size` rows, in order; some are read at a time, as each call of torch has a cost of its own."""
@@ -37,6 +40,10 @@ class Tensors(NamedTuple):
         for portion in rows.split(some * size):
             x, y = self.batch(portion)
             yield from zip(x.split(size), y.split(size), strict=True)
+
+
+Tensors = Examples[Tensor]
+Data = Examples[Features]
 
 
 @dataclass(frozen=True)

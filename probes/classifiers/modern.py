@@ -25,7 +25,7 @@ from probes.classifiers.best import Best
 from probes.classifiers.blocks import BLOCKS, WEIGHT_BYTES, at_once, blocks, on_all_cores, weights
 from probes.classifiers.cells import Cell, Cells
 from probes.classifiers.curvature import covariance, principal_axes
-from probes.classifiers.grid import Fitted, Grid, Tensors
+from probes.classifiers.grid import Data, Examples, Fitted, Grid
 
 Key = tuple[Cell, bool]  # and whether the features were whitened
 
@@ -35,8 +35,8 @@ class Candidate:
     """A block of cells, with the training and dev data in the features that they read."""
 
     block: list[Cell]
-    train: Tensors
-    dev: Tensors
+    train: Data
+    dev: Data
     whitening: Tensor | None = None  # (D, D), the matrix by which the vectors were multiplied
     cells: Cells | None = None  # the block as far as it is trained; None: not in memory
 
@@ -87,7 +87,13 @@ JOINED_MB = 8  # cells that need less take their steps together, as each call of
 
 
 def successive_halving(
-    train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str, bfloat16: bool = False
+    train: Data,
+    dev: Data,
+    classes: int,
+    grid: Grid,
+    seed: int,
+    device: str,
+    bfloat16: bool = False,
 ) -> Fitted:
     """The cell of the last stage with the best dev accuracy at its end; the first of the grid wins a tie.
 
@@ -172,14 +178,14 @@ def _schedule(inputs: int, grid: Grid) -> Schedule:
     return LOGISTIC if inputs <= WIDE else WIDE_LOGISTIC
 
 
-def _candidates(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str) -> list[Candidate]:
+def _candidates(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> list[Candidate]:
     inputs = train.x.shape[1]
     parts = blocks(inputs, classes, grid, device, BLOCKS * len(grid.settings()))
     found = [Candidate(block, train, dev) for block in parts]
     if grid.is_logistic and inputs <= WIDE:
         variances, axes = principal_axes(covariance(train.x))
         whitening = axes / (variances + SHRINKAGE * variances.mean()).sqrt()
-        whitened = Tensors(train.x @ whitening, train.y), Tensors(dev.x @ whitening, dev.y)
+        whitened = Examples(train.x @ whitening, train.y), Examples(dev.x @ whitening, dev.y)
         found += [Candidate(block, *whitened, whitening) for block in parts]
     return found
 
@@ -231,7 +237,7 @@ def _joined(candidates: list[Candidate], inputs: int, classes: int, grid: Grid, 
     return found
 
 
-def _passes(cells: Cells, train: Tensors, stage: Stage) -> Iterator[None]:
+def _passes(cells: Cells, train: Data, stage: Stage) -> Iterator[None]:
     """Train over each pass, batch by batch; yields after each."""
     rate = stage.rate
     for rows in stage.orders:

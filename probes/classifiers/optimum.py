@@ -22,9 +22,9 @@ from probes.classifiers.curvature import (
     worth_a_covariance,
     worth_axes,
 )
-from probes.classifiers.grid import Fitted, Grid, Tensors
+from probes.classifiers.grid import Data, Examples, Fitted, Grid
 from probes.classifiers.lbfgs import LastSteps, minimum
-from probes.vectors import Streamed, rows_at_once
+from probes.vectors import Features, rows_at_once
 
 ROWS = 4096  # sentences per product, at most; bounds the memory for scores
 CACHED = 1 << 21  # numbers in the vectors of a portion that is read twice, so that the cache still has them
@@ -59,15 +59,15 @@ def best_of_l2(
     return best, found[best]
 
 
-def optimal(train: Tensors, dev: Tensors, classes: int, grid: Grid, device: str) -> Fitted:
+def optimal(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fitted:
     """The classifier with the best dev accuracy over the L2 values (`best_of_l2`)."""
     basis = row_space(train.x) if len(train.y) < train.x.shape[1] else None
-    inner = train if basis is None else Tensors(train.x @ basis, train.y)
+    inner = train if basis is None else Examples(train.x @ basis, train.y)
     size = len(inner.y), inner.x.shape[1], classes
     spread = covariance(inner.x) if worth_a_covariance(*size) else None
     if spread is not None and worth_axes(*size) and isinstance(inner.x, Tensor):
         spread, axes = principal_axes(spread)
-        basis, inner = axes if basis is None else basis @ axes, Tensors(inner.x @ axes, inner.y)
+        basis, inner = axes if basis is None else basis @ axes, Examples(inner.x @ axes, inner.y)
     optima = Optima(inner, classes, spread)
 
     def fitted(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
@@ -88,7 +88,7 @@ class Optima:
     `spread`: the covariance (D, D) of the vectors, or their variances (D,), or None (`curvature_of`).
     """
 
-    def __init__(self, train: Tensors, classes: int, spread: Tensor | None, gap: float = GAP) -> None:
+    def __init__(self, train: Data, classes: int, spread: Tensor | None, gap: float = GAP) -> None:
         self.train, self.classes, self.spread, self.gap = train, classes, spread, gap
         self.known: dict[float, Weights] = {}  # by L2 value
         self.past = Past()
@@ -113,7 +113,7 @@ class Past:
 
 
 def optimum(
-    train: Tensors,
+    train: Data,
     classes: int,
     l2: float,
     curvature: Curvature | None = None,
@@ -176,7 +176,7 @@ def _flat(weight: Tensor, bias: Tensor, columns: int) -> Tensor:
     return torch.cat([weight.flatten(), bias])
 
 
-def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:
+def cross_entropy(train: Data, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:
     """The mean over the sentences, in nats, and its gradients with respect to weight (D, C) and bias (C,).
 
     The labels are classes (N,) or distributions (N, C). Of two classes with labels (N,) weight may be the difference,
@@ -200,7 +200,7 @@ def cross_entropy(train: Tensors, weight: Tensor, bias: Tensor) -> tuple[float, 
     return float(loss) / len(train.y), slope.t().div_(len(train.y)), slope_bias.div_(len(train.y))
 
 
-def _of_two_classes(train: Tensors, apart: Tensor, shift: Tensor) -> tuple[float, Tensor, Tensor]:
+def _of_two_classes(train: Data, apart: Tensor, shift: Tensor) -> tuple[float, Tensor, Tensor]:
     """The same with one score for each sentence, the difference of both classes."""
     loss, slope, slope_shift = 0.0, torch.zeros_like(apart), torch.zeros_like(shift)
     for x, y in _portions(train, CACHED // len(apart)):
@@ -218,14 +218,14 @@ def mean_variance(x: Tensor, weight: Tensor, bias: Tensor) -> float:
     return float((likely * (1 - likely)).mean())
 
 
-def _portions(train: Tensors, most: int = ROWS) -> Iterator[tuple[Tensor, Tensor]]:
+def _portions(train: Data, most: int = ROWS) -> Iterator[tuple[Tensor, Tensor]]:
     """Vectors and labels, some sentences at a time: at most `most`, but not fewer than 256."""
     size = min(ROWS, max(256, most))
-    size = rows_at_once(train.x.shape[1], size) if isinstance(train.x, Streamed) else size
+    size = size if isinstance(train.x, Tensor) else rows_at_once(train.x.shape[1], size)
     return zip(train.x.split(size), train.y.split(size), strict=True)
 
 
-def row_space(x: Tensor) -> Tensor:
+def row_space(x: Features) -> Tensor:
     """Orthonormal columns (D, N) that span N < D vectors: the optimum is a combination of the vectors.
 
     In these coordinates the problem is the same, and as small as the vectors are few.

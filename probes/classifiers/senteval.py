@@ -7,20 +7,19 @@ from torch import Tensor
 from probes.classifiers.best import Best
 from probes.classifiers.blocks import BLOCKS, at_once, blocks, on_all_cores
 from probes.classifiers.cells import Cell, Cells
-from probes.classifiers.grid import Fitted, Grid, Tensors
+from probes.classifiers.grid import Data, Examples, Fitted, Grid
 from probes.combinations import vectors_of_sums
-from probes.vectors import Streamed
 
 
-def published(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
+def published(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> Fitted:
     """The cell with the best dev accuracy, rounded to 2 decimals; the first of the grid wins a tie."""
     winner = train_all(train, dev, classes, grid, seed, device).winner
     return winner._replace(dev_accuracy=round(winner.dev_accuracy, 2))
 
 
-def train_all(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int, device: str) -> Best[Cell]:
+def train_all(train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str) -> Best[Cell]:
     """All cells of the grid, in order, each at its best on dev; only the best of all has its weights."""
-    formed = isinstance(train.x, Streamed) and vectors_of_sums(train.x) is None
+    formed = not isinstance(train.x, Tensor) and vectors_of_sums(train.x) is None
     # features that each block forms take longer than logistic regression itself
     jobs = blocks(train.x.shape[1], classes, grid, device, least=1 if formed else BLOCKS)
     best = Best((cell for block in jobs for cell in block), digits=2)
@@ -35,14 +34,14 @@ def train_all(train: Tensors, dev: Tensors, classes: int, grid: Grid, seed: int,
     return best
 
 
-def _read_by_a_block(train: Tensors, dev: Tensors) -> tuple[Tensors, Tensors, Tensor | None]:
+def _read_by_a_block(train: Data, dev: Data) -> tuple[Data, Data, Tensor | None]:
     """What a block reads: features, or the vectors that they are sums of, and the sums; each block has buffers."""
     if (of_train := vectors_of_sums(train.x)) and (of_dev := vectors_of_sums(dev.x)):
-        return Tensors(of_train[0], train.y), Tensors(of_dev[0], dev.y), of_train[1]
+        return Examples(of_train[0], train.y), Examples(of_dev[0], dev.y), of_train[1]
     return train, dev, None
 
 
-def train_with_early_stopping(cells: Cells, train: Tensors, dev: Tensors, grid: Grid, seed: int) -> list[Fitted]:
+def train_with_early_stopping(cells: Cells, train: Data, dev: Data, grid: Grid, seed: int) -> list[Fitted]:
     """All cells, each at its best on dev; each result equals that of the toolkit for this cell alone.
 
     A cell stops when more than `tenacity` evaluations brought no improvement. The count is over all evaluations and is
@@ -70,7 +69,7 @@ def train_with_early_stopping(cells: Cells, train: Tensors, dev: Tensors, grid: 
     return list(best.values())
 
 
-def one_pass(cells: Cells, train: Tensors, order: np.ndarray, grid: Grid) -> None:
+def one_pass(cells: Cells, train: Data, order: np.ndarray, grid: Grid) -> None:
     """A step on each batch; the last may be smaller."""
     for x, y in train.batches(torch.from_numpy(order).to(train.y.device), grid.batch):
         cells.step(x, y, scale=1.0 if grid.reduction == "sum" else None)

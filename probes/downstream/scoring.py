@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 import numpy as np
+import torch
 from sklearn.metrics import f1_score
 from torch import Tensor
 
-from probes.classifiers.classifier import Grid, Labelled, as_tensors
-from probes.classifiers.grid import Tensors
+from probes.classifiers.grid import Grid, Tensors
 from probes.downstream.folds import FoldScores, by_folds, nested
 from probes.downstream.relatedness import correlation, regression
 from probes.downstream.similarity import cosines, rank_correlation, similarity
@@ -71,7 +71,7 @@ class Downstream:
 
         def made(part: Items) -> Tensors:
             features = vectors.features(part, alone if len(part.texts) == 1 else pair, device)[:]
-            return as_tensors(Labelled(features, part.gold), device)
+            return Tensors(features, torch.as_tensor(part.gold, device=device))
 
         if self.kind == "similarity":
             domains = {name: (self._cosines(part, vectors), part.gold) for name, part in self.parts.items()}
