@@ -23,6 +23,7 @@ from encoder_lab.storage.files import refuse_link_or_device, room_for
 from encoders.distinct_words import WordRows, windows
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
+from encoders.texts import checked_texts
 
 GPU_BATCH_WORDS = 1 << 16  # padded words of a batch, which should use all cores
 CHUNK = 1 << 15  # sentences sorted by length at a time; bounds the memory
@@ -141,6 +142,7 @@ class FrozenEncoder:
     ) -> Any:
         """Vectors (N, D) float32 of sentences, in their order; an empty sentence gets zeros.
 
+        `sentences`: strings in a list, a tuple, an array, a column of a table or a generator.
         `tokenized`: words are separated by whitespace; otherwise the tokeniser of the corpus runs first. By default
         words are separated by whitespace unless the encoder was made with `raw`.
         `out`: write the vectors to this .npy file and return it memory-mapped; memory stays bounded. Raises OSError
@@ -152,13 +154,11 @@ class FrozenEncoder:
         """
         if not (convert_to_numpy or convert_to_tensor):
             raise InputError("convert_to_numpy=False: vectors are an array, or a tensor with convert_to_tensor=True")
-        if isinstance(sentences, str):
-            raise InputError(f"encode takes a list of sentences, not one string: encode([{sentences[:40]!r}])")
         if out is not None and convert_to_tensor:
             raise InputError(f"out={out}: the file is returned as an array; leave convert_to_tensor out")
         if batch_size is not None and batch_size < 1:
             raise InputError(f"batch_size={batch_size}: give at least 1")
-        sentences = list(sentences)  # a column of a table is one too
+        sentences = checked_texts(sentences)
         how = _How(batch_size, show_progress_bar, normalize_embeddings)
         tokenized = not self.raw if tokenized is None else tokenized
         assert tokenized or self.tokenize, "this encoder came without a tokenisation"

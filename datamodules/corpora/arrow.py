@@ -1,7 +1,7 @@
 """Data sets of Hugging Face's `datasets` on disk (`save_to_disk`): text, pairs and premise-hypothesis pairs."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -11,6 +11,7 @@ from datamodules.corpora.inference_files import tokenized
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpora.parallel import held_out_rows
 from datamodules.corpus import LABELS, Inference, Split
+from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize, tokenize_pair
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
@@ -45,6 +46,8 @@ class SavedDataset(OnDisk):
     ) -> None:
         super().__init__(root, size)
         self.columns = {"text": text, "target": target, "premise": premise, "hypothesis": hypothesis, "label": label}
+        check_language(source_language, "corpus.source_language")
+        check_language(target_language, "corpus.target_language")
         self.source_language, self.target_language, self.held_out = source_language, target_language, held_out
         self.folders = {split: folder for split in NAMES if (folder := self._folder(split))}
         if "train" not in self.folders:
@@ -93,13 +96,23 @@ class SavedDataset(OnDisk):
         """The values of some columns, row by row."""
         if split == "probe":
             raise InputError("corpus dataset has no probe split: use probes=files, trees, senteval or none")
-        names = [self.columns[kind] for kind in kinds]
         if split != "train" and split in self.folders:
-            return _read(self.folders[split], names)
+            return self._texts(self.folders[split], kinds)
         held = held_out_rows(self.folders)
-        rows = enumerate(_read(self.folders["train"], names))
+        rows = enumerate(self._texts(self.folders["train"], kinds))
         chosen = (row for i, row in rows if held.get(i % self.held_out, "train") == split)
         return islice(chosen, self.size if split == "train" else None)
+
+    def _texts(self, folder: Path, kinds: Sequence[str]) -> Iterator[Any]:
+        """Rows of a folder. Raises InputError naming row and column where a value is no text; labels may be numbers."""
+        names = [self.columns[kind] for kind in kinds]
+        for place, row in enumerate(_read(folder, names)):
+            for kind, name, value in zip(kinds, names, row, strict=True):
+                if kind != "label" and not isinstance(value, str):
+                    wrong = f"row {place} of column {name} is {str(value)[:40]} ({type(value).__name__}), not a text"
+                    remedy = f"leave such rows out: dataset.filter(lambda row: isinstance(row[{name!r}], str))"
+                    raise InputError(f"{folder}: {wrong}; {remedy} and save it again")
+            yield row
 
     def _folder(self, split: str) -> Path | None:
         inside = [self.root / name for name in NAMES[split]] + ([self.root] if split == "train" else [])
@@ -119,6 +132,8 @@ def _read(folder: Path, columns: list[str]) -> Iterator[tuple]:
             with pyarrow.memory_map(str(path)) as file, pyarrow.ipc.open_stream(file) as batches:
                 for batch in batches:
                     yield from zip(*(_column(folder, batch, name) for name in columns), strict=True)
+    except InputError:
+        raise
     except (ValueError, KeyError, OSError) as error:  # ArrowInvalid is a ValueError
         raise InputError(f"{folder}: not a data set on disk, or damaged ({error}); save it again") from None
 
@@ -126,9 +141,12 @@ def _read(folder: Path, columns: list[str]) -> Iterator[tuple]:
 def _column(folder: Path, batch: Any, name: str) -> list:
     """A column as Python values; `translation.fr` is the field fr of translation."""
     first, _, field = name.partition(".")
-    if first not in batch.schema.names:
-        raise InputError(
-            f"{folder}: no column {first}; there are {', '.join(batch.schema.names)} (corpus.text= and so on)"
-        )
+    there = {
+        column.name: [column.type.field(at).name for at in range(column.type.num_fields)] for column in batch.schema
+    }
+    for part, names, of in ((first, list(there), ""), (field, there.get(first, []), f" {first} with a field")):
+        if part and part not in names:
+            has = ", ".join(names) or "none"
+            raise InputError(f"{folder}: no column{of} {part}; there are {has} (corpus.text= and so on)")
     values = batch.column(first).to_pylist()
-    return [value[field] for value in values] if field else values
+    return [value and value[field] for value in values] if field else values

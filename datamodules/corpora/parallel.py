@@ -8,12 +8,13 @@ from typing import TypeVar
 
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Corpus, Split
+from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize, tokenize_pair
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines, state_of
 
-FORMAT = 1  # increase it when the same files give other text
+FORMAT = 2  # increase it when the same files give other text
 Example = TypeVar("Example")
 
 
@@ -56,6 +57,8 @@ class Parallel(Corpus):
         for path in self._paths():
             if not path.is_file():
                 raise InputError(f"{path}: no such file (corpus=parallel)")
+        check_language(source_language, "corpus.source_language")
+        check_language(target_language, "corpus.target_language")
         self.source_language, self.target_language = source_language, target_language
         self.held_out, self.size, self.tokenized = held_out, size, tokenized
 

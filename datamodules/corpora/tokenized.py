@@ -1,6 +1,7 @@
 """Corpora of raw or already tokenised text."""
 
 from datamodules.corpora.held_out import DocumentCorpus
+from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
 
 
@@ -11,6 +12,7 @@ class PerhapsTokenized(DocumentCorpus):
         self, root: str | None, size: int | None = None, tokenized: bool = False, source_language: str = "en"
     ) -> None:
         super().__init__(root, size)
+        check_language(source_language, "corpus.source_language")
         self.tokenized, self.source_language = tokenized, source_language
 
     def fingerprint(self) -> str:

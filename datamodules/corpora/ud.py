@@ -7,6 +7,7 @@ from pathlib import Path
 
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
+from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
 from datamodules.trees.conllu import DependencyTree, conllu_files, read_conllu, split_in_name
 from encoder_lab.compute.processes import parallel_map
@@ -28,6 +29,7 @@ class TreebankText(OnDisk):
         self, root: str | None, size: int | None = None, source_language: str = "en", more: Sequence[str] = ()
     ) -> None:
         super().__init__(root, size)
+        check_language(source_language, "corpus.source_language")
         self.source_language, self.more = source_language, [Path(path) for path in more]
         if missing := [path for path in self.more if not path.is_file()]:
             raise InputError(f"corpus.more: {missing[0]}: no such file")

@@ -11,6 +11,7 @@ import sentencepiece
 
 from datamodules.arrays import chunks
 from datamodules.batches import PADDING, UNKNOWN
+from datamodules.text.languages import refuse_unspaced
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write, refuse_special
 
@@ -40,6 +41,7 @@ class Subwords:
         No code spans two words (Sennrich et al. 2016, section 3.2), so word counts are enough.
         """
         counts = Counter(chain.from_iterable(map(str.split, sentences)))
+        refuse_unspaced(counts)
         model = io.BytesIO()
         try:
             sentencepiece.SentencePieceTrainer.train(

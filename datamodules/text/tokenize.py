@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from syntok import segmenter
 
+from datamodules.text.languages import check_language
+from encoder_lab.storage.text_files import composed
+
 if TYPE_CHECKING:  # slow: it reads what each character of Unicode is
     from sacremoses import MosesTokenizer
 
@@ -16,12 +19,16 @@ PIECE = 150  # words; the tokeniser's time grows with the square of its input
 def _tokenizer(language: str) -> "MosesTokenizer":
     from sacremoses import MosesTokenizer
 
+    check_language(language)
     return MosesTokenizer(lang=language)
 
 
 def tokenize(text: str, language: str = "en") -> str:
-    """Tokens with single spaces, case kept, nothing escaped (Moses `tokenizer.perl -no-escape`)."""
-    words, moses = text.split(), _tokenizer(language)
+    """Tokens with single spaces, case kept, nothing escaped (Moses `tokenizer.perl -no-escape`); in composed Unicode.
+
+    Raises InputError for what is no code of a language.
+    """
+    words, moses = composed(text).split(), _tokenizer(language)
     pieces = (" ".join(words[i : i + PIECE]) for i in range(0, len(words), PIECE))
     tokens = [token for piece in pieces for token in moses.tokenize(piece, escape=False)]
     return " ".join(" ".join(tokens).split())

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from datamodules.batches import UNKNOWN
+from datamodules.text.languages import refuse_unspaced
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write, refuse_special
 
@@ -20,12 +21,13 @@ class Vocabulary:
 
     @classmethod
     def count(cls, sentences: Iterable[str], min_count: int = 1) -> "Vocabulary":
-        """The words of whitespace-tokenised sentences."""
+        """The words of whitespace-tokenised sentences. Raises InputError for a script without spaces, not segmented."""
         from torchtext.vocab import Vocab
 
         counts = Counter(word for sentence in sentences for word in sentence.split())
         for special in SPECIALS:
             del counts[special]
+        refuse_unspaced(counts)
         counted = Vocab(counts, min_freq=min_count, specials=list(SPECIALS))
         return cls(counted.itos[len(SPECIALS) :])
 

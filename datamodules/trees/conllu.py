@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import open_packed
+from encoder_lab.storage.text_files import composed, open_packed
 
 COLUMNS = 10
 FILES = (".conllu", ".conllu.gz", ".conllu.bz2")  # taken from a folder
@@ -153,7 +153,7 @@ def portions(path: Path) -> Iterator[Portion]:
 def parse_portion(portion: Portion) -> list[DependencyTree]:
     """The sentences of a portion. Raises InputError naming file and line."""
     try:
-        text = portion.text.decode("utf-8")
+        text = composed(portion.text.decode("utf-8"), portion.path)
     except UnicodeDecodeError as error:
         at = portion.line + portion.text.count(b"\n", 0, error.start)
         raise InputError(f"{portion.path}:{at}: not valid UTF-8; convert the file") from None

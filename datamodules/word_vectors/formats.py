@@ -13,7 +13,7 @@ from datamodules.arrays import ArrayFile
 from datamodules.word_vectors.fasttext_check import check_bin
 from encoder_lab.errors import InputError
 from encoder_lab.storage.scratch import scratch
-from encoder_lab.storage.text_files import read_lines
+from encoder_lab.storage.text_files import composed, read_lines
 
 DIGITS = 15  # at most, of a count in a header
 VectorRow = tuple[str, np.ndarray]  # a word and its vector (E,)
@@ -109,4 +109,4 @@ def _bin_rows(path: Path) -> Iterator[VectorRow]:
         vector = model.get_word_vector(word)
         if not np.isfinite(vector).all():
             raise InputError(f"{path}: the vector of {word!r} is not finite; get or make the model again")
-        yield word, vector
+        yield composed(word, path), vector

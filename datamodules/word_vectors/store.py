@@ -28,7 +28,7 @@ ReadSentences = Callable[[], Iterable[str]]  # returns the source sentences of t
 COMPARED = 200  # words compared to check that a run was made from a store
 SCALED_BY = 50_000  # rows of a store from which its scale is computed
 CAPITALS = 0.001  # share of the words with capitals up to which a file counts as lower-cased
-FORMAT = 2  # of a store; raised when stores of before lack something
+FORMAT = 3  # of a store; raised when stores of before lack something
 INDEX = np.dtype([("hash", "<u8"), ("row", "<i8")])
 
 

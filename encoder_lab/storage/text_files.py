@@ -7,8 +7,10 @@ import logging
 import zlib
 from bz2 import BZ2Decompressor
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, cast
+from unicodedata import normalize
 
 from encoder_lab.errors import InputError
 
@@ -16,7 +18,7 @@ MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """Line numbers (from 1) and lines, without their line ends. Only a newline ends a line."""
+    """Line numbers (from 1) and lines in composed Unicode, without their line ends. Only a newline ends a line."""
     _refuse_what_is_no_file(path)
     number = 0
     try:
@@ -25,7 +27,8 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
                 number += 1
                 if len(raw) > MAX_LINE:
                     raise InputError(f"{path}:{number}: a line of more than {MAX_LINE} bytes; is this a text file?")
-                yield number, raw.decode(encoding).removeprefix("\ufeff" if number == 1 else "").rstrip("\r\n")
+                line = raw.decode(encoding).removeprefix("\ufeff" if number == 1 else "").rstrip("\r\n")
+                yield number, composed(line, path)
     except UnicodeDecodeError:
         raise InputError(f"{path}:{number}: not valid UTF-8; convert the file") from None
     except (EOFError, OSError, zlib.error) as error:
@@ -41,8 +44,10 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         try:
             record = json.loads(line)
-            if "\\ud" in line.lower():  # half of a surrogate pair is not a valid character
-                json.dumps(record, ensure_ascii=False).encode()
+            if "\\u" in line:
+                plain = json.dumps(record, ensure_ascii=False)
+                plain.encode()  # half of a surrogate pair is not a valid character
+                record = json.loads(composed(plain, path))
         except (ValueError, RecursionError) as error:
             raise InputError(f"{path}:{number}: not valid JSON ({error}); fix or remove the line") from None
         if not isinstance(record, dict):
@@ -88,6 +93,19 @@ def _refuse_what_is_no_file(path: Path) -> None:
 def note(text: str) -> None:
     """Tell the user what was left out of a corpus."""
     logging.getLogger("datamodules").warning(text)
+
+
+def composed(text: str, path: Path | None = None) -> str:
+    """Text in composed Unicode (NFC): e and its accent are one letter. `path`: its file, of which this is said."""
+    found = normalize("NFC", text)
+    if path is not None and found != text:
+        _say_composed(path)
+    return found
+
+
+@cache
+def _say_composed(path: Path) -> None:
+    note(f"{path}: letters followed by accents of their own are read as one letter each (Unicode NFC)")
 
 
 def state_of(paths: Iterable[Path]) -> str:

@@ -4,6 +4,7 @@ Imports nothing of this project: `encoders/portable/source.py` puts it into the 
 """
 
 import json
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -35,7 +36,8 @@ class TextReader:
 
         T and U are at least 1. Padding is row 0; an empty sentence has length 0.
         """
-        words = [self.tokenize(sentence).split()[: self.longest] for sentence in sentences]
+        texts = (unicodedata.normalize("NFC", sentence) for sentence in sentences)
+        words = [self.tokenize(text).split()[: self.longest] for text in texts]
         lengths = np.array([len(row) for row in words], dtype=np.int64)
         ids = np.zeros((len(words), max(1, lengths.max(initial=0))), dtype=np.int64)
         new: dict[str, int] = {}

@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpus import Corpus, NoSuchView
+from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
 from datamodules.trees.conllu import conllu_files
 from datamodules.trees.penn import Bracketed, numbered, read_texts, tree_files
@@ -125,6 +126,7 @@ class FromText:
     ) -> None:
         if not paths and (tokenized or language):
             raise InputError("probes.tokenized= and probes.language= are about files; give probes.paths=[FILE,...]")
+        check_language(language, "probes.language")
         self.paths, self.tokenized, self.language, self.own = [Path(path) for path in paths], tokenized, language, own
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:

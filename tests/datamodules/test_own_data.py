@@ -1,6 +1,7 @@
 """The user's own text: parallel files in any languages, saved data sets, and the source language of every corpus."""
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow
@@ -152,4 +153,24 @@ def test_a_broken_data_set_is_named(tmp_path: Path, break_it: str, said: str) ->
         (folder / "data-00000-of-00002.arrow").write_bytes(b"not arrow")
     corpus = SavedDataset(str(folder), text="words" if break_it == "column" else "text")
     with pytest.raises(InputError, match=said):
+        list(corpus.sentences("train"))
+
+
+@pytest.mark.parametrize(
+    ("values", "column", "said"),
+    [
+        (["a", None, "b"], "text", "row 1 of column text is None (NoneType), not a text"),
+        ([3, 4], "text", "row 0 of column text is 3 (int), not a text"),
+        ([["a"], ["b"]], "text", "row 0 of column text is ['a'] (list), not a text"),
+        ([{"en": "a", "fr": "b"}, {"en": None, "fr": "c"}], "text.en", "row 1 of column text.en is None"),
+        ([{"en": "a", "fr": "b"}, None], "text.en", "row 1 of column text.en is None"),
+        ([{"en": "a", "fr": "b"}], "text.de", "no column text with a field de; there are en, fr"),
+        (["a"], "text.de", "no column text with a field de; there are none"),
+    ],
+)
+def test_a_value_that_is_no_text_and_a_field_that_is_not_there_are_named(
+    tmp_path: Path, values: list, column: str, said: str
+) -> None:
+    corpus = SavedDataset(str(saved(tmp_path / "set", {"text": values})), text=column, held_out=2)
+    with pytest.raises(InputError, match=re.escape(said)):
         list(corpus.sentences("train"))

@@ -237,3 +237,34 @@ def test_encoding_in_training_mode_uses_no_dropout() -> None:
     expected = encoder.encode(["a b c"])
     encoder.encoder.train()
     np.testing.assert_array_equal(encoder.encode(["a b c"]), expected)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["a", None], r"sentences\[1\] is 'None' \(NoneType\)"),
+        (["a", "b", 3.5], r"sentences\[2\] is '3.5' \(float\)"),
+        ([["a", "b"], ["c"]], r"sentences\[0\] .* \(list\), not a text; join the words"),
+        ([("a", "b")], r"sentences\[0\] .* \(tuple\), not a text; join the words"),
+        ([b"a"], r"sentences\[0\] .* \(bytes\)"),
+        (np.array(["a", None], dtype=object), r"sentences\[1\]"),
+        (np.array([["a", "b"]]), r"one column of sentences, not ndarray \(1, 2\)"),
+        (["a", "b \ud800"], r"sentences\[1\] has half of a character"),
+        ({"a": 1}, "a list of sentences, not dict"),
+        ({"a"}, "a list of sentences, not set"),
+        (b"a", "a list of sentences, not bytes"),
+        (None, "a list of sentences, not NoneType"),
+        ("a b", "not one string"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_its_place(given: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        bag().encode(given)
+
+
+def test_sentences_come_in_any_sequence_and_in_any_form_of_unicode() -> None:
+    wanted = bag().encode(["a b", "d"])
+    for some in (("a b", "d"), np.array(["a b", "d"]), (text for text in ("a b", "d"))):
+        np.testing.assert_array_equal(bag().encode(some), wanted)
+    accented = FrozenEncoder(Counting(3), WordEmbedding(MATRIX), Vocabulary(["é", "b", "c", "d"]))
+    assert accented.encode(["e\u0301"]).tolist() == [[1, 0, 0]]

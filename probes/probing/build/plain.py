@@ -1,7 +1,9 @@
 """The probing tasks that need no grammar, from plain sentences of any language."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from datamodules.text.languages import refuse_unspaced
 from encoder_lab.compute.processes import parallel_map
 from probes.probing.build.all_tasks import NO_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks
 from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis
@@ -25,8 +27,20 @@ def build_plain(
     seed: int = 0,
     own: Mapping[str, TaskBuilder] = NO_TASKS,
 ) -> BuiltTasks:
-    """Build the named tasks from tokenised sentences. Those that cannot be built are listed in `lacking`."""
-    pool = gather(analyse_sentences(sentences), sizes, seed, UNIVERSAL._replace(name="text"))
+    """Build the named tasks from tokenised sentences. Those that cannot be built are listed in `lacking`.
+
+    Raises InputError for text in a script without spaces that is not segmented.
+    """
+    short: Counter[str] = Counter()  # words of sentences too short for a task
+
+    def read() -> Iterator[str]:
+        for sentence in sentences:
+            if len(words := sentence.split()) < SHORTEST:
+                short.update(words)
+            yield sentence
+
+    pool = gather(analyse_sentences(read()), sizes, seed, UNIVERSAL._replace(name="text"))
+    refuse_unspaced(pool.words + short)
     return draw_tasks(pool, TEXT_TASKS | dict(own), sizes, names, partly=True)
 
 

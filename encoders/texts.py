@@ -1,0 +1,33 @@
+"""What `encode` is given: a sequence of texts, and nothing else."""
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any
+
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import composed
+
+
+def checked_texts(sentences: Any) -> list[str]:
+    """The sentences as a list, in composed Unicode. Raises InputError that names the place of what is no text."""
+    if isinstance(sentences, str):
+        raise InputError(f"encode takes a list of sentences, not one string: encode([{sentences[:40]!r}])")
+    if not isinstance(sentences, Iterable) or isinstance(sentences, bytes | Mapping | Set):
+        raise InputError(f"encode takes a list of sentences, not {type(sentences).__name__}")
+    if getattr(sentences, "ndim", 1) != 1:
+        raise InputError(f"encode takes one column of sentences, not {type(sentences).__name__} {sentences.shape}")  # type: ignore[attr-defined]
+    texts = []
+    for place, text in enumerate(sentences):
+        if not isinstance(text, str):
+            joined = "; join the words of a sentence with spaces" if isinstance(text, list | tuple) else ""
+            raise InputError(f"sentences[{place}] is {str(text)[:40]!r} ({type(text).__name__}), not a text{joined}")
+        texts.append(composed(text))
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        wrong = next(
+            place for place, text in enumerate(texts) if any("\ud800" <= letter <= "\udfff" for letter in text)
+        )
+        raise InputError(
+            f"sentences[{wrong}] has half of a character (a lone surrogate); decode the text as UTF-8"
+        ) from None
+    return texts

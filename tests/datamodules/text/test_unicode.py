@@ -1,0 +1,111 @@
+"""Text of any script: composed Unicode, codes of languages, scripts without spaces."""
+
+import json
+import logging
+from collections import Counter
+from pathlib import Path
+from unicodedata import normalize
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datamodules.corpora.parallel import Parallel
+from datamodules.corpora.plain_text import PlainText
+from datamodules.text.languages import check_language, refuse_unspaced
+from datamodules.text.subwords import Subwords
+from datamodules.text.tokenize import tokenize
+from datamodules.text.vocabulary import Vocabulary
+from datamodules.trees.conllu import read_conllu
+from datamodules.word_vectors.formats import read_vectors
+from encoder_lab.errors import InputError
+from encoder_lab.storage.text_files import read_json_lines, read_lines
+from probes.probing.build.plain import build_plain
+from probes.probing.build.pool import Sizes
+from probes.probing.data import FromText
+
+ACCENTED = ["L'été", "Đặng", "Ångström", "Žižek", "한국어"]
+
+
+@pytest.mark.parametrize("word", ACCENTED)
+def test_decomposed_text_is_read_as_composed_text_and_this_is_said_once(
+    word: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    apart = normalize("NFD", word)
+    assert apart != word
+    path = tmp_path / "text"
+    with caplog.at_level(logging.WARNING, "datamodules"):
+        path.write_text(f"{apart}\n{apart}\n")
+        assert [line for _, line in read_lines(path)] == [word, word]
+        path.write_text(f"{apart} 1 2\n{word} 3 4\n")
+        assert read_vectors(path)[0] == [word, word]
+        path.write_text(json.dumps({"text": apart}))  # as \\u0301
+        assert next(read_json_lines(path))[1] == {"text": word}
+        path.write_text(f"1\t{apart}\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
+        assert next(read_conllu(path)).tokens == [word]
+    assert [str(path) in said for said in caplog.messages] == [True]
+    assert tokenize(apart, "fr") == tokenize(word, "fr")
+
+
+@given(st.text(alphabet="abc é ü\u0301\u0308"))
+def test_tokens_do_not_depend_on_the_form_of_unicode(text: str) -> None:
+    assert tokenize(normalize("NFD", text), "fr") == tokenize(normalize("NFC", text), "fr")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("fra", "fr"), ("fre", "fr"), ("FR", "fr"), ("French", "fr"), ("fr_FR", "fr"), ("deu", "de"), ("greek", "el")],
+)
+def test_a_language_by_another_name_is_refused_with_its_code(given: str, meant: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Bonjour .\n")
+    file = str(tmp_path / "a.txt")
+    for build in (
+        lambda: tokenize("a", given),
+        lambda: PlainText(file, source_language=given),
+        lambda: Parallel(file, file, source_language=given, target_language="en"),
+        lambda: Parallel(file, file, target_language=given),
+        lambda: FromText([file], language=given),
+    ):
+        with pytest.raises(InputError, match=rf"anguage={given}: .*did you mean {meant}\?"):
+            build()
+
+
+def test_codes_of_languages_are_known_and_other_words_are_not() -> None:
+    for code in ("en", "fr", "zh", "cu", "grc", "yue", None):
+        check_language(code)
+    for wrong in ("xx", "klingon", "e", ""):
+        with pytest.raises(InputError, match="give a code"):
+            check_language(wrong)
+
+
+UNSEGMENTED = {
+    "zh": "我老师买朋友看见喜欢里老师朋友老师猫小今天看见 。",
+    "ja": "私は昨日友達と一緒に映画を見ました 。",
+    "th": "เมื่อวานนี้ฉันไปดูหนังกับเพื่อนที่โรงหนังใหม่",
+    "km": "ម្សិលមិញខ្ញុំបានទៅមើលកុនជាមួយមិត្តភក្តិ",
+}
+SEGMENTED = {
+    "zh": "我 老师 买 朋友 看见 喜欢 里 老师 朋友 。",
+    "ja": "私 は 昨日 友達 と 一緒 に 映画 を 見 まし た 。",
+    "th": "เมื่อวานนี้ ฉัน ไป ดู หนัง กับ เพื่อน ที่ โรงหนัง ใหม่",
+    "ko": "어제 친구와 함께 영화를 봤습니다 .",
+    "ru": "Достопримечательности Новосибирска очаровательны .",
+    "en": "He wrote 中华人民共和国 on the board and said nothing about it .",
+}
+
+
+@pytest.mark.parametrize("language", UNSEGMENTED)
+def test_a_script_without_spaces_is_refused_with_the_remedy(language: str, tmp_path: Path) -> None:
+    text = [UNSEGMENTED[language]] * 30
+    for use in (
+        lambda: Vocabulary.count(text),
+        lambda: Subwords.train(text, tmp_path / "codes", 100),
+        lambda: build_plain(text, Sizes(6, 6, 6)),
+    ):
+        with pytest.raises(InputError, match="segment it into words"):
+            use()
+
+
+@pytest.mark.parametrize("language", SEGMENTED)
+def test_words_with_spaces_between_them_are_not_refused(language: str) -> None:
+    refuse_unspaced(Counter(SEGMENTED[language].split()))
