@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 
 from datamodules.arrays import save_ragged
@@ -12,7 +11,7 @@ from datamodules.seq2seq import SourceTarget
 from datamodules.text.subwords import BEGIN, END
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.trees.linearize import linearize
-from datamodules.trees.penn import numbered, trees_in
+from datamodules.trees.penn import numbered, readable, trees_in
 from encoder_lab.storage.files import build_once
 
 FORMAT = 1  # increase it when the cached format changes
@@ -64,5 +63,5 @@ def _build(work: Path, corpus: Corpus, max_words: int) -> None:
 
 
 def _pairs(corpus: Corpus, split: Split) -> Iterator[tuple[str, str]]:
-    for tree in chain.from_iterable(map(trees_in, numbered(corpus.trees(split)))):
+    for tree in readable(map(trees_in, numbered(corpus.trees(split)))):
         yield " ".join(tree.words()), " ".join(linearize(tree))

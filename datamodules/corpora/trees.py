@@ -7,7 +7,7 @@ from pathlib import Path
 from datamodules.corpora.held_out import MOST, split_of
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
-from datamodules.trees.penn import Tree, read_trees, tree_files
+from datamodules.trees.penn import OnBadTree, Tree, check_on_bad_tree, read_trees, tree_files
 from encoder_lab.errors import InputError
 
 PUBLISHED: dict[str, Split] = {"train": "train", "dev": "dev", "test": "test"}  # by file name without its ending
@@ -19,11 +19,19 @@ class Trees(OnDisk):
 
     Each stretch of 50 consecutive trees of a file belongs to one split: 5% dev and 5% test (at most 10,000 trees
     each), 10% probe, the others train. Files named train, dev and test keep their split, except that a tenth of train
-    becomes probe. Sentences are the words of the trees.
+    becomes probe. Sentences are the words of the trees. `on_bad_tree`: `skip` leaves out trees that cannot be read.
     """
 
     name = "trees"
     remedy = "give a file or folder of bracketed trees; python -m datamodules.trees.parse makes them from text"
+
+    def __init__(self, root: str | None, size: int | None = None, on_bad_tree: OnBadTree = "refuse") -> None:
+        super().__init__(root, size)
+        check_on_bad_tree("corpus.on_bad_tree", on_bad_tree)
+        self.on_bad_tree = on_bad_tree
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} {self.on_bad_tree}"
 
     def files(self) -> list[Path]:
         return tree_files(self.root)
@@ -42,7 +50,7 @@ class Trees(OnDisk):
         for path in self.files():
             name = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
             published = PUBLISHED.get(path.name.split(".")[0])
-            for place, tree in enumerate(read_trees(path)):
+            for place, tree in enumerate(read_trees(path, self.on_bad_tree)):
                 count += 1
                 if split_of(f"{name}:{place // STRETCH}", published) == split:
                     given += 1

@@ -5,13 +5,13 @@ https://universaldependencies.org/format.html
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import composed, open_packed
+from encoder_lab.storage.text_files import composed, note_once, open_packed
 
 COLUMNS = 10
 FILES = (".conllu", ".conllu.gz", ".conllu.bz2")  # taken from a folder
@@ -112,13 +112,28 @@ def rows_of(tree: DependencyTree) -> str:
 
 
 def conllu_files(path: Path) -> list[Path]:
-    """The file itself, or the CoNLL-U files below a folder, sorted. Raises InputError when there is none."""
+    """The file itself, or the CoNLL-U files below a folder, sorted. Raises InputError when there is none.
+
+    Where files are named train, dev or test, these are the treebank; others, such as those of `not-to-release/`, are
+    left out, and this is said.
+    """
     if not path.is_dir():
         return [path]
     files = sorted(file for file in path.rglob("*") if file.name.endswith(FILES))
     if not files:
         raise InputError(f"{path}: no files there that end in {', '.join(FILES)}; name the files themselves")
-    return files
+    named = {file.parent for file in files if split_in_name(file)}
+    treebanks = {folder for folder in named if not named.intersection(folder.parents)}
+    official = [file for file in files if split_in_name(file) and file.parent in treebanks]
+    return without_others(files, official) if official else files
+
+
+def without_others(files: Sequence[Path], official: Sequence[Path]) -> list[Path]:
+    """The official files of a treebank; says which others are left out."""
+    if others := [file for file in files if file not in official]:
+        more = f" and {len(others) - 1} more files" if len(others) > 1 else ""
+        note_once(f"{others[0]}{more}: no train, dev or test file of the treebank, so left out")
+    return list(official)
 
 
 def split_in_name(path: Path) -> str | None:

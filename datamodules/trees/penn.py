@@ -3,21 +3,25 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_lines
+from encoder_lab.storage.text_files import note_once, read_lines
 
 TOKEN = re.compile(  # tag and word of a leaf | opening bracket with label | closing bracket | anything else
     r"\(\s*+([^\s()]++)\s++([^\s()]++)\s*+\)|(\()\s*+([^\s()]*+)|(\))|([^\s()]++)"
 )
 ODD_SPACE = re.compile(r"[^\S \t\r\n\f\v]")  # such as no-break spaces inside a word
 TRACE = "-NONE-"
+EMPTY = re.compile(r"\*(T|ICH|con|pro|exp|arb)\*(-\d+)?")  # traces of the historical corpora, under any tag
+CODES = {"ID", "CODE", "COMMENT", "METADATA"}  # nodes of the historical corpora and Switchboard that hold no words
 ROOTS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
 TREE_FILES = (".mrg", ".mrg.gz", ".const.tsv", ".const.tsv.gz")  # taken from a folder
 MAX_TREE = 1_000_000  # characters; bounds the memory for a file without closing brackets
+
+OnBadTree = Literal["refuse", "skip"]  # what is done with a tree that cannot be read
+T = TypeVar("T")
 
 
 class Tree:
@@ -73,6 +77,7 @@ class Bracketed(NamedTuple):
 
     place: str
     text: str
+    skipped_if_bad: bool = False
 
 
 def parse(text: str) -> Tree:
@@ -84,18 +89,23 @@ def parse(text: str) -> Tree:
 
 
 def parse_many(text: str) -> list[Tree]:
-    """All trees of a text, each like the result of `parse`."""
+    """All trees of a text, each like the result of `parse`; without those that hold nothing but ids and codes."""
     nodes = [Tree("")]
-    emptied = False  # whether a trace, or a node with only traces, was just dropped
+    emptied = ""  # "trace" or "code" where that, or a node with only such, was just dropped
+    inside = codes = 0  # open brackets of a node without words; trees with nothing but codes
     for tag, word, opened, label, closed, stray in TOKEN.findall(ODD_SPACE.sub("_", text)):
-        if word:
-            emptied = tag == TRACE
+        if inside:
+            inside += bool(opened) - bool(closed)
+        elif (word and tag in CODES) or (opened and label in CODES):
+            inside, emptied = int(bool(opened)), "code"
+        elif word:
+            emptied = "trace" if _is_trace(tag, word) else ""
             if not emptied:
                 nodes[-1].children.append(Tree(_plain(tag)[0], None, word))
             elif len(nodes) == 1:
                 raise ValueError("nothing but traces")
         elif opened:
-            emptied = False
+            emptied = ""
             category, role = _plain(label)
             nodes.append(Tree(category, None, None, role))
         elif closed and len(nodes) == 1:
@@ -106,15 +116,21 @@ def parse_many(text: str) -> list[Tree]:
                 nodes[-1].children.append(node)
             elif not emptied:
                 raise ValueError(f"no word under {node.label or 'a bracket'}")
-            elif len(nodes) == 1:
+            elif len(nodes) == 1 and emptied == "trace":
                 raise ValueError("nothing but traces")
+            codes += emptied == "code" and len(nodes) == 1
         else:
             raise ValueError(f"the word {stray!r} stands outside a tag")
-    if len(nodes) > 1:
-        raise ValueError(f"{len(nodes) - 1} brackets are not closed")
-    if not nodes[0].children:
+    if inside or len(nodes) > 1:
+        raise ValueError(f"{inside + len(nodes) - 1} brackets are not closed")
+    if not nodes[0].children and not codes:
         raise ValueError("no tree")
     return [_rooted(tree) for tree in nodes[0].children]
+
+
+def _is_trace(tag: str, word: str) -> bool:
+    """Whether a leaf is no word of the sentence: of the Penn Treebank, or of the historical corpora (`(C 0)`)."""
+    return tag == TRACE or (word == "0" and (tag == "C" or tag[0] == "W")) or bool(EMPTY.fullmatch(word))
 
 
 @lru_cache(maxsize=4096)
@@ -133,17 +149,18 @@ def _rooted(tree: Tree) -> Tree:
     return Tree("ROOT", [tree])
 
 
-def read_trees(path: Path) -> Iterator[Tree]:
+def read_trees(path: Path, on_bad_tree: OnBadTree = "refuse") -> Iterator[Tree]:
     """The trees of a file (`.mrg`, `.txt`, their `.gz`, or tab-separated with the tree last) or of a folder's files.
 
     A tree may span lines. Raises InputError naming file and line.
     """
-    return chain.from_iterable(map(trees_in, read_texts(path)))
+    return readable(map(trees_in, read_texts(path, on_bad_tree)), f"{path}: ")
 
 
-def read_texts(path: Path) -> Iterator[Bracketed]:
-    """The texts that `read_trees` parses."""
-    return (Bracketed(f"{file}:{line}", text) for file in tree_files(path) for line, text in _texts(file))
+def read_texts(path: Path, on_bad_tree: OnBadTree = "refuse") -> Iterator[Bracketed]:
+    """The texts that `read_trees` parses. `on_bad_tree`: "skip" leaves out those that cannot be parsed."""
+    texts = ((file, line, text) for file in tree_files(path) for line, text in _texts(file))
+    return (Bracketed(f"{file}:{line}", text, on_bad_tree == "skip") for file, line, text in texts)
 
 
 def numbered(texts: Iterable[str]) -> Iterator[Bracketed]:
@@ -151,12 +168,31 @@ def numbered(texts: Iterable[str]) -> Iterator[Bracketed]:
     return (Bracketed(f"tree {number} of the corpus", text) for number, text in enumerate(texts, start=1))
 
 
-def trees_in(text: Bracketed) -> list[Tree]:
-    """Parse the trees of a text. Raises InputError naming its place."""
+def trees_in(text: Bracketed) -> list[Tree] | None:
+    """Parse the trees of a text; None for bad ones that are to be skipped. Raises InputError naming its place."""
     try:
         return parse_many(text.text)
     except ValueError as error:
-        raise InputError(f"{text.place}: {error}; fix or remove this tree") from None
+        if text.skipped_if_bad:
+            return None
+        remedy = "fix or remove this tree, or leave out all such trees with on_bad_tree=skip"
+        raise InputError(f"{text.place}: {error}; {remedy}") from None
+
+
+def readable(parsed: Iterable[list[T] | None], where: str = "") -> Iterator[T]:
+    """What the trees that can be read gave; says how many texts were skipped."""
+    skipped = 0
+    for some in parsed:
+        skipped += some is None
+        yield from some or ()
+    if skipped:
+        note_once(f"{where}trees left out, as they cannot be read: {skipped:,} (on_bad_tree=skip)")
+
+
+def check_on_bad_tree(setting: str, wish: str) -> None:
+    """Raises InputError for another wish than `refuse` or `skip`."""
+    if wish not in get_args(OnBadTree):
+        raise InputError(f"{setting}={wish}: give refuse or skip")
 
 
 def tree_files(path: Path) -> list[Path]:

@@ -95,17 +95,18 @@ def note(text: str) -> None:
     logging.getLogger("datamodules").warning(text)
 
 
+@cache
+def note_once(text: str) -> None:
+    """The same where a file is read several times."""
+    note(text)
+
+
 def composed(text: str, path: Path | None = None) -> str:
     """Text in composed Unicode (NFC): e and its accent are one letter. `path`: its file, of which this is said."""
     found = normalize("NFC", text)
     if path is not None and found != text:
-        _say_composed(path)
+        note_once(f"{path}: letters followed by accents of their own are read as one letter each (Unicode NFC)")
     return found
-
-
-@cache
-def _say_composed(path: Path) -> None:
-    note(f"{path}: letters followed by accents of their own are read as one letter each (Unicode NFC)")
 
 
 def state_of(paths: Iterable[Path]) -> str:

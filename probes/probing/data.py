@@ -17,7 +17,7 @@ from datamodules.corpus import Corpus, NoSuchView
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
 from datamodules.trees.conllu import conllu_files
-from datamodules.trees.penn import Bracketed, numbered, read_texts, tree_files
+from datamodules.trees.penn import Bracketed, OnBadTree, check_on_bad_tree, numbered, read_texts, tree_files
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.storage.code import code_of
@@ -69,11 +69,17 @@ class FromCorpus:
 
 
 class FromTrees:
-    """`probes=trees`: built from files of Penn-style trees."""
+    """`probes=trees`: built from files of Penn-style trees. `on_bad_tree`: "skip" leaves out what cannot be read."""
 
     def __init__(
-        self, paths: Sequence[str], tags: str = ENGLISH.name, own: Mapping[str, TaskBuilder] = NO_TASKS
+        self,
+        paths: Sequence[str],
+        tags: str = ENGLISH.name,
+        own: Mapping[str, TaskBuilder] = NO_TASKS,
+        on_bad_tree: OnBadTree = "refuse",
     ) -> None:
+        check_on_bad_tree("probes.on_bad_tree", on_bad_tree)
+        self.on_bad_tree = on_bad_tree
         if not paths:
             raise InputError("probes=trees needs probes.paths=[FILE_OR_FOLDER,...] with Penn-style trees")
         self.paths, self.tags, self.own = [Path(path) for path in paths], tag_set(tags), own
@@ -81,8 +87,8 @@ class FromTrees:
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks."""
         wanted = given(sizes)
-        made_of = _states(_files(self.paths, tree_files))
-        trees = itertools.chain.from_iterable(map(read_texts, self.paths))
+        made_of = [*_states(_files(self.paths, tree_files)), self.on_bad_tree]
+        trees = itertools.chain.from_iterable(read_texts(path, self.on_bad_tree) for path in self.paths)
         return _of_trees(context, made_of, trees, names, wanted, self.tags, self.own)
 
 

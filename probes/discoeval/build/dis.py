@@ -11,6 +11,7 @@ from encoder_lab.storage.text_files import read_lines
 from probes.discoeval.build.subtrees import Subtree, attached, joined, label_of
 from probes.discoeval.rst_files import Node
 
+REMARK = "//"  # as //TT_ERR behind a field in two files of RST-DT
 TOKEN = re.compile(r"\(|\)|_!.*?(?:!_|\Z)|[^\s()]+", re.DOTALL)  # a text without an end goes on to the last line
 
 
@@ -40,7 +41,8 @@ class _Brackets:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.text = "\n".join(line for _, line in read_lines(path))
-        self.tokens = [(match[0], match.start()) for match in TOKEN.finditer(self.text)]
+        found = ((match[0], match.start()) for match in TOKEN.finditer(self.text))
+        self.tokens = [token for token in found if not token[0].startswith(REMARK)]
         self.at = 0
 
     def wrong(self, said: str) -> InputError:

@@ -1,26 +1,59 @@
 """RSTTool's XML files (.rs3)."""
 
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, lookup
+from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_lines
+from encoder_lab.storage.text_files import composed
 from probes.discoeval.build.subtrees import Subtree, attached, joined, label_of
 from probes.discoeval.rst_files import Node
+
+DECLARED = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']""", re.ASCII)
 
 
 def read_rs3(path: Path) -> list[Node]:
     """RSTTool's XML: segments and groups, each with the parent and the relation to it."""
-    text = "\n".join(line for _, line in read_lines(path))
+    text = _text_of(path)
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise InputError(f"{path}: a document type, which no .rs3 file needs; remove it")
     try:
-        root = ElementTree.fromstring(text.encode())
+        root = ElementTree.fromstring(text)
     except (ElementTree.ParseError, ValueError) as error:
         line = getattr(error, "position", (1, 0))[0]
         raise InputError(f"{path}:{line}: not valid XML ({error})") from None
     return _Rs3(path, root).nodes()
+
+
+def _text_of(path: Path) -> str:
+    """The text in its declared encoding; as UTF-8 where it is that, as after a conversion that left the declaration.
+
+    Raises InputError for an unknown encoding, and for text that was decoded by a wrong one before.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
+    data = path.read_bytes()
+    declared = DECLARED.match(data)
+    name = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else declared[1].decode() if declared else "utf-8"
+    try:
+        lookup(name)
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = data.decode(name)
+    except LookupError:
+        raise InputError(f"{path}:1: no encoding is called {name!r}; write there how the file is encoded") from None
+    except UnicodeError as error:
+        raise InputError(f"{path}: not {name}, as it says ({error}); write there how the file is encoded") from None
+    with suppress(UnicodeError):
+        if (meant := text.encode("cp1252").decode("utf-8")) != text:
+            at = next(place for place, (a, b) in enumerate(zip(text, meant, strict=False)) if a != b)
+            wrong = f"{text[at : at + 2]!r} for {meant[at]!r}: UTF-8 that was read as Latin-1 and saved"
+            raise InputError(f"{path}:{text.count(chr(10), 0, at) + 1}: {wrong}; get the file again")
+    return composed(text, path)
 
 
 class _Rs3:

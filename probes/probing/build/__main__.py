@@ -29,6 +29,7 @@ from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
 
 if TYPE_CHECKING:
+    from datamodules.trees.penn import OnBadTree
     from probes.probing.build.all_tasks import BuiltTasks
 
 PURPOSE = """\
@@ -54,6 +55,7 @@ COMMAND = Command(
         Setting("test", "sentences to score", WHOLE, TEST_SIZE),
         Setting("tasks", "SentLen, WC, ... (default: all that the input allows)", NAMES),
         Setting("seed", "which sentences", WHOLE, 0),
+        Setting("on_bad_tree", "refuse, or skip: leave out and count trees that cannot be read", TEXT, "refuse"),
         Setting("tags", "what the labels of trees= mean (docs/probing_tasks.md)", TEXT, ENGLISH.name),
     ],
     most=0,
@@ -72,6 +74,7 @@ class ProbingBuildSettings(NamedTuple):
     seed: int
     tags: TagSet
     whole_test: bool
+    on_bad_tree: "OnBadTree"
 
 
 def parse(arguments: Sequence[str]) -> ProbingBuildSettings:
@@ -81,6 +84,7 @@ def parse(arguments: Sequence[str]) -> ProbingBuildSettings:
 
 def build_settings(given: SimpleNamespace) -> ProbingBuildSettings:
     """The checked settings of the command line. Raises InputError."""
+    from datamodules.trees.penn import check_on_bad_tree
     from probes.probing.build.all_tasks import refuse_empty
 
     kinds = {kind: paths for kind in KINDS if (paths := getattr(given, kind))}
@@ -99,6 +103,7 @@ def build_settings(given: SimpleNamespace) -> ProbingBuildSettings:
     tags = tag_set(given.tags)
     if kind != "trees" and tags != ENGLISH:
         raise InputError(f"tags={given.tags}: the labels of trees=; leave it out with {kind}=")
+    check_on_bad_tree("on_bad_tree", given.on_bad_tree)
     sizes = Sizes(given.train, given.dev, given.test)
     refuse_empty(sizes)
     return ProbingBuildSettings(
@@ -111,6 +116,7 @@ def build_settings(given: SimpleNamespace) -> ProbingBuildSettings:
         given.seed,
         tags,
         bool(given.whole_test),
+        given.on_bad_tree,
     )
 
 
@@ -160,9 +166,10 @@ def _built(settings: ProbingBuildSettings) -> "BuiltTasks":
     from probes.probing.build.plain import build_plain
     from probes.probing.build.universal import build_universal
 
-    kind, paths, test, _, sizes, names, seed, tags, whole_test = settings
+    kind, paths, test, _, sizes, names, seed, tags, whole_test, on_bad_tree = settings
     if kind == "trees":
-        trees = tqdm(chain.from_iterable(map(read_texts, paths)), "reading trees", disable=None, unit=" trees")
+        texts = chain.from_iterable(read_texts(path, on_bad_tree) for path in paths)
+        trees = tqdm(texts, "reading trees", disable=None, unit=" trees")
         return build_tasks(trees, sizes, names, seed, partly=True, tags=tags)
     if kind == "ud":
         files, tests = ([file for path in found for file in conllu_files(path)] for found in (paths, test))

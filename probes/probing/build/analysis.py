@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from typing import NamedTuple
 
-from datamodules.trees.penn import Bracketed, Tree, trees_in
+from datamodules.trees.penn import Bracketed, Tree, readable, trees_in
 from encoder_lab.compute.processes import parallel_map
 from probes.probing.build.tags import ENGLISH, TagSet
 
@@ -56,11 +55,12 @@ class Analysis:
 
 def analyse_all(texts: Iterable[Bracketed], tags: TagSet) -> Iterator[Analysis]:
     """Analyse all trees of usable length, in order, on all cores. Raises InputError naming a place."""
-    return chain.from_iterable(parallel_map(partial(_analyses, tags=tags), texts))
+    return readable(parallel_map(partial(_analyses, tags=tags), texts))
 
 
-def _analyses(text: Bracketed, tags: TagSet) -> list[Analysis]:
-    return [found for tree in trees_in(text) if (found := analyse(tree, tags))]
+def _analyses(text: Bracketed, tags: TagSet) -> list[Analysis] | None:
+    trees = trees_in(text)
+    return None if trees is None else [found for tree in trees if (found := analyse(tree, tags))]
 
 
 def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:

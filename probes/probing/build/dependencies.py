@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from datamodules.trees.conllu import DependencyTree, Portion, parse_portion, portions, split_in_name
+from datamodules.trees.conllu import DependencyTree, Portion, parse_portion, portions, split_in_name, without_others
 from encoder_lab.compute.processes import parallel_map
 from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target
 from probes.probing.build.pool import Sizes
@@ -31,13 +31,15 @@ class SplitPortion(NamedTuple):
 def portions_of(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[SplitPortion]:
     """All files of a treebank in portions, with their splits where the names of files say all of them.
 
+    Files without a split in their names are left out then, and this is said.
     `test`: files that are the test split in place of one of `files`; the others are train and dev.
     """
     wanted = Sizes._fields[:TEST] if test else Sizes._fields
     named = [split_in_name(file) for file in files]
-    whole = None not in named and set(wanted) <= set(named)
-    for file, split in zip(files, named, strict=True):
-        if split is None or not whole or split in wanted:
+    whole = set(wanted) <= set(named)
+    for file in without_others(files, list(filter(split_in_name, files))) if whole else files:
+        split = split_in_name(file)
+        if not whole or split in wanted:
             for portion in portions(file):
                 yield SplitPortion(portion, wanted.index(split) if whole and split else None)
     for file in test:

@@ -166,6 +166,21 @@ def test_files_without_sentences_are_refused(tmp_path: Path) -> None:
         list(read_conllu(cut))
 
 
+@pytest.mark.parametrize("other", ["not-to-release/source", "not-to-release/x_y-ud-train", "x_y-all", "old/all"])
+def test_only_the_official_files_of_a_treebank_are_taken_from_a_folder(
+    other: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def add(name: str) -> Path:
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text(SHORT)
+        return tmp_path / name
+
+    extra = add(f"UD_A/{other}.conllu")
+    official = [add(f"{folder}/x_y-ud-{split}.conllu") for folder in ("UD_A", "UD_B") for split in ("dev", "train")]
+    assert conllu_files(tmp_path) == official
+    assert f"{extra}: no train, dev or test file" in caplog.text
+
+
 def test_a_file_without_blank_lines_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conllu, "BLOCK", 100)
     monkeypatch.setattr(conllu, "MAX_SENTENCE", 1000)

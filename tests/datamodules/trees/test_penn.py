@@ -96,6 +96,42 @@ def test_a_broken_tree_is_refused_with_its_file_and_line(text: str, what: str, t
     assert "a.mrg:3:" in str(said.value)
 
 
+@pytest.mark.parametrize("text", [*BROKEN, "(())", "( () )", "(S1 ())"])
+def test_bad_trees_are_skipped_and_counted_on_request(
+    text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "a.mrg"
+    path.write_text(f"{RAIN}\n{text}\n")
+    assert [str(tree) for tree in read_trees(path, "skip")] == [RAIN]
+    assert f"{path}: trees left out, as they cannot be read: 1" in caplog.text
+    with pytest.raises(InputError, match="on_bad_tree=skip"):
+        list(read_trees(path))
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "(ID 1350.BOOK.REL,.12)",
+        "(METADATA (AUTHOR Jane Smith) (YEAR 1350))",
+        "(CODE <P_12>)",
+        "(CODE (SYM SpeakerA1) (. .))",
+        "(COMMENT {COM:preceding_word_missing})",
+        "(NP-SBJ *con*)",
+        "(NP *T*-1)",
+        "(CP (WNP-1 0) (C 0))",
+    ],
+)
+def test_ids_codes_and_traces_are_no_words(inside: str) -> None:
+    sentence = "(S (NP (NN rain)) (VP (VBZ falls)) (. .))"
+    for text in (f"({sentence} {inside})", f"({inside} {sentence})", f"({sentence[:-1]} {inside}))"):
+        assert parse(text).words() == ["rain", "falls", "."]
+
+
+def test_a_tree_of_codes_alone_is_no_sentence_and_a_number_is_a_word() -> None:
+    assert parse_many("( (CODE <P_1>) (ID X,1) )") == []
+    assert parse("(S (NP (CD 0) (UH *smile*)))").words() == ["0", "*smile*"]
+
+
 def test_several_trees_are_refused_where_one_is_expected() -> None:
     with pytest.raises(ValueError, match="found 2"):
         parse(RAIN + RAIN)

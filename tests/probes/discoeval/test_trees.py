@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from encoder_lab.errors import InputError
+from probes.discoeval.build.dis import read_dis
 from probes.discoeval.build.rs3 import read_rs3
 from probes.discoeval.build.trees import read_json_tree, read_trees
 from probes.discoeval.items import SPLITS
@@ -73,6 +74,39 @@ def test_more_than_two_nuclei_branch_to_the_right(tmp_path: Path) -> None:
         ("NN-Temporal", ["e2"], ["e3", "e4"]),
         ("NN-Temporal", ["e3"], ["e4"]),
     ]
+
+
+@pytest.mark.parametrize("at", ["!_)", "(leaf 2)", "(rel2par span)"])
+def test_remarks_behind_a_field_of_dis_are_passed_over(at: str, tmp_path: Path) -> None:
+    (tmp_path / "a.dis").write_text(DIS)
+    (tmp_path / "b.dis").write_text(DIS.replace(at, f"{at}//TT_ERR"))
+    assert read_dis(tmp_path / "b.dis") == read_dis(tmp_path / "a.dis")
+
+
+@pytest.mark.parametrize("name", ["utf-8", "ISO-8859-1", "windows-1252", "UTF-16", "cp1251", "us-ascii"])
+def test_rs3_is_read_in_its_declared_encoding_and_as_utf8_where_it_is_that(name: str, tmp_path: Path) -> None:
+    word = {"cp1251": "дом", "us-ascii": "cafe"}.get(name, "café")
+    text = f'<?xml version="1.0" encoding="{name}"?>\n' + RS3.replace("index", word)
+    for data in (text.encode(name), text.encode()):
+        if name != "UTF-16" or data == text.encode(name):
+            (tmp_path / "a.rs3").write_bytes(data)
+            assert read_rs3(tmp_path / "a.rs3")[0].left[0] == f"The {word} rose ( again )"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (RS3.replace("index", "café").encode().decode("cp1252").encode(), r":4: 'Ã©' for 'é': UTF-8 that was read"),
+        (b'<?xml version="1.0" encoding="latin-99"?>' + RS3.encode(), "no encoding is called 'latin-99'"),
+        (b'<?xml version="1.0" encoding="rot13"?>' + RS3.encode() + b"\xe9", "no encoding is called 'rot13'"),
+        (b'<?xml version="1.0" encoding="us-ascii"?>' + RS3.encode() + b"\xe9", "not us-ascii, as it says"),
+        (RS3.encode() + b"\xe9", "not utf-8"),
+    ],
+)
+def test_rs3_of_a_wrong_encoding_is_refused(data: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / "a.rs3").write_bytes(data)
+    with pytest.raises(InputError, match=said):
+        read_rs3(tmp_path / "a.rs3")
 
 
 BROKEN_TREES = [

@@ -285,6 +285,16 @@ def test_without_files_of_all_three_splits_sentences_are_drawn(tmp_path: Path, n
     assert {found.split for found in portions_of(paths)} == {None}
 
 
+def test_a_file_without_a_split_does_not_take_away_those_of_the_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    paths = written(tmp_path, **dict.fromkeys(SPLITS, tiny_treebank(3)))
+    source = tmp_path / "source.conllu"
+    source.write_text(tiny_treebank(3))
+    assert [found.split for found in portions_of([*paths, source])] == [0, 1, 2]
+    assert f"{source}: no train, dev or test file" in caplog.text
+
+
 @pytest.mark.parametrize("names", [["train", "dev", "test"], ["dev", "test"]])
 def test_another_treebank_can_be_the_test_split(tmp_path: Path, names: list[str]) -> None:
     paths = written(tmp_path, **{name: tiny_treebank(300, seed) for seed, name in enumerate(names)})
