@@ -2,7 +2,7 @@
 
 import pickle
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +22,7 @@ from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder
 
 MOST_STEPS = 2**53
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 MOST_LAYERS = 1000  # more layers would take too long to build
 
 
@@ -93,10 +94,41 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     state = checkpoint.get("state_dict") if isinstance(checkpoint, dict) else None
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
         raise InputError(f"{path}: not a checkpoint of this project")
+    if (odd := next((value for value in _tensors(checkpoint) if not _is_plain(value)), None)) is not None:
+        raise InputError(
+            f"{path}: not a checkpoint of this project (a {odd.layout}, {odd.dtype} tensor on {odd.device})"
+        )
     for name in ("epoch", "global_step"):
         if type(checkpoint.get(name)) is not int or not 0 <= checkpoint[name] < MOST_STEPS:
             raise InputError(f"{path}: not a checkpoint of this project ({name} is no count)")
+    if not _is_epoch(checkpoint.get("epochs_done", 0)):
+        raise InputError(f"{path}: not a checkpoint of this project (epochs_done is no number of epochs)")
     return checkpoint
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    """Every tensor in dicts and lists."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _tensors(part)
+
+
+def _is_plain(value: Tensor) -> bool:
+    """Whether each number of a tensor is in the file: not of a sparse, quantised, meta or expanded one."""
+    plain = type(value) in (Tensor, nn.Parameter) and value.layout == torch.strided and not value.is_quantized
+    return plain and value.device.type == "cpu" and value.nbytes <= value.untyped_storage().nbytes()
+
+
+def _is_epoch(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < MOST_STEPS
+
+
+def alike(mine: Tensor, other: Tensor) -> bool:
+    """Whether `other` can take the place of `mine`: the same shape and dtype, or both of floating point."""
+    same = mine.dtype == other.dtype or (mine.dtype in FLOATS and other.dtype in FLOATS)
+    return same and mine.shape == other.shape
 
 
 def _check_sums(path: Path) -> None:
@@ -205,9 +237,9 @@ def fitting(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]
     missing, extra = sorted(expected.keys() - mine.keys()), sorted(mine.keys() - expected.keys())
     if missing or extra:
         raise InputError(f"{path}: does not fit config.yaml of its run; missing {missing}, unexpected {extra}")
-    wrong = [f"{name} {tuple(mine[name].shape)}" for name in mine if mine[name].shape != expected[name].shape]
+    wrong = [f"{name} {tuple(mine[name].shape)}" for name in mine if not alike(expected[name], mine[name])]
     if wrong:
-        raise InputError(f"{path}: does not fit config.yaml of its run; wrong shape of {', '.join(wrong)}")
+        raise InputError(f"{path}: does not fit config.yaml of its run; wrong shape or dtype of {', '.join(wrong)}")
     return mine
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from omegaconf import DictConfig
+from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from encoder_lab.errors import InputError
@@ -95,6 +96,14 @@ def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
     if refused:
         raise refused
     return None
+
+
+class BestCheckpoint(ModelCheckpoint):
+    """Also restores `current_score`, so that a resumed run writes the state of one that was never stopped."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        super().load_state_dict(state_dict)
+        self.current_score = state_dict["current_score"]
 
 
 class CheckpointEvery(pl.Callback):

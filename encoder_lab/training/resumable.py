@@ -11,12 +11,13 @@ from packaging.version import InvalidVersion, Version
 from torch import Tensor
 
 from encoder_lab.errors import InputError
-from encoders.load import read_checkpoint
+from encoders.load import alike, read_checkpoint
 from objectives.objective import Objective
 
 MOST = 2**53  # of a count
 OLDEST = Version("2")  # of Lightning: older checkpoints would be rewritten first
 VERSION = "pytorch-lightning_version"
+SIZES = (2, 3, 5, 7, 11)  # of a sample weight: a size in its state tells which dimension it is of
 
 
 def read_resumable(path: Path, trainer: pl.Trainer, module: Objective) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def _first_wrong(checkpoint: Mapping[str, Any], trainer: pl.Trainer, module: Obj
     """The name of the first part that cannot be restored."""
     weights = {name: value.detach() for name, value in module.state_dict().items()}
     found = checkpoint["state_dict"]
-    if found.keys() != weights.keys() or any(not _alike(weights[name], found[name]) for name in weights):
+    if found.keys() != weights.keys() or any(not alike(weights[name], found[name]) for name in weights):
         return "state_dict"
     if not _is_version(checkpoint.get(VERSION)):
         return VERSION
@@ -71,7 +72,7 @@ def _differs(expected: Any, found: Any, name: str) -> str | None:
     if isinstance(expected, Tensor):
         return None if isinstance(found, Tensor) and found.shape == expected.shape else name
     if expected is None:
-        return None if found is None or (isinstance(found, int | float | str | Tensor) and _plain(found)) else name
+        return None if found is None or (isinstance(found, int | float | Tensor) and _plain(found)) else name
     if type(expected) is int:
         return None if type(found) is int and 0 <= found < MOST else name
     return None if type(found) is type(expected) and _plain(found) else name
@@ -94,7 +95,7 @@ def _is_version(text: Any) -> bool:
 
 
 def _wrong_optimizer(states: Any, module: Objective) -> str | None:
-    """Whether the state of the optimizer fits the weights."""
+    """Whether the state of the optimizer fits the weights; one that was never trained, as of a part, has none."""
     optimizer = module.configure_optimizers()
     expected = optimizer.state_dict()["param_groups"]
     if not isinstance(states, list) or len(states) != 1 or not isinstance(states[0], dict):
@@ -107,32 +108,36 @@ def _wrong_optimizer(states: Any, module: Objective) -> str | None:
             return "optimizer_states.param_groups"
         if any(not _same_kind(wanted[key], group.get(key)) for key in wanted):
             return "optimizer_states.param_groups"
-    after_a_step = _state_after_a_step(optimizer)
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
-    for place, weight in enumerate(weights):
-        own = state.get(place, {} if not state else None)  # without any before the first step
-        if not isinstance(own, dict) or (own and own.keys() != after_a_step.keys()):
+    samples = {dim: _state_after_a_step(module, dim) for dim in {weight.dim() for weight in weights}}
+    for place, values in state.items():
+        if place not in range(len(weights)) or not isinstance(values, dict):
             return "optimizer_states.state"
-        if any(not _of_weight(value, after_a_step[name], weight) for name, value in own.items()):
+        weight, sample = weights[place], samples[weights[place].dim()]
+        if values and values.keys() != sample.keys():
             return "optimizer_states.state"
-    return None if set(state) <= set(range(len(weights))) else "optimizer_states.state"
+        if any(not _of_weight(value, sample[name], weight) for name, value in values.items()):
+            return "optimizer_states.state"
+    return None
 
 
-def _state_after_a_step(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-    """What this optimizer keeps for a weight, here a single number, after a step."""
-    tiny = torch.nn.Parameter(torch.zeros(1))
-    tiny.grad = torch.zeros(1)
-    same = type(optimizer)([{**optimizer.param_groups[0], "params": [tiny]}], **optimizer.defaults)
-    same.step()
-    return dict(same.state_dict()["state"].get(0, {}))
+def _state_after_a_step(module: Objective, dim: int) -> dict[str, Any]:
+    """What the optimizer keeps after a step for a weight of shape SIZES[:dim]."""
+    sample = torch.nn.Parameter(torch.zeros(SIZES[:dim]))
+    sample.grad = torch.zeros_like(sample)
+    assert module.make_optimizer is not None
+    optimizer = module.make_optimizer([sample])
+    optimizer.step()
+    return dict(optimizer.state_dict()["state"].get(0, {}))
 
 
-def _of_weight(value: Any, of_a_number: Any, weight: Tensor) -> bool:
-    """Whether a part of the state is to `weight` what `of_a_number` is to a single number."""
-    if isinstance(of_a_number, Tensor):
-        shape = weight.shape if of_a_number.dim() else of_a_number.shape
-        return isinstance(value, Tensor) and value.shape == shape and _alike(of_a_number.new_empty(shape), value)
-    if of_a_number is None:
+def _of_weight(value: Any, sample: Any, weight: Tensor) -> bool:
+    """Whether a part of the state is to `weight` what `sample` is to a weight of the same number of dimensions."""
+    if isinstance(sample, Tensor):
+        sizes = dict(zip(SIZES, weight.shape, strict=False)) | {1: 1}
+        shape = [sizes[size] for size in sample.shape]
+        return isinstance(value, Tensor) and alike(sample.new_empty(()).expand(shape), value)
+    if sample is None:
         return value is None
     return isinstance(value, int | float) and math.isfinite(value)
 
@@ -152,8 +157,7 @@ def _same_kind(wanted: Any, found: Any) -> bool:
 def _wrong_rest(checkpoint: Mapping[str, Any]) -> str | None:
     """What the data and the objective keep."""
     sums = checkpoint.get("train_sums", {})
-    pairs = list(sums.values()) if isinstance(sums, dict) else [None]
-    if not all(isinstance(p, list | tuple) and len(p) == 2 and all(map(_is_number, p)) for p in pairs):
+    if not isinstance(sums, dict) or not all(_is_sum(name, pair) for name, pair in sums.items()):
         return "train_sums"
     for name, state in checkpoint.items():
         if isinstance(state, dict) and "batches_done" in state and _differs({"batches_done": 0}, state, name):
@@ -161,9 +165,7 @@ def _wrong_rest(checkpoint: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _alike(mine: Tensor, other: Tensor) -> bool:
-    return mine.shape == other.shape and mine.dtype.is_floating_point == other.dtype.is_floating_point
+def _is_sum(name: Any, pair: Any) -> bool:
+    """Whether it is the total of a training score, which may be infinite, and a number of examples."""
+    numbers = isinstance(pair, list) and len(pair) == 2 and all(type(value) is float for value in pair)
+    return isinstance(name, str) and numbers and 0 < pair[1] < MOST

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytorch_lightning as pl
 from torch.optim import Optimizer
-from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from encoder_lab.errors import InputError
 from objectives.objective import Objective
@@ -93,14 +92,14 @@ class InferSent(RateSchedule):
 
     def __init__(self, shrink: float, cut: float, least: float) -> None:
         self.shrink, self.cut, self.least = shrink, cut, least
-        self.best: float | None = None
+        self.best = math.nan  # before the first score; nothing is worse
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._stop_if_spent(trainer)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         score = round(score_of(trainer, pl_module), 2)
-        better = self.best is None or (score > self.best if pl_module.mode == "max" else score < self.best)
+        better = is_better(score, self.best, pl_module)
         for group in optimizer_of(trainer).param_groups:
             group["lr"] *= self.shrink if better else self.shrink * self.cut
         self.best = score if better else self.best
@@ -122,25 +121,29 @@ class Plateau(RateSchedule):
 
     def __init__(self, factor: float, patience: int, least: float) -> None:
         self.factor, self.patience, self.least = factor, patience, least
-        self._scheduler: ReduceLROnPlateau | None = None
-        self._state: dict[str, Any] = {}
-
-    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        assert isinstance(pl_module, Objective)
-        more = {"factor": self.factor, "patience": self.patience, "threshold": 0.0, "min_lr": self.least}
-        self._scheduler = ReduceLROnPlateau(optimizer_of(trainer), pl_module.mode, **more)  # type: ignore[arg-type]
-        self._scheduler.load_state_dict(self._state)
+        self.best, self.worse = math.nan, 0  # the best score, and epochs without a better one
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        assert self._scheduler is not None
-        self._scheduler.step(score_of(trainer, pl_module))
+        score = score_of(trainer, pl_module)
+        better = is_better(score, self.best, pl_module)
+        self.best, self.worse = (score, 0) if better else (self.best, self.worse + 1)
+        if self.worse > self.patience:
+            self.worse = 0
+            for group in optimizer_of(trainer).param_groups:
+                group["lr"] = max(group["lr"] * self.factor, self.least)
         record(trainer, pl_module)
 
     def state_dict(self) -> dict[str, Any]:
-        return self._scheduler.state_dict() if self._scheduler else self._state
+        return {"best": self.best, "worse": self.worse}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self._state = state_dict
+        self.best, self.worse = state_dict["best"], state_dict["worse"]
+
+
+def is_better(score: float, best: float, module: pl.LightningModule) -> bool:
+    """Whether a score is better than the best one, which is not a number before the first."""
+    assert isinstance(module, Objective)
+    return math.isnan(best) or (score > best if module.mode == "max" else score < best)
 
 
 def optimizer_of(trainer: pl.Trainer) -> Optimizer:

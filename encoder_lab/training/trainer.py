@@ -8,12 +8,14 @@ import pytorch_lightning as pl
 import torch
 from hydra.utils import instantiate
 from omegaconf import DictConfig
-from pytorch_lightning.callbacks import ModelCheckpoint
+from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from datamodules.base import ResumableData
+from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.training.checkpoints import (
     LAST,
     AtomicCheckpoints,
+    BestCheckpoint,
     CheckpointEvery,
     KeptWeights,
     StepsAreReached,
@@ -47,7 +49,7 @@ def build_trainer(
     """
     checkpoints = run / "checkpoints"
     # both after probing, so that a checkpointed epoch is a probed one; last after best, as it holds the state of best
-    best = ModelCheckpoint(
+    best = BestCheckpoint(
         checkpoints,
         "best",
         monitor=module.score,
@@ -55,7 +57,7 @@ def build_trainer(
         save_on_train_epoch_end=True,
         enable_version_counter=False,
     )
-    last = ModelCheckpoint(checkpoints, "last", save_on_train_epoch_end=True, enable_version_counter=False)
+    last = BestCheckpoint(checkpoints, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     given = config.checkpoints
     kept = KeptWeights(checkpoints, (given.every_n_epochs or 1) if given.keep == "every" else None, given.steps)
     within = CheckpointEvery(given.every_n_steps, checkpoints / LAST)
@@ -93,6 +95,8 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
             trainer.fit(module, data, ckpt_path=last, weights_only=True)
         except SystemExit:  # how Lightning ends on Ctrl-C
             raise KeyboardInterrupt from None
+        except MisconfigurationException as error:  # as of a run with more epochs than are asked for now
+            raise InputError(in_one_line(error)) from None
         except Exception:
             if launcher := trainer.strategy.launcher:  # its processes would wait for this one, half an hour long
                 launcher.kill(signal.SIGKILL)

@@ -4,20 +4,23 @@ import copy
 import logging
 import tempfile
 import warnings
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytorch_lightning as pl
 import torch
 from hypothesis import strategies as st
-from pytorch_lightning.callbacks import ModelCheckpoint
 from torch.utils.data import DataLoader
 
-from encoder_lab.training.checkpoints import LAST, PREVIOUS, AtomicCheckpoints, newest_whole
+from encoder_lab.training.checkpoints import LAST, PREVIOUS, AtomicCheckpoints, BestCheckpoint, newest_whole
 from encoder_lab.training.resumable import read_resumable
+from encoder_lab.training.trainer import fit as train
 from encoders.load import read_checkpoint
 from tests.attack.attack import GONE, Attack, corrupt, refused, unchanged
+from tests.fuzzing import limits
+from tests.parts import SCHEDULES, Parts, fit, trainer_in
 
 ODD: list[Any] = [
     None,
@@ -36,7 +39,18 @@ ODD: list[Any] = [
     {},
     [1],
 ]
-ODD += [{"a": 1}, [[]], torch.zeros(0), torch.zeros(3, 5), "/etc/passwd", GONE]
+ODD += [
+    {"a": 1},
+    [[]],
+    torch.zeros(0),
+    torch.zeros(3, 5),
+    "/etc/passwd",
+    GONE,
+    10**9,
+    -0.5,
+    torch.zeros(2, 3).to_sparse(),
+    torch.zeros(2, 3, device="meta"),
+]
 
 
 class _Line(pl.LightningModule):
@@ -45,6 +59,7 @@ class _Line(pl.LightningModule):
     def __init__(self) -> None:
         super().__init__()
         self.line = torch.nn.Linear(2, 1)
+        self.make_optimizer = partial(torch.optim.Adam, lr=0.01)
 
     def training_step(self, batch: torch.Tensor, _: int) -> torch.Tensor:
         loss = self.line(batch).square().mean()
@@ -52,13 +67,13 @@ class _Line(pl.LightningModule):
         return loss
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        return torch.optim.Adam(self.parameters(), lr=0.01)
+        return self.make_optimizer(self.parameters())
 
 
 def _trainer(folder: Path, epochs: int) -> pl.Trainer:
     logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
-    kept = ModelCheckpoint(folder, "best", monitor="loss", save_on_train_epoch_end=True, enable_version_counter=False)
-    last = ModelCheckpoint(folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
+    kept = BestCheckpoint(folder, "best", monitor="loss", save_on_train_epoch_end=True, enable_version_counter=False)
+    last = BestCheckpoint(folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     return pl.Trainer(
         max_epochs=epochs,
         accelerator="cpu",
@@ -87,19 +102,33 @@ def _whole() -> dict[str, Any]:
         return read_checkpoint(Path(folder) / LAST)
 
 
+@cache
+def _of_parts(schedule: str) -> dict[str, Any]:
+    """The same with a schedule, early stopping and a part that was not trained."""
+    with tempfile.TemporaryDirectory() as folder:
+        fit(trainer_in(Path(folder), schedule, 1), _parts(), [0])
+        return read_checkpoint(Path(folder) / LAST)
+
+
+def _parts() -> Parts:
+    return Parts(partial(torch.optim.Adam, lr=0.01), freeze=False)
+
+
 def resumed(case: Any, folder: Path) -> None:
     """The corrupted checkpoint is refused in one line, and the previous one taken; or training continues from it."""
-    steps, odd = case
+    steps, odd, *schedule = case
     checkpoints = folder / "run" / "checkpoints"
     checkpoints.mkdir(parents=True)
     (folder / "victim").write_text("mine")
-    corrupted = copy.deepcopy(_whole())
+    whole = _of_parts(*schedule) if schedule else _whole()
+    corrupted = copy.deepcopy(whole)
     corrupt(corrupted, steps, ODD[odd])
-    torch.save(_whole(), checkpoints / PREVIOUS)
+    torch.save(whole, checkpoints / PREVIOUS)
     torch.save(corrupted, checkpoints / LAST)
+    module: Any = _parts() if schedule else _Line()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        trainer, module = _trainer(checkpoints, 2), _Line()
+        trainer = trainer_in(checkpoints, schedule[0], 2) if schedule else _trainer(checkpoints, 2)
     said = refused(lambda: read_resumable(checkpoints / LAST, trainer, module))
     if said:
         logging.disable(logging.WARNING)
@@ -109,15 +138,16 @@ def resumed(case: Any, folder: Path) -> None:
             logging.disable(logging.NOTSET)
         assert found == checkpoints / PREVIOUS
         return
-    with unchanged(folder / "victim"):
-        _fit(checkpoints, 2, checkpoints / LAST)
+    with unchanged(folder / "victim"), limits():
+        if schedule:
+            refused(lambda: train(trainer, module, DataLoader([0, 1]), ANY, folder / "run"))
+        else:
+            _fit(checkpoints, 2, checkpoints / LAST)
     assert (folder / "victim").read_text() == "mine"
 
 
+_steps = st.lists(st.integers(0, 20), min_size=1, max_size=6)
+_odd = st.integers(0, len(ODD) - 1)
 ATTACKS = [
-    Attack(
-        "checkpoint",
-        st.tuples(st.lists(st.integers(0, 20), min_size=1, max_size=6), st.integers(0, len(ODD) - 1)),
-        resumed,
-    )
+    Attack("checkpoint", st.tuples(_steps, _odd) | st.tuples(_steps, _odd, st.sampled_from(sorted(SCHEDULES))), resumed)
 ]

@@ -16,6 +16,7 @@ from datamodules.nli import InferencePairs
 from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.schedules import ByStep, Cosine, InferSent, InverseSquareRoot, Linear, Plateau, RateSchedule
 from tests.objectives.test_nli import objective
+from tests.parts import SCHEDULES
 from tests.silent import silent_trainer
 from tests.tiny_corpus import TinyCorpus
 
@@ -113,16 +114,6 @@ class SavesAtEpoch(pl.Callback):
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.current_epoch + 1 == self.epoch:
             trainer.save_checkpoint(self.path)
-
-
-SCHEDULES: dict[str, Callable[[], RateSchedule]] = {
-    "constant": RateSchedule,
-    "inverse_sqrt": lambda: InverseSquareRoot(4),
-    "linear": lambda: Linear(2, 0.1, None),
-    "cosine": lambda: Cosine(2, 0.0, None),
-    "infersent": lambda: InferSent(0.99, 0.2, 1e-5),
-    "plateau": lambda: Plateau(0.5, 0, 0.0),
-}
 
 
 @pytest.mark.parametrize("make", SCHEDULES.values(), ids=SCHEDULES.keys())

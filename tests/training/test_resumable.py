@@ -1,0 +1,126 @@
+"""What training writes can be resumed: every optimiser, schedule, set of trained parts; and odd tensors are refused."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import ANY
+
+import pytest
+import pytorch_lightning as pl
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.utils.data import DataLoader
+
+from encoder_lab.errors import InputError
+from encoder_lab.training.checkpoints import LAST
+from encoder_lab.training.resumable import read_resumable
+from encoder_lab.training.trainer import fit as train
+from encoders.load import read_checkpoint
+from tests.parts import SCHEDULES, Parts, fit, trainer_in
+
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
+    name: kind
+    for name, kind in vars(torch.optim).items()
+    if isinstance(kind, type) and name not in ("Optimizer", "LBFGS", "SparseAdam", "Muon")  # Muon: matrices alone
+}
+OPTIMIZERS |= {
+    "momentum": partial(torch.optim.SGD, lr=0.1, momentum=0.9, nesterov=True),
+    "amsgrad": partial(torch.optim.AdamW, amsgrad=True, fused=True),
+    "centered": partial(torch.optim.RMSprop, momentum=0.1, centered=True),
+}
+
+
+class SavesOften(pl.Callback):
+    """Saves before the first step, after each, and after each epoch."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.saved = folder, 0
+
+    def on_train_start(self, trainer: pl.Trainer, *_: Any, **__: Any) -> None:
+        trainer.save_checkpoint(self.folder / f"{self.saved}.ckpt")
+        self.saved += 1
+
+    on_train_batch_end = on_train_epoch_end = on_train_start
+
+
+@settings(max_examples=15)
+@given(
+    optimizer=st.sampled_from(sorted(OPTIMIZERS)),
+    schedule=st.sampled_from(sorted(SCHEDULES)),
+    drawn=st.lists(st.integers(0, 1), min_size=1, max_size=3),
+    freeze=st.booleans(),
+    epochs=st.integers(0, 2),
+)
+def test_what_training_writes_can_be_resumed_and_goes_on_exactly(
+    tmp_path_factory: pytest.TempPathFactory, optimizer: str, schedule: str, drawn: list[int], freeze: bool, epochs: int
+) -> None:
+    folder = tmp_path_factory.mktemp("checkpoints")
+    saves, whole, stopped = SavesOften(folder), *(Parts(OPTIMIZERS[optimizer], freeze) for _ in range(2))
+    trainer = trainer_in(folder, schedule, 2, saves)
+    fit(trainer, whole, drawn)
+    assert saves.saved == 1 + 2 * (len(drawn) + 1)
+    for number in range(saves.saved):
+        read_resumable(folder / f"{number}.ckpt", trainer_in(folder, schedule, 2), stopped)
+    fit(trainer_in(folder, schedule, 2), stopped, drawn, folder / f"{epochs * (len(drawn) + 1)}.ckpt")
+    for name, weight in whole.state_dict().items():
+        assert torch.equal(weight, stopped.state_dict()[name])
+
+
+ODD: dict[str, Callable[[Tensor], Any]] = {
+    "sparse": Tensor.to_sparse,
+    "meta": lambda weight: weight.to("meta"),
+    "quantised": lambda weight: torch.quantize_per_tensor(weight, 0.1, 0, torch.qint8),
+    "expanded": lambda weight: weight.flatten()[:1].clone().expand(weight.shape),
+    "complex": lambda weight: weight.to(torch.complex64),
+    "integer": lambda weight: weight.long(),
+    "narrow": lambda weight: weight.to(torch.float8_e4m3fn),
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
+@pytest.mark.parametrize("place", ["state_dict", "optimizer_states"])
+@pytest.mark.filterwarnings("ignore")
+def test_odd_tensors_are_refused(tmp_path: Path, odd: Callable[[Tensor], Any], place: str) -> None:
+    module = Parts(torch.optim.Adam, freeze=True)
+    trainer = trainer_in(tmp_path, "constant", 1)
+    fit(trainer, module, [0, 1])
+    checkpoint = read_checkpoint(tmp_path / LAST)
+    state = checkpoint["state_dict"] if place == "state_dict" else checkpoint[place][0]["state"][0]
+    name = "parts.0.weight" if place == "state_dict" else "exp_avg"
+    state[name] = odd(state[name])
+    torch.save(checkpoint, tmp_path / LAST)
+    with pytest.raises(InputError, match="not a checkpoint"):
+        read_resumable(tmp_path / LAST, trainer, module)
+
+
+@pytest.mark.parametrize(
+    ("name", "odd"),
+    [
+        ("epoch", 10**20),
+        ("epochs_done", float("nan")),
+        ("epochs_done", -1),
+        ("train_sums", {"train/loss": [1.0, 0.0]}),
+        ("train_sums", {"train/loss": [1.0, float("nan")]}),
+        ("train_sums", {1: [1.0, 1.0]}),
+        ("train_sums", {"train/loss": [10**400, 1.0]}),
+    ],
+)
+def test_odd_epochs_and_sums_are_refused(tmp_path: Path, name: str, odd: Any) -> None:
+    module = Parts(torch.optim.Adam, freeze=True)
+    trainer = trainer_in(tmp_path, "constant", 1)
+    fit(trainer, module, [0])
+    torch.save(read_checkpoint(tmp_path / LAST) | {name: odd}, tmp_path / LAST)
+    with pytest.raises(InputError, match=name):
+        read_resumable(tmp_path / LAST, trainer, module)
+
+
+def test_a_run_with_more_epochs_than_are_asked_for_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoints"
+    module, batches = Parts(torch.optim.Adam, freeze=True), DataLoader([0])
+    fit(trainer_in(folder, "constant", 3), module, [0])
+    with pytest.raises(InputError, match="max_epochs=1"):
+        train(trainer_in(folder, "constant", 1), module, batches, ANY, tmp_path)  # type: ignore[arg-type]
+    assert {path.name for path in folder.iterdir()} == {"best.ckpt", LAST, "previous.ckpt"}
