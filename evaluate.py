@@ -82,7 +82,7 @@ def scored(
     from probes.suites import tasks_of
 
     by_epoch = config.epochs is not None
-    evaluation = Evaluation(model, tasks_of(suites), cache, config.seed, device)
+    evaluation = Evaluation(model._replace(device=device), tasks_of(suites), cache=cache, seed=config.seed)
     for suite in suites:
         controls = facts_of(suite.name).controls
         controlled = [task for task in suite.tasks if controls and isinstance(task, Classification)]

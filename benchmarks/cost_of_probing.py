@@ -50,8 +50,8 @@ from probes.watch import tasks_for
 def once(encoder: FrozenEncoder, tasks: Sequence[Classification]) -> dict[str, float]:
     """Seconds of each part of one evaluation, and the share of logistic regression (WC) in those of the tasks."""
     encode = partial(encoder.encode, tokenized=True)
-    model = Model("benchmark", "", encode, "known", bfloat16=encoder.bfloat16)
-    evaluation, started = Evaluation(model, tasks, None, 1, DEVICE), time.monotonic()
+    model = Model("benchmark", "", encode, "known", device=DEVICE, bfloat16=encoder.bfloat16)
+    evaluation, started = Evaluation(model, tasks), time.monotonic()
     vectors = evaluation.vectors
     encoded = time.monotonic()
     seconds = [found.row.seconds for found in evaluation.scores(tasks)]

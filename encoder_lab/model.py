@@ -12,10 +12,11 @@ class Model(NamedTuple):
     encoder: str  # as tables name it
     objective: str  # what it was trained for; the name of a baseline
     encode: Callable[[list[str]], np.ndarray] | None  # N sentences to (N, D); None: it has no vectors
-    fingerprint: str | None = None  # the same text means the same model; None: what it gives is hashed
+    fingerprint: str | Callable[[], str] | None = None  # equal for equal models; None: what it gives is hashed
     epoch: int | float = 0  # epochs done; a part of one within it
     step: int = 0
     settings: Mapping[str, Any] = {}  # that made it, for reports: models of other settings are other models
     logprobs: Callable[..., Any] | None = None  # (context, continuation) pairs to tokens with log2 p; None: it has none
     long_texts: Collection[tuple[str, str]] = ()  # the pairs scored so far that are longer than the model's context
+    device: str = "cpu"  # where it computes, and the classifiers that read it
     bfloat16: bool = False  # its products are in bfloat16, and so those of the classifiers on its vectors may be

@@ -18,6 +18,7 @@ from datamodules.arrays import ragged
 from datamodules.batches import UNKNOWN
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.compute.matmul import fast_exact_matmul, multiplies_in_bfloat16
+from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import refuse_link_or_device, room_for
 from encoders.distinct_words import WordRows, windows
@@ -197,26 +198,20 @@ class FrozenEncoder:
         """Write the vector of sentence `distinct[which[i]]` to row i of the target."""
         by_sentence = np.argsort(which, kind="stable")  # rows of the first sentence, of the second, ...
         begin = np.searchsorted(which[by_sentence], np.arange(0, len(distinct) + CHUNK, CHUNK))
-        modes = [(module, module.training) for module in self.encoder.modules()]
-        self.encoder.eval()
-        try:
-            hide = None if how.bar is None else not how.bar  # None: shown in a terminal
-            kind = self.embedding.table.device.type
-            narrow = torch.autocast(kind, torch.bfloat16) if self.bfloat16 else nullcontext()
-            with (
-                torch.inference_mode(),
-                narrow,
-                tqdm(total=len(distinct), desc="encoding", disable=hide, leave=False) as bar,
-            ):
-                for chunk, start in enumerate(range(0, len(distinct), CHUNK)):
-                    vectors = self._encode_distinct(distinct[start : start + CHUNK], bar, how)
-                    rows = by_sentence[begin[chunk] : begin[chunk + 1]]
-                    for part in range(0, len(rows), CHUNK):
-                        some = rows[part : part + CHUNK]
-                        target()[some] = vectors[which[some] - start]
-        finally:
-            for module, training in modes:
-                module.training = training
+        hide = None if how.bar is None else not how.bar  # None: shown in a terminal
+        device = self.embedding.table.device.type
+        with (
+            evaluation_mode(self.encoder),
+            torch.inference_mode(),
+            torch.autocast(device, torch.bfloat16) if self.bfloat16 else nullcontext(),
+            tqdm(total=len(distinct), desc="encoding", disable=hide, leave=False) as bar,
+        ):
+            for chunk, start in enumerate(range(0, len(distinct), CHUNK)):
+                vectors = self._encode_distinct(distinct[start : start + CHUNK], bar, how)
+                rows = by_sentence[begin[chunk] : begin[chunk + 1]]
+                for part in range(0, len(rows), CHUNK):
+                    some = rows[part : part + CHUNK]
+                    target()[some] = vectors[which[some] - start]
 
     def _encode_distinct(self, sentences: list[str], bar: tqdm, how: "_How") -> np.ndarray:
         """Vectors (N, D), in batches of similar length, the longest first."""

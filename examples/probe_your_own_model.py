@@ -64,7 +64,7 @@ def told(score: Evaluated, control: Evaluated) -> str:
 print(f"{'test accuracy [95% interval] selectivity':42}" + "".join(f"{task.name:>22}" for task in TASKS))
 for model in models:
     per_word = controls_of(TASKS, SEED)[::2]  # type: ignore[arg-type]  # every other one: per sentence
-    evaluation = Evaluation(model, [*TASKS, *per_word], None, SEED, "cpu")
+    evaluation = Evaluation(model, [*TASKS, *per_word], seed=SEED)
     scores, controls = evaluation.scores(TASKS), evaluation.scores(per_word)
     cells = [told(score, control) for score, control in zip(scores, controls, strict=True)]
     print(f"{model.encoder + ', ' + model.objective:42}" + "".join(f"{cell:>22}" for cell in cells))

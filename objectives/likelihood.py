@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -13,6 +12,7 @@ from tqdm import tqdm
 
 from datamodules.text.sentences import sentences_of
 from encoder_lab.compute.matmul import fast_exact_matmul
+from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
 from encoders.language_model import ScoredTokens
 
@@ -105,7 +105,8 @@ class TextLikelihood:
         budget = BATCH_TOKENS if device.type == "cpu" else GPU_BATCH_TOKENS
         found = {}
         with (
-            evaluating(self.sentence.network),
+            evaluation_mode(self.sentence.network),
+            torch.inference_mode(),
             tqdm(total=len(links), desc="scoring", disable=None, leave=False) as bar,
         ):
             for batch in by_length(links, [len(tokens[own].ids) for _, own in links], budget):
@@ -134,19 +135,6 @@ def by_length(items: Sequence[Any], lengths: Sequence[int], budget: int) -> Iter
         size = max(1, budget // max(1, lengths[order[at]]))
         yield [items[row] for row in order[at : at + size]]
         at += size
-
-
-@contextmanager
-def evaluating(network: nn.Module) -> Iterator[None]:
-    """Without dropout and gradients; the modes are restored."""
-    modes = [(module, module.training) for module in network.modules()]
-    network.eval()
-    try:
-        with torch.inference_mode():
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training
 
 
 def padded(rows: Sequence[list[int]], device: torch.device) -> Tensor:

@@ -1,22 +1,21 @@
 """Probing while an encoder trains: before the first step, and after every epoch."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.utilities.seed import isolate_rng
+from torch import nn
 
-from probes.evaluation import Evaluation
-from probes.results import Epoch, ProbeRow, read_rows, write_rows
-from probes.share import ALONE, Share, score_together
-from probes.surprisals import Logprobs
+from encoder_lab.model import Model
+from probes.results import Epoch, ProbeRow, read_rows
+from probes.share import ALONE, Share
 from probes.task import Task
 from probes.vectors import EncodesSentences
-from probes.watch import WhileItTrains
+from probes.watch import probe_now
 
 PATIENCE = timedelta(days=1)  # how long a process with finished tasks waits for the others
 
@@ -24,7 +23,7 @@ PATIENCE = timedelta(days=1)  # how long a process with finished tasks waits for
 class ProbingCallback(pl.Callback):
     """Scores tasks of all suites after every n-th epoch, the last, and `steps`; epoch 0 is the untrained encoder.
 
-    The model is anything with `encode(sentences)`: the callback works in any LightningModule.
+    The model is anything with `encode(sentences)`, so the callback works in any LightningModule.
 
     Laws: training is the same bit for bit with and without it; one row per (epoch, suite, task) in probes.csv,
     also after kill and resume; each distinct sentence is encoded once, however many suites have it.
@@ -33,21 +32,19 @@ class ProbingCallback(pl.Callback):
     def __init__(
         self,
         tasks: Sequence[Task],
-        model: EncodesSentences,
+        model: EncodesSentences | Model,
         results: Path,
         every_n_epochs: int = 1,
         seed: int = 1,
         device: str = "cpu",
-        logprobs: Logprobs | None = None,
         steps: Collection[int] = (),
-        before_training: Callable[[EncodesSentences], Evaluation] | None = None,
+        cache: Path | None = None,
     ) -> None:
-        """The classifiers run on `device`; `logprobs` of the run's own decoder, for tasks that need surprisals.
-        `before_training`: knows the scores that the untrained model got in another run.
+        """The classifiers run on `device`. `cache`: a folder with the scores that other runs gave to the untrained
+        model, for a model with a fingerprint.
         """
         self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, results, every_n_epochs
-        self.seed, self.device, self.logprobs, self.steps = seed, device, logprobs, frozenset(steps)
-        self.before_training = before_training
+        self.seed, self.device, self.steps, self.cache = seed, device, frozenset(steps), cache
         self.latest: list[ProbeRow] = []  # of the last probing
         self._group: Any = None  # the processes that probe together
 
@@ -77,24 +74,17 @@ class ProbingCallback(pl.Callback):
         """Score the model now and write the rows to probes.csv and the loggers."""
         if not self.tasks:
             return []
-        started = time.monotonic()
-        with isolate_rng():
-            together = torch.distributed.is_initialized() and trainer.world_size > 1
-            share = Share(trainer.global_rank, trainer.world_size, self._gather) if together else ALONE
-            step = trainer.global_step
-            more = self.seed, self.device, share, self.logprobs
-            model = WhileItTrains(self.model, trainer.lightning_module) if trainer.lightning_module else self.model
-            if step == 0 and self.before_training and not together:
-                rows = [score.row for score in self.before_training(model).scores(self.tasks)]
-            else:
-                rows = score_together(self.tasks, model, epoch, step, *more)
-        self.latest = rows
-        if trainer.is_global_zero:
-            write_rows(self.results, rows)
+        started, step = time.monotonic(), trainer.global_step
+        together = torch.distributed.is_initialized() and trainer.world_size > 1
+        share = Share(trainer.global_rank, trainer.world_size, self._gather) if together else ALONE
+        cache = self.cache if step == 0 else None  # no other run will have the same trained weights
+        module = trainer.lightning_module or nn.Module()
+        more = self.results, epoch, step, self.seed, self.device, share, cache
+        self.latest = rows = probe_now(self.tasks, self.model, module, *more)
         seconds = time.monotonic() - started
         scores = {f"{row.suite}/{row.task}": row.test_accuracy for row in rows}
         if isinstance(epoch, float):  # within an epoch: charts of their own, by step
-            scores, at = {f"steps/{name}": score for name, score in scores.items()}, trainer.global_step
+            scores, at = {f"steps/{name}": score for name, score in scores.items()}, step
         else:
             scores, at = scores | {"time/probing": seconds}, epoch
         for logger in trainer.loggers:

@@ -1,14 +1,13 @@
-"""Scores of a frozen model on tasks of any suites: each distinct text encoded once, each score computed once."""
+"""Scores of a model on tasks of any suites: each distinct text encoded once, each score computed once."""
 
 import json
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from encoder_lab.model import Model
 from encoder_lab.storage.code import code_of
@@ -16,7 +15,8 @@ from encoder_lab.storage.files import atomic_write
 from probes.classification import Classification
 from probes.classifiers.classifier import Labelled
 from probes.description_length import description_length
-from probes.results import Answers, Epoch, ProbeRow, packed, unpacked
+from probes.results import Answers, ProbeRow, packed, unpacked
+from probes.share import ALONE, Share
 from probes.side_by_side import is_small, score_each
 from probes.surprisals import Surprisals, score_pairs
 from probes.surprisals import fingerprint as surprisals_fingerprint
@@ -37,113 +37,148 @@ class Evaluated(NamedTuple):
 
 
 class Evaluation:
-    """One model on some tasks, with cached scores. Encodes only if a score is not in the cache."""
+    """One model on some tasks, in one process or in several that share the work; all of them get all scores.
 
-    def __init__(self, model: Model, tasks: Sequence[Task], cache: Path | None, seed: int, device: str) -> None:
-        self.model, self.tasks, self.cache, self.seed, self.device = model, tasks, cache, seed, device
-        self.sentences = distinct_sentences(tasks, "vectors")
+    Encodes only if a score is not in the `cache`. What a task needs of the model is the property of that name.
+    """
+
+    def __init__(
+        self, model: Model, tasks: Sequence[Task], share: Share = ALONE, cache: Path | None = None, seed: int = 1
+    ) -> None:
+        self.model, self.tasks, self.share, self.cache, self.seed = model, tasks, share, cache, seed
+        # no cached_property: before Python 3.12 its lock stops threads that gather
         self._vectors: Vectors | None = None
-        self._surprisals: Surprisals | None = None
+        self._surprisal: Surprisals | None = None
+        self._fingerprint = ""
 
     @property
     def vectors(self) -> Vectors:
-        """The vectors of all sentences of the tasks, made when first needed."""
+        """The vectors of all sentences of the tasks."""
         if self._vectors is None:
             assert self.model.encode is not None
-            matrix = vectors_of(self.model.encode, self.sentences, self.model.encoder)
-            self._vectors = Vectors(matrix, self.sentences, self.model.bfloat16)
+            sentences = distinct_sentences(self.tasks, "vectors")
+            matrix = vectors_of(self.model.encode, sentences[self.share.places], self.model.encoder)
+            self._vectors = Vectors(self.share.together(matrix), sentences, self.model.bfloat16)
         return self._vectors
 
     @property
-    def surprisals(self) -> Surprisals:
-        """The surprisals of all texts of the tasks, made when first needed."""
-        if self._surprisals is None:
+    def surprisal(self) -> Surprisals:
+        """The surprisals of all texts of the tasks."""
+        if self._surprisal is None:
             assert self.model.logprobs is not None
-            texts = distinct_sentences(self.tasks, "surprisal")
-            self._surprisals = score_pairs(self.model.logprobs, (("", text) for text in texts))
-        return self._surprisals
+            texts = distinct_sentences(self.tasks, "surprisal")[self.share.places]
+            own = score_pairs(self.model.logprobs, (("", text) for text in texts))
+            # of one process they stay in their file
+            self._surprisal = own if self.share.world == 1 else ChainMap(*self.share.gather(dict(own)))
+        return self._surprisal
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         """A short text that stands for what the model gives."""
-        if self.model.fingerprint:
-            return self.model.fingerprint
-        if self.model.encode:
-            return sha256(self.vectors.matrix.numpy().tobytes()).hexdigest()
-        return surprisals_fingerprint(self.surprisals)
+        if not self._fingerprint:
+            known = self.model.fingerprint() if callable(self.model.fingerprint) else self.model.fingerprint
+            if not known and self.model.encode:
+                known = sha256(self.vectors.matrix.numpy().tobytes()).hexdigest()
+            self._fingerprint = self.share.gather(known or surprisals_fingerprint(self.surprisal))[0]
+        return self._fingerprint
 
     def key(self, tasks: Iterable[Task], of_model: bool = True) -> str:
         """A short name for this model on these tasks, or for the tasks alone."""
-        made_of = [self.fingerprint if of_model else "", [task.fingerprint for task in tasks], self.seed]
-        return sha256(json.dumps(made_of).encode()).hexdigest()[:8]
+        parts = [self.fingerprint if of_model else "", [task.fingerprint for task in tasks], self.seed]
+        return sha256(json.dumps(parts).encode()).hexdigest()[:8]
 
-    def scores(self, tasks: Sequence[Task]) -> list[Evaluated]:
-        """One score for each task; their sentences are among those of the evaluation's tasks."""
-        if not tasks:
-            return []
-        title = f"{tasks[0].suite}: {self.model.encoder or self.model.objective}"
-        return score_each(tasks, self._evaluated, self._is_small, self.device, title)
+    def scores(self, tasks: Sequence[Task] | None = None) -> list[Evaluated]:
+        """One score for each task of the evaluation, or of some `tasks` that need no other texts, in their order."""
+        tasks = self.tasks if tasks is None else tasks
+        return [self._evaluated(*scored) for scored in self._results(tasks, self._score_key, self._score, "scores")]
 
     def descriptions(self, tasks: Sequence[Classification]) -> list[dict[str, str | float]]:
         """The description length of each task's training labels."""
-        shown = tqdm(tasks, f"description lengths: {self.model.encoder}", disable=None, leave=False)
-        return [{"task": task.name, **self._description(task)} for task in shown]
+        results = self._results(tasks, self._description_key, self._description, "description lengths")
+        return [{"task": task.name, **result} for task, result in results]
 
-    def _evaluated(self, task: Task) -> Evaluated:
-        def compute() -> dict[str, Any]:
-            if task.needs == "surprisal":
-                return _as_json(self._noted(task, task.score(self.surprisals, self.device)))
-            if self.model.encode is None:
-                return _as_json(task.baseline(self.model.objective))
-            return _as_json(task.score(self.vectors, self.device))
+    def _results(
+        self, tasks: Sequence[Any], key: Callable[[Any], list[Any]], compute: Callable[[Any], dict[str, Any]], what: str
+    ) -> list[tuple[Any, dict[str, Any]]]:
+        """Each task with its cached result, or else with what `compute` returns; each process computes its share."""
+        cached = [path and read_cached(path) for path in (self._path(key, task) for task in tasks)]
+        cached = self.share.gather(cached)[0]  # all processes must miss the same results
+        missing = [task for task, result in zip(tasks, cached, strict=True) if result is None]
+        for needs in dict.fromkeys(task.needs for task in missing if not self._is_baseline(task)):
+            getattr(self, needs)  # made by all processes together
 
-        reader = self._reader(task)
-        found = _outcome_from(self._cached(self._made_of(task), compute))
-        return Evaluated(row_of(task, found, reader, self.model.epoch, self.model.step, self.seed), found.details)
+        def result_of(task: Any) -> dict[str, Any]:
+            result = compute(task)
+            if path := self._path(key, task):
+                write_cached(path, result)
+            return result
 
-    def _reader(self, task: Task) -> str:
-        return task.reader if self.model.encode or task.needs == "surprisal" else self.model.objective
+        epoch = f", epoch {self.model.epoch:.4g}" if self.model.step else ""
+        title = f"{what} of {self.model.encoder or self.model.objective}{epoch}"
+        own = missing[self.share.places]
+        computed = iter(self.share.together(score_each(own, result_of, self._is_small, self.model.device, title)))
+        return [
+            (task, next(computed) if result is None else result) for task, result in zip(tasks, cached, strict=True)
+        ]
 
-    def _made_of(self, task: Task) -> list[Any]:
-        return [task.fingerprint, code_of(type(task)), self._reader(task), self.seed]
+    def _path(self, key: Callable[[Any], list[Any]], task: Any) -> Path | None:
+        """Where a result is cached."""
+        if self.cache is None:
+            return None
+        parts = [self.fingerprint, self.model.bfloat16, *key(task)]
+        return self.cache / f"score-{sha256(json.dumps(parts).encode()).hexdigest()[:24]}.json"
+
+    def _is_baseline(self, task: Task) -> bool:
+        return self.model.encode is None and task.needs != "surprisal"
 
     def _is_small(self, task: Task) -> bool:
-        """Whether to score a task at the same time as others: it has no cached score and few vectors."""
-        path = self._path(self._made_of(task))
-        return not (path and path.exists()) and self.model.encode is not None and is_small(task, self.vectors)
+        return task.needs == "vectors" and not self._is_baseline(task) and is_small(task, self.vectors)
 
-    def _path(self, made_of: Sequence[Any]) -> Path | None:
-        """Where a result is cached."""
-        key = sha256(json.dumps([self.fingerprint, self.model.bfloat16, *made_of]).encode()).hexdigest()[:24]
-        return self.cache / f"score-{key}.json" if self.cache else None
+    def _reader(self, task: Task) -> str:
+        return self.model.objective if self._is_baseline(task) else task.reader
 
-    def _noted(self, task: Task, found: Outcome) -> Outcome:
-        """The outcome with how many of the task's texts are longer than the model's context."""
+    def _score_key(self, task: Task) -> list[Any]:
+        return [task.fingerprint, code_of(type(task)), self._reader(task), self.seed]
+
+    def _score(self, task: Task) -> dict[str, Any]:
+        if self._is_baseline(task):
+            outcome = task.baseline(self.model.objective)
+        else:
+            outcome = task.score(getattr(self, task.needs), self.model.device)
         long = {text for _, text in self.model.long_texts} & set(task.sentences)
-        return found._replace(details=found.details | {"long texts": float(len(long))}) if long else found
+        details = outcome.details | ({"long texts": float(len(long))} if long else {})
+        return outcome._asdict() | {"correct": packed(outcome.correct), "details": details}
+
+    def _evaluated(self, task: Task, result: dict[str, Any]) -> Evaluated:
+        outcome = Outcome(**(result | {"correct": unpacked(result["correct"])}))
+        row = ProbeRow(
+            epoch=self.model.epoch,
+            step=self.model.step,
+            suite=task.suite,
+            task=task.name,
+            classifier=self._reader(task),
+            dev_accuracy=outcome.dev,
+            test_accuracy=outcome.test,
+            test_low=outcome.low,
+            test_high=outcome.high,
+            hyperparameters=outcome.hyperparameters,
+            seed=self.seed,
+            seconds=outcome.seconds,
+            answers=Answers(task.test_items, outcome.correct) if len(outcome.correct) else None,
+        )
+        return Evaluated(row, outcome.details)
+
+    def _description_key(self, task: Classification) -> list[Any]:
+        return ["mdl", task.data, code_of(description_length), list(task.grid.l2), self.seed]
 
     def _description(self, task: Classification) -> dict[str, float]:
-        def compute() -> dict[str, float]:
-            train, dev = (
-                Labelled(self.vectors.features(part, task.features, self.device)[:], part.gold)
-                for part in (task.train, task.dev)
-            )
-            found = description_length(train, dev, len(task.classes), task.grid, self.seed, self.device)
-            return {"bits": found.bits, "uniform_bits": found.uniform_bits, "compression": found.compression}
-
-        return self._cached(["mdl", task.data, code_of(description_length), list(task.grid.l2), self.seed], compute)
-
-    def _cached(self, made_of: Sequence[Any], compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """The result of `compute`, from the cache if it was computed before for the same model and `made_of`."""
-        path = self._path(made_of)
-        kept = _read_cached(path) if path and path.exists() else None
-        if kept is not None:
-            return kept
-        made = compute()
-        if path:
-            with atomic_write(path) as file:
-                json.dump({"score": made, "sum": _sum(made)}, file)
-        return made
+        device = self.model.device
+        train, dev = (
+            Labelled(self.vectors.features(part, task.features, device)[:], part.gold)
+            for part in (task.train, task.dev)
+        )
+        code = description_length(train, dev, len(task.classes), task.grid, self.seed, device)
+        return {"bits": code.bits, "uniform_bits": code.uniform_bits, "compression": code.compression}
 
 
 def distinct_sentences(tasks: Iterable[Task], needs: Needs | None = None) -> list[str]:
@@ -151,41 +186,20 @@ def distinct_sentences(tasks: Iterable[Task], needs: Needs | None = None) -> lis
     return distinct(sentence for task in tasks if needs in (None, task.needs) for sentence in task.sentences)
 
 
-def row_of(task: Task, found: Outcome, reader: str, epoch: Epoch, step: int, seed: int) -> ProbeRow:
-    """The score as a row of probes.csv."""
-    return ProbeRow(
-        epoch=epoch,
-        step=step,
-        suite=task.suite,
-        task=task.name,
-        classifier=reader,
-        dev_accuracy=found.dev,
-        test_accuracy=found.test,
-        test_low=found.low,
-        test_high=found.high,
-        hyperparameters=found.hyperparameters,
-        seed=seed,
-        seconds=found.seconds,
-        answers=Answers(task.test_items, found.correct) if len(found.correct) else None,
-    )
-
-
-def _read_cached(path: Path) -> dict[str, Any] | None:
-    """The cached result in a file; None if the file is corrupt, so that it is computed again."""
+def read_cached(path: Path) -> dict[str, Any] | None:
+    """The cached result in a file; None if there is none or it is corrupt, so that it is computed again."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return found["score"] if found["sum"] == _sum(found["score"]) else None
-    except (ValueError, KeyError, TypeError, RecursionError):
+        cached = json.loads(path.read_text(encoding="utf-8"))
+        return cached["score"] if cached["sum"] == _sum(cached["score"]) else None
+    except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
-def _sum(made: dict[str, Any]) -> str:
-    return sha256(json.dumps(made).encode()).hexdigest()
+def write_cached(path: Path, result: dict[str, Any]) -> None:
+    """With a checksum."""
+    with atomic_write(path) as file:
+        json.dump({"score": result, "sum": _sum(result)}, file)
 
 
-def _as_json(found: Outcome) -> dict[str, Any]:
-    return found._asdict() | {"correct": packed(found.correct)}
-
-
-def _outcome_from(found: dict[str, Any]) -> Outcome:
-    return Outcome(**(found | {"correct": unpacked(found["correct"])}))
+def _sum(result: dict[str, Any]) -> str:
+    return sha256(json.dumps(result).encode()).hexdigest()

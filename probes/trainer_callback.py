@@ -7,6 +7,7 @@ from typing import Any
 from torch import nn
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from encoder_lab.model import Model
 from probes.results import read_rows
 from probes.task import Task
 from probes.vectors import EncodesSentences
@@ -23,7 +24,7 @@ class ProbingTrainerCallback(TrainerCallback):
     def __init__(
         self,
         tasks: Sequence[Task],
-        model: EncodesSentences,
+        model: EncodesSentences | Model,
         results: Path,
         every_n_epochs: int = 1,
         seed: int = 1,

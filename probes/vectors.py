@@ -22,11 +22,6 @@ class EncodesSentences(Protocol):
         ...
 
 
-def in_bfloat16(model: EncodesSentences) -> bool:
-    """Whether a model says that its products are in bfloat16, as a frozen encoder does."""
-    return getattr(model, "bfloat16", False) is True  # modules of torch have a method of this name
-
-
 class Features(Protocol):
     """What a classifier reads of N items: a tensor (N, F), or features that are formed in portions of items."""
 

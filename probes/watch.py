@@ -1,4 +1,4 @@
-"""Probing inside any training: the tasks by their settings, a model that trains, and its scores now."""
+"""Probing inside any training: the tasks by their settings, and the scores of a model that trains."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,11 +10,14 @@ from hydra.utils import instantiate
 from pytorch_lightning.utilities.seed import isolate_rng
 from torch import nn
 
-from probes.results import ProbeRow, write_rows
-from probes.share import score_together
+from encoder_lab.compute.modes import evaluation_mode
+from encoder_lab.model import Model
+from probes.evaluation import Evaluation
+from probes.results import Epoch, ProbeRow, write_rows
+from probes.share import ALONE, Share
 from probes.suites import suites_of, tasks_of
 from probes.task import Task
-from probes.vectors import EncodesSentences, in_bfloat16
+from probes.vectors import EncodesSentences
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 
@@ -29,44 +32,37 @@ def tasks_for(*settings: str) -> list[Task]:
     return tasks_of(suites_of(config, instantiate(config.corpus), Path(config.cache)))
 
 
-class WhileItTrains:
-    """A model in the middle of its training: encodes in evaluation mode and without gradients, then restores modes."""
-
-    def __init__(self, model: EncodesSentences, module: nn.Module) -> None:
-        """`module`: the network of which `model` is a part."""
-        self.model, self.module = model, module
-
-    @property
-    def bfloat16(self) -> bool:
-        return in_bfloat16(self.model)
-
-    def encode(self, sentences: list[str]) -> Any:
-        """What the model's own `encode` gives."""
-        modes = [(part, part.training) for part in self.module.modules()]
-        self.module.eval()
-        try:
-            with torch.no_grad():
-                return self.model.encode(sentences)
-        finally:
-            for part, training in modes:
-                part.training = training
-
-
 def probe_now(
     tasks: Sequence[Task],
-    model: EncodesSentences,
+    model: EncodesSentences | Model,
     module: nn.Module,
     results: Path,
-    epoch: int,
+    epoch: Epoch,
     step: int = 0,
     seed: int = 1,
     device: str = "cpu",
+    share: Share = ALONE,
+    cache: Path | None = None,
 ) -> list[ProbeRow]:
     """Score a model that trains and write the rows to `results`; random state and modes stay as they were.
 
-    `module`: the network of which `model` is a part. The classifiers run on `device`.
+    `module`: the network of which `model` is a part. The classifiers run on `device`. `share`: of this process, where
+    several probe together. `cache`: for a model with a fingerprint, a folder with scores that were computed before.
     """
+    own = model if isinstance(model, Model) else Model("the model", "", model.encode, bfloat16=in_bfloat16(model))
+
+    def encode(sentences: list[str]) -> Any:
+        with evaluation_mode(module), torch.no_grad():
+            return model.encode(sentences)  # type: ignore[misc]
+
+    now = own._replace(encode=own.encode and encode, epoch=epoch, step=step, device=device)
     with isolate_rng():
-        rows = score_together(tasks, WhileItTrains(model, module), epoch, step, seed, device)
-    write_rows(results, rows)
+        rows = [score.row for score in Evaluation(now, tasks, share, cache, seed).scores()]
+    if share.rank == 0:
+        write_rows(results, rows)
     return rows
+
+
+def in_bfloat16(model: EncodesSentences) -> bool:
+    """Whether a model says that its products are in bfloat16, as a frozen encoder does."""
+    return getattr(model, "bfloat16", False) is True  # modules of torch have a method of this name

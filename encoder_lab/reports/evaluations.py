@@ -77,7 +77,7 @@ def write_tokens(folder: Path, tasks: Sequence[Task], evaluation: Evaluation) ->
         return
     with atomic_write(folder / TOKENS) as file:
         for task in read:
-            for record in task.records(evaluation.surprisals):
+            for record in task.records(evaluation.surprisal):
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 

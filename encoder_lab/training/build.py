@@ -11,9 +11,10 @@ from hydra.utils import get_class, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from datamodules.base import ResumableData
+from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
-from encoder_lab.settings.run_settings import trained_in_bfloat16
+from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.training.devices import accelerator, is_first
 from encoder_lab.training.initial import source_of, take_weights
@@ -24,10 +25,9 @@ from encoders.frozen import FrozenEncoder
 from objectives.likelihood import TextLikelihood
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
-from probes.evaluation import Evaluation, distinct_sentences
+from probes.evaluation import distinct_sentences
 from probes.suites import Suite, suites_of, tasks_of
 from probes.task import Task
-from probes.vectors import EncodesSentences
 
 
 class Built(NamedTuple):
@@ -49,13 +49,14 @@ def build(config: DictConfig, run: Path) -> Built:
     tasks = tasks_of(suites)
     refuse_without_decoder(config, tasks)
     source = source_of(config, run)
-    vectors = run_vectors(config, run, data, distinct_sentences(tasks), cache, source)
+    sentences = distinct_sentences(tasks)
+    vectors = run_vectors(config, run, data, sentences, cache, source)
 
     pl.seed_everything(config.seed, workers=True, verbose=False)  # weights depend on the seed alone
     embedding = WordEmbedding(vectors.matrix, freeze=config.embeddings.freeze)
     encoder = instantiate(config.encoder, input_dim=embedding.dim)
-    known = {"data": data} if config.objective_name != "untrained" else {}
-    module = instantiate(config.objective, encoder=encoder, embedding=embedding, seed=config.seed, **known)
+    parts = {"data": data} if config.objective_name != "untrained" else {}
+    module = instantiate(config.objective, encoder=encoder, embedding=embedding, seed=config.seed, **parts)
     if source:
         take_weights(source, encoder)
     spoken = corpus.source_language
@@ -65,22 +66,19 @@ def build(config: DictConfig, run: Path) -> Built:
     )
     keep_files(run, module)
     surprised = any(task.needs == "surprisal" for task in tasks)
-    logprobs = TextLikelihood(frozen.encode, module.likelihood()).logprobs if surprised else None
-    results, device = run / "probes.csv", probing_device(config)
-    when = config.probes.every_n_epochs, config.seed, device, logprobs, config.probes.get("steps", ())
-
-    def before_training(model: EncodesSentences) -> Evaluation:
-        settings: Any = OmegaConf.to_container(config.encoder)
-        known = fingerprint(frozen, settings, distinct_sentences(tasks))
-        return Evaluation(
-            Model(config.encoder_name, "untrained", model.encode, known, bfloat16=frozen.bfloat16),
-            tasks,
-            cache,
-            config.seed,
-            device,
-        )
-
-    probing = ProbingCallback(tasks, frozen, results, *when, None if surprised else before_training)
+    settings: Any = OmegaConf.to_container(config.encoder)
+    device = probing_device(config)
+    model = Model(
+        config.encoder_name,
+        objective_of(config),
+        frozen.encode,
+        partial(fingerprint, frozen, settings, sentences),
+        logprobs=TextLikelihood(frozen.encode, module.likelihood()).logprobs if surprised else None,
+        bfloat16=trained_in_bfloat16(config) and multiplies_in_bfloat16(torch.device(device)),
+    )
+    when = config.probes.every_n_epochs, config.seed, device, config.probes.get("steps", ())
+    known = None if surprised else cache  # the fingerprint has no weights of a decoder
+    probing = ProbingCallback(tasks, model, run / "probes.csv", *when, known)
     return Built(data, module, suites, probing)
 
 

@@ -13,10 +13,9 @@ from encoder_lab.model import Model
 from probes.classification import Classification
 from probes.classifiers.classifier import Grid
 from probes.evaluation import Evaluated, Evaluation
-from probes.share import score_together
 from probes.task import Items, Outcome, single
 from probes.vectors import Vectors
-from probes.watch import WhileItTrains
+from probes.watch import probe_now
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def tasks() -> list[Classification]:
 
 
 def evaluated(model: Model, tasks: list[Classification], cache: Path | None) -> list[Evaluated]:
-    return Evaluation(model, tasks, cache, seed=1, device="cpu").scores(tasks)
+    return Evaluation(model, tasks, cache=cache).scores()
 
 
 class Counting:
@@ -116,7 +115,7 @@ class CountingModule(nn.Module, Counting):
 
 
 def test_vectors_of_a_model_in_bfloat16_have_classifiers_in_bfloat16(
-    tasks: list[Classification], monkeypatch: pytest.MonkeyPatch
+    tasks: list[Classification], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     narrow: list[bool] = []
     score = Classification.score
@@ -128,6 +127,6 @@ def test_vectors_of_a_model_in_bfloat16_have_classifiers_in_bfloat16(
     monkeypatch.setattr(Classification, "score", noted)
     for wish in (True, False):
         evaluated(Model("e", "o", Counting().encode, bfloat16=wish), tasks, None)
-    for model in (InBfloat16(), WhileItTrains(InBfloat16(), nn.Identity()), Counting(), CountingModule()):
-        score_together(tasks, model, 0, 0, 1, "cpu")
-    assert narrow == [True, False, True, True, False, False]
+    for model in (InBfloat16(), Counting(), CountingModule()):
+        probe_now(tasks, model, nn.Identity(), tmp_path / "probes.csv", 0)
+    assert narrow == [True, False, True, False, False]

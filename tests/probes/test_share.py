@@ -3,21 +3,24 @@
 import pickle
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 from typing import Any
 
 import numpy as np
 import pytest
 
+from encoder_lab.model import Model
 from probes.classification import Classification, in_published_order
 from probes.classifiers.classifier import Grid
 from probes.coherence.models import Length
 from probes.coherence.suite_file import Item, TestSuite
 from probes.coherence.tasks import Coherence
+from probes.evaluation import Evaluated, Evaluation
 from probes.results import ProbeRow
-from probes.share import Share, score_together
+from probes.share import Share
 from probes.surprisals import Pair, TokenLogprobs
-from probes.task import single
+from probes.task import Task, single
 from probes.vectors import Vectors
 
 
@@ -27,6 +30,9 @@ class Counts:
     def __init__(self) -> None:
         self.given: list[str] = []
         self.scored: list[str] = []
+
+    def model(self) -> Model:
+        return Model("counts", "", self.encode, "counts 1", logprobs=self.logprobs)
 
     def logprobs(self, pairs: Sequence[Pair]) -> list[TokenLogprobs]:
         self.scored += [text for _, text in pairs]
@@ -86,23 +92,40 @@ def what_was_found(row: ProbeRow) -> tuple[str, float, str, list[bool]]:
 @pytest.mark.parametrize("world", [2, 3])
 def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world: int) -> None:
     made, alone = [*tasks(3), *surprising_tasks(2), *tasks(2)], Counts()
-    expected = score_together(made, alone, 1, 2, 1, "cpu", logprobs=alone.logprobs)
-    barrier, board, models = Barrier(world), [b""] * world, [Counts() for _ in range(world)]
+    expected = Evaluation(alone.model(), made).scores()
+    models = [Counts() for _ in range(world)]
+    for scores in in_processes(models, made, None):
+        assert [what_was_found(score.row) for score in scores] == [what_was_found(score.row) for score in expected]
+    assert sorted(s for model in models for s in model.given) == sorted(alone.given)
+    assert sorted(s for model in models for s in model.scored) == sorted(alone.scored)
+    assert len(set(alone.scored)) == len(alone.scored)
+
+
+def test_processes_score_what_is_not_cached_and_cache_it(tmp_path: Path) -> None:
+    made, alone = [*tasks(4), *surprising_tasks(1)], Counts()
+    expected = Evaluation(alone.model(), made[1:3], cache=tmp_path).scores()
+    first, again = [Counts(), Counts()], [Counts(), Counts()]
+    for scores in (*in_processes(first, made, tmp_path), *in_processes(again, made, tmp_path)):
+        assert [what_was_found(score.row) for score in scores[1:3]] == [what_was_found(e.row) for e in expected]
+        assert [score.row.task for score in scores] == [task.name for task in made]
+    assert all(model.given for model in first)
+    assert not any(model.given or model.scored for model in again)
+
+
+def in_processes(models: list[Counts], made: Sequence[Task], cache: Path | None) -> list[list[Evaluated]]:
+    """The scores that each of several processes, here threads, gets."""
+    barrier, board = Barrier(len(models), timeout=10), [b""] * len(models)
 
     def gather(rank: int, part: Any) -> list[Any]:
         board[rank] = pickle.dumps(part)  # as all_gather_object sends it
         barrier.wait()
-        found = [pickle.loads(sent) for sent in board]
+        parts = [pickle.loads(sent) for sent in board]
         barrier.wait()
-        return found
+        return parts
 
-    def process(rank: int) -> list:
-        share = Share(rank, world, lambda part: gather(rank, part))
-        return score_together(made, models[rank], 1, 2, 1, "cpu", share, models[rank].logprobs)
+    def process(rank: int) -> list[Evaluated]:
+        share = Share(rank, len(models), lambda part: gather(rank, part))
+        return Evaluation(models[rank].model(), made, share, cache).scores()
 
-    with ThreadPoolExecutor(world) as pool:
-        for rows in pool.map(process, range(world)):
-            assert [what_was_found(row) for row in rows] == [what_was_found(row) for row in expected]
-    assert sorted(s for model in models for s in model.given) == sorted(alone.given)
-    assert sorted(s for model in models for s in model.scored) == sorted(alone.scored)
-    assert len(set(alone.scored)) == len(alone.scored)
+    with ThreadPoolExecutor(len(models)) as pool:
+        return list(pool.map(process, range(len(models))))

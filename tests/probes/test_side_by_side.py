@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from probes import side_by_side
-from probes.share import score_together
+from probes.evaluation import Evaluation
 from probes.side_by_side import score_each
 from tests.probes.test_share import Counts, tasks, what_was_found
 
@@ -31,7 +31,7 @@ def one_after_another(work: Callable[[int], None], jobs: list[int], _device: str
 
 
 def test_tasks_side_by_side_score_as_they_do_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    together = score_together(tasks(4), Counts(), 1, 2, 1, "cpu")
+    together = Evaluation(Counts().model(), tasks(4)).scores()
     monkeypatch.setattr(side_by_side, "SMALL", 0)
-    alone = score_together(tasks(4), Counts(), 1, 2, 1, "cpu")
-    assert [what_was_found(row) for row in together] == [what_was_found(row) for row in alone]
+    alone = Evaluation(Counts().model(), tasks(4)).scores()
+    assert [what_was_found(score.row) for score in together] == [what_was_found(score.row) for score in alone]

@@ -175,7 +175,7 @@ def test_a_text_of_two_suites_is_scored_once_and_a_cached_score_not_at_all(tmp_p
     model = Counting()
     both = [Coherence(suite("(2;%a%) < (2;%b%)")), Coherence(suite("(1;%a%) < (1;%b%)"))]
     given = Model("m", "lm", None, "m 1", logprobs=model.logprobs)
-    first, again = (Evaluation(given, both, tmp_path, 1, "cpu").scores(both) for _ in range(2))
+    first, again = (Evaluation(given, both, cache=tmp_path).scores() for _ in range(2))
     assert len(model.asked) == len(set(model.asked)) == 6
     assert [e.row for e in first] == [e.row for e in again]
     assert [e.row.classifier for e in first] == ["surprisal"] * 2
@@ -186,8 +186,7 @@ def test_a_model_without_a_fingerprint_is_known_by_its_surprisals() -> None:
     task = Coherence(suite("(2;%a%) < (2;%b%)"))
     same, other = Length(), NgramModel([["a b"]], 1)
     prints = [
-        Evaluation(Model("m", "lm", None, logprobs=model.logprobs), [task], None, 1, "cpu").fingerprint
-        for model in (same, same, other)
+        Evaluation(Model("m", "lm", None, logprobs=model.logprobs), [task]).fingerprint for model in (same, same, other)
     ]
     assert prints[0] == prints[1] != prints[2]
 
@@ -197,5 +196,5 @@ def test_length_is_a_baseline_of_vectors_and_a_control_of_surprisals_in_one_eval
     probing = Classification("SentLen", ["0", "1"], labelled, labelled, labelled)
     both = [probing, Coherence(suite("(2;%a%) < (2;%b%)"))]
     model = Model("baseline", "length", None, "baseline", logprobs=Length().logprobs)
-    rows = [e.row for e in Evaluation(model, both, None, 1, "cpu").scores(both)]
+    rows = [e.row for e in Evaluation(model, both).scores()]
     assert [(row.classifier, row.test_accuracy) for row in rows] == [("length", 100), ("surprisal", 50)]

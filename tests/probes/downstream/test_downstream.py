@@ -215,7 +215,7 @@ def test_every_task_is_read_and_scored(tmp_path: Path, grid: Grid) -> None:
     tasks = downstream_tasks(context, {"root": folder_of_tasks(tmp_path), "tasks": None, "kfold": 2})
     assert [task.name for task in tasks] == list(TASKS)
     model = Model("words", "callable", words_as_vectors)
-    found, again = (Evaluation(model, tasks, tmp_path / "cache", 1, "cpu").scores(tasks) for _ in range(2))
+    found, again = (Evaluation(model, tasks, cache=tmp_path / "cache").scores() for _ in range(2))
     assert [e.row.task for e in found] == list(TASKS)
     assert all(e.row.test_low <= e.row.test_accuracy <= e.row.test_high for e in found)
     assert [e.row for e in again] == [e.row for e in found]
