@@ -64,9 +64,11 @@ def test_two_processes_have_the_loss_curve_and_the_scores_of_one(tmp_path: Path)
     settings = lab.settings(two, *SAME, *BOTH, "datamodule.batch_size=16")
     done = commands.finish(*TORCHRUN, "train.py", *settings, forking=True)  # both at once
     assert done.returncode == 0, done.stderr
-    made = ["fasttext", "pairs", "probing", "vectors"]
+    made = ["fasttext", "pairs", "probing", *["score"] * 3, "vectors"]
     kept = [path for path in lab.cache.iterdir() if path.suffix != ".lock"]
     assert sorted(path.name.split("-")[0] for path in kept) == made, "not each once"
+    for path in lab.cache.glob("score-*"):
+        path.unlink()
     done = lab.finish(*lab.settings(one, *SAME, "datamodule.batch_size=32"))
     assert done.returncode == 0, done.stderr
     for mine, theirs in zip(read_csv(one / "metrics.csv"), read_csv(two / "metrics.csv"), strict=True):
