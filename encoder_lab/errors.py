@@ -2,9 +2,12 @@
 
 import errno
 import os
+import re
 from pathlib import Path
 
 MOST_LETTERS = 2000  # of a message
+RUST = re.compile(r"\(os error (\d+)\)")  # how libraries in Rust say it, such as safetensors and tokenizers
+FAULTS = {errno.EIO, errno.EMFILE, errno.ENFILE, errno.ESTALE}  # that may come without the name of a file
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG}
 
 
@@ -42,7 +45,13 @@ def disk_error_line(error: OSError, where: Path | str) -> str:
 
     A path can be wrong in many ways: a file in place of a folder, a loop of links, a name that is too long, gone.
     """
-    if error.errno not in (*NO_ROOM, errno.EIO) and not (error.errno and error.filename):
+    if error.errno not in NO_ROOM | FAULTS and not (error.errno and error.filename):
         raise error
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else where
     return f"{name or where}: {error.strerror}"
+
+
+def disk_error_behind(error: Exception) -> OSError | None:
+    """The error of the system that a library gives in the text of its own error; None if there is none."""
+    found = RUST.search(str(error))
+    return OSError(int(found[1]), os.strerror(int(found[1]))) if found else None

@@ -1,7 +1,6 @@
 """A frozen encoder: sentences in, vectors out, from the run folder alone."""
 
 import os
-import uuid
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -20,7 +19,7 @@ from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.compute.matmul import fast_exact_matmul, multiplies_in_bfloat16
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
-from encoder_lab.storage.files import refuse_link_or_device, room_for
+from encoder_lab.storage.files import beside, disk_errors, refuse_link_or_device
 from encoders.distinct_words import WordRows, windows
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
@@ -180,17 +179,14 @@ class FrozenEncoder:
 
     def _fill_file(self, out: Path, distinct: list[str], which: np.ndarray, how: "_How") -> np.ndarray:
         refuse_link_or_device(out)
-        temporary = out.with_name(f".{out.name}.{uuid.uuid4().hex[:16]}.tmp")
-        try:
-            with room_for(out):
-                np.lib.format.open_memmap(temporary, "w+", np.float32, (len(which), self.dim)).flush()
-                with temporary.open("r+b") as file:  # allocate now: writing to a map on a full disk kills the process
-                    os.posix_fallocate(file.fileno(), 0, temporary.stat().st_size)
+        with beside(out) as work:
+            with disk_errors(out):
+                np.lib.format.open_memmap(work, "w+", np.float32, (len(which), self.dim)).flush()
+                with work.open("r+b") as file:  # allocate now: writing to a map on a full disk kills the process
+                    os.posix_fallocate(file.fileno(), 0, work.stat().st_size)
             # reopened for each chunk: the pages of a closed map do not count as our memory
-            self._fill(partial(np.lib.format.open_memmap, temporary, "r+"), distinct, which, how)
-            temporary.replace(out)
-        finally:
-            temporary.unlink(missing_ok=True)
+            self._fill(partial(np.lib.format.open_memmap, work, "r+"), distinct, which, how)
+            work.replace(out)
         return np.load(out, mmap_mode="r")
 
     @fast_exact_matmul()

@@ -75,8 +75,7 @@ def without_seconds(run: Path) -> list:
 
 def unfinished(run: Path) -> list[Path]:
     """What a run hides while it writes; its lock file stays."""
-    hidden = [path for path in run.rglob("*") if path.name.startswith(".") or path.suffix in (".new", ".tmp")]
-    return [path for path in hidden if path.name != ".running"]
+    return [path for path in run.rglob(".*") if path.name != ".running"]
 
 
 def test_kills_in_all_phases_change_nothing(tmp_path: Path) -> None:

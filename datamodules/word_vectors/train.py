@@ -37,8 +37,7 @@ def train(given: SimpleNamespace) -> None:
     from datamodules.text.tokenize import tokenize
     from datamodules.word_vectors.skipgram import train_bin
     from encoder_lab.compute.processes import parallel_map
-    from encoder_lab.storage.files import workshop
-    from encoder_lab.storage.locks import FOREVER, locked
+    from encoder_lab.storage.files import beside, disk_errors
     from encoder_lab.storage.text_files import read_lines
 
     if given.out.suffix != ".bin":
@@ -53,7 +52,7 @@ def train(given: SimpleNamespace) -> None:
         "minn": 3,
         "maxn": 6,
     }
-    with locked(given.out.with_name(f".{given.out.name}.lock"), FOREVER), workshop(given.out) as work:
+    with disk_errors(given.out), beside(given.out, folder=True) as work:
         joined, made = work / "text", work / "vectors.bin"
         with joined.open("w", encoding="utf-8") as file:
             for path in map(Path, given.given):

@@ -14,7 +14,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from encoder_lab.errors import MOST_LETTERS, NO_ROOM, InputError, disk_error_line, in_one_line, printable, shortened
+from encoder_lab.errors import (
+    MOST_LETTERS,
+    NO_ROOM,
+    InputError,
+    disk_error_behind,
+    disk_error_line,
+    in_one_line,
+    printable,
+    shortened,
+)
 
 WIDE = 120  # columns of help
 DIGITS = 15  # of a whole number
@@ -52,14 +61,15 @@ def one_line_errors(
         raise SystemExit(INTERRUPTED) from None
     except _errors_of_users() as error:  # before OSError: one of Hydra's is both
         raise SystemExit(fail(in_one_line(error))) from None
-    except OSError as error:
-        said = disk_error_line(error, where)
-        wanted = remedy if error.errno in NO_ROOM else CHECK_PATH
-        raise SystemExit(fail(f"{said}; {wanted if isinstance(wanted, str) else wanted()}")) from None
-    except ValueError as error:
-        if not str(error).startswith(NOT_A_PATH):
+    except Exception as error:
+        if isinstance(error, ValueError) and str(error).startswith(NOT_A_PATH):
+            raise SystemExit(fail(f"{error}: a path has a character that no path can have; {CHECK_PATH}")) from None
+        behind = error if isinstance(error, OSError) else disk_error_behind(error)
+        if behind is None:
             raise
-        raise SystemExit(fail(f"{error}: a path has a character that no path can have; {CHECK_PATH}")) from None
+        said = disk_error_line(behind, where)
+        wanted = remedy if behind.errno in NO_ROOM else CHECK_PATH
+        raise SystemExit(fail(f"{said}; {wanted if isinstance(wanted, str) else wanted()}")) from None
 
 
 def _errors_of_users() -> tuple[type[Exception], ...]:

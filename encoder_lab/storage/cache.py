@@ -10,6 +10,7 @@ import signal
 import stat
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,11 +18,11 @@ from typing import NamedTuple
 
 from encoder_lab.errors import InputError, printable
 from encoder_lab.settings.command_line import FOLDER, TRUTH, WHOLE, Command, Setting, run
+from encoder_lab.storage.files import LEFT, delete_left
 from encoder_lab.storage.locks import locked
 
 DAY = 24 * 60 * 60  # seconds
 NAME = re.compile(r"(?:pairs|trees|inference|documents|vectors|fasttext|probing|score)-.+")  # of what we put there
-LEFT = re.compile(r"\.(?P<name>.+)\.(?:making|[0-9a-f]{32}\.tmp)")  # of a process that was killed
 COMMAND = Command(
     "python -m encoder_lab.storage.cache",
     "List what is in the cache, or delete what nobody has used for a while. A run makes again what it needs.",
@@ -56,10 +57,13 @@ def prune(cache: Path, older: int) -> Iterator[CacheEntry]:
     """Delete what was not used for `older` days, except what a process is making now; yields what is gone."""
     limit = time.time() - older * DAY
     for entry in entries(cache):
-        left = LEFT.fullmatch(entry.path.name)
-        if not left and entry.used > limit:
+        if LEFT.fullmatch(entry.path.name):
+            if delete_left(entry.path):
+                yield entry
             continue
-        with locked(cache / f".{left['name'] if left else entry.path.name}.lock") as ours:
+        if entry.used > limit:
+            continue
+        with locked(cache / f".{entry.path.name}.lock") as ours:
             if ours:
                 _delete(entry.path)
                 yield entry
@@ -75,10 +79,8 @@ def _entry(path: Path) -> CacheEntry:
 
 def _delete(path: Path) -> None:
     """Under another name first, so that no process finds a part of it."""
-    gone = path.with_name(f".{path.name.lstrip('.')}.making")
-    if gone != path:
-        shutil.rmtree(gone, ignore_errors=True)
-        path.rename(gone)
+    gone = path.with_name(f".{path.name}.{uuid.uuid4().hex}.making")
+    path.rename(gone)
     shutil.rmtree(gone) if gone.is_dir() and not gone.is_symlink() else gone.unlink()
 
 

@@ -1,20 +1,23 @@
 """Atomic files and folders: either complete or absent."""
 
 import errno
+import fcntl
 import json
 import os
+import re
 import shutil
 import stat
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from encoder_lab.errors import InputError
+from encoder_lab.errors import InputError, disk_error_behind
 from encoder_lab.storage.locks import FOREVER, locked
 
-NO_NAMELESS = {errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL}  # O_TMPFILE is not known
+LEFT = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.making")  # a temporary file or folder, and what it becomes
 SIZES = "sizes.json"  # in a folder that build_once made: its files and their bytes
 
 
@@ -22,43 +25,76 @@ SIZES = "sizes.json"  # in a folder that build_once made: its files and their by
 def atomic_write(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
     """Open a temporary file for writing; when the block ends without an error it replaces `path`.
 
-    Until then the file has no name, where the disk knows such files, so that a kill leaves nothing behind.
     Raises OSError naming the file if the disk is full, InputError if `path` is a link, a device or a pipe.
     """
     path = Path(path)
     refuse_link_or_device(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with room_for(path), _open(path.parent, temporary, binary) as file:
+    with disk_errors(path), beside(path) as work:
+        with work.open("wb") if binary else work.open("w", encoding="utf-8", newline="") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            _name(file.fileno(), temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        work.replace(path)
 
 
-def _open(folder: Path, temporary: Path, binary: bool) -> IO[Any]:
-    """A file in `folder` without a name; named `temporary` where the disk or the system knows no such files."""
+@contextmanager
+def beside(path: Path, folder: bool = False) -> Iterator[Path]:
+    """An empty file or folder next to `path`, to be filled and renamed; deleted at the end if it is still there.
+
+    This process holds a lock on it, which tells the next one that writes to this place what a killed one left.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _sweep_once(path.parent, os.getpid())
+    work, descriptor = path, -1
     try:
-        opened = os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666)
-    except (AttributeError, OSError) as error:
-        if isinstance(error, OSError) and error.errno not in NO_NAMELESS:
-            raise
-        opened = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666)
-    return os.fdopen(opened, "wb") if binary else os.fdopen(opened, "w", encoding="utf-8", newline="")
+        while descriptor < 0 or not work.exists():  # a sweep between its making and its lock
+            work = path.with_name(f".{path.name}.{uuid.uuid4().hex}.making")
+            if folder:
+                work.mkdir()
+            descriptor = os.open(work, os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+            with suppress(OSError):  # a disk without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield work
+    finally:
+        if work != path:
+            _delete(work)
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
-def _name(descriptor: int, temporary: Path) -> None:
-    """Give an open file a name, unless it has it."""
-    if not temporary.exists():
-        folder = os.open(temporary.parent, os.O_RDONLY)
-        try:  # with a folder Python follows the link in /proc to the file
-            os.link(f"/proc/self/fd/{descriptor}", temporary.name, src_dir_fd=folder, dst_dir_fd=folder)
-        finally:
-            os.close(folder)
+def sweep(folder: Path) -> None:
+    """Delete the temporary files and folders that killed processes left in a folder."""
+    for left in folder.glob(".*.making"):
+        if LEFT.fullmatch(left.name):
+            delete_left(left)
+
+
+@cache
+def _sweep_once(folder: Path, _process: int) -> None:
+    sweep(folder)
+
+
+def delete_left(left: Path) -> bool:
+    """Delete a temporary file or folder of this user unless its process lives; whether it was deleted."""
+    try:
+        state = left.lstat()
+        if state.st_uid != os.geteuid() or not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
+            return False
+        descriptor = os.open(left, os.O_NOFOLLOW | (os.O_RDONLY if stat.S_ISDIR(state.st_mode) else os.O_RDWR))
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _delete(left)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _delete(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def refuse_link_or_device(path: Path) -> None:
@@ -77,22 +113,20 @@ def refuse_special(path: Path) -> None:
         raise InputError(f"{path}: {what}, not a file; it was not read")
 
 
-def clear_unfinished(folder: Path) -> None:
-    """Delete the temporary files of killed writes, in a folder in which no other process writes now."""
-    for left in folder.glob(f".*.{'[0-9a-f]' * 32}.tmp"):
-        left.unlink(missing_ok=True)
-
-
 @contextmanager
-def room_for(path: Path) -> Iterator[None]:
-    """Adds the file name to the OSError of a failed write. NumPy's error without a number means a full disk."""
+def disk_errors(path: Path) -> Iterator[None]:
+    """Errors of a failed write, also those of libraries, are an OSError that names `path`."""
     try:
         yield
     except OSError as error:
-        if type(error) is OSError and error.errno is None:
+        if type(error) is OSError and error.errno is None:  # NumPy, on a full disk
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from None
         error.filename = error.filename or str(path)
         raise
+    except Exception as error:
+        if (behind := disk_error_behind(error)) is None:
+            raise
+        raise OSError(behind.errno, behind.strerror, str(path)) from None
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
@@ -110,28 +144,13 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
 
 
 def _build(folder: Path, build: Callable[[Path], None]) -> None:
-    with workshop(folder) as work, room_for(folder):
+    with disk_errors(folder), beside(folder, folder=True) as work:
         build(work)
         sizes = {path.name: path.stat().st_size for path in work.iterdir()}
         (work / SIZES).write_text(json.dumps(sizes), encoding="utf-8")
         for path in (*work.iterdir(), work):
-            _make_durable(path)
+            make_durable(path)
         work.rename(folder)
-
-
-@contextmanager
-def workshop(path: Path) -> Iterator[Path]:
-    """A temporary folder next to `path`, for the process that holds the lock of `path` (`make_once`).
-
-    A killed process does not delete it; the next one that holds the lock empties it.
-    """
-    work = path.with_name(f".{path.name}.making")
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
-    try:
-        yield work
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def _check_sizes(folder: Path) -> None:
@@ -145,7 +164,8 @@ def _check_sizes(folder: Path) -> None:
         raise InputError(f"{folder}: {', '.join(wrong)} cut off or changed; delete this folder, it will be rebuilt")
 
 
-def _make_durable(path: Path) -> None:
+def make_durable(path: Path) -> None:
+    """Wait until the disk has all of a file or folder."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -17,7 +17,7 @@ from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.files import atomic_write, refuse_link_or_device
+from encoder_lab.storage.files import beside, disk_errors, make_durable, refuse_link_or_device
 from probes.callback import epochs_done
 
 LAST, PREVIOUS, DAMAGED = "last.ckpt", "previous.ckpt", "last.ckpt.damaged"
@@ -32,16 +32,21 @@ class AtomicCheckpoints(TorchCheckpointIO):
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
         path = Path(path)
         refuse_link_or_device(path)
-        try:
-            with atomic_write(path.with_name(f"{path.name}.new"), binary=True) as file:
-                torch.save(checkpoint, file)
-        except RuntimeError as error:  # torch raises this when a write fails, and also when Ctrl-C stops one
-            if isinstance(error.__context__, KeyboardInterrupt):
-                raise KeyboardInterrupt from None
-            raise OSError(errno.ENOSPC, f"the checkpoint could not be written ({error})", str(path)) from None
-        if path.name == LAST and path.exists():
-            keep(path, path.with_name(PREVIOUS))
-        path.with_name(f"{path.name}.new").replace(path)
+        with disk_errors(path), beside(path) as work:
+            try:
+                with work.open("wb") as file:
+                    torch.save(checkpoint, file)
+            except RuntimeError as error:  # torch raises this when a write fails, and also when Ctrl-C stops one
+                why = error.__context__
+                if isinstance(why, KeyboardInterrupt):
+                    raise KeyboardInterrupt from None
+                if isinstance(why, OSError):
+                    raise why from None
+                raise OSError(errno.ENOSPC, f"the checkpoint could not be written ({error})", str(path)) from None
+            make_durable(work)
+            if path.name == LAST and path.exists():
+                keep(path, path.with_name(PREVIOUS))
+            work.replace(path)
 
     def load_checkpoint(self, path: Any, *arguments: Any, **more: Any) -> dict[str, Any]:
         """Read a checkpoint and update the paths in it, so that a moved run folder works."""
@@ -63,15 +68,12 @@ def _moved(value: Any, old: str, new: str) -> Any:
 
 
 def keep(path: Path, other: Path) -> None:
-    """Give a file a second name, in one step. A file that had this name before is replaced."""
-    temporary = other.with_name(f".{other.name}.tmp")
-    temporary.unlink(missing_ok=True)
+    """Give a file a second name. A file that had this name before is gone."""
+    other.unlink(missing_ok=True)
     try:
-        os.link(path, temporary)
+        os.link(path, other)
     except OSError:  # a file system without links
-        shutil.copyfile(path, temporary)
-    temporary.replace(other)
-    temporary.unlink(missing_ok=True)  # rename does nothing if both are names of the same file
+        shutil.copyfile(path, other)
 
 
 def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:

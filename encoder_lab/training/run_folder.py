@@ -21,7 +21,7 @@ from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vector
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import names, one_line_errors
 from encoder_lab.settings.config_check import check
-from encoder_lab.storage.files import atomic_write, clear_unfinished
+from encoder_lab.storage.files import atomic_write, sweep
 from encoder_lab.storage.locks import locked, wait_for
 from encoder_lab.storage.made_with import made_with
 from encoder_lab.training.allowed_classes import only_ours
@@ -121,7 +121,7 @@ def owned(run: Path) -> Iterator[None]:
             raise InputError(f"{run}: another process works on this run; wait until it ends")
         if is_first():  # the others write nothing before all train
             for folder in (run, *(run / name for name in FOLDERS)):
-                clear_unfinished(folder)
+                sweep(folder)
         yield
 
 

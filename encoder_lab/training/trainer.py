@@ -8,10 +8,8 @@ import pytorch_lightning as pl
 import torch
 from hydra.utils import instantiate
 from omegaconf import DictConfig
-from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from datamodules.base import ResumableData
-from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.training.checkpoints import (
     LAST,
     AtomicCheckpoints,
@@ -95,8 +93,6 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
             trainer.fit(module, data, ckpt_path=last, weights_only=True)
         except SystemExit:  # how Lightning ends on Ctrl-C
             raise KeyboardInterrupt from None
-        except MisconfigurationException as error:  # as of a run with more epochs than are asked for now
-            raise InputError(in_one_line(error)) from None
         except Exception:
             if launcher := trainer.strategy.launcher:  # its processes would wait for this one, half an hour long
                 launcher.kill(signal.SIGKILL)

@@ -103,7 +103,7 @@ def inside(case: Any, folder: Path) -> None:
     (other / "config.yaml").write_text("seed: 1\n")
     (other / mark).write_text("")
     for made in (other, other / "checkpoints", elsewhere):
-        (made / f".last.ckpt.{temporary}.tmp").write_bytes(b"half")
+        (made / f".last.ckpt.{temporary}.making").write_bytes(b"half")
     run = other.joinpath(*place)
     if place[0] in FOLDERS and len(place) == 1:
         run = folder / "mine"

@@ -14,6 +14,7 @@ from multiprocessing import Process
 from pathlib import Path
 from typing import Any
 
+import torch
 from hypothesis import strategies as st
 
 from probes.results import read_rows
@@ -56,7 +57,14 @@ def _continued(run: Path) -> None:
         [(row.epoch, row.task, row.test_accuracy) for row in read_rows(one / "probes.csv")] for one in (run, _whole())
     )
     assert next(scores) == next(scores)
-    assert not list(run.rglob("*.tmp"))
+    assert [path.name for path in run.rglob(".*")] == [".running"]
+    assert _checkpoints(run) == _checkpoints(_whole())
+
+
+def _checkpoints(run: Path) -> dict[str, Any]:
+    """What the callbacks keep in each checkpoint, without the place of the run."""
+    read = {path.name: torch.load(path, weights_only=True) for path in (run / "checkpoints").iterdir()}
+    return {name: str(checkpoint.get("callbacks")).replace(str(run), "") for name, checkpoint in read.items()}
 
 
 def killed(case: Any, folder: Path) -> None:

@@ -9,6 +9,8 @@ import pytest
 from encoder_lab.storage.cache import DAY, entries, main, prune
 from encoder_lab.storage.locks import locked
 
+LEFT = f".trees-demo-3.{0:032x}.making"
+
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
@@ -17,7 +19,7 @@ def cache(tmp_path: Path) -> Path:
     (folder / "pairs-demo-en-fr-1").mkdir(parents=True)
     (folder / "pairs-demo-en-fr-1" / "words.txt").write_text("dog\n")
     (folder / "score-2.json").write_text("{}")
-    (folder / ".trees-demo-3.making").mkdir()
+    (folder / LEFT).mkdir()
     (folder / "thesis.tex").write_text("mine")
     (folder / ".bashrc").write_text("mine")
     past = time.time() - 40 * DAY
@@ -45,7 +47,7 @@ def test_pruning_deletes_what_is_old_and_what_was_left(cache: Path) -> None:
 
 def test_pruning_deletes_nothing_that_is_being_made(cache: Path) -> None:
     with locked(cache / ".pairs-demo-en-fr-1.lock"):
-        assert {entry.path.name for entry in prune(cache, 0)} == {"score-2.json", ".trees-demo-3.making"}
+        assert {entry.path.name for entry in prune(cache, 0)} == {"score-2.json", LEFT}
     assert "pairs-demo-en-fr-1" in names(cache)
 
 

@@ -1,7 +1,6 @@
 """Files are complete or absent, and each CSV key has one row."""
 
 import errno
-import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.csv_files import read_csv, upsert_csv
-from encoder_lab.storage.files import atomic_write, clear_unfinished
+from encoder_lab.storage.files import atomic_write
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=5)
 rows = st.lists(
@@ -48,16 +47,6 @@ def test_two_concurrent_writes_of_a_file_both_succeed(tmp_path: Path) -> None:
         first.write("first")
         second.write("second")
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("scores.csv", "first")]
-
-
-def test_only_the_leftovers_of_killed_writes_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(os, "O_TMPFILE")  # else there are none
-    with atomic_write(tmp_path / "last.ckpt"):
-        (left,) = tmp_path.iterdir()
-    left.touch()
-    (tmp_path / ".vectors.npy.tmp").touch()  # of sentences that somebody encodes into this folder
-    clear_unfinished(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"last.ckpt", ".vectors.npy.tmp"}
 
 
 @a_few

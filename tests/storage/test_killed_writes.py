@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.scratch import LOCK, scratch
+from encoder_lab.storage.files import beside, sweep
+from encoder_lab.storage.scratch import scratch
 
 
 def killed(work: Callable[[], object]) -> None:
@@ -23,27 +23,36 @@ def killed(work: Callable[[], object]) -> None:
     os.waitpid(child, 0)
 
 
-def test_a_killed_write_leaves_the_old_file_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", [False, True])
+def test_the_next_write_to_a_folder_deletes_what_killed_ones_left_and_nothing_else(
+    tmp_path: Path, folder: bool
+) -> None:
     (tmp_path / "report.html").write_text("old")
+    (tmp_path / ".thesis.making").write_text("mine")
 
     def write() -> None:
-        with atomic_write(tmp_path / "report.html") as file:
-            file.write("new")
-            file.flush()
+        with beside(tmp_path / "report.html", folder) as work:
+            (work / "part" if folder else work).write_text("new")
             os.kill(os.getpid(), signal.SIGKILL)
 
     killed(write)
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"report.html": "old"}
+    assert len(list(tmp_path.iterdir())) == 3
+    with beside(tmp_path / "lives", folder) as lives:
+        sweep(tmp_path)
+        killed(lambda: sweep(tmp_path))
+        assert {path.name for path in tmp_path.iterdir()} == {"report.html", ".thesis.making", lives.name}
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "report.html": "old",
+        ".thesis.making": "mine",
+    }
 
 
-def test_where_the_disk_knows_no_nameless_files_a_write_has_a_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delattr(os, "O_TMPFILE")
-    with atomic_write(tmp_path / "table.csv") as file:
-        file.write("a\n")
-        assert [path.suffix for path in tmp_path.iterdir()] == [".tmp"]
-    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+def test_two_writes_of_a_folder_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
+    with beside(tmp_path / "a", folder=True) as first, beside(tmp_path / "a", folder=True) as second:
+        (second / "x").write_text("second")
+        assert list(first.iterdir()) == []
+        second.rename(tmp_path / "a")
+    assert [path.name for path in tmp_path.rglob("*")] == ["a", "x"]
 
 
 def test_the_folder_of_a_killed_process_is_deleted_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,8 +63,7 @@ def test_the_folder_of_a_killed_process_is_deleted_by_the_next(tmp_path: Path, m
             os.kill(os.getpid(), signal.SIGKILL)
 
     killed(work)
-    (left,) = tmp_path.iterdir()
-    assert (left / LOCK).exists()
+    assert len(list(tmp_path.iterdir())) == 1
     with scratch() as first, scratch() as second:
         assert {path.name for path in tmp_path.iterdir()} == {first.name, second.name}
     assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import ANY
 
 import pytest
 import pytorch_lightning as pl
@@ -12,12 +11,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
-from torch.utils.data import DataLoader
 
 from encoder_lab.errors import InputError
 from encoder_lab.training.checkpoints import LAST
 from encoder_lab.training.resumable import read_resumable
-from encoder_lab.training.trainer import fit as train
 from encoders.load import read_checkpoint
 from tests.parts import SCHEDULES, Parts, fit, trainer_in
 
@@ -115,12 +112,3 @@ def test_odd_epochs_and_sums_are_refused(tmp_path: Path, name: str, odd: Any) ->
     torch.save(read_checkpoint(tmp_path / LAST) | {name: odd}, tmp_path / LAST)
     with pytest.raises(InputError, match=name):
         read_resumable(tmp_path / LAST, trainer, module)
-
-
-def test_a_run_with_more_epochs_than_are_asked_for_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
-    folder = tmp_path / "checkpoints"
-    module, batches = Parts(torch.optim.Adam, freeze=True), DataLoader([0])
-    fit(trainer_in(folder, "constant", 3), module, [0])
-    with pytest.raises(InputError, match="max_epochs=1"):
-        train(trainer_in(folder, "constant", 1), module, batches, ANY, tmp_path)  # type: ignore[arg-type]
-    assert {path.name for path in folder.iterdir()} == {"best.ckpt", LAST, "previous.ckpt"}

@@ -92,7 +92,7 @@ def _draft(phenomenon: str, sources: Sequence[Path], seed: int) -> "Draft":
 
 def _refuse_other_suites(out: Path, names: set[str]) -> None:
     """Raises InputError where the folder has suites that this build does not replace: they would be scored too."""
-    others = sorted(path.name for path in out.glob("*.json*") if path.name not in names)
+    others = sorted(path.name for path in out.glob("[!.]*.json*") if path.name not in names)
     if others:
         raise InputError(f"out={out}: has suites of another build, such as {others[0]}; give another folder")
 
