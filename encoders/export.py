@@ -72,7 +72,7 @@ def export(
     allow: tuple[str, ...] = (),
 ) -> None:
     """Write the encoder of a run to a new folder. Raises InputError if it cannot be written in this form."""
-    from encoder_lab.storage.files import beside, disk_errors
+    from encoder_lab.storage.files import disk_errors, temporary
     from encoders.portable.card import card
     from encoders.portable.onnx_folder import write_onnx
     from encoders.portable.parts import parts_of
@@ -85,7 +85,7 @@ def export(
     write = {"stock": write_stock, "bundled": write_bundled, TORCH: write_torch, ONNX: write_onnx}[how]
     usage = USAGE[how].format(folder=out.name) + "\nvectors = encoder.encode(" + '["A sentence .", "Another one ."])'
     limits = limits_of(parts, raw, how)
-    with disk_errors(out), beside(out, folder=True) as work:
+    with disk_errors(out), temporary(out, folder=True) as work:
         write(parts, work)
         (work / "README.md").write_text(card(parts, usage, limits), encoding="utf-8")
         work.rename(out)

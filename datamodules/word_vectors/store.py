@@ -21,7 +21,7 @@ from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from datamodules.word_vectors.formats import open_bin, read_vectors
 from datamodules.word_vectors.skipgram import train_bin
 from encoder_lab.errors import InputError
-from encoder_lab.storage.files import atomic_write, beside, build_once, disk_errors, make_once
+from encoder_lab.storage.files import atomic_write, build_once, disk_errors, make_once, temporary
 
 RUN_SUBWORDS_LIMIT = 100 * 2**20  # bytes; a larger fastText .bin is not copied to the run folder
 ReadSentences = Callable[[], Iterable[str]]  # returns the source sentences of the run
@@ -289,7 +289,7 @@ class Trained:
         return open_store(path, cache)
 
     def _train(self, sentences: Iterable[str], path: Path) -> None:
-        with disk_errors(path), beside(path, folder=True) as work:
+        with disk_errors(path), temporary(path, folder=True) as work:
             text, there = work / "text", 0
             with text.open("w", encoding="utf-8") as file:
                 for sentence in sentences:

@@ -37,7 +37,7 @@ def train(given: SimpleNamespace) -> None:
     from datamodules.text.tokenize import tokenize
     from datamodules.word_vectors.skipgram import train_bin
     from encoder_lab.compute.processes import parallel_map
-    from encoder_lab.storage.files import beside, disk_errors
+    from encoder_lab.storage.files import disk_errors, temporary
     from encoder_lab.storage.text_files import read_lines
 
     if given.out.suffix != ".bin":
@@ -52,7 +52,7 @@ def train(given: SimpleNamespace) -> None:
         "minn": 3,
         "maxn": 6,
     }
-    with disk_errors(given.out), beside(given.out, folder=True) as work:
+    with disk_errors(given.out), temporary(given.out, folder=True) as work:
         joined, made = work / "text", work / "vectors.bin"
         with joined.open("w", encoding="utf-8") as file:
             for path in map(Path, given.given):

@@ -29,7 +29,7 @@ def atomic_write(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
     """
     path = Path(path)
     refuse_link_or_device(path)
-    with disk_errors(path), beside(path) as work:
+    with disk_errors(path), temporary(path) as work:
         with work.open("wb") if binary else work.open("w", encoding="utf-8", newline="") as file:
             yield file
             file.flush()
@@ -38,7 +38,7 @@ def atomic_write(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
 
 
 @contextmanager
-def beside(path: Path, folder: bool = False) -> Iterator[Path]:
+def temporary(path: Path, folder: bool = False) -> Iterator[Path]:
     """An empty file or folder next to `path`, to be filled and renamed; deleted at the end if it is still there.
 
     This process holds a lock on it, which tells the next one that writes to this place what a killed one left.
@@ -144,7 +144,7 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
 
 
 def _build(folder: Path, build: Callable[[Path], None]) -> None:
-    with disk_errors(folder), beside(folder, folder=True) as work:
+    with disk_errors(folder), temporary(folder, folder=True) as work:
         build(work)
         sizes = {path.name: path.stat().st_size for path in work.iterdir()}
         (work / SIZES).write_text(json.dumps(sizes), encoding="utf-8")

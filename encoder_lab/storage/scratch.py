@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from encoder_lab.storage.files import beside
+from encoder_lab.storage.files import temporary
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
     """An empty folder in the system's folder for temporary files, deleted at the end."""
-    with beside(Path(tempfile.gettempdir()) / "sentence-encoders", folder=True) as folder:
+    with temporary(Path(tempfile.gettempdir()) / "sentence-encoders", folder=True) as folder:
         folder.chmod(0o700)
         yield folder

@@ -17,7 +17,7 @@ from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.files import beside, disk_errors, make_durable, refuse_link_or_device
+from encoder_lab.storage.files import disk_errors, make_durable, refuse_link_or_device, temporary
 from probes.callback import epochs_done
 
 LAST, PREVIOUS, DAMAGED = "last.ckpt", "previous.ckpt", "last.ckpt.damaged"
@@ -32,7 +32,7 @@ class AtomicCheckpoints(TorchCheckpointIO):
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
         path = Path(path)
         refuse_link_or_device(path)
-        with disk_errors(path), beside(path) as work:
+        with disk_errors(path), temporary(path) as work:
             try:
                 with work.open("wb") as file:
                     torch.save(checkpoint, file)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from encoder_lab.storage.files import beside, sweep
+from encoder_lab.storage.files import sweep, temporary
 from encoder_lab.storage.scratch import scratch
 
 
@@ -31,13 +31,13 @@ def test_the_next_write_to_a_folder_deletes_what_killed_ones_left_and_nothing_el
     (tmp_path / ".thesis.making").write_text("mine")
 
     def write() -> None:
-        with beside(tmp_path / "report.html", folder) as work:
+        with temporary(tmp_path / "report.html", folder) as work:
             (work / "part" if folder else work).write_text("new")
             os.kill(os.getpid(), signal.SIGKILL)
 
     killed(write)
     assert len(list(tmp_path.iterdir())) == 3
-    with beside(tmp_path / "lives", folder) as lives:
+    with temporary(tmp_path / "lives", folder) as lives:
         sweep(tmp_path)
         killed(lambda: sweep(tmp_path))
         assert {path.name for path in tmp_path.iterdir()} == {"report.html", ".thesis.making", lives.name}
@@ -48,7 +48,7 @@ def test_the_next_write_to_a_folder_deletes_what_killed_ones_left_and_nothing_el
 
 
 def test_two_writes_of_a_folder_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
-    with beside(tmp_path / "a", folder=True) as first, beside(tmp_path / "a", folder=True) as second:
+    with temporary(tmp_path / "a", folder=True) as first, temporary(tmp_path / "a", folder=True) as second:
         (second / "x").write_text("second")
         assert list(first.iterdir()) == []
         second.rename(tmp_path / "a")
