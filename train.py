@@ -18,6 +18,7 @@ from encoder_lab.settings.command_line import asks_for_help, one_line_errors, sh
 from encoder_lab.settings.config_check import refuse_wrong_values
 from encoder_lab.settings.config_help import help_text
 from encoder_lab.settings.known_settings import refuse_unknown_settings
+from encoder_lab.settings.quoting import unquoted
 
 if TYPE_CHECKING:  # slow imports happen where work begins
     from omegaconf import DictConfig
@@ -58,7 +59,7 @@ def train(config: "DictConfig", run: Path) -> None:
             drawn = draw(config, run, module)
             if has_page and not module.trains:
                 add_picture(run / "tensorboard", drawn, 0)
-            say(summary(run, final_scores(run)))
+            say(summary(run, final_scores(run), config.allow))
 
 
 def draw(config: "DictConfig", run: Path, module: "Objective") -> Path:
@@ -93,7 +94,7 @@ def begin(config: "DictConfig") -> None:
     from encoder_lab.training.devices import is_first
     from encoder_lab.training.initial import begun_from
 
-    with run_folder.explained(run), run_folder.owned(run):
+    with run_folder.explained(run, config.allow), run_folder.owned(run):
         if config.init:
             OmegaConf.update(config, "begun_from", begun_from(config), force_add=True)
         only_ours(config, "this command", config.allow)  # else the run could not be resumed or loaded
@@ -110,7 +111,7 @@ def resume(run: Path, overrides: list[str]) -> None:
         from encoder_lab.training import run_folder
 
     config = run_folder.settings_to_resume(run, overrides)
-    with run_folder.explained(run), run_folder.owned(run):
+    with run_folder.explained(run, config.allow), run_folder.owned(run):
         train(config, run)
 
 
@@ -127,7 +128,9 @@ def command(arguments: list[str]) -> None:
 
             sys.exit(run_study(CONFIGS, study, arguments))
         if resumed := [text for text in arguments if text.startswith("resume=") and text != "resume=null"]:
-            resume(Path(resumed[0].removeprefix("resume=")), [text for text in arguments if text not in resumed])
+            resume(
+                Path(unquoted(resumed[0].removeprefix("resume="))), [text for text in arguments if text not in resumed]
+            )
         else:
             refuse_unknown_choices(CONFIGS, arguments)
             refuse_unknown_settings(CONFIGS, "train", arguments)

@@ -3,6 +3,8 @@
 Only fast modules are imported here, so that help and errors in the arguments appear at once.
 """
 
+import io
+import os
 import re
 import signal
 import sys
@@ -24,10 +26,11 @@ from encoder_lab.errors import (
     printable,
     shortened,
 )
+from encoder_lab.settings.quoting import names, unquoted
 
 WIDE = 120  # columns of help
 DIGITS = 15  # of a whole number
-USER_ERROR, INTERRUPTED = 2, 130  # exit statuses
+USER_ERROR, INTERRUPTED, READER_ENDED = 2, 130, 141  # exit statuses
 KEY = re.compile(r"[a-z_]+")
 LIBRARY_ERRORS = {  # exceptions of libraries for mistakes of the user: module and class
     "hydra.errors": "HydraException",
@@ -53,6 +56,7 @@ def one_line_errors(
 
     `where`: the file or folder that is written, named if the disk is full; `remedy` is printed after it.
     """
+    make_printable()
     try:
         yield
     except KeyboardInterrupt:
@@ -60,7 +64,10 @@ def one_line_errors(
             print(f"\n{stopped}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
     except _errors_of_users() as error:  # before OSError: one of Hydra's is both
-        raise SystemExit(fail(in_one_line(error))) from None
+        raise SystemExit(fail(_advised(error))) from None
+    except BrokenPipeError:  # the reader has ended, as head does
+        make_silent()
+        raise SystemExit(READER_ENDED) from None
     except Exception as error:
         if isinstance(error, ValueError) and str(error).startswith(NOT_A_PATH):
             raise SystemExit(fail(f"{error}: a path has a character that no path can have; {CHECK_PATH}")) from None
@@ -78,6 +85,30 @@ def _errors_of_users() -> tuple[type[Exception], ...]:
     return (InputError, *(getattr(module, name) for module, name in loaded))
 
 
+def _advised(error: Exception) -> str:
+    """The message of an error; those of Hydra with what to write instead."""
+    if type(error).__module__.startswith("hydra."):
+        from encoder_lab.settings.hydra_errors import advised
+
+        return advised(error)
+    return in_one_line(error)
+
+
+def make_printable() -> None:
+    """Let every text be printed: `?` for what the terminal cannot show, and nothing where an output is closed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:  # closed: its number must not become that of a file of ours
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
+
+
+def make_silent() -> None:
+    """From now on nothing is printed: the reader of the output has ended."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def asks_for_help(arguments: Sequence[str]) -> bool:
     """Whether -h or --help is among the arguments."""
     return bool({"-h", "--help"} & set(arguments))
@@ -85,6 +116,7 @@ def asks_for_help(arguments: Sequence[str]) -> bool:
 
 def show_help(text: str) -> None:
     """Print the text of --help."""
+    make_printable()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # stop without an error if the reader stops, as head does
     print(text)
 
@@ -111,11 +143,6 @@ def _truth(text: str) -> bool:
     return {"true": True, "false": False}[text.lower()]
 
 
-def names(text: str) -> list[str]:
-    """The names in `a,b` or `[a,b]`."""
-    return [name.strip() for name in text.strip("[]").split(",")]
-
-
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise ValueError
@@ -128,9 +155,9 @@ def several(kind: Kind) -> Kind:
     return Kind(f"{kind.shown},...", wanted, lambda text: [kind.read(value) for value in names(text)])
 
 
-TEXT = Kind("TEXT", "a text", str)
-FILE = Kind("FILE", "a file", Path)
-FOLDER = Kind("DIR", "a folder", Path)
+TEXT = Kind("TEXT", "a text", unquoted)
+FILE = Kind("FILE", "a file", lambda text: Path(unquoted(text)))
+FOLDER = Kind("DIR", "a folder", FILE.read)
 WHOLE = Kind("N", "a whole number", _whole)
 COUNT = Kind("N", "a whole number from 1", _count)
 TRUTH = Kind("true|false", "true or false", _truth)

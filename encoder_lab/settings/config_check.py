@@ -16,7 +16,7 @@ from encoder_lab.settings.setting_types import fits, hints_of, meaning, of_value
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
-PLAIN_VALUE = re.compile(r"([a-z_][\w.]*)=([\w.:+-]{1,40})")
+PLAIN_VALUE = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40})")
 MISSING = "???"
 
 
@@ -56,6 +56,26 @@ def _part(value: Any) -> bool:
     return value is None or _whole(value, 1) or (isinstance(value, float) and 0 < value <= 1)
 
 
+def _only(value: Any, why: str) -> Rule:
+    """The one value of an argument of Lightning's trainer that has no other effect here."""
+    text = "null" if value is None else str(value).lower()
+    return Rule(f"{text}: {why}", lambda v: type(v) is type(value) and v == value)
+
+
+WITHOUT_EFFECT: dict[str, tuple[Any, str]] = {  # arguments of Lightning's trainer that can have no other value, and why
+    "val_check_interval": (None, "a score is of a whole epoch; probes.steps= and checkpoints.steps= look within one"),
+    "check_val_every_n_epoch": (1, "every epoch has a score; probes.every_n_epochs= makes probing rarer"),
+    "overfit_batches": (0, "trainer=overfit trains on the same eight batches again and again"),
+    "limit_test_batches": (None, "training has no test batches"),
+    "limit_predict_batches": (None, "training predicts nothing"),
+    "reload_dataloaders_every_n_epochs": (0, "the batches of an epoch depend on the seed and the epoch"),
+    "enable_checkpointing": (True, "a run has checkpoints"),
+    "use_distributed_sampler": (False, "our samplers share the batches among processes"),
+    "barebones": (False, "a run has scores and checkpoints"),
+    "model_registry": (None, "the model is in the folder of the run"),
+    "enable_autolog_hparams": (True, "the settings are in config.yaml"),
+}
+STRATEGIES = ("auto", "ddp", "ddp_find_unused_parameters_true", "ddp_find_unused_parameters_false")
 MOST = 10**9  # of any count: more is a slip of the finger, and would run for ever
 MOST_ITEMS = 10**7  # of a split of a probing task; published are 100,000
 DEVICE = re.compile(r"(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?")
@@ -85,6 +105,7 @@ CACHE_OR_OFF = Rule("the name of a folder, or off", lambda v: NAME.holds(v) or v
 DEVICE_OR_NULL = Rule(
     "cpu, cuda, cuda:1, mps, xpu, hpu, npu or xla, or null", lambda v: v is None or DEVICE.fullmatch(str(v)) is not None
 )
+LIST = Rule("a list in brackets", lambda value: value is None or isinstance(value, list))
 MODELS = Rule("a name, or several in brackets", lambda v: isinstance(v, str) or (_names(v) and bool(v)))
 LAYERS = Rule("last, all, a number or several in brackets", lambda v: not isinstance(v, dict | float | bool))
 PART_OF_ONE = Rule("a number from 0 to 1", lambda value: value == 1 or SHARE.holds(value))
@@ -107,11 +128,16 @@ RULES = {  # matched with the end of a setting's name, so they also apply to the
     "trainer.devices": Rule("a number of devices, -1, auto, or a list as [0,1]", _devices),
     "trainer.log_every_n_steps": COUNT,
     "trainer.num_sanity_val_steps": ZERO_OR_MORE,
-    "trainer.overfit_batches": Rule("0, or a part or number of the batches", lambda v: v == 0 or _part(v)),
     "trainer.gradient_clip_val": Rule("a number, 0 or more, or null", lambda v: v is None or _number(v, 0)),
     "trainer.accumulate_grad_batches": Rule("1, or a larger datamodule.batch_size", lambda value: value == 1),
     "trainer.limit_train_batches": PART,
     "trainer.limit_val_batches": PART,
+    **{f"trainer.{name}": _only(value, why) for name, (value, why) in WITHOUT_EFFECT.items()},
+    "trainer.strategy": Rule(f"one of {', '.join(STRATEGIES)}", lambda v: v in STRATEGIES or isinstance(v, dict)),
+    "trainer.num_nodes": COUNT,
+    "trainer.callbacks": LIST,
+    "trainer.logger": LIST,
+    "logger": Rule("a name, or a list in brackets, as [csv]", lambda v: NAME.holds(v) or isinstance(v, list)),
     "optimizer.lr": ABOVE_ZERO,
     "corpus.size": COUNT_OR_NULL,
     "datamodule.batch_size": COUNT_OR_NULL,
@@ -227,8 +253,8 @@ def _wanted(settings: Mapping[str, Any]) -> dict[str, Rule]:
         for key in hints.keys() & node.keys():
             outer = name.removesuffix("source.")  # which gets the settings next to it
             rule = _of_type(hints[key])
-            if of_each := of_values(hints[key]):
-                rules |= {f"{outer}{key}.{inner}": _of_type(of_each) for inner in node[key] or ()}
+            if (of_each := of_values(hints[key])) and isinstance(node[key], dict):
+                rules |= {f"{outer}{key}.{inner}": _of_type(of_each) for inner in node[key]}
             rules[f"{outer}{key}"] = rule
             if f"{outer}{key}" not in found or found[f"{outer}{key}"] != found.get(f"{name}{key}"):
                 rules[f"{name}{key}"] = rule

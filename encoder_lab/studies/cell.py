@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.quoting import quoted
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.locks import held, locked_with_children
-from encoder_lab.studies.plan import StudyCell
+from encoder_lab.studies.plan import StudyCell, placed
 
 ROOT = Path(__file__).parents[2]
 DONE = "done"  # a file in the folder of a finished cell
@@ -48,9 +49,10 @@ def command(cell: StudyCell, study: Path, begun: bool) -> list[str]:
     """The command of the cell. An evaluation has no resume=: the same command uses its cached scores."""
     folder = study / cell.name
     if cell.program == "evaluate":
-        settings = [text.replace("{run}", str(study / cell.scored)) for text in (*cell.overrides, f"out={folder}")]
+        settings = [placed(text, "run", study / cell.scored) for text in cell.overrides]
+        settings.append(f"out={quoted(folder)}")
     else:
-        settings = [f"resume={folder}"] if begun else [*cell.overrides, f"hydra.run.dir={folder}"]
+        settings = [f"resume={quoted(folder)}"] if begun else [*cell.overrides, f"hydra.run.dir={quoted(folder)}"]
     return [sys.executable, str(ROOT / f"{cell.program}.py"), *settings]
 
 

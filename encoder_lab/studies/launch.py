@@ -11,6 +11,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import DictConfig
 
+from encoder_lab.settings.quoting import quoted
 from encoder_lab.studies.cell import ROOT, run_cell
 from encoder_lab.studies.plan import StudyCell
 
@@ -43,7 +44,7 @@ def check_launcher(study: Path, settings: Sequence[str]) -> None:
 
 
 def _settings(study: Path, settings: Sequence[str]) -> list[str]:
-    return [f"hydra.sweep.dir={study}", *settings]
+    return [f"hydra.sweep.dir={quoted(study)}", *settings]
 
 
 def job(config: DictConfig, cells: Sequence[StudyCell], study: Path, gpus: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """The parts of a study: one run for each cell of its axes, their evaluations, and the reports."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.quoting import quoted
 
 SCALES = ("demo", "small", "medium", "paper")
 SHARED = ("corpus", "embeddings", "probes", "seed", "cache")  # settings of both train.py and evaluate.py
@@ -67,8 +69,8 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
         if None in scaled:
             left_out[place] = f"the study has none at scale={scale}"
             continue
-        names = dict(zip(settings["axes"], labels, strict=True)) | {"data": data}
-        overrides = [text.format(**names) for text in " ".join([*own, *scaled]).split()]
+        names = dict(zip(settings["axes"], labels, strict=True))
+        overrides = _settings(" ".join([*own, *scaled]), data, names)
         stated = [n for label, n in settings.get("examples", {}).items() if label in labels and scale == "paper"]
         cells.append(StudyCell(place, [*overrides, *more], *stated))
     evaluations = [
@@ -87,6 +89,17 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
     )
 
 
+def placed(text: str, place: str, folder: object) -> str:
+    """A setting with paths in a folder in place of {place} and what follows it, in quotes where they need them."""
+    return re.sub(rf"\{{{place}\}}([^,\]]*)", lambda match: quoted(f"{folder}{match[1]}"), text)
+
+
+def _settings(text: str, data: str, names: Mapping[str, str]) -> list[str]:
+    """The settings in a line of a study, with the labels of a cell and the folder of the corpora in their places."""
+    words = [word.format(**names, data="{data}", run="{run}") for word in text.split()]
+    return [placed(word, "data", data) for word in words]
+
+
 def _evaluations(
     label: str,
     given: str | dict[str, str | None],
@@ -100,13 +113,12 @@ def _evaluations(
     more = [text for text in more if text.split("=")[0].split(".")[0] in SHARED]
     place = f"evaluations/{label}"
     if not any("{run}" in (text or "") for text in wanted.values()):
-        return [StudyCell(place, [*(wanted["every"] or "").format(data=data).split(), *more], program="evaluate")]
+        return [StudyCell(place, [*_settings(wanted["every"] or "", data, {}), *more], program="evaluate")]
     found = []
     for cell in cells:
         labels = cell.name.split("/")
         scaled = [wanted[key] for key in ("every", *labels) if key in wanted]
         if None not in scaled:
-            names = dict(zip(axes, labels, strict=True)) | {"data": data, "run": "{run}"}
-            overrides = [text.format(**names) for text in " ".join(map(str, scaled)).split()]
+            overrides = _settings(" ".join(map(str, scaled)), data, dict(zip(axes, labels, strict=True)))
             found.append(StudyCell(f"{place}/{cell.name}", [*overrides, *more], program="evaluate", scored=cell.name))
     return found

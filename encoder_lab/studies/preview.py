@@ -1,5 +1,6 @@
 """Dry run of a study: its commands, finished cells, and what is missing on this machine."""
 
+import shlex
 from pathlib import Path
 
 from hydra import compose, initialize_config_dir
@@ -11,7 +12,7 @@ from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.config_check import mistakes
 from encoder_lab.studies.cell import ROOT, is_done
 from encoder_lab.studies.estimate import hours, together
-from encoder_lab.studies.plan import Study, StudyCell
+from encoder_lab.studies.plan import Study, StudyCell, placed
 
 CONFIGS = ROOT / "configs"
 
@@ -24,7 +25,8 @@ def preview(study: Study, folder: Path) -> str:
     for cell in (*study.cells, *study.evaluations):
         state = "done" if is_done(cell, folder) else missing(cell) or "ready"
         lines.append(f"  {cell.name:<40} {state}")
-        command = " ".join(cell.overrides).replace("{run}", str(folder / cell.scored))
+        words = [placed(text, "run", folder / cell.scored) for text in cell.overrides]
+        command = " ".join(shlex.quote(text) if "'" in text else text for text in words)
         lines.append(f"      python {cell.program}.py {command}")
         if cell.examples:
             config = composed(cell)
@@ -43,7 +45,7 @@ def preview(study: Study, folder: Path) -> str:
 def composed(cell: StudyCell) -> DictConfig:
     """The composed configuration of a cell. Raises InputError or HydraException if it is invalid."""
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        overrides = [text.replace("{run}", cell.scored) for text in cell.overrides]
+        overrides = [placed(text, "run", cell.scored) for text in cell.overrides]
         config = compose(cell.program, overrides, return_hydra_config=True)
     known = [key for key in map(str, config) if key != "hydra" and not key.endswith("_name")]  # before it is run
     if wrong := mistakes(OmegaConf.masked_copy(config, known)):

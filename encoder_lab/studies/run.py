@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.settings.quoting import unquoted
 from encoder_lab.storage.locks import locked
 from encoder_lab.studies.cell import INTERRUPTED, ROOT, is_done, refuse_other_settings
 from encoder_lab.studies.launch import check_launcher, launch
@@ -24,7 +25,8 @@ AGAIN = "the same command continues the study"
 
 def run_study(configs: Path, name: str, arguments: Sequence[str]) -> int:
     """Run or continue the study that the command line names; its exit status."""
-    given = dict(text.partition("=")[::2] for text in arguments if text.split("=")[0] in OWN)
+    own = [text.partition("=") for text in arguments if text.split("=")[0] in OWN]
+    given = {key: unquoted(value) for key, _, value in own}
     launcher = [text for text in arguments if text.startswith(LAUNCHER)]
     more = [text for text in arguments if text.split("=")[0] not in OWN and text not in launcher]
     for text in more:

@@ -19,8 +19,9 @@ from omegaconf import DictConfig, OmegaConf
 from datamodules.base import ResumableData
 from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, save_run_vectors
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import names, one_line_errors
+from encoder_lab.settings.command_line import one_line_errors
 from encoder_lab.settings.config_check import check
+from encoder_lab.settings.quoting import for_shell, names
 from encoder_lab.storage.files import atomic_write, sweep
 from encoder_lab.storage.locks import locked, wait_for
 from encoder_lab.storage.made_with import made_with
@@ -69,8 +70,10 @@ def begin(config: DictConfig, run: Path) -> None:
         raise InputError(f"trainer.devices={config.trainer.devices}: {why} (docs/scaling.md)")
     if (run / "config.yaml").exists():
         if any((run / "checkpoints").glob("*.ckpt")) or "made_with" not in read_config(run):
-            there = f"{run}: a run is already there; continue it with resume={run} or choose another hydra.run.dir="
-            raise InputError(there)
+            again = resume_command(run, config.allow)
+            raise InputError(
+                f"{run}: a run is already there; continue it with: {again} or choose another hydra.run.dir="
+            )
         for path in (run / name for name in WRITTEN):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
     with atomic_write(run / "config.yaml") as file:
@@ -83,7 +86,7 @@ def settings_to_resume(run: Path, overrides: Sequence[str]) -> DictConfig:
     `allow=[my_package]` is not taken from the run, which may be somebody else's: the command gives it again.
     """
     allow = [name for text in overrides if text.startswith("allow=") for name in names(text.partition("=")[2])]
-    overrides = [text for text in overrides if not text.startswith("allow=")]
+    overrides = [text.lstrip("+") for text in overrides if not text.startswith("allow=")]
     foreign = [text for text in overrides if not text.startswith("trainer.")]
     if foreign:
         raise InputError(f"resume= keeps the run's settings; only trainer.* may change, not {' '.join(foreign)}")
@@ -142,16 +145,22 @@ def refuse_what_is_elsewhere(run: Path) -> None:
                 raise InputError(f"{path}: the same file has another name elsewhere; copy the whole run folder")
 
 
-def explained(run: Path) -> AbstractContextManager[None]:
+def resume_command(run: Path, allow: Sequence[str]) -> str:
+    """The command that continues a run, as written in a shell."""
+    more = f" allow=[{','.join(allow)}]" if allow else ""
+    return f"python train.py {for_shell('resume', run)}{more}"
+
+
+def explained(run: Path, allow: Sequence[str]) -> AbstractContextManager[None]:
     """Errors in one line, with how to continue the run; inside Hydra's job, as Hydra would print a line of its own."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)  # here, for a launcher's processes too
     warnings.filterwarnings("ignore", module="pytorch_lightning")
 
     def remedy() -> str:
-        again = f"python train.py resume={run}" if (run / "config.yaml").exists() else "the same command again"
+        again = resume_command(run, allow) if (run / "config.yaml").exists() else "the same command again"
         return f"nothing written before is lost. Make room there, then: {again}"
 
-    stopped = f"stopped; nothing is lost. Continue with: python train.py resume={run}"
+    stopped = f"stopped; nothing is lost. Continue with: {resume_command(run, allow)}"
     return one_line_errors(run, remedy, stopped if is_first() else "")
 
 
@@ -205,8 +214,8 @@ def final_scores(run: Path) -> list[ProbeRow]:
     return [row for row in rows if row.epoch == last]
 
 
-def summary(run: Path, scores: Sequence[ProbeRow]) -> str:
-    """The final scores, where the curves are, and how to load the encoder."""
+def summary(run: Path, scores: Sequence[ProbeRow], allow: Sequence[str]) -> str:
+    """The final scores, where the curves are, and how to load the encoder; without one, only that there is none."""
     lines = []
     for suite in dict.fromkeys(row.suite for row in scores):
         lines.append(f"\n{suite} scores after epoch {scores[0].epoch} (test, %)")
@@ -216,7 +225,10 @@ def summary(run: Path, scores: Sequence[ProbeRow]) -> str:
             if row.suite == suite
         ]
     lines += [f"\ncurves:  {run / 'curves.png'}   (live: make tensorboard)"]
-    load = f"load_encoder({str(loadable(run))!r}).encode(['A sentence .'])"
+    if not any((run / "checkpoints").glob("*.ckpt")):
+        return "\n".join([*lines, "encoder: none was saved, as no epoch was trained"])
+    more = f", allow={list(allow)}" if allow else ""
+    load = f"load_encoder({str(loadable(run))!r}{more}).encode(['A sentence .'])"
     return "\n".join([*lines, f"encoder: from encoders import load_encoder; {load}"])
 
 

@@ -1,0 +1,43 @@
+"""Errors of Hydra with what to write instead: it cannot know our quotes, nor which of our choices has a setting."""
+
+import re
+from pathlib import Path
+
+import yaml
+
+from encoder_lab.errors import in_one_line
+from encoder_lab.settings.quoting import for_shell
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.*?)' 1\. ")
+NOT_THERE = re.compile(r"Could not override '([\w.]+)'\.")
+
+
+def advised(error: Exception) -> str:
+    """The message of an error of Hydra in one line."""
+    text = in_one_line(error)
+    ambiguous = AMBIGUOUS.match(text)
+    override = ambiguous[1] if ambiguous else str(getattr(error, "override", ""))
+    key, equals, value = override.partition("=")
+    if equals and re.fullmatch(r"[\w.+@/]+", key):
+        if value[:1] in "[{":
+            return f"{override}: not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"
+        return f"{override}: a value with signs in it is written in quotes: {for_shell(key, value)}"
+    if override and not equals:
+        return f"{override}: settings are written key=value; see --help"
+    if (match := NOT_THERE.match(text)) and (choices := _choices_with(match[1])):
+        return f"{match[1]}: the choices of this command have no such setting; these have: {', '.join(choices)}"
+    return text
+
+
+def _choices_with(name: str) -> list[str]:
+    """The choices whose files have a setting, as probes=trees."""
+    choices = []
+    for path in sorted(CONFIGS.glob("*/*.yaml")):
+        text = path.read_text(encoding="utf-8")
+        settings = yaml.safe_load(text) if "# @package _global_" in text else {path.parent.name: yaml.safe_load(text)}
+        *groups, last = name.split(".")
+        for group in groups:
+            settings = settings.get(group) if isinstance(settings, dict) else None
+        choices += [f"{path.parent.name}={path.stem}"] if isinstance(settings, dict) and last in settings else []
+    return choices

@@ -1,0 +1,35 @@
+"""Quotes around a value with signs in it: one rule for every `key=value` of every command, that of Hydra's grammar."""
+
+import re
+import shlex
+
+PLAIN = re.compile(r"(?!(?:null|true|false|nan|inf|infinity)$)[a-z_./-][\w./-]*", re.ASCII | re.IGNORECASE)
+QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+PART = re.compile(rf"(?:{QUOTED})(?=\s*(?:,|$))|[^,\s][^,]*", re.DOTALL)
+
+
+def quoted(value: object) -> str:
+    """A text as `unquoted` and Hydra read it: in quotes if it has other characters than names and paths mostly have."""
+    text = str(value)
+    if PLAIN.fullmatch(text):
+        return text
+    return "'" + re.sub(r"(\\*)('|$)", lambda match: match[1] * 2 + ("\\'" if match[2] else ""), text) + "'"
+
+
+def unquoted(text: str) -> str:
+    """The text within quotes; any other as it is."""
+    if not re.fullmatch(QUOTED, text, re.DOTALL):
+        return text
+    return re.sub(rf"(\\+)({text[0]}|$)", lambda match: match[1][: len(match[1]) // 2] + match[2], text[1:-1])
+
+
+def names(text: str) -> list[str]:
+    """The names in `a,b` or `[a,b]`, each without its quotes."""
+    inside = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    return [unquoted(part.strip()) for part in PART.findall(inside)]
+
+
+def for_shell(key: str, value: object) -> str:
+    """`key=value` as a user writes it in a shell."""
+    text = f"{key}={quoted(value)}"
+    return f'"{text}"' if "'" in text and not re.search(r'["$`\\!]', text) else shlex.quote(text)

@@ -1,0 +1,90 @@
+"""A value is quoted by one rule, which Hydra and our own commands read in the same way."""
+
+import io
+import subprocess
+import sys
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from encoder_lab.settings.command_line import PATHS, TEXT, make_printable
+from encoder_lab.settings.hydra_errors import advised
+from encoder_lab.settings.quoting import for_shell, names, quoted, unquoted
+from tests.conftest import ROOT
+
+PARSER = OverridesParser.create()
+LETTERS = st.sampled_from("ab1é句= ()[]{}#'\"&~,\\/.-+*?|@:;!`%<>") | st.characters(categories=["L", "N", "P", "S"])
+PATH_TEXT = st.text(LETTERS, min_size=1, max_size=12).filter(lambda text: "${" not in text)
+
+
+@given(PATH_TEXT)
+@example("null")
+@example("1e3")
+@example("ends with \\")
+@example("a\\'b")
+def test_hydra_our_commands_and_the_shell_read_a_quoted_value_alike(text: str) -> None:
+    (override,) = PARSER.parse_overrides([f"key={quoted(text)}"])
+    assert override.value() == unquoted(quoted(text)) == TEXT.read(quoted(text)) == text
+    assert PATHS.read(f"[{quoted(text)},b]") == [Path(text), Path("b")]
+    said = subprocess.run(["sh", "-c", f"printf %s {for_shell('key', text)}"], capture_output=True, text=True).stdout
+    assert said == f"key={quoted(text)}"
+
+
+def test_what_is_not_wholly_in_quotes_is_a_value_as_it_is() -> None:
+    assert [unquoted(text) for text in ("it's", "'a", "'a'b'", "v[1]")] == ["it's", "'a", "'a'b'", "v[1]"]
+    assert names("v[1], 'a,b' ,c") == ["v[1]", "a,b", "c"]
+
+
+def answer(program: str, *overrides: str) -> str:
+    """What is said of a command of Hydra; empty where it is right."""
+    try:
+        with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
+            compose(program, list(overrides))
+    except HydraException as error:
+        return advised(error)
+    return ""
+
+
+PATHS_WITH_SIGNS = ["lr=0.1,seed=2", "my run (1)", "it's", "v[1]", "x#1", "a&b", "a~b", "é", "a,b"]
+
+
+@pytest.mark.parametrize(("path", "key"), zip(PATHS_WITH_SIGNS, cycle(["cache", "model", "+trainer.profiler"])))
+def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key: str, path: str) -> None:
+    program = "evaluate" if key == "model" else "train"
+    wrong, right = f"{key}={path}", f"{key}={quoted(path)}"
+    assert answer(program, wrong) == f"{wrong}: a value with signs in it is written in quotes: {for_shell(key, path)}"
+    assert answer(program, right) == ""
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("objective.head=mlp", "no such setting; these have: objective=nli"),
+        ("probes.tasks=[a=b]", "not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"),
+        ("foo", "foo: settings are written key=value; see --help"),
+    ],
+)
+def test_no_hint_of_hydra_leads_into_a_refusal(argument: str, said: str) -> None:
+    assert answer("train", argument).endswith(said)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_every_text_is_printed_in_every_encoding(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+    make_printable()
+    print("±0.5 句 \udce9", flush=True)
+    assert written.getvalue().startswith("±0.5 ".encode(encoding, "replace"))
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-", "| head -1"])
+def test_a_command_works_where_nobody_reads_its_output(closed: str) -> None:
+    command = f"exec {sys.executable} -m datamodules.demo show=200 {closed}"
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
