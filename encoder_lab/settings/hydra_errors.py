@@ -31,7 +31,7 @@ def advised(error: Exception) -> str:
 
 
 def _choices_with(name: str) -> list[str]:
-    """The choices whose files have a setting, as probes=trees."""
+    """The choices with a setting, as probes=trees."""
     choices = []
     for path in sorted(CONFIGS.glob("*/*.yaml")):
         text = path.read_text(encoding="utf-8")
