@@ -10,7 +10,7 @@ import numpy as np
 
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import Vocabulary
-from datamodules.word_vectors.store import WordVectors
+from datamodules.word_vectors.store import WordVectors, refuse_low_coverage
 from encoder_lab.compute.devices import device_for
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
@@ -127,4 +127,5 @@ def say_coverage(
     how = f"{'looked up in lower case, ' if store.lowercase else ''}vectors times {store.scale:.3g}"
     said = f"{name}: {missing:,} of {len(rows):,} words ({100 * share:.1f}%) have no vector; {how}"
     remedy = "" if store.lowercase else "; embeddings.lowercase=true may find more"
+    refuse_low_coverage(known[np.unique(rows)], f"{name}, embeddings")
     print(f"warning: {said}{remedy}" if share > MANY else said, file=sys.stderr)

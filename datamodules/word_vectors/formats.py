@@ -1,19 +1,21 @@
-"""Reads word-vector files: fastText `.vec` and `.bin`, GloVe `.txt`, plain or gzipped."""
+"""Reads word-vector files: text (fastText `.vec`, GloVe `.txt`, with tabs or commas), fastText and word2vec `.bin`."""
 
+import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from tqdm import tqdm
 
 from datamodules.arrays import ArrayFile
-from datamodules.word_vectors.fasttext_check import check_bin
+from datamodules.word_vectors.fasttext_check import LONGEST_WORD, check_bin
+from datamodules.word_vectors.forms import form_of
 from encoder_lab.errors import InputError
 from encoder_lab.storage.scratch import scratch
-from encoder_lab.storage.text_files import composed, read_lines
+from encoder_lab.storage.text_files import composed, open_packed, read_lines
 
 DIGITS = 15  # at most, of a count in a header
 VectorRow = tuple[str, np.ndarray]  # a word and its vector (E,)
@@ -24,7 +26,8 @@ def read_vectors(path: Path, out: Path | None = None) -> tuple[list[str], np.nda
 
     `out`: the .npy file that gets the vectors; by default a temporary file that ends with the process.
     """
-    rows = _bin_rows(path) if path.suffix == ".bin" else _text_rows(path)
+    readers = {"text": _text_rows, "fasttext": _bin_rows, "word2vec": _word2vec_rows}
+    rows = readers[form_of(path)](path)
     first = next(rows, None)
     if first is None:
         raise InputError(f"{path}: no words in it")
@@ -42,12 +45,17 @@ def _text_rows(path: Path) -> Iterator[VectorRow]:
     lines = read_lines(path)
     first = next(lines)
     declared = _header(first[1])
-    width = declared[1] if declared else len(first[1].rstrip().split(" ")) - 1
     total = declared[0] if declared else None
-    numbered = lines if declared else chain([first], lines)
+    rows = lines if declared else chain([first], lines)
+    start = next(rows, first)
+    comma = _has_commas(start[1])
+    width = declared[1] if declared else len(_fields(start[1], comma)) - 1
+    if not width:
+        raise InputError(f"{path}:1: no numbers; expected a word and its numbers, with spaces, tabs or commas between")
+    numbered = chain([start], rows) if start is not first or not declared else rows
     there = 0
     for number, line in tqdm(numbered, f"reading {path.name}", total, disable=None, unit=" words"):
-        row = _parse(path, number, line, width)
+        row = _parse(path, number, _fields(line, comma, width), width)
         if there == total:
             raise InputError(f"{path}:{number}: more words than the {total} that its first line says")
         there += 1
@@ -58,15 +66,26 @@ def _text_rows(path: Path) -> Iterator[VectorRow]:
 
 def _header(line: str) -> tuple[int, int] | None:
     """`count width`, the first line of a .vec file; a GloVe file has none."""
-    parts = line.split()
+    parts = line.replace(",", " ").split()
     if len(parts) != 2 or not all(part.isdecimal() for part in parts):
         return None
     count, width = (int(part) if len(part) <= DIGITS else 10**DIGITS for part in parts)
     return count, width
 
 
-def _parse(path: Path, number: int, line: str, width: int) -> VectorRow:
-    parts = line.rstrip().rsplit(" ", width)  # GloVe 840B has words with spaces in them
+def _has_commas(line: str) -> bool:
+    """Whether commas are between a word and its numbers."""
+    numbers = line.split(",")[1:]
+    return bool(numbers) and not _wrong(numbers)
+
+
+def _fields(line: str, comma: bool, width: int = -1) -> list[str]:
+    """A word and its numbers. GloVe 840B has words with spaces in them."""
+    line = line.rstrip() if comma else line.rstrip().replace("\t", " ")
+    return line.rsplit("," if comma else " ", width)
+
+
+def _parse(path: Path, number: int, parts: list[str], width: int) -> VectorRow:
     try:
         vector = np.array(parts[1:], dtype=np.float32)
     except ValueError:
@@ -110,3 +129,36 @@ def _bin_rows(path: Path) -> Iterator[VectorRow]:
         if not np.isfinite(vector).all():
             raise InputError(f"{path}: the vector of {word!r} is not finite; get or make the model again")
         yield composed(word, path), vector
+
+
+def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
+    """The binary form of word2vec: count and width on a line; then of each word its letters, a space, its numbers."""
+    there = 0
+    try:
+        with open_packed(path) as file:
+            total, width = map(int, file.readline().split())
+            for there in tqdm(range(total), f"reading {path.name}", disable=None, unit=" words"):  # noqa: B007
+                word = _until_space(file).lstrip(b"\r\n").decode("utf-8")
+                vector = np.frombuffer(file.read(4 * width), "<f4")
+                if not word or len(vector) != width:
+                    raise EOFError
+                if not np.isfinite(vector).all():
+                    raise InputError(f"{path}: the vector of {word!r} is not finite; get or make the file again")
+                yield composed(word, path), vector
+            if file.read(1 << 10).strip():
+                raise InputError(f"{path}: more than the {total} words that its first line says; get the file again")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: word {there + 1} is not valid UTF-8; convert or get the file again") from None
+    except (EOFError, OSError, ValueError, zlib.error) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: cut off or damaged after {there:,} vectors; get the file again") from None
+
+
+def _until_space(file: IO[bytes]) -> bytes:
+    found = bytearray()
+    while (letter := file.read(1)) != b" ":
+        found += letter
+        if not letter or len(found) > LONGEST_WORD:
+            raise EOFError
+    return bytes(found)

@@ -19,6 +19,7 @@ import numpy as np
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from datamodules.word_vectors.formats import open_bin, read_vectors
+from datamodules.word_vectors.forms import form_of, unpacked
 from datamodules.word_vectors.skipgram import train_bin
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write, build_once, disk_errors, make_once, temporary
@@ -29,6 +30,9 @@ COMPARED = 200  # words compared to check that a run was made from a store
 SCALED_BY = 50_000  # rows of a store from which its scale is computed
 CAPITALS = 0.001  # share of the words with capitals up to which a file counts as lower-cased
 FORMAT = 3  # of a store; raised when stores of before lack something
+SUBWORDS = "subwords.bin"  # of a store: the fastText model of a packed file
+MOST_FREQUENT = 10_000  # words; rare ones may be names and typing errors
+FEWEST = 0.1  # of the words of a text must have a vector: with fewer, these are vectors of another text or language
 INDEX = np.dtype([("hash", "<u8"), ("row", "<i8")])
 
 
@@ -40,6 +44,11 @@ class LookupResult(NamedTuple):
     composed: np.ndarray  # (V,) bool, composed of character n-grams
 
     @property
+    def known(self) -> np.ndarray:
+        """Which words have a vector, (V,) bool."""
+        return self.found | self.composed
+
+    @property
     def coverage(self) -> str:
         """One line for the user."""
         missing = len(self.found) - int(self.found.sum()) - int(self.composed.sum())
@@ -47,6 +56,15 @@ class LookupResult(NamedTuple):
             f"word vectors: {self.found.sum():,} of {len(self.found):,} words found, "
             f"{self.composed.sum():,} composed of subwords, {missing:,} without a vector"
         )
+
+
+def refuse_low_coverage(known: np.ndarray, where: str) -> None:
+    """Raises InputError where less than a tenth of words, `known (N,)` bool, have a vector, of the first 10,000."""
+    known = known[:MOST_FREQUENT]
+    if len(known) and known.mean() < FEWEST:
+        share = f"only {100 * known.mean():.1f}% of the words have a vector"
+        why = "are these vectors of this language, and is the text tokenised and cased as theirs?"
+        raise InputError(f"{where}: {share}; {why}")
 
 
 class WordVectors:
@@ -104,14 +122,17 @@ class WordVectors:
 
 
 def open_store(path: Path, cache: Path) -> WordVectors:
-    """The store of a vector file (`.vec`, GloVe `.txt`, their `.gz`, fastText `.bin`), built at first use."""
+    """The store of a vector file in any form that `read_vectors` reads, plain or packed, built at first use."""
     if not path.is_file():
         raise InputError(f"{path}: no such file; give embeddings.path= a .vec, GloVe .txt or fastText .bin file")
     state = path.stat()
     key = hashlib.sha256(f"{FORMAT} {path.resolve()} {state.st_size} {state.st_mtime_ns}".encode()).hexdigest()[:16]
     folder = cache / f"vectors-{path.name}-{key}"
     build_once(folder, lambda work: _write_store(work, path))
-    return WordVectors(folder, path if path.suffix == ".bin" else None)
+    unpacked_bin = folder / SUBWORDS
+    packed = path.suffix in (".gz", ".bz2", ".zip")
+    subwords = unpacked_bin if unpacked_bin.exists() else None
+    return WordVectors(folder, subwords if packed or form_of(path) != "fasttext" else path)
 
 
 def has_capitals(folder: Path) -> bool:
@@ -120,7 +141,15 @@ def has_capitals(folder: Path) -> bool:
 
 
 def _write_store(work: Path, path: Path) -> None:
-    words, _ = read_vectors(path, work / "matrix.npy")
+    plain = unpacked(path, work)
+    try:
+        words, _ = read_vectors(plain, work / "matrix.npy")
+    except InputError as error:
+        raise InputError(str(error).replace(str(plain), str(path))) from None
+    if plain != path and form_of(plain) == "fasttext":
+        plain.replace(work / SUBWORDS)
+    elif plain != path:
+        plain.unlink()
     index = np.empty(len(words), dtype=INDEX)
     index["hash"] = [_hash(word) for word in words]
     index["row"] = np.arange(len(words))

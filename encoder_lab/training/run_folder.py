@@ -17,7 +17,8 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from datamodules.base import ResumableData
-from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, save_run_vectors
+from datamodules.text.vocabulary import SPECIALS
+from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, refuse_low_coverage, save_run_vectors
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import one_line_errors
 from encoder_lab.settings.config_check import check
@@ -191,6 +192,7 @@ def run_vectors(
         else:
             looked_up, kept, scale = store.lookup(vocabulary.words), store.subwords_bin, store.scale
         say(looked_up.coverage)
+        refuse_low_coverage(looked_up.known[len(SPECIALS) : len(data.vocabulary)], "embeddings")
         save_run_vectors(run, vocabulary, looked_up.matrix, kept, scale, scaled=begin_with is not None)
     return load_run_vectors(run)
 

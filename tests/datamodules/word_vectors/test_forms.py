@@ -1,0 +1,130 @@
+"""Vector files in every form in which they are given away: each is read alike, or named with the remedy."""
+
+import bz2
+import gzip
+import pickle
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datamodules.word_vectors.skipgram import train_bin
+from datamodules.word_vectors.store import open_store, refuse_low_coverage
+from encoder_lab.errors import InputError
+
+WORDS = ["the", ",", "café", "1,000", "dog"]
+ROWS = np.random.default_rng(1).normal(size=(len(WORDS), 7)).astype(np.float32)
+SPACES, TABS, COMMAS = " ", "\t", ","
+
+
+def as_text(separator: str, header: str = "", words: list[str] = WORDS) -> bytes:
+    lines = [separator.join([word, *map(str, row)]) for word, row in zip(words, ROWS.tolist(), strict=True)]
+    return "".join(f"{line}\n" for line in [*filter(None, [header]), *lines]).encode()
+
+
+def word2vec(newline: bytes = b"\n") -> bytes:
+    rows = (word.encode() + b" " + row.tobytes() + newline for word, row in zip(WORDS, ROWS, strict=True))
+    return f"{len(WORDS)} 7\n".encode() + b"".join(rows)
+
+
+FORMS = {
+    "glove.txt": as_text(SPACES),
+    "spaces.vec": as_text(SPACES, "5 7"),
+    "tabs.txt": as_text(TABS),
+    "tabs.vec": as_text(TABS, "5\t7"),
+    "tab_then_spaces.vec": as_text(SPACES, "5 7").replace(b"the ", b"the\t"),
+    "commas.csv": as_text(COMMAS),
+    "commas.vec": as_text(COMMAS, "5,7"),
+    "word2vec.bin": word2vec(),
+    "word2vec_of_gensim.bin": word2vec(b""),
+    "word2vec_by_another_name": word2vec(),
+}
+
+
+def write(path: Path, data: bytes, pack: str) -> Path:
+    path = path.with_name(path.name + pack)
+    if pack == ".zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("__MACOSX/x", b"")
+            archive.writestr(f"folder/{path.stem}", data)
+    else:
+        path.write_bytes({".gz": gzip.compress, ".bz2": bz2.compress}.get(pack, bytes)(data))
+    return path
+
+
+@pytest.mark.parametrize("pack", ["", ".gz", ".bz2", ".zip"])
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_gives_the_same_vectors(name: str, pack: str, tmp_path: Path) -> None:
+    store = open_store(write(tmp_path / name, FORMS[name], pack), tmp_path / "cache")
+    found = store.lookup(WORDS)
+    assert found.found.all()
+    np.testing.assert_allclose(found.matrix, ROWS, rtol=1e-6)
+    assert store.subwords_bin is None
+
+
+@pytest.mark.parametrize("pack", ["", ".gz", ".zip"])
+def test_a_packed_fasttext_model_composes_words_as_the_plain_one(pack: str, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("the dog sees a cat .\n" * 50)
+    model = tmp_path / "model.bin"
+    how = {"dim": 6, "epoch": 20, "t": 1.0, "bucket": 300, "minn": 2, "maxn": 4, "thread": 1}
+    train_bin(tmp_path / "text", model, how)
+    plain = open_store(model, tmp_path / "cache").lookup(["dog", "dogs"])
+    found = open_store(write(model, model.read_bytes(), pack), tmp_path / "cache").lookup(["dog", "dogs"])
+    np.testing.assert_array_equal(found.matrix, plain.matrix)
+    assert found.composed.tolist() == [False, True]
+
+
+@given(size=st.integers(0, len(word2vec(b"")) - 1))
+def test_word2vec_that_is_cut_off_anywhere_is_refused(size: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("cut") / "cut.bin"
+    path.write_bytes(word2vec(b"")[:size])
+    with pytest.raises(InputError, match=r"cut\.bin"):
+        open_store(path, path.parent / "cache")
+
+
+NAMED = {
+    "gensim.kv": (pickle.dumps({"the": [1.0]}), "pickle, as gensim saves"),
+    "v.npy": (b"\x93NUMPY\x01\x00", "NumPy array"),
+    "v.txt": (gzip.compress(as_text(SPACES)), r"gzip; let its name end in \.gz"),
+    "v.pt": (b"PK\x03\x04rest", "zip archive or PyTorch"),
+    "v.magnitude": (b"SQLite format 3\x00", "Magnitude"),
+    "v.txt.xz": (b"\xfd7zXZ\x00", "unxz"),
+    "v.gz": (b"no gzip", "damaged or not what its name says"),
+    "v.zip": (b"no zip", "damaged or not what its name says"),
+    "words.txt": (b"the\na\n", r"words\.txt:1: no numbers"),
+    "semicolons.txt": (as_text(";", words=["a", "b", "c", "d", "e"]), r"txt:1: no numbers"),
+    "decimal_commas.txt": (b"the 0,5 0,25\n", "'0,5' is not a number"),
+    "more.bin": (word2vec() + b"more", "more than the 5 words"),
+    "not_finite.bin": (word2vec().replace(ROWS[2].tobytes(), np.full_like(ROWS[2], np.nan).tobytes()), "not finite"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_is_no_vector_file_is_named(name: str, tmp_path: Path) -> None:
+    data, said = NAMED[name]
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=said) as refused:
+        open_store(tmp_path / name, tmp_path / "cache")
+    assert str(tmp_path / name) in str(refused.value)
+    assert "delete" not in str(refused.value)
+
+
+def test_a_zip_of_several_files_is_refused_with_their_names(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "glove.zip", "w") as archive:
+        for dim in (50, 100):
+            archive.writestr(f"glove.{dim}d.txt", as_text(SPACES))
+    with pytest.raises(InputError, match=r"2 files in it \(glove\.50d\.txt, glove\.100d\.txt\); unpack it"):
+        open_store(tmp_path / "glove.zip", tmp_path / "cache")
+
+
+@pytest.mark.parametrize(("known", "words", "refused"), [(0, 50, True), (4, 50, True), (5, 50, False), (0, 0, False)])
+def test_vectors_of_less_than_a_tenth_of_the_words_are_refused(known: int, words: int, refused: bool) -> None:
+    mask = np.arange(words) < known
+    if refused:
+        with pytest.raises(InputError, match=rf"only {2 * known}\.0% of the words have a vector"):
+            refuse_low_coverage(mask, "v.vec")
+    else:
+        refuse_low_coverage(mask, "v.vec")
