@@ -26,7 +26,7 @@ def models_named(name: str, config: DictConfig, corpus: Corpus, sentences: list[
     if name == "bov" or name.startswith("untrained/"):
         return [untrained(name.removeprefix("untrained/"), config, corpus, sentences, work)]
     if colon and kind == "hf":
-        return pretrained(rest, config.layers, config.pooling, config.device, work)
+        return pretrained(rest, config.layers, config.pooling, config.device, work, config.prompt)
     if colon and kind == "vectors":
         return [precomputed(Path(rest), config.sentences and Path(config.sentences))]
     if colon and kind == "lm":

@@ -2,9 +2,10 @@
 
 import math
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,13 +18,15 @@ from encoder_lab.compute.devices import device_for
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoders.model_sources import of_files
+from encoders.sentence_modules import SentenceModules, has_modules, pooled, read_modules
 from encoders.transformers_files import first_line, load_transformer
 
 Pooling = Literal["mean", "cls", "max", "last"]
+MODES = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}  # as sentence-transformers calls them
 Layers = int | str | Sequence[int]  # one number, "last", "all" or several numbers
 BATCH_TOKENS = 4096  # padded tokens per forward pass on a CPU,
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU
-LONGEST = 512  # tokens; longer sentences are cut
+LONGEST = 512  # tokens; longer sentences are cut, earlier where the model or its tokenizer has fewer
 FORMS = "give a name on the hub or a folder with safetensors weights"
 POOLER = "pooler"  # on top of the layers, so not used; many checkpoints have none
 
@@ -34,29 +37,57 @@ class Pretrained:
     The vector of a layer is pooled over the tokens of the sentence.
     """
 
-    def __init__(self, name: str, layers: Layers, pooling: Pooling, device: str | None, work: Path) -> None:
-        if pooling not in ("mean", "cls", "max", "last"):
+    def __init__(
+        self,
+        name: str,
+        layers: Layers,
+        pooling: Pooling | None,
+        device: str | None,
+        work: Path,
+        prompt: str | None = None,
+    ) -> None:
+        """`pooling`: None takes that of a sentence-transformers folder with its other modules, or the mean.
+
+        `prompt`: a text in front of each sentence, or the name of one of the folder's prompts.
+        """
+        if pooling is not None and pooling not in MODES:
             raise InputError(f"pooling={pooling}: give mean, cls, max or last")
-        self.name, self.pooling, self.work = name, pooling, work
+        self.name, self.work = name, work
         self.device = torch.device(device_for(device))
         self.tokenizer, model = _load(name)
         self.model = model.eval().requires_grad_(False).to(self.device)
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         self.layers = self._numbers(layers)
+        modules = read_modules(name) if pooling is None and layers == "last" else None
+        self.modules = modules
+        self.pooling = modules.pooling if modules else (MODES[pooling or "mean"],)
+        self.above = torch.nn.Sequential(*(modules.above if modules else ())).to(self.device)
+        prompts, default = (modules.prompts, modules.prompt) if modules else ({}, "")
+        self.prompt = default if prompt is None else prompts.get(prompt, prompt)
+        self.longest = _longest(self.tokenizer, self.model, modules)
         self._kept: tuple[list[str], np.ndarray] | None = None
+        if modules or has_modules(name):
+            self._say(f"modules of its folder: {modules or 'not used, as pooling= or layers= is given'}")
+        if self.prompt:
+            self._say(f"each sentence begins with {self.prompt!r}")
+        self.cut = 0  # sentences of the last call that were longer
         self._try(name)
+
+    def _say(self, text: str) -> None:
+        print(f"hf:{self.name}: {text}", file=sys.stderr)
 
     @torch.inference_mode()
     def _try(self, name: str) -> None:
         """Raises InputError if the model cannot encode a sentence: its files may not fit each other."""
         try:
             shape = self._pooled(["a b"]).shape
+            self.dim = shape[-1]
         except InputError:
             raise
         except Exception as error:  # as many ways as there are models
             raise InputError(f"hf:{name}: cannot encode a sentence ({first_line(error)}); {FORMS}") from None
-        if shape != (len(self.layers), 1, int(self.model.config.hidden_size)):
+        if not self.modules and shape != (len(self.layers), 1, int(self.model.config.hidden_size)):
             raise InputError(f"hf:{name}: its vectors have another size than its config.json says; {FORMS}")
 
     def _numbers(self, layers: Layers) -> list[int]:
@@ -83,7 +114,7 @@ class Pretrained:
 
     @torch.inference_mode()
     def _encode(self, sentences: list[str]) -> np.ndarray:
-        shape = (len(self.layers), len(sentences), int(self.model.config.hidden_size))
+        shape, self.cut = (len(self.layers), len(sentences), self.dim), 0
         self.work.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=self.work) as file:  # deleted when the process ends
             os.posix_fallocate(
@@ -97,15 +128,22 @@ class Pretrained:
                 del order[: len(batch)]
                 out[:, batch] = self._pooled([sentences[i] for i in batch]).float().cpu().numpy()
                 bar.update(len(batch))
+        if self.cut:
+            self._say(f"{self.cut:,} of {len(sentences):,} sentences are cut after {self.longest} tokens")
         return out
 
     def _fitting(self, letters: int) -> int:
         budget = BATCH_TOKENS if self.device.type == "cpu" else GPU_BATCH_TOKENS
-        return max(1, budget // min(LONGEST, letters // 4 + 2))
+        return max(1, budget // min(self.longest, letters // 4 + 2))
 
     def _pooled(self, sentences: list[str]) -> Tensor:
         """(L, B, D)"""
-        tokens = self.tokenizer(sentences, return_tensors="pt", padding=True, truncation=True, max_length=LONGEST)
+        texts = [self.prompt + sentence for sentence in sentences]
+        texts = [text.lower() for text in texts] if self.modules and self.modules.lower else texts
+        tokens = self.tokenizer(texts, return_tensors="pt", padding=True, truncation=True, max_length=self.longest)
+        full = [text for text, real in zip(texts, tokens["attention_mask"].sum(1), strict=True) if real == self.longest]
+        if full:
+            self.cut += sum(len(ids) > self.longest for ids in self.tokenizer(full, verbose=False)["input_ids"])
         most, rows = int(tokens["input_ids"].max()), self.model.get_input_embeddings().weight.shape[0]
         if most >= rows:
             said = f"the tokenizer gives token {most}, and the model has only {rows}; take both from one folder"
@@ -113,30 +151,47 @@ class Pretrained:
         tokens = tokens.to(self.device)
         found = self.model(**tokens, output_hidden_states=True).hidden_states
         states = torch.stack([found[number] for number in self.layers])  # (L, B, T, D)
-        mask = tokens["attention_mask"][None, :, :, None].bool()
-        if self.pooling == "mean":
-            return (states * mask).sum(2) / mask.sum(2).clamp(min=1)
-        if self.pooling == "max":
-            return states.masked_fill(~mask, -torch.inf).amax(2)
-        if self.pooling == "cls":
-            return states[:, :, 0]
-        last = tokens["attention_mask"].shape[1] - 1 - tokens["attention_mask"].flip(1).argmax(1)
-        return states[:, torch.arange(len(sentences), device=self.device), last]
+        mask = tokens["attention_mask"].bool()
+        if self.prompt and self.modules and not self.modules.with_prompt:
+            mask[:, : self._prompt_tokens] = False
+        return self.above(torch.cat([pooled(states, mask, mode) for mode in self.pooling], -1))
+
+    @cached_property
+    def _prompt_tokens(self) -> int:
+        """How many tokens of a text are its prompt, as sentence-transformers counts: without the mark of the end."""
+        ids = self.tokenizer(self.prompt)["input_ids"]
+        return len(ids) - (ids[-1] in (self.tokenizer.sep_token_id, self.tokenizer.eos_token_id))
 
 
-def pretrained(name: str, layers: Layers, pooling: Pooling, device: str | None, work: Path) -> list[Model]:
+def _longest(tokenizer: Any, model: Any, modules: SentenceModules | None) -> int:
+    """How many tokens a text can have: what the folder, the tokenizer and the positions of the model allow."""
+    positions = getattr(model.config, "max_position_embeddings", None)
+    for name, module in model.named_modules():  # RoBERTa and its like begin behind the row of padding
+        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            positions = module.num_embeddings - module.padding_idx - 1
+    own = modules.longest if modules else LONGEST
+    known = [size for size in (own, positions, tokenizer.model_max_length) if isinstance(size, int) and size > 0]
+    return min(known, default=LONGEST)
+
+
+def pretrained(
+    name: str, layers: Layers, pooling: Pooling | None, device: str | None, work: Path, prompt: str | None = None
+) -> list[Model]:
     """One model for each layer asked for, `layer 3` for mean pooling, otherwise as `layer 3, cls`.
 
-    All of them come from one pass over the sentences.
+    All of them come from one pass over the sentences. Of a sentence-transformers folder without `pooling`: one model
+    with the folder's modules.
     """
-    model = Pretrained(name, layers, pooling, device, work)
+    model = Pretrained(name, layers, pooling, device, work, prompt)
     content = _content(name, model)
+    how = "own modules" if model.modules else model.pooling[0]
+    how = {"mean": "", "lasttoken": ", last"}.get(how, f", {how}") + (f", prompt {model.prompt!r}" if prompt else "")
     return [
         Model(
             Path(name).name,
-            f"layer {number}" if pooling == "mean" else f"layer {number}, {pooling}",
+            f"layer {number}{how}",
             partial(model.layer, number),
-            content and f"{content} {number} {pooling} padded right",
+            content and f"{content} {number} {how} {model.longest} {model.prompt} padded right",
         )
         for number in model.layers
     ]
@@ -153,6 +208,7 @@ def _load(name: str) -> tuple[Any, Any]:
 def _content(name: str, model: Pretrained) -> str | None:
     """A fingerprint of the weights: hash of the local files, or the commit on the hub."""
     if Path(name).is_dir():
-        return of_files(sorted(p for p in Path(name).iterdir() if p.is_file()))
+        above = model.modules.files if model.modules else []
+        return of_files([*sorted(p for p in Path(name).iterdir() if p.is_file()), *above])
     commit = getattr(model.model.config, "_commit_hash", None)
     return commit and f"{name} {commit}"

@@ -36,7 +36,7 @@ def _refuse_layers_of_no_transformer(config: DictConfig) -> None:
     """Raises InputError where a setting of `hf:` models is given and none of the models is one."""
     if any(name.startswith("hf:") for name in models_wanted(config)):
         return
-    for key, default in (("layers", "last"), ("pooling", "mean")):
+    for key, default in (("layers", "last"), ("pooling", None), ("prompt", None)):
         if config[key] != default:
             said = "only a Hugging Face model has it; give model=hf:NAME_OR_PATH, or leave it out"
             raise InputError(f"{key}={config[key]}: {said}")

@@ -1,0 +1,172 @@
+"""What a folder of sentence-transformers does above its transformer, read as data: no class that it names is imported.
+
+Pooling, dense layers, normalisation, prompts, the longest text. Modules of other kinds are refused.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from encoder_lab.errors import InputError
+
+MODES = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")  # in the order of their vectors
+OLD_NAMES = ("cls_token", "max_tokens", "mean_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
+ACTIVATIONS = {"Tanh": nn.Tanh, "Identity": nn.Identity, "ReLU": nn.ReLU, "GELU": nn.GELU, "Sigmoid": nn.Sigmoid}
+MOST_NUMBERS = 10**9  # of a dense layer
+
+
+class SentenceModules(NamedTuple):
+    """The modules of a folder."""
+
+    pooling: tuple[str, ...]
+    with_prompt: bool  # whether the tokens of the prompt are pooled
+    above: Sequence[nn.Module]  # on the pooled vector, from the first
+    longest: int | None  # tokens
+    lower: bool  # texts are put in lower case
+    prompts: Mapping[str, str]
+    prompt: str  # the one that is used by default
+    files: list[Path]  # that say all this
+
+    def __str__(self) -> str:
+        dense = "dense {0.in_features} to {0.out_features}".format
+        layers = [dense(layer[0]) if isinstance(layer, nn.Sequential) else "normalised" for layer in self.above]
+        return ", ".join([f"pooling {' and '.join(self.pooling)}", *layers])
+
+
+class _Unit(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.normalize(x, dim=-1)
+
+
+def read_modules(name: str) -> SentenceModules | None:
+    """The modules of a folder or of a model on the hub; None where it has no `modules.json`. Raises InputError."""
+    path = _file(name, "modules.json")
+    if path is None:
+        return None
+    where = f"hf:{name}"
+    entries = _json(path, where)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InputError(f"{where}: modules.json is no list of modules; get the model again")
+    kinds = [str(entry.get("type")).rpartition(".")[2] for entry in entries]
+    if kinds[:2] != ["Transformer", "Pooling"] or not {"Dense", "Normalize", "Dropout"}.issuperset(kinds[2:]):
+        raise InputError(
+            f"{where}: its modules.json has {', '.join(kinds)}; read are Transformer and Pooling, then Dense and "
+            "Normalize; pooling=mean takes the transformer alone"
+        )
+    files, above = [path], list[nn.Module]()
+    settings = []
+    for entry, kind in zip(entries, kinds, strict=True):
+        folder = str(entry.get("path"))
+        file = _file(name, f"{folder}/config.json") if kind in ("Pooling", "Dense") else None
+        files += [file] if file else []
+        settings.append(_dict(file, where))
+        if kind == "Dense":
+            weights = _file(name, f"{folder}/model.safetensors")
+            if weights is None:
+                raise InputError(f"{where}: {folder}/ has no model.safetensors; save the model again with it")
+            files.append(weights)
+            above.append(_dense(settings[-1], weights, where))
+        elif kind == "Normalize":
+            above.append(_Unit())
+    texts = [_file(name, file) for file in ("sentence_bert_config.json", "config_sentence_transformers.json")]
+    files += filter(None, texts)
+    limits, own = (_dict(file, where) for file in texts)
+    prompts = own.get("prompts") or {}
+    if not isinstance(prompts, dict) or not all(isinstance(text, str) for text in prompts.values()):
+        raise InputError(f"{where}: the prompts of config_sentence_transformers.json are no texts")
+    default, longest = own.get("default_prompt_name"), limits.get("max_seq_length")
+    longest = longest if isinstance(longest, int) and longest > 2 else None
+    return SentenceModules(
+        _modes(settings[1], where),
+        settings[1].get("include_prompt", True) is not False,
+        above,
+        longest,
+        limits.get("do_lower_case") is True,
+        prompts,
+        prompts.get(default, "") if isinstance(default, str) else "",
+        files,
+    )
+
+
+def pooled(states: Tensor, mask: Tensor, mode: str) -> Tensor:
+    """Vectors (..., B, D) of token vectors `states (..., B, T, D)` of which `mask (B, T)` are real, padded right."""
+    real = mask[..., None].to(states.dtype)
+    if mode == "mean":
+        return (states * real).sum(-2) / real.sum(-2).clamp(min=1)
+    if mode == "mean_sqrt_len_tokens":
+        return (states * real).sum(-2) / real.sum(-2).clamp(min=1).sqrt()
+    if mode == "weightedmean":
+        places = torch.arange(1, mask.shape[1] + 1, device=mask.device)[:, None] * real
+        return (states * places).sum(-2) / places.sum(-2).clamp(min=1)
+    if mode == "max":
+        return states.masked_fill(real == 0, -torch.inf).amax(-2)
+    rows = torch.arange(len(mask), device=mask.device)
+    first = mask.int().argmax(1)
+    return states[..., rows, first if mode == "cls" else mask.shape[1] - 1 - mask.int().flip(1).argmax(1), :]
+
+
+def _modes(settings: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    old = [mode for key, mode in zip(OLD_NAMES, MODES, strict=True) if settings.get(f"pooling_mode_{key}")]
+    given = settings.get("pooling_mode", old or "mean")
+    modes = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list) else ()
+    if not modes or any(mode not in MODES for mode in modes):
+        raise InputError(f"{where}: pooling {given!r}; known are {', '.join(MODES)}")
+    return modes
+
+
+def _dense(settings: Mapping[str, Any], weights: Path, where: str) -> nn.Module:
+    sizes = settings.get("in_features"), settings.get("out_features")
+    activation = str(settings.get("activation_function", "torch.nn.modules.activation.Tanh"))
+    kind = ACTIVATIONS.get(activation.rpartition(".")[2]) if activation.startswith("torch.nn.") else None
+    if kind is None or settings.get("use_residual"):
+        raise InputError(f"{where}: a dense layer with {activation} or a residual; known are {', '.join(ACTIVATIONS)}")
+    if not all(type(size) is int and size > 0 for size in sizes) or math.prod(sizes) > MOST_NUMBERS:  # type: ignore[arg-type, operator]
+        raise InputError(f"{where}: a dense layer of {sizes[0]} to {sizes[1]} numbers; get the model again")
+    try:
+        state = {key.removeprefix("linear."): value.float() for key, value in load_file(weights).items()}
+        layer = nn.Linear(sizes[0], sizes[1], bias=settings.get("bias") is not False, device="meta")  # type: ignore[arg-type]
+        layer.load_state_dict(state, assign=True)
+    except (SafetensorError, RuntimeError, OSError, ValueError) as error:
+        said = f"{weights.parent.name}/{weights.name}: {' '.join(str(error).split())}"
+        raise InputError(f"{where}: {said}; get the model again") from None
+    return nn.Sequential(layer.requires_grad_(False), kind())
+
+
+def has_modules(name: str) -> bool:
+    """Whether a folder or a model on the hub is one of sentence-transformers."""
+    return _file(name, "modules.json") is not None
+
+
+def _file(name: str, file: str) -> Path | None:
+    """A file of a folder, or of a model on the hub; None where it has none."""
+    if Path(name).is_dir():
+        path = Path(name) / file
+        inside = path.resolve().is_relative_to(Path(name).resolve())
+        return path if inside and path.is_file() else None
+    from transformers.utils import cached_file
+
+    quiet = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
+    found = cached_file(name, file, **quiet)
+    return Path(found) if found else None
+
+
+def _dict(path: Path | None, where: str) -> dict[str, Any]:
+    found = _json(path, where) if path else {}
+    if not isinstance(found, dict):
+        raise InputError(f"{where}: {path} holds no settings; get the model again")
+    return found
+
+
+def _json(path: Path, where: str) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{where}: {path.name} is not valid JSON ({error}); get the model again") from None

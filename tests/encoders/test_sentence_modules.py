@@ -1,0 +1,135 @@
+"""hf: on a folder of sentence-transformers gives the vectors of the library; other models are cut where they end."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from encoder_lab.errors import InputError
+from encoders.hugging_face import pretrained
+from tests.test_transformers import BERT, tiny
+
+TEXTS = ["a b c d a b", "d", "b c A", "a b " * 40]
+
+
+def folder_of(
+    path: Path, pooling: object = "mean", above: str = "", longest: int | None = None, **more: object
+) -> Path:
+    """A folder as the library saves it: a tiny BERT, pooling, then `dn`: dense layers and normalisation."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Dense, Normalize, Pooling, Transformer
+
+    (path / "bert").mkdir(parents=True)
+    body = Transformer(str(tiny(path / "bert", "Bert", **BERT)), max_seq_length=longest)
+    torch.manual_seed(1)
+    made = [body, Pooling(16, pooling_mode=pooling)]
+    size = made[1].get_embedding_dimension()
+    for letter in above:
+        made.append(Dense(size, 5, activation_function=torch.nn.ReLU()) if letter == "d" else Normalize())
+        size = 5 if letter == "d" else size
+    model = SentenceTransformer(modules=made, device="cpu", prompts={"query": "c d: ", "none": ""})
+    for key, value in more.items():
+        setattr(model, key, value)
+    model.save(str(path / "model"))
+    return path / "model"
+
+
+def library(path: Path, **how: object) -> np.ndarray:
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(path), device="cpu").encode(TEXTS, **how)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"pooling": "cls"},
+        {"pooling": "max", "above": "n"},
+        {"pooling": "lasttoken", "longest": 6},
+        {"pooling": "weightedmean", "above": "dn"},
+        {"pooling": "mean_sqrt_len_tokens", "above": "nd"},
+        {"pooling": ("max", "mean", "cls"), "above": "d"},
+        {"default_prompt_name": "query"},
+    ],
+    ids=str,
+)
+def test_the_modules_of_a_folder_are_used_and_named(made: dict, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    path = folder_of(tmp_path, **made)
+    (model,) = pretrained(str(path), "last", None, "cpu", tmp_path)
+    np.testing.assert_allclose(model.encode(TEXTS), library(path), atol=1e-5)
+    said = capsys.readouterr().err
+    assert "modules of its folder: pooling" in said
+    assert ("dense" in said, "normalised" in said) == ("d" in made.get("above", ""), "n" in made.get("above", ""))
+    assert ("are cut after 6 tokens" in said) == ("longest" in made)
+    assert ("begins with 'c d: '" in said) == ("default_prompt_name" in made)
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+@pytest.mark.parametrize("prompt", ["query", "b: "])
+def test_a_prompt_by_name_or_as_text_is_that_of_the_library(prompt: str, pooled: bool, tmp_path: Path) -> None:
+    path = folder_of(tmp_path)
+    config = path / "1_Pooling" / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"include_prompt": pooled}))
+    (model,) = pretrained(str(path), "last", None, "cpu", tmp_path, prompt)
+    wanted = library(path, **({"prompt_name": prompt} if prompt == "query" else {"prompt": prompt}))
+    np.testing.assert_allclose(model.encode(TEXTS), wanted, atol=1e-5)
+    assert "prompt" in model.objective
+
+
+def test_older_names_of_pooling_and_a_wish_of_the_user(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    path = folder_of(tmp_path, "cls")
+    old = {"word_embedding_dimension": 16, "pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+    (path / "1_Pooling" / "config.json").write_text(json.dumps(old))
+    own, cls, mean = (pretrained(str(path), "last", how, "cpu", tmp_path)[0] for how in (None, "cls", "mean"))
+    np.testing.assert_array_equal(own.encode(TEXTS), cls.encode(TEXTS))
+    assert not np.allclose(own.encode(TEXTS), mean.encode(TEXTS))
+    assert capsys.readouterr().err.count("not used, as pooling= or layers= is given") == 2
+
+
+BROKEN = {
+    "another module": ("modules.json", '[{"type": "x.Transformer"}, {"type": "x.WeightedLayerPooling"}]', "read are"),
+    "a class of its own": ("modules.json", '[{"type": "my.Code"}]', "has Code; read are"),
+    "no list": ("modules.json", "{}", "no list of modules"),
+    "no JSON": ("modules.json", "[", "not valid JSON"),
+    "pooling": ("1_Pooling/config.json", '{"pooling_mode": "median"}', "known are cls, max"),
+    "activation": ("2_Dense/config.json", '{"activation_function": "os.system"}', "with os.system"),
+    "size": ("2_Dense/config.json", '{"in_features": 999999999, "out_features": 99999}', "get the model again"),
+    "other size": ("2_Dense/config.json", '{"in_features": 16, "out_features": 4}', "size mismatch"),
+    "prompts": ("config_sentence_transformers.json", '{"prompts": [1]}', "no texts"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_modules_that_are_not_read_or_damaged_are_refused(name: str, tmp_path: Path) -> None:
+    path = folder_of(tmp_path, above="d")
+    file, text, said = BROKEN[name]
+    (path / file).write_text(text)
+    with pytest.raises(InputError, match=said):
+        pretrained(str(path), "last", None, "cpu", tmp_path)
+
+
+def test_pickled_weights_of_a_module_are_not_read(tmp_path: Path) -> None:
+    path = folder_of(tmp_path, above="d")
+    torch.save(load_file(path / "2_Dense" / "model.safetensors"), path / "2_Dense" / "pytorch_model.bin")
+    (path / "2_Dense" / "model.safetensors").unlink()
+    with pytest.raises(InputError, match=r"no model\.safetensors"):
+        pretrained(str(path), "last", None, "cpu", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("of", "config", "longest"),
+    [("Bert", BERT | {"max_position_embeddings": 20}, 20), ("Roberta", BERT | {"max_position_embeddings": 23}, 22)],
+)
+def test_a_model_with_few_positions_gets_no_more_tokens_and_what_is_cut_is_counted(
+    of: str, config: dict, longest: int, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / "model").mkdir()
+    path = tiny(tmp_path / "model", of, **config)
+    (model,) = pretrained(str(path), "last", None, "cpu", tmp_path)
+    words = longest - 2  # beside the marks of the begin and the end
+    vectors = model.encode(["a " * words, "a " * (words + 1), "a " * 600, "b"])
+    np.testing.assert_allclose(vectors[1:3], vectors[:1].repeat(2, 0), atol=1e-5)
+    assert f"2 of 4 sentences are cut after {longest} tokens" in capsys.readouterr().err
