@@ -10,7 +10,7 @@ from zipfile import BadZipFile, ZipFile
 
 from datamodules.word_vectors.fasttext_check import MAGIC
 from encoder_lab.errors import InputError
-from encoder_lab.storage.files import refuse_special, room_for
+from encoder_lab.storage.files import disk_errors, refuse_special
 from encoder_lab.storage.text_files import open_packed
 
 Form = Literal["text", "fasttext", "word2vec"]
@@ -60,7 +60,7 @@ def unpacked(path: Path, work: Path) -> Path:
     if path.suffix in (".gz", ".bz2") and form_of(path) == "fasttext":
         out = work / path.stem
         try:
-            with open_packed(path) as source, out.open("wb") as target, room_for(out):
+            with open_packed(path) as source, out.open("wb") as target, disk_errors(out):
                 shutil.copyfileobj(source, target, 1 << 20)
         except (EOFError, zlib.error) as error:
             raise InputError(f"{path}: {error}; the file is damaged or not what its name says") from None
@@ -76,7 +76,7 @@ def _from_zip(path: Path, work: Path) -> Path:
                 there = f"{len(names)} files in it ({', '.join(names[:5])})"
                 raise InputError(f"{path}: {there}; unpack it and give one of them")
             out = work / Path(names[0]).name
-            with archive.open(names[0]) as source, out.open("wb") as target, room_for(out):
+            with archive.open(names[0]) as source, out.open("wb") as target, disk_errors(out):
                 shutil.copyfileobj(source, target, 1 << 20)
     except (BadZipFile, EOFError, zlib.error, NotImplementedError, RuntimeError) as error:  # encrypted: RuntimeError
         raise InputError(f"{path}: {error}; the file is damaged or not what its name says") from None
