@@ -129,7 +129,7 @@ def test_a_model_with_few_positions_gets_no_more_tokens_and_what_is_cut_is_count
     (tmp_path / "model").mkdir()
     path = tiny(tmp_path / "model", of, **config)
     (model,) = pretrained(str(path), "last", None, "cpu", tmp_path)
-    words = longest - 2  # beside the marks of the begin and the end
+    words = longest - 2  # without the marks of the beginning and the end
     vectors = model.encode(["a " * words, "a " * (words + 1), "a " * 600, "b"])
     np.testing.assert_allclose(vectors[1:3], vectors[:1].repeat(2, 0), atol=1e-5)
     assert f"2 of 4 sentences are cut after {longest} tokens" in capsys.readouterr().err
