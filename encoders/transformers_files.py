@@ -1,5 +1,6 @@
 """Transformers and their tokenizers, from a folder or the hub: safetensors alone, and no code of theirs."""
 
+import json
 import re
 import warnings
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import torch
 
 from encoder_lab.errors import InputError
+from encoder_lab.storage.files import inside, refuse_special
 from encoders.load import MOST_LAYERS
 
 COUNT = re.compile(r"(layers?|experts|blocks|groups)$")  # settings that say how often a part is built
@@ -30,6 +32,10 @@ def load_transformer(kind: str, name: str | Path, where: str, forms: str, **opti
     auto, options = getattr(transformers, kind), options | {"trust_remote_code": False}
     try:
         with _silent(Path(name).is_dir()):
+            for index in Path(name).glob("*.index.json"):
+                refuse_special(index)
+                for file in json.loads(index.read_bytes())["weight_map"].values():
+                    inside(index.parent, file)
             config = transformers.AutoConfig.from_pretrained(name, **options)
             _refuse_many_layers(config.to_dict())
             if Path(name).is_dir():

@@ -1,6 +1,7 @@
 """hf:MODEL: each layer of a pretrained transformer is an encoder."""
 
 import json
+import os
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -200,3 +201,15 @@ def test_the_library_says_nothing_of_its_own_about_damaged_weights(
     with pytest.raises(InputError, match=r"no weights for"):
         pretrained(str(folder), -1, "mean", "cpu", tmp_path)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["../other.safetensors", "/etc/passwd", "a/../../b", None])
+def test_an_index_of_weights_that_names_a_file_elsewhere_is_refused(tmp_path: Path, name: object) -> None:
+    os.mkfifo(tmp_path / "other.safetensors")  # to open it would never end
+    (tmp_path / "model").mkdir()
+    tiny(tmp_path / "model", "Bert", **BERT)
+    (tmp_path / "model" / "model.safetensors").unlink()
+    index = {"metadata": {}, "weight_map": {"embeddings.word_embeddings.weight": name}}
+    (tmp_path / "model" / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(InputError, match="outside of this folder; it was not opened"):
+        pretrained(str(tmp_path / "model"), -1, "mean", "cpu", tmp_path / "work")

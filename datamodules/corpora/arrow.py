@@ -15,6 +15,7 @@ from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize, tokenize_pair
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
+from encoder_lab.storage.files import inside, refuse_special
 from encoder_lab.storage.text_files import note
 
 NAMES = {"train": ("train",), "dev": ("dev", "validation", "validation_matched"), "test": ("test",)}
@@ -127,14 +128,14 @@ def _read(folder: Path, columns: list[str]) -> Iterator[tuple]:
         raise InputError("corpus=dataset needs pyarrow; pip install pyarrow") from None
     try:
         state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
-        paths = [folder / Path(file["filename"]).name for file in state["_data_files"]]
-        for path in paths:
+        for path in [inside(folder, file["filename"]) for file in state["_data_files"]]:
+            refuse_special(path)
             with pyarrow.memory_map(str(path)) as file, pyarrow.ipc.open_stream(file) as batches:
                 for batch in batches:
                     yield from zip(*(_column(folder, batch, name) for name in columns), strict=True)
     except InputError:
         raise
-    except (ValueError, KeyError, OSError) as error:  # ArrowInvalid is a ValueError
+    except (ValueError, KeyError, TypeError, OSError) as error:  # ArrowInvalid is a ValueError
         raise InputError(f"{folder}: not a data set on disk, or damaged ({error}); save it again") from None
 
 

@@ -106,6 +106,13 @@ def refuse_link_or_device(path: Path) -> None:
             raise InputError(f"{path}: {what}, which is not replaced; give the name of a plain file")
 
 
+def inside(folder: Path, name: object) -> Path:
+    """The path of a file that a file in `folder` names. Raises InputError if the name leaves the folder."""
+    if not isinstance(name, str) or not name or Path(name).is_absolute() or {"..", "~"} & set(Path(name).parts):
+        raise InputError(f"{folder}: a file in it names {str(name)[:80]!r}, outside of this folder; it was not opened")
+    return folder / name
+
+
 def refuse_special(path: Path) -> None:
     """Raises InputError if `path` is there and is no plain file: reading a pipe or a device may never end."""
     if path.exists() and not path.is_file():

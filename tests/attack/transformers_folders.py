@@ -32,6 +32,7 @@ WHOLE += [
     '{"auto_map": {"AutoModel": "a.B"}}',
 ]
 PLACES = ["model-1.safetensors", "/dev/zero", "../other.safetensors", "/etc/passwd", "a\0b", "", ".", "x" * 300]
+LEAVING = ("/dev/zero", "../other.safetensors", "/etc/passwd")
 LENGTHS = [0, 1, 7, 2, 10**6, 2**31, 2**40, 2**63, 2**64 - 1]
 
 
@@ -79,6 +80,8 @@ def loaded(case: Any, folder: Path) -> None:
     with limits():
         said = refused(lambda: use(path))
     assert said is None or f"{kind}:{path}" in said, said
+    if any(way == "index" and how[0] in LEAVING for way, *how in changes) and f"{WEIGHTS}.index.json" in files:
+        assert said, "a name that leaves the folder was accepted"
 
 
 def _replaced(files: dict[str, bytes], which: int, steps: list[int], odd: int) -> None:

@@ -1,8 +1,10 @@
 """The user's own text: parallel files in any languages, saved data sets, and the source language of every corpus."""
 
 import json
+import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pytest
@@ -118,6 +120,15 @@ def saved(folder: Path, columns: dict[str, list], names: list[str] | None = None
     features = {"label": {"names": names, "_type": "ClassLabel"}} if names else {}
     (folder / "dataset_info.json").write_text(json.dumps({"features": features}))
     return folder
+
+
+@pytest.mark.parametrize("name", ["../elsewhere.arrow", "/etc/passwd", "a/../../x", "..", "", None, 5, ["a"]])
+def test_a_data_set_that_names_a_file_elsewhere_is_refused_before_it_is_opened(tmp_path: Path, name: Any) -> None:
+    os.mkfifo(tmp_path / "elsewhere.arrow")  # to open it would never end
+    saved(tmp_path / "train", {"text": ["A dog barks ."] * 4})
+    (tmp_path / "train" / "state.json").write_text(json.dumps({"_data_files": [{"filename": name}]}))
+    with pytest.raises(InputError, match="outside of this folder; it was not opened"):
+        list(SavedDataset(str(tmp_path)).sentences("train"))
 
 
 def test_a_saved_data_set_is_a_source_of_text_and_pairs(tmp_path: Path) -> None:
