@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.choices import refuse_unknown_choices
+from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
-from encoder_lab.settings.config_check import OF_EVALUATION, refuse_wrong_values
 from encoder_lab.settings.config_help import evaluate_help
-from encoder_lab.settings.known_settings import refuse_unknown_settings
 from encoders.model_names import refuse_missing_models
 
 if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
@@ -119,12 +117,11 @@ def workplace(config: "DictConfig") -> Iterator[Path]:
 
 def start(config: "DictConfig") -> None:
     """Check the settings, score, print."""
-    from encoder_lab.settings.config_check import check
-    from encoder_lab.settings.known_settings import refuse_unread_settings
+    from encoder_lab.settings.check import check
+    from encoder_lab.studies.compose import plain, referred
 
     with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own
-        refuse_unread_settings(config, "evaluate")
-        check(config)
+        check("evaluate", plain(config), referred(config))
 
     from encoder_lab.reports.evaluations import show
 
@@ -140,9 +137,7 @@ def command(arguments: list[str]) -> None:
         show_help(evaluate_help(CONFIGS))
         return
     with one_line_errors(Path.cwd()):
-        refuse_unknown_choices(CONFIGS, arguments)
-        refuse_unknown_settings(CONFIGS, "evaluate", arguments)
-        refuse_wrong_values(arguments, OF_EVALUATION)
+        refuse_wrong_arguments(CONFIGS, "evaluate", arguments)
         refuse_missing_models(arguments)
 
         import hydra

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 from encoder_lab.compute.memory import give_back_large_blocks
 from encoder_lab.compute.quick_imports import quick_imports
 from encoder_lab.errors import InputError
-from encoder_lab.settings.choices import refuse_unknown_choices
+from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
-from encoder_lab.settings.config_check import refuse_wrong_values
 from encoder_lab.settings.config_help import help_text
-from encoder_lab.settings.known_settings import refuse_unknown_settings
 from encoder_lab.settings.quoting import unquoted
 
 if TYPE_CHECKING:  # slow imports happen where work begins
@@ -76,16 +74,15 @@ def begin(config: "DictConfig") -> None:
     from hydra.core.hydra_config import HydraConfig
     from omegaconf import OmegaConf
 
-    from encoder_lab.settings.config_check import check
-    from encoder_lab.settings.known_settings import refuse_unread_settings
+    from encoder_lab.settings.check import check
+    from encoder_lab.studies.compose import plain, referred
 
     run = Path(HydraConfig.get().runtime.output_dir)
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
     with one_line_errors(run):  # inside Hydra's job, as Hydra would print a line of its own
-        refuse_unread_settings(config, "train")
+        check("train", plain(config), referred(config))
         OmegaConf.resolve(config)
         with quick_imports(bool(config.allow)):
-            check(config)
             import encoder_lab.training.build
             import encoder_lab.training.trainer  # noqa: F401
 
@@ -132,9 +129,7 @@ def command(arguments: list[str]) -> None:
                 Path(unquoted(resumed[0].removeprefix("resume="))), [text for text in arguments if text not in resumed]
             )
         else:
-            refuse_unknown_choices(CONFIGS, arguments)
-            refuse_unknown_settings(CONFIGS, "train", arguments)
-            refuse_wrong_values(arguments)
+            refuse_wrong_arguments(CONFIGS, "train", arguments)
 
             import hydra
 

@@ -4,10 +4,11 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch.utils.data import DataLoader
 from tqdm import tqdm
 
@@ -18,6 +19,7 @@ from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import BatchSize, BatchTokens, Count, MaxWords
 from encoder_lab.storage.files import build_once
 
 FORMAT = 1  # increase it when the cached format changes
@@ -58,13 +60,15 @@ class SentencesInDocuments(CachedData):
         corpus: Corpus,
         cache: Path,
         seed: int,
-        batch_size: int | None = None,
-        batch_tokens: int | None = None,
-        max_words: int = 200,
-        bag_words: int = 50_000,
-        levels: int = 7,
-        sentence_positions: int = 164,
-        paragraph_positions: int = 5876,
+        batch_size: BatchSize = None,
+        batch_tokens: BatchTokens = None,
+        max_words: MaxWords = 200,
+        bag_words: Annotated[Count, Field(description="most frequent words that bags are predicted over")] = 50_000,
+        levels: Annotated[
+            Count, Field(description="nesting levels, 0 to 6; deeper ones are counted and become the last")
+        ] = 7,
+        sentence_positions: Annotated[Count, Field(description="positions in a paragraph")] = 164,
+        paragraph_positions: Annotated[Count, Field(description="positions in a document")] = 5876,
     ) -> None:
         key = key_of(FORMAT, corpus.fingerprint(), max_words, bag_words)
         folder = cache / f"documents-{corpus.name}-{key}"

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from hydra.utils import get_class
+from pydantic import Field
 from torch.utils.data import DataLoader, Sampler
 
 from datamodules.base import CachedData, ResumableData, key_of
@@ -81,7 +82,10 @@ class Mixture(ResumableData):
         seed: int,
         parts: Sequence[str],
         settings: Mapping[str, Any],
-        weights: Sequence[float] | None = None,
+        weights: Annotated[
+            Sequence[float] | None,
+            Field(description="how often each part is drawn, such as [2, 1, 1]; null: equally often"),
+        ] = None,
     ) -> None:
         super().__init__(batch_size=0, seed=seed)  # each part has its own
         names = list(parts)

@@ -11,6 +11,7 @@ from torch.utils.data import DataLoader
 from datamodules.base import SPLITS, CachedData, key_of, lines, write_sides, write_words
 from datamodules.batches import LabelledPair
 from datamodules.corpus import LABELS, Corpus
+from encoder_lab.settings.types import BatchSize, BatchTokens, MaxWords
 from encoder_lab.storage.files import build_once
 
 FORMAT = 1  # increase it when the cached format changes
@@ -26,9 +27,9 @@ class InferencePairs(CachedData):
         corpus: Corpus,
         cache: Path,
         seed: int,
-        batch_size: int | None = None,
-        batch_tokens: int | None = None,
-        max_words: int = 100,
+        batch_size: BatchSize = None,
+        batch_tokens: BatchTokens = None,
+        max_words: MaxWords = 100,
     ) -> None:
         key = key_of(FORMAT, corpus.fingerprint(), max_words)
         folder = cache / f"inference-{corpus.name}-{key}"

@@ -4,8 +4,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 from torch.utils.data import DataLoader
 
 from datamodules.arrays import save_ragged
@@ -15,6 +17,7 @@ from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
 from datamodules.text.subwords import Subwords
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import BatchSize, BatchTokens, Count, MaxWords
 from encoder_lab.storage.files import build_once
 
 FORMAT = 2  # increase it when the cached format changes
@@ -60,10 +63,12 @@ class TextPairs(SourceTarget):
         target: str,
         cache: Path,
         seed: int,
-        codes: int = 40_000,
-        batch_size: int | None = None,
-        batch_tokens: int | None = None,
-        max_words: int = 100,
+        codes: Annotated[
+            Count, Field(description="maximum number of BPE codes; also at most one per five training pairs")
+        ] = 40_000,
+        batch_size: BatchSize = None,
+        batch_tokens: BatchTokens = None,
+        max_words: MaxWords = 100,
     ) -> None:
         key = key_of(FORMAT, corpus.fingerprint(), target, codes, max_words)
         folder = cache / f"pairs-{corpus.name}-{corpus.source_language}-{target}-{key}"

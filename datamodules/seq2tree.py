@@ -12,6 +12,7 @@ from datamodules.text.subwords import BEGIN, END
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.trees.linearize import linearize
 from datamodules.trees.penn import numbered, readable, trees_in
+from encoder_lab.settings.types import BatchSize, BatchTokens, MaxWords
 from encoder_lab.storage.files import build_once
 
 FORMAT = 1  # increase it when the cached format changes
@@ -29,9 +30,9 @@ class SentenceTrees(SourceTarget):
         corpus: Corpus,
         cache: Path,
         seed: int,
-        batch_size: int | None = None,
-        batch_tokens: int | None = None,
-        max_words: int = 100,
+        batch_size: BatchSize = None,
+        batch_tokens: BatchTokens = None,
+        max_words: MaxWords = 100,
     ) -> None:
         key = key_of(FORMAT, corpus.fingerprint(), max_words)
         folder = cache / f"trees-{corpus.name}-{key}"

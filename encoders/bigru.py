@@ -1,9 +1,12 @@
 """BiGRU: the encoder of DiscoEval's own models (Chen et al. 2019, section 4 and appendix A)."""
 
 from collections.abc import Callable
+from typing import Annotated
 
+from pydantic import Field
 from torch import Tensor, nn
 
+from encoder_lab.settings.types import Depth, Share, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.packed import BATCH_WORDS
 from encoders.pooling import MEAN
@@ -15,7 +18,13 @@ class BiGRU(Encoder):
 
     batch_words = BATCH_WORDS
 
-    def __init__(self, input_dim: int, dim: int = 2400, layers: int = 1, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        input_dim: int,
+        dim: Annotated[Width, Field(description="sentence vector: 1200 units per direction (appendix A)")] = 2400,
+        layers: Annotated[Depth, Field(description="of GRU units (appendix A)")] = 1,
+        dropout: Annotated[Share, Field(description="between layers, if there are several")] = 0.0,
+    ) -> None:
         super().__init__()
         self.dim = self.state_dim = dim
         self.gru = Bidirectional(nn.GRU, input_dim, dim, layers, dropout)

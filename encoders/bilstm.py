@@ -1,11 +1,13 @@
 """BiLSTM-max, BiLSTM-last and BiLSTM-Att (Conneau et al. 2018, section 3.1 and appendix)."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import Field
 from torch import Tensor, nn
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import Depth, Share, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.packed import BATCH_WORDS
 from encoders.pooling import LAST, MAX
@@ -27,12 +29,24 @@ class BiLSTM(Encoder):
     def __init__(
         self,
         input_dim: int,
-        dim: int = 512,
-        layers: int = 2,
-        projection: int | None = 1024,
-        dropout: float = 0.1,
-        pooling: Literal["max", "last"] = "max",
-        attention: bool = False,
+        dim: Annotated[
+            Width,
+            Field(description="sentence vector: 256 units per direction (Figure 3 of the paper: 1024, 2048, 4096)"),
+        ] = 512,
+        layers: Annotated[Depth, Field(description="of LSTM units (section 3.3)")] = 2,
+        projection: Annotated[
+            Width | None, Field(description="width the word vectors are projected to (1024: appendix); null: none")
+        ] = 1024,
+        dropout: Annotated[
+            Share, Field(description="on the projected words and between layers (the paper tunes it, without a number)")
+        ] = 0.1,
+        pooling: Annotated[
+            Literal["max", "last"],
+            Field(description="max or last: how the states are pooled (Conneau et al. 2018, section 3.1)"),
+        ] = "max",
+        attention: Annotated[
+            bool, Field(description="decoders attend over the states; the sentence vector is the same")
+        ] = False,
     ) -> None:
         super().__init__()
         if pooling not in POOLS:

@@ -4,12 +4,15 @@ x -> + position -> [ mask -> conv 3 -> (a, b) -> a * sigmoid(b) -> + x ] x 8 -> 
 """
 
 import math
+from typing import Annotated
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import Depth, Share, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.pooling import max_pool, valid
 
@@ -25,7 +28,21 @@ class GatedConvNet(Encoder):
     each convolution, so that it equals the zero padding at the ends of the sentence.
     """
 
-    def __init__(self, input_dim: int, dim: int = 512, layers: int = 8, kernel: int = 3, dropout: float = 0.1) -> None:
+    def __init__(
+        self,
+        input_dim: int,
+        dim: Annotated[
+            Width,
+            Field(
+                description='channels, "input embedding size" and sentence vector (Conneau et al. 2018, section 3.3)'
+            ),
+        ] = 512,
+        layers: Annotated[Depth, Field(description="convolutions (section 3.3)")] = 8,
+        kernel: Annotated[Depth, Field(description="words seen by one convolution; odd (section 3.3)")] = 3,
+        dropout: Annotated[
+            Share, Field(description="on the input of every convolution (the paper tunes it, without a number)")
+        ] = 0.1,
+    ) -> None:
         super().__init__()
         if kernel % 2 == 0:
             raise InputError(f"encoder.kernel={kernel}: give an odd number, so that the window is centred on a word")

@@ -3,12 +3,14 @@
 x -> project -> + position -> [ + attention(norm x) -> + feed-forward(norm x) ] x layers -> norm -> mean or max
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import Depth, Share, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.gated_convnet import positions
 from encoders.pooling import max_pool, mean_pool, valid
@@ -26,12 +28,19 @@ class TransformerEncoder(Encoder):
     def __init__(
         self,
         input_dim: int,
-        dim: int = 512,
-        layers: int = 4,
-        heads: int = 8,
-        feed_forward: int = 2048,
-        dropout: float = 0.1,
-        pooling: Literal["mean", "max"] = "mean",
+        dim: Annotated[Width, Field(description="width of the states and sentence vector; a multiple of heads")] = 512,
+        layers: Annotated[Depth, Field(description="as many weights as the Gated ConvNet of the paper")] = 4,
+        heads: Annotated[Depth, Field(description="of the attention (Vaswani et al. 2017, section 3.2.2)")] = 8,
+        feed_forward: Annotated[
+            Width, Field(description="width inside a layer (Vaswani et al. 2017, section 3.3)")
+        ] = 2048,
+        dropout: Annotated[
+            Share,
+            Field(
+                description="on the input, the attention and each part of a layer (Vaswani et al. 2017, section 5.4)"
+            ),
+        ] = 0.1,
+        pooling: Annotated[Literal["mean", "max"], Field(description="mean or max over the words")] = "mean",
     ) -> None:
         super().__init__()
         if pooling not in POOLS_OVER_TIME:

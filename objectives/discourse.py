@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from datamodules.batches import InDocument
@@ -13,6 +14,7 @@ from datamodules.discourse import SentencesInDocuments
 from datamodules.text.sentences import WORD
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import Share, Width
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.load import fitting
@@ -72,10 +74,14 @@ class Discourse(Objective):
         data: SentencesInDocuments,
         optimizer: MakeOptimizer | None,
         seed: int,
-        losses: Sequence[str] = ("nsp",),
+        losses: Annotated[
+            Sequence[str], Field(description="any combination (Chen et al. 2019, sections 4.1 to 4.4)")
+        ] = ("nsp",),
         weights: Mapping[str, float] | None = None,
-        hidden: int = 300,
-        dropout: float = 0.0,
+        hidden: Annotated[
+            Width, Field(description="units of the two hidden layers of every head; the paper gives no number")
+        ] = 300,
+        dropout: Annotated[Share, Field(description="after each hidden layer")] = 0.0,
     ) -> None:
         super().__init__(encoder, embedding, optimizer, seed)
         self.data = data

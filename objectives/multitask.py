@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from hydra.utils import instantiate
+from pydantic import Field
 from torch import Tensor, nn
 
 from datamodules.batches import PartBatch
@@ -35,7 +36,9 @@ class Multitask(Objective):
         seed: int,
         parts: Sequence[str],
         settings: Mapping[str, Any],
-        select: str | None = None,
+        select: Annotated[
+            str | None, Field(description="the part with the score that chooses the best checkpoint; null: the first")
+        ] = None,
     ) -> None:
         super().__init__(encoder, embedding, instantiate(optimizer), seed)
         chosen = select or parts[0]

@@ -1,14 +1,16 @@
 """Natural language inference: does a premise entail a hypothesis? (Conneau et al. 2017; 2018, section 3.2)"""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
+from pydantic import Field
 from torch import Tensor
 from torch.nn import functional
 
 from datamodules.batches import LabelledPair
 from datamodules.corpus import LABELS
 from datamodules.nli import InferencePairs
+from encoder_lab.settings.types import Share, Width
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.layers import classifier
@@ -32,9 +34,12 @@ class NLI(Objective):
         data: InferencePairs,
         optimizer: MakeOptimizer | None,
         seed: int,
-        head: Literal["mlp", "linear", "nonlinear"] = "mlp",
-        hidden: int = 100,
-        dropout: float = 0.0,
+        head: Annotated[
+            Literal["mlp", "linear", "nonlinear"],
+            Field(description="mlp; InferSent's three layers: linear, or nonlinear (dropout and tanh)"),
+        ] = "mlp",
+        hidden: Annotated[Width, Field(description="units (Conneau et al. 2018, appendix); InferSent has 512")] = 100,
+        dropout: Annotated[Share, Field(description="before every layer of mlp and nonlinear")] = 0.0,
     ) -> None:
         super().__init__(encoder, embedding, optimizer, seed)
         self.head = classifier(head, 4 * encoder.dim, hidden, len(LABELS), dropout)

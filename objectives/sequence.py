@@ -1,9 +1,13 @@
 """The base of objectives with a decoder: NMT, AutoEncoder, SkipThought, Seq2Tree."""
 
+from typing import Annotated
+
+from pydantic import Field
 from torch import Tensor
 
 from datamodules.batches import SentencePair, Sentences
 from datamodules.seq2seq import SourceTarget
+from encoder_lab.settings.types import Depth, Share, Width
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.attention import Memory
@@ -28,11 +32,17 @@ class SequenceObjective(Objective):
         data: SourceTarget,
         optimizer: MakeOptimizer | None,
         seed: int,
-        decoder_embedding: int = 256,
-        decoder_hidden: int = 512,
-        decoder_layers: int = 2,
-        dropout: float = 0.2,
-        attention: bool = False,
+        decoder_embedding: Annotated[Width, Field(description="width of the target subword embeddings")] = 256,
+        decoder_hidden: Annotated[
+            Width, Field(description="LSTM units per layer (Conneau et al. 2018, appendix)")
+        ] = 512,
+        decoder_layers: Annotated[Depth, Field(description="of LSTM units")] = 2,
+        dropout: Annotated[
+            Share, Field(description="on decoder inputs, between its layers and before the softmax")
+        ] = 0.2,
+        attention: Annotated[
+            bool, Field(description="attend over the word states too; encoder=bilstm_att implies it")
+        ] = False,
     ) -> None:
         super().__init__(encoder, embedding, optimizer, seed)
         self.data = data

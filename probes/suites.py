@@ -1,8 +1,9 @@
 """From settings to tasks: the suites that a run or an evaluation asks for."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
+from typing import get_type_hints
 
 from hydra.utils import get_method, instantiate
 from omegaconf import DictConfig
@@ -48,7 +49,11 @@ def suites_of(config: DictConfig, corpus: Corpus, cache: Path) -> list[Suite]:
     found = []
     for name, suite in (config.get("suites") or {}).items():
         context = Context(grid, config.seed, cache, corpus)
-        tasks = get_method(suite["_target_"])(context, instantiate(config[suite["settings"]]))
+        make, settings = get_method(suite["_target_"]), instantiate(config[suite["settings"]], _convert_="all")
+        declared = get_type_hints(make).get("settings")
+        if is_dataclass(declared) and isinstance(declared, type):
+            settings = declared(**settings)
+        tasks = make(context, settings)
         found.append(Suite(str(name), tasks, context.corpus_used))
     return found
 

@@ -16,7 +16,8 @@ from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
-from encoder_lab.settings.config_check import mistakes
+from encoder_lab.settings.check import mistakes
+from encoder_lab.studies.compose import plain, referred
 from encoder_lab.studies.plan import read_study
 from tests.clone import CODE, Clone
 from tests.conftest import ROOT, TINY, Lab
@@ -123,7 +124,8 @@ def check(command: Command, clone: Pages) -> None:
     elif command.name in ("train.py", "evaluate.py"):
         config = composed(clone.folder / "configs", command.name, settings_of(command))
         known = [key for key in map(str, config) if key != "hydra" and not key.endswith("_name")]
-        assert not mistakes(OmegaConf.masked_copy(config, known))
+        program = command.name.removesuffix(".py")
+        assert not mistakes(program, plain(OmegaConf.masked_copy(config, known)), referred(config))
     elif command.name != "pytest":
         said = clone.help(command)
         for option in filter(None, (re.match(r"--[\w-]+|[a-z_]+=", text) for text in command.arguments)):

@@ -20,7 +20,7 @@ from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.findings import check
 from encoder_lab.reports.models import each_seed_once, models_of
 from encoder_lab.reports.runs import read_run
-from encoder_lab.settings.config_check import OF_EVALUATION, refuse_wrong_values
+from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.config_help import evaluate_help
 from encoders import load_encoder
 from encoders.by_name import untrained
@@ -260,7 +260,7 @@ def test_no_form_of_a_model_is_refused_before_slow_imports(form: str) -> None:
 @pytest.mark.parametrize(("device", "refused"), [("nonsense", True), ("nonsense:1", True), ("cuda:1", False)])
 def test_what_is_no_device_is_told_before_slow_imports(device: str, refused: bool) -> None:
     with pytest.raises(SystemExit) if refused else nullcontext():
-        refuse_wrong_values(["model=bov", f"device={device}"], OF_EVALUATION)
+        refuse_wrong_arguments(CONFIGS, "evaluate", ["model=bov", f"device={device}"])
 
 
 def test_the_words_for_models_are_those_that_build_one() -> None:

@@ -16,8 +16,9 @@ from datamodules.batches import SentencePair, Sentences
 from datamodules.corpus import Corpus
 from datamodules.text.subwords import END
 from encoder_lab.errors import InputError
-from encoder_lab.settings.config_check import mistakes
+from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.config_help import description
+from encoder_lab.studies.compose import plain
 from encoders.embedding import WordEmbedding
 from objectives.objective import Objective
 from tests.silent import silent_trainer
@@ -55,7 +56,8 @@ def composed(*overrides: str) -> DictConfig:
 
 def invalid(config: DictConfig) -> list[str]:
     """What the check of settings says, except of the names of the choices, which only a job knows."""
-    return mistakes(OmegaConf.masked_copy(config, [key for key in map(str, config) if not key.endswith("_name")]))
+    known = [key for key in map(str, config) if not key.endswith("_name")]
+    return mistakes("train", plain(OmegaConf.masked_copy(config, known)))
 
 
 def shrink(node: DictConfig) -> None:

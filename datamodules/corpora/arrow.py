@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from datamodules.corpora.inference_files import tokenized
 from datamodules.corpora.on_disk import OnDisk
@@ -16,6 +18,7 @@ from datamodules.text.tokenize import tokenize, tokenize_pair
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import inside, refuse_special
+from encoder_lab.settings.types import CorpusSize, HeldOut, SourceLanguage
 from encoder_lab.storage.text_files import note
 
 NAMES = {"train": ("train",), "dev": ("dev", "validation", "validation_matched"), "test": ("test",)}
@@ -34,16 +37,20 @@ class SavedDataset(OnDisk):
 
     def __init__(
         self,
-        root: str | None,
-        text: str = "text",
-        target: str = "target",
-        premise: str = "premise",
-        hypothesis: str = "hypothesis",
-        label: str = "label",
-        source_language: str = "en",
-        target_language: str | None = None,
-        held_out: int = 20,
-        size: int | None = None,
+        root: Annotated[str | None, Field(description="its folder")],
+        text: Annotated[
+            str, Field(description="names of its columns: sentences; translation.en is the field en of translation")
+        ] = "text",
+        target: Annotated[str, Field(description="translations, for objective=nmt")] = "target",
+        premise: Annotated[str, Field(description="and hypothesis and label, for objective=nli")] = "premise",
+        hypothesis: Annotated[str, Field(description="of a premise")] = "hypothesis",
+        label: Annotated[str, Field(description="one of three, for objective=nli")] = "label",
+        source_language: SourceLanguage = "en",
+        target_language: Annotated[
+            str | None, Field(description="of target, which decides how it is tokenised")
+        ] = None,
+        held_out: HeldOut = 20,
+        size: CorpusSize = None,
     ) -> None:
         super().__init__(root, size)
         self.columns = {"text": text, "target": target, "premise": premise, "hypothesis": hypothesis, "label": label}

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from datamodules.corpora.on_disk import Example, OnDisk, find_file, refuse_languages
 from datamodules.corpora.parallel_files import aligned
@@ -12,6 +14,7 @@ from datamodules.corpus import Split
 from datamodules.text.tokenize import tokenize, tokenize_pair
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import CorpusSize, Seed, SourceLanguage
 from encoder_lab.storage.text_files import count_lines, read_lines
 
 LANGUAGES = ("fr", "de", "fi")
@@ -29,7 +32,15 @@ class Europarl(OnDisk):
     for_probing = ("dev", "test")
     remedy = "get fr-en.tgz, de-en.tgz or fi-en.tgz of statmt.org/europarl (python -m datamodules.download europarl-fr)"
 
-    def __init__(self, root: str | None, size: int | None = None, seed: int = 1, source_language: str = "en") -> None:
+    def __init__(
+        self,
+        root: Annotated[
+            str | None, Field(description="folder with europarl-v7.fr-en.en, europarl-v7.fr-en.fr, ... (or .gz)")
+        ],
+        size: CorpusSize = None,
+        seed: Annotated[Seed, Field(description="decides which lines are dev and test (10,000 each)")] = 1,
+        source_language: SourceLanguage = "en",
+    ) -> None:
         refuse_languages(self.name, [source_language], ("en", *LANGUAGES))
         super().__init__(root, size)
         self.seed, self.source_language = seed, source_language

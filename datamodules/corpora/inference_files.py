@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from datamodules.corpora.on_disk import OnDisk, find_file
 from datamodules.corpus import LABELS, Inference, Split
 from datamodules.text.tokenize import tokenize
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import CorpusSize
 from encoder_lab.storage.text_files import note, read_json_lines, read_table
 
 NO_MAJORITY = "-"  # annotators disagreed
@@ -66,7 +69,11 @@ class AllNli(OnDisk):
     for_probing = ("dev", "test")
     remedy = "put the folders of snli and multinli into one (python -m datamodules.download) and set corpus.root= to it"
 
-    def __init__(self, root: str | None, size: int | None = None) -> None:
+    def __init__(
+        self,
+        root: Annotated[str | None, Field(description="folder that holds the folders snli_1.0 and multinli_1.0")],
+        size: CorpusSize = None,
+    ) -> None:
         super().__init__(root, size)
         self._snli, self._multinli = Snli(root), MultiNli(root)
 

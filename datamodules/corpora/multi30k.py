@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from datamodules.corpora.on_disk import OnDisk, find_file, refuse_languages
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Split
 from datamodules.text.tokenize import tokenize, tokenize_pair
 from encoder_lab.compute.processes import parallel_map
+from encoder_lab.settings.types import CorpusSize, SourceLanguage
 from encoder_lab.storage.text_files import read_lines
 
 LANGUAGES = ("en", "fr", "de", "cs")
@@ -26,7 +29,14 @@ class Multi30k(OnDisk):
     )
     splits: ClassVar = {"train": "train", "dev": "val", "test": "test_2016_flickr"}
 
-    def __init__(self, root: str | None, size: int | None = None, source_language: str = "en") -> None:
+    def __init__(
+        self,
+        root: Annotated[
+            str | None, Field(description="folder with train.en.gz, train.fr.gz, val.*, test_2016_flickr.*")
+        ],
+        size: CorpusSize = None,
+        source_language: SourceLanguage = "en",
+    ) -> None:
         refuse_languages(self.name, [source_language], LANGUAGES)
         super().__init__(root, size)
         self.source_language = source_language

@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import Annotated, ClassVar, TypeVar
+
+from pydantic import Field
 
 from datamodules.corpus import Corpus, Split
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import CorpusSize
 from encoder_lab.storage.text_files import state_of
 
 FORMAT = 2  # increase it when the same files give other text
@@ -20,7 +23,11 @@ class OnDisk(Corpus):
     remedy = "see python -m datamodules.download"
     splits: ClassVar[dict[Split, str]]  # the name of each split in the files; for corpora with published splits
 
-    def __init__(self, root: str | None, size: int | None = None) -> None:
+    def __init__(
+        self,
+        root: Annotated[str | None, Field(description="a folder of .md and .markdown files, at any depth")],
+        size: CorpusSize = None,
+    ) -> None:
         if not root or not Path(root).exists():
             raise InputError(f"corpus.root={root}: no {self.name} there; {self.remedy}")
         if size is not None and (not isinstance(size, int) or size < 1):

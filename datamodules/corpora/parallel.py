@@ -4,7 +4,9 @@ from collections.abc import Callable, Container, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from pydantic import Field
 
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Corpus, Split
@@ -12,6 +14,7 @@ from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize, tokenize_pair
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import CorpusSize, HeldOut, SourceLanguage, Tokenized
 from encoder_lab.storage.text_files import read_lines, state_of
 
 FORMAT = 2  # increase it when the same files give other text
@@ -29,17 +32,21 @@ class Parallel(Corpus):
 
     def __init__(
         self,
-        source: str | None,
-        target: str | None,
-        dev_source: str | None = None,
-        dev_target: str | None = None,
-        test_source: str | None = None,
-        test_target: str | None = None,
-        source_language: str = "en",
-        target_language: str | None = None,
-        held_out: int = 20,
-        size: int | None = None,
-        tokenized: bool = False,
+        source: Annotated[str | None, Field(description="one sentence per line; plain, .gz or .bz2")],
+        target: Annotated[str | None, Field(description="line i is the translation of line i")],
+        dev_source: Annotated[
+            str | None, Field(description="without files, one line in held_out of the training files is dev,")
+        ] = None,
+        dev_target: Annotated[str | None, Field(description="of dev_source")] = None,
+        test_source: Annotated[str | None, Field(description="and one is test")] = None,
+        test_target: Annotated[str | None, Field(description="of test_source")] = None,
+        source_language: SourceLanguage = "en",
+        target_language: Annotated[
+            str | None, Field(description="of target, which decides how it is tokenised")
+        ] = None,
+        held_out: HeldOut = 20,
+        size: CorpusSize = None,
+        tokenized: Tokenized = False,
     ) -> None:
         if not source or not target or not target_language:
             more = "; for another source than English also corpus.source_language= and objective=nmt"

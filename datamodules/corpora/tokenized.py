@@ -1,15 +1,24 @@
 """Corpora of raw or already tokenised text."""
 
+from typing import Annotated
+
+from pydantic import Field
+
 from datamodules.corpora.held_out import DocumentCorpus
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
+from encoder_lab.settings.types import CorpusSize, SourceLanguage, Tokenized
 
 
 class PerhapsTokenized(DocumentCorpus):
     """`tokenized`: the text is already tokenised, with spaces between tokens."""
 
     def __init__(
-        self, root: str | None, size: int | None = None, tokenized: bool = False, source_language: str = "en"
+        self,
+        root: Annotated[str | None, Field(description="a file, or a folder of .jsonl, .jsonl.gz, .jsonl.bz2")],
+        size: CorpusSize = None,
+        tokenized: Tokenized = False,
+        source_language: SourceLanguage = "en",
     ) -> None:
         super().__init__(root, size)
         check_language(source_language, "corpus.source_language")

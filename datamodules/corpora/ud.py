@@ -1,9 +1,12 @@
 """The text of a treebank of Universal Dependencies, with more text of the same language."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
@@ -12,6 +15,7 @@ from datamodules.text.tokenize import tokenize
 from datamodules.trees.conllu import DependencyTree, conllu_files, read_conllu, split_in_name
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import CorpusSize, Paths, SourceLanguage
 from encoder_lab.storage.text_files import read_lines, state_of
 
 
@@ -26,7 +30,16 @@ class TreebankText(OnDisk):
     remedy = "give a folder with the train, dev and test files of a treebank (universaldependencies.org)"
 
     def __init__(
-        self, root: str | None, size: int | None = None, source_language: str = "en", more: Sequence[str] = ()
+        self,
+        root: Annotated[
+            str | None,
+            Field(description="a folder with files that have train, dev and test in their names (.conllu, .gz, .bz2)"),
+        ],
+        size: CorpusSize = None,
+        source_language: SourceLanguage = "en",
+        more: Annotated[
+            Paths, Field(description="files of plain text (.txt, .gz, .bz2), one sentence per line, added to train")
+        ] = (),
     ) -> None:
         super().__init__(root, size)
         check_language(source_language, "corpus.source_language")

@@ -6,6 +6,9 @@ so any size takes linear time and constant memory, and the text is the same on e
 
 from collections.abc import Iterator
 from itertools import count, islice
+from typing import Annotated
+
+from pydantic import Field
 
 from datamodules.corpora.on_disk import refuse_languages
 from datamodules.corpus import Corpus, Document, Inference, NoSuchView, Split
@@ -15,6 +18,7 @@ from datamodules.demo.inference import inference
 from datamodules.demo.meaning import SentencePlan
 from datamodules.trees.conllu import DependencyTree
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import Count, Seed, SourceLanguage
 
 LANGUAGES = ("en", "fr", "de", "fi")
 GRAMMAR = 3  # increase it when the same seed gives other text
@@ -26,7 +30,12 @@ class Demo(Corpus):
 
     name = "demo"
 
-    def __init__(self, size: int = 5000, seed: int = 1, source_language: str = "en") -> None:
+    def __init__(
+        self,
+        size: Annotated[Count | None, Field(description="training sentences; thousands to millions")] = 5000,
+        seed: Annotated[Seed, Field(description="the same seed gives the same text on every machine")] = 1,
+        source_language: SourceLanguage = "en",
+    ) -> None:
         refuse_languages(self.name, [source_language], LANGUAGES)
         if not isinstance(size, int) or size < 1:
             raise InputError(f"corpus.size={size}: give a number of training sentences")

@@ -12,9 +12,10 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import SPECIALS, Vocabulary
@@ -22,6 +23,7 @@ from datamodules.word_vectors.formats import open_bin, read_vectors
 from datamodules.word_vectors.forms import form_of, unpacked
 from datamodules.word_vectors.skipgram import train_bin
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import AboveZero, Count, Grams, Width, ZeroOrMore
 from encoder_lab.storage.files import atomic_write, build_once, disk_errors, make_once, temporary
 
 RUN_SUBWORDS_LIMIT = 100 * 2**20  # bytes; a larger fastText .bin is not copied to the run folder
@@ -266,7 +268,19 @@ class FromFile:
     """
 
     def __init__(
-        self, path: str | None, lowercase: bool | Literal["auto"] = "auto", scale: float | None = None
+        self,
+        path: Annotated[
+            str | None,
+            Field(description=".vec, GloVe .txt (or .gz of them), or fastText .bin, with subwords for unknown words"),
+        ],
+        lowercase: Annotated[
+            bool | Literal["auto"],
+            Field(description="true: words are looked up in lower case; auto: if the file has no words with capitals"),
+        ] = "auto",
+        scale: Annotated[
+            AboveZero | None,
+            Field(description="factor of every entry; null makes their mean square 1; 1 leaves them as in the file"),
+        ] = None,
     ) -> None:
         if not path:
             raise InputError("embeddings=file needs embeddings.path=FILE (.vec, GloVe .txt or fastText .bin)")
@@ -289,15 +303,22 @@ class Trained:
 
     def __init__(
         self,
-        dim: int,
-        epochs: int,
-        words: int,
-        lr: float,
-        sampling: float,
-        bucket: int,
-        minn: int,
-        maxn: int,
-        threads: int,
+        dim: Annotated[Width, Field(description="width E (Conneau et al. 2018, section 3.3)")],
+        epochs: Annotated[Count, Field(description="passes over the text; more over a short text,")],
+        words: Annotated[ZeroOrMore, Field(description="until this many words were read")],
+        lr: Annotated[AboveZero, Field(description="the default of fastText is 0.05")],
+        sampling: Annotated[
+            AboveZero,
+            Field(
+                description="words with a larger share of the text are subsampled; the default of fastText is 0.0001"
+            ),
+        ],
+        bucket: Annotated[Count, Field(description="rows for character n-grams; the default of fastText is 2,000,000")],
+        minn: Annotated[Grams, Field(description="shortest character n-gram")],
+        maxn: Annotated[Grams, Field(description="longest character n-gram")],
+        threads: Annotated[
+            Annotated[int, Field(ge=1, le=1024)], Field(description="one thread gives the same vectors every time")
+        ],
     ) -> None:
         self.epochs, self.words = epochs, words
         self.settings = {

@@ -1,11 +1,12 @@
 """The settings of a run that reports compute with, checked: the run folder may be somebody else's."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.config_check import COLOUR
+from encoder_lab.settings.run import COLOUR
 
 
 def _names(value: Any) -> bool:
@@ -16,7 +17,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "objective.parts": ("a list of names", _names),
     "objective.losses": ("a list of names", _names),
     "objective.select": ("a name", lambda value: isinstance(value, str)),
-    "labels.colour": ('a colour, as "#D55E00"', lambda value: bool(COLOUR.match(str(value)))),
+    "labels.colour": ('a colour, as "#D55E00"', lambda value: bool(re.match(COLOUR, str(value)))),
 }
 
 

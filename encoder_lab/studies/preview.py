@@ -9,8 +9,9 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError, in_one_line
-from encoder_lab.settings.config_check import mistakes
+from encoder_lab.settings.check import mistakes
 from encoder_lab.studies.cell import ROOT, is_done
+from encoder_lab.studies.compose import plain, referred
 from encoder_lab.studies.estimate import hours, together
 from encoder_lab.studies.plan import Study, StudyCell, placed
 
@@ -48,7 +49,7 @@ def composed(cell: StudyCell) -> DictConfig:
         overrides = [placed(text, "run", cell.scored) for text in cell.overrides]
         config = compose(cell.program, overrides, return_hydra_config=True)
     known = [key for key in map(str, config) if key != "hydra" and not key.endswith("_name")]  # before it is run
-    if wrong := mistakes(OmegaConf.masked_copy(config, known)):
+    if wrong := mistakes(cell.program, plain(OmegaConf.masked_copy(config, known)), referred(config)):
         raise InputError("; ".join(wrong))
     return config
 

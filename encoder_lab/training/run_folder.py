@@ -20,8 +20,8 @@ from datamodules.base import ResumableData
 from datamodules.text.vocabulary import SPECIALS
 from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, refuse_low_coverage, save_run_vectors
 from encoder_lab.errors import InputError
+from encoder_lab.settings.check import check
 from encoder_lab.settings.command_line import one_line_errors
-from encoder_lab.settings.config_check import check
 from encoder_lab.settings.quoting import for_shell, names
 from encoder_lab.storage.files import atomic_write, sweep
 from encoder_lab.storage.locks import locked, wait_for
@@ -99,7 +99,8 @@ def settings_to_resume(run: Path, overrides: Sequence[str]) -> DictConfig:
     merged = OmegaConf.merge(SINCE, config, OmegaConf.from_dotlist(list(overrides)))
     assert isinstance(merged, DictConfig)
     ours = only_ours(merged, run / "config.yaml", allow)
-    check(ours)
+    settings: Any = OmegaConf.to_container(ours)
+    check("train", settings, ("made_with", "begun_from"))
     if said := other_threads(ours):
         say(said)
     return ours

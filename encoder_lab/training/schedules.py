@@ -5,12 +5,14 @@ scores is in the checkpoint, so a resumed run has the same rates.
 """
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import pytorch_lightning as pl
+from pydantic import Field
 from torch.optim import Optimizer
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import Count, PartOfOne, ZeroOrMore
 from objectives.objective import Objective
 
 
@@ -53,7 +55,10 @@ class ByStep(RateSchedule):
 class InverseSquareRoot(ByStep):
     """Linear warm-up over `warmup` steps, then 1 / sqrt(step) (Vaswani et al. 2017, section 5.3), highest at 1."""
 
-    def __init__(self, warmup: int) -> None:
+    def __init__(
+        self,
+        warmup: Annotated[ZeroOrMore, Field(description="steps to objective.optimizer.lr, which is the highest rate")],
+    ) -> None:
         super().__init__(warmup, steps=warmup)  # its length does not matter
 
     def factor(self, step: int, steps: int) -> float:
@@ -63,7 +68,12 @@ class InverseSquareRoot(ByStep):
 class Linear(ByStep):
     """Linear warm-up over `warmup` steps, then a straight line to `end` at the last step."""
 
-    def __init__(self, warmup: int, end: float, steps: int | None) -> None:
+    def __init__(
+        self,
+        warmup: Annotated[ZeroOrMore, Field(description="steps to objective.optimizer.lr, which is the highest rate")],
+        end: Annotated[PartOfOne, Field(description="the last rate, as a part of the highest")],
+        steps: Annotated[Count | None, Field(description="length of the schedule; null: of the run")],
+    ) -> None:
         super().__init__(warmup, steps)
         self.end = end
 
@@ -90,7 +100,12 @@ class InferSent(RateSchedule):
     Source: Conneau et al. 2017, section 3.3, and their code, which compares scores with two decimals.
     """
 
-    def __init__(self, shrink: float, cut: float, least: float) -> None:
+    def __init__(
+        self,
+        shrink: Annotated[PartOfOne, Field(description="after each epoch")],
+        cut: Annotated[PartOfOne, Field(description="also, after an epoch without a better score")],
+        least: Annotated[PartOfOne, Field(description="the run ends below this rate")],
+    ) -> None:
         self.shrink, self.cut, self.least = shrink, cut, least
         self.best = math.nan  # before the first score; nothing is worse
 
@@ -119,7 +134,12 @@ class InferSent(RateSchedule):
 class Plateau(RateSchedule):
     """The rate is times `factor` after more than `patience` epochs without a better score; `least` is the lowest."""
 
-    def __init__(self, factor: float, patience: int, least: float) -> None:
+    def __init__(
+        self,
+        factor: Annotated[PartOfOne, Field(description="of the rate, where the score has not become better")],
+        patience: Annotated[ZeroOrMore, Field(description="epochs without a better score that change nothing")],
+        least: Annotated[PartOfOne, Field(description="lowest rate")],
+    ) -> None:
         self.factor, self.patience, self.least = factor, patience, least
         self.best, self.worse = math.nan, 0  # the best score, and epochs without a better one
 

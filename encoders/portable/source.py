@@ -1,13 +1,14 @@
 """One Python file of what an exported encoder needs: classes and functions of ours, without our imports."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
 
+CUT = "\0"  # marks a line that is left out
 NamePlace = tuple[str, str]  # a module and a name in it
 
 
@@ -46,7 +47,10 @@ def _collect(module: str, name: str, packages: tuple[str, ...], kept: dict[NameP
         return
     kept[module, name] = ""  # its place is taken; a definition may use itself
     node = source.definitions[name]
-    for used in dict.fromkeys(part.id for part in ast.walk(node) if isinstance(part, ast.Name)):
+    settings = [part for part in ast.walk(node) if isinstance(part, ast.arg) and _is_declared(part)]
+    aside = {id(inner) for part in settings for inner in ast.walk(part)}
+    named = [part for part in ast.walk(node) if isinstance(part, ast.Name) and id(part) not in aside]
+    for used in dict.fromkeys(part.id for part in named):
         if used in source.definitions:
             _collect(module, used, packages, kept, foreign)
         elif used in source.imports:
@@ -59,7 +63,26 @@ def _collect(module: str, name: str, packages: tuple[str, ...], kept: dict[NameP
                 _collect(where, there, packages, kept, foreign)
     del kept[module, name]
     first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
-    kept[module, name] = "\n".join(source.lines[first - 1 : node.end_lineno])
+    lines = _without_annotations(source.lines, settings)[first - 1 : node.end_lineno]
+    kept[module, name] = "\n".join(line for line in lines if line != CUT)
+
+
+def _is_declared(argument: ast.arg) -> bool:
+    """Whether it is a setting with its range and meaning, which an exported encoder has no use for."""
+    return argument.annotation is not None and ast.unparse(argument.annotation).startswith("Annotated[")
+
+
+def _without_annotations(lines: Sequence[str], arguments: Sequence[ast.arg]) -> list[str]:
+    """The lines without the annotations of these arguments; a line that is empty now is marked with CUT."""
+    made = list(lines)
+    for argument in arguments:
+        assert argument.annotation
+        at, end = argument.lineno - 1, argument.annotation.end_lineno
+        assert end
+        begun = made[at][: argument.col_offset + len(argument.arg)]
+        rest = made[end - 1][argument.annotation.end_col_offset :]
+        made[at:end] = [CUT] * (end - 1 - at) + [begun + rest]
+    return made
 
 
 def _read(module: str) -> SourceOf:

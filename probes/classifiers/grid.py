@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
+from pydantic import Field
 from torch import Tensor
 
 from encoder_lab.errors import InputError
-from probes.vectors import Features
+from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
 READ = 1 << 20  # numbers in the vectors that are read at a time, about
 SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction", "optimiser")  # settings of Grid
@@ -54,18 +55,33 @@ class Grid:
     settings of `SENTEVAL_ONLY` apply to `senteval` only.
     """
 
-    widths: tuple[int, ...] = (50, 100, 200)  # sigmoid units; (0,) is logistic regression
-    dropouts: tuple[float, ...] = (0.0, 0.1, 0.2)
-    l2: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)  # ascending: the first wins a tie
-    protocol: Literal["modern", "senteval"] = "modern"
-    block_mb: int | None = None  # memory of a block of cells, at most; None: 32, on a GPU no limit
-    max_passes: int = 200  # no block of passes starts after more passes than these
-    block: int = 4  # passes between evaluations on dev
-    tenacity: int = 5  # early-stopping patience: evaluations without improvement, counted in total, never reset
-    batch: int = 64  # sentences
-    reduction: Literal["mean", "sum"] = "mean"  # of the loss in a batch; sum: as on torch before 0.4.1
-    memory_mb: int = 2048  # above the vectors: half for the features of a task, half for its classifiers
-    optimiser: Literal["adam", "rmsprop"] = "adam"  # with torch's rates: 0.001 and 0.01
+    widths: Annotated[
+        tuple[ZeroOrMore, ...], Field(min_length=1, description="sigmoid units; [0] is logistic regression")
+    ] = (50, 100, 200)
+    dropouts: Annotated[tuple[Share, ...], Field(min_length=1, description="between the two layers")] = (0.0, 0.1, 0.2)
+    l2: Annotated[
+        tuple[NotNegative, ...], Field(min_length=1, description="penalties, ascending: the first wins a tie")
+    ] = (1e-5, 1e-4, 1e-3, 1e-2)
+    protocol: Annotated[
+        Literal["modern", "senteval"], Field(description="modern | senteval, see docs/probing_protocol.md")
+    ] = "modern"
+    block_mb: Annotated[
+        Count | None, Field(description="memory of classifiers that are trained together; null: 32, no limit on a GPU")
+    ] = None
+    max_passes: Annotated[Count, Field(description="no block of passes starts after more")] = 200
+    block: Annotated[Count, Field(description="passes between two evaluations on dev")] = 4
+    tenacity: Annotated[
+        Count, Field(description="early-stopping patience: evaluations without improvement, in total")
+    ] = 5
+    batch: Annotated[Count, Field(description="sentences")] = 64
+    reduction: Annotated[Literal["mean", "sum"], Field(description="mean | sum: of the loss of a batch")] = "mean"
+    memory_mb: Annotated[
+        Count, Field(description="above the vectors: half for the features of a task, half for its classifiers")
+    ] = 2048
+    optimiser: Annotated[
+        Literal["adam", "rmsprop"],
+        Field(description="of protocol=senteval, as the five above it: adam | rmsprop (rate 0.01)"),
+    ] = "adam"
 
     def __post_init__(self) -> None:
         if self.protocol not in ("modern", "senteval"):

@@ -1,18 +1,20 @@
 """The coherence suite: is the incoherent text of a pair the more surprising one (Beyer et al. 2021)?"""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import MOST_ITEMS
 from probes.coherence.data import read_suites
 from probes.coherence.formula import compared
 from probes.coherence.scoring import SuiteScore, pairs_of, prediction_score, score_suite, token_records
-from probes.coherence.suite_file import METRICS, TestSuite, fingerprint
+from probes.coherence.suite_file import TestSuite, fingerprint
 from probes.coherence.world import world_suites
 from probes.suites import Context
 from probes.surprisals import Surprisals
@@ -99,25 +101,36 @@ def holds(truths: np.ndarray) -> np.ndarray:
     return (truths == 1) | ((truths == 0.5) & (np.arange(len(truths)) % 2 == 0))
 
 
-def tasks(context: Context, settings: Mapping[str, Any]) -> list[Coherence]:
+@dataclass(frozen=True)
+class Settings:
+    """The settings of `suite=coherence`."""
+
+    paths: Annotated[
+        str | Annotated[Sequence[str], Field(min_length=1)] | None,
+        Field(
+            title="files or folders of suites, or leave it out",
+            description="files, or folders of files, in SyntaxGym's JSON; null is the embedded world",
+        ),
+    ] = None
+    items: Annotated[
+        Annotated[int, Field(ge=2, le=MOST_ITEMS)], Field(description="of each suite of the embedded world")
+    ] = 200
+    metric: Annotated[
+        Literal["sum", "mean", "median", "range", "max", "min"] | None,
+        Field(description="of a region's bits; null is what each file says"),
+    ] = None
+    compat: Annotated[
+        Literal["syntaxgym"] | None, Field(description="formulas as the published toolkit reads them")
+    ] = None
+
+
+def tasks(context: Context, settings: Settings) -> list[Coherence]:
     """A task for each suite of `coherence.paths`, without it for each of the embedded world."""
-    paths, compat, metric, items = (settings[name] for name in ("paths", "compat", "metric", "items"))
-    if compat not in (None, "syntaxgym"):
-        raise InputError(f"coherence.compat={compat}: give syntaxgym, or leave it out")
-    if metric is not None and metric not in METRICS:
-        raise InputError(f"coherence.metric={metric}: choose from {', '.join(METRICS)}")
-    if not isinstance(items, int) or isinstance(items, bool) or items < 2:
-        raise InputError(f"coherence.items={items}: give the number of items, 2 or more")
-    syntaxgym = compat == "syntaxgym"
+    paths, metric, syntaxgym = settings.paths, settings.metric, settings.compat == "syntaxgym"
     if paths is None:
-        suites = world_suites(items, context.seed)
+        suites = world_suites(settings.items, context.seed)
     else:
-        several = list(paths) if isinstance(paths, Sequence) and not isinstance(paths, str) else [paths]
-        if not all(isinstance(path, str) for path in several):
-            raise InputError(f"coherence.paths={list(several)}: give the names of files or folders")
-        if not several:
-            raise InputError("coherence.paths=[]: give files or folders of suites, or leave it out")
-        suites = read_suites([Path(path) for path in several], syntaxgym)
+        suites = read_suites([Path(path) for path in ([paths] if isinstance(paths, str) else paths)], syntaxgym)
     if metric:
         suites = [suite._replace(metric=metric) for suite in suites]
     return [Coherence(suite, syntaxgym) for suite in suites]

@@ -1,11 +1,15 @@
 """The discourse suite: seven groups of tasks, from the published folder or one of its form, or the embedded world."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from encoder_lab.errors import InputError, printable
+from encoder_lab.settings.types import Even, NameOrNull, NamesOrNull
 from probes.classification import Classification
 from probes.discoeval.data import SOURCE, named, read_discoeval
 from probes.discoeval.features import ABLATIONS, READINGS, Reading
@@ -14,10 +18,30 @@ from probes.discoeval.world import SIZES, world_tasks
 from probes.suites import Context
 
 
-def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification]:
+@dataclass(frozen=True)
+class Settings:
+    """The settings of `suite=discoeval`."""
+
+    root: Annotated[
+        NameOrNull, Field(description="the published folder, or one of the same form; null is the embedded world")
+    ] = None
+    tasks: Annotated[
+        NamesOrNull,
+        Field(description="SP or [BSO,DCwiki,...]: groups and tasks; null is all; others are skipped"),
+    ] = None
+    train_size: Annotated[Even | None, Field(description="items of a task of the embedded world; null is 1200")] = None
+    dev_size: Annotated[Even | None, Field(description="null is 300")] = None
+    test_size: Annotated[Even | None, Field(description="null is 500")] = None
+    analyses: Annotated[
+        NamesOrNull,
+        Field(description="hidden_layer: DC also without it (Table 4); context: SP also without it (Table 6)"),
+    ] = None
+
+
+def tasks(context: Context, settings: Settings) -> list[Classification]:
     """The tasks in `discoeval.root`, or those of the embedded world; says which files are missing."""
     found = _found(settings, context.seed)
-    analyses = _several(settings["analyses"])
+    analyses = _several(settings.analyses)
     if unknown := [name for name in analyses if name not in ABLATIONS]:
         raise InputError(f"discoeval.analyses={unknown[0]}: give {' or '.join(ABLATIONS)}, or both in brackets")
     read = [_classification(task, task.name, READINGS[task.group], context) for task in found]
@@ -31,9 +55,9 @@ def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification]
     return read
 
 
-def _found(settings: Mapping[str, Any], seed: int) -> list[DiscourseTask]:
-    names, root = _several(settings["tasks"]), settings["root"]
-    given = {split: settings[f"{split}_size"] for split in SPLITS if settings[f"{split}_size"] is not None}
+def _found(settings: Settings, seed: int) -> list[DiscourseTask]:
+    names, root = _several(settings.tasks), settings.root
+    given = {split: size for split in SPLITS if (size := getattr(settings, f"{split}_size")) is not None}
     if root is None:
         return named(world_tasks(SIZES | given, seed), names)
     if given:

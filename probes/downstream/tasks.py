@@ -1,12 +1,14 @@
 """The downstream suite: sentiment, questions, paraphrases, entailment, relatedness (SentEval)."""
 
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import Field
 
 from encoder_lab.errors import InputError, printable
+from encoder_lab.settings.types import NameOrNull, NamesOrNull
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.downstream.data import SOURCE, read_downstream
@@ -14,22 +16,34 @@ from probes.downstream.scoring import Downstream
 from probes.suites import Context
 
 
-def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification | Downstream]:
+@dataclass(frozen=True)
+class Settings:
+    """The settings of `suite=downstream`."""
+
+    root: Annotated[
+        NameOrNull, Field(description="the folder that the published toolkit's get_transfer_data.bash fills")
+    ] = None
+    tasks: Annotated[
+        NamesOrNull, Field(description="MR or [MR,SICK-E,...]; null is all; those that are not there are skipped")
+    ] = None
+    kfold: Annotated[
+        Annotated[int, Field(ge=2, le=1000)], Field(description="folds of the tasks without an official dev part")
+    ] = 10
+
+
+def tasks(context: Context, settings: Settings) -> list[Classification | Downstream]:
     """The tasks with files in `downstream.root`, read by logistic regression. Prints which files are missing."""
-    if settings["root"] is None:
+    if settings.root is None:
         raise InputError(f"downstream.root= is missing: the folder of the tasks; get them with {SOURCE}")
-    folds, wanted = settings["kfold"], settings["tasks"]
-    if not isinstance(folds, int) or folds < 2:
-        raise InputError(f"downstream.kfold={folds}: give the number of folds, 2 or more")
-    names = wanted if wanted is None or not isinstance(wanted, str) else [wanted]
+    names = [settings.tasks] if isinstance(settings.tasks, str) else settings.tasks
     grid = without_hidden_layer(context.grid)
-    found, missing = read_downstream(Path(settings["root"]), names)
+    found, missing = read_downstream(Path(settings.root), names)
     for name, path in missing.items():
         print(printable(f"{name}: skipped, no {path}; get it with {SOURCE}"), file=sys.stderr)
     if not found:
-        raise InputError(f"{settings['root']}: none of the tasks is there")
+        raise InputError(f"{settings.root}: none of the tasks is there")
     return [
-        replace(task, grid=grid, seed=context.seed, folds=folds)
+        replace(task, grid=grid, seed=context.seed, folds=settings.kfold)
         if isinstance(task, Downstream)
         else replace(task, grid=grid, seed=context.seed)
         for task in found

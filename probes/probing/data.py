@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
 from tqdm import tqdm
 
 from datamodules.corpora.on_disk import text_files
@@ -20,6 +21,7 @@ from datamodules.trees.conllu import conllu_files
 from datamodules.trees.penn import Bracketed, OnBadTree, check_on_bad_tree, numbered, read_texts, tree_files
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import Paths
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.files import atomic_write, make_once
 from encoder_lab.storage.text_files import read_lines
@@ -52,7 +54,18 @@ TREES_PER_SENTENCE = 12  # trees that are read for each sentence of a task
 class FromCorpus:
     """`probes=corpus`: from trees of the run's corpus that no objective trains on, else dependency trees, else text."""
 
-    def __init__(self, tags: str = ENGLISH.name, own: Mapping[str, TaskBuilder] = NO_TASKS) -> None:
+    def __init__(
+        self,
+        tags: Annotated[
+            str,
+            Field(
+                description="what the labels of its trees mean: english/penn | german/tiger, see docs/probing_tasks.md"
+            ),
+        ] = ENGLISH.name,
+        own: Annotated[
+            Mapping[str, TaskBuilder], Field(description="tasks of your own, see docs/own_parts.md")
+        ] = NO_TASKS,
+    ) -> None:
         self.tags, self.own = tag_set(tags), own
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
@@ -73,9 +86,16 @@ class FromTrees:
 
     def __init__(
         self,
-        paths: Sequence[str],
-        tags: str = ENGLISH.name,
-        own: Mapping[str, TaskBuilder] = NO_TASKS,
+        paths: Annotated[
+            Paths,
+            Field(description="files (.mrg, .txt, .gz; tab-separated with the tree last), or folders"),
+        ],
+        tags: Annotated[
+            str, Field(description="what their labels mean: english/penn | german/tiger, see docs/probing_tasks.md")
+        ] = ENGLISH.name,
+        own: Annotated[
+            Mapping[str, TaskBuilder], Field(description="tasks of your own, see docs/own_parts.md")
+        ] = NO_TASKS,
         on_bad_tree: OnBadTree = "refuse",
     ) -> None:
         check_on_bad_tree("probes.on_bad_tree", on_bad_tree)
@@ -100,7 +120,17 @@ class FromTreebank:
     """
 
     def __init__(
-        self, paths: Sequence[str], test_paths: Sequence[str] = (), own: Mapping[str, TaskBuilder] = NO_TASKS
+        self,
+        paths: Annotated[
+            Paths,
+            Field(description="CoNLL-U files (.conllu, .gz, .bz2), or folders; train, dev and test keep their splits"),
+        ],
+        test_paths: Annotated[
+            Paths, Field(description="the test split, in place of that of paths: such as a parallel treebank")
+        ] = (),
+        own: Annotated[
+            Mapping[str, TaskBuilder], Field(description="tasks of your own, see docs/own_parts.md")
+        ] = NO_TASKS,
     ) -> None:
         if not paths:
             raise InputError("probes=ud needs probes.paths=[FILE_OR_FOLDER,...] with CoNLL-U files")
@@ -125,10 +155,20 @@ class FromText:
 
     def __init__(
         self,
-        paths: Sequence[str],
-        tokenized: bool = False,
-        language: str | None = None,
-        own: Mapping[str, TaskBuilder] = NO_TASKS,
+        paths: Annotated[
+            Paths,
+            Field(description="files with a sentence per line (.txt, .gz, .bz2), or folders; []: text of the corpus"),
+        ],
+        tokenized: Annotated[
+            bool, Field(description="true if the text of these files is already tokenised, with spaces between tokens")
+        ] = False,
+        language: Annotated[
+            str | None,
+            Field(description="of the files, which decides how they are tokenised; null: that of the corpus"),
+        ] = None,
+        own: Annotated[
+            Mapping[str, TaskBuilder], Field(description="tasks of your own, see docs/own_parts.md")
+        ] = NO_TASKS,
     ) -> None:
         if not paths and (tokenized or language):
             raise InputError("probes.tokenized= and probes.language= are about files; give probes.paths=[FILE,...]")
@@ -159,7 +199,13 @@ class FromText:
 class FromSentEval:
     """`probes=senteval`: the published files, at their published sizes."""
 
-    def __init__(self, root: str | None) -> None:
+    def __init__(
+        self,
+        root: Annotated[
+            str | None,
+            Field(description="the folder with sentence_length.txt and the others, or the one above probing/"),
+        ],
+    ) -> None:
         if not root:
             raise InputError("probes=senteval needs probes.root=FOLDER with the ten published files")
         self.root = Path(root)
@@ -175,7 +221,15 @@ class FromSentEval:
 class FromFiles:
     """`probes=files`: the user's own tasks, one for each file (of a folder: .txt and .jsonl), named after it."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    def __init__(
+        self,
+        paths: Annotated[
+            Paths,
+            Field(
+                description="files or folders; a file is a task: split, label, sentence, as published or as JSON lines"
+            ),
+        ],
+    ) -> None:
         if not paths:
             raise InputError("probes=files needs probes.paths=[FILE,...]: split, tab, label, tab, sentence; or .jsonl")
         files = _files([Path(path) for path in paths], partial(text_files, endings=(".txt", ".jsonl")))

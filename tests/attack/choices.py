@@ -9,7 +9,8 @@ from hydra import compose, initialize_config_dir
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from encoder_lab.settings.config_check import CONFIGS, mistakes
+from encoder_lab.settings.check import mistakes
+from encoder_lab.studies.compose import CONFIGS, plain
 from encoder_lab.training.allowed_classes import PLACES, only_ours
 from tests.attack.attack import Attack, refused
 
@@ -88,7 +89,7 @@ def checked(case: Any, _: Path) -> None:
             return
         OmegaConf.resolve(config)
         new = OmegaConf.select(config, name)
-    found = mistakes(config)
+    found = mistakes(COMPOSED[number].split()[0], plain(config))
     assert all("\n" not in one and len(one) < 1000 for one in found)
     named = [one for one in found if one.startswith(f"{name}=") or one.startswith(f"{name}.")]
     harmful = isinstance(new, dict) or new in (float("inf"), 10**30, "a\0b") or new != new or new == "x" * 5000

@@ -3,7 +3,7 @@
 import pytest
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.choices import refuse_unknown_choices
+from encoder_lab.settings.arguments import refuse_unknown_choices
 from tests.conftest import ROOT
 
 CONFIGS = ROOT / "configs"
@@ -18,7 +18,6 @@ CONFIGS = ROOT / "configs"
         ["experiment=null"],
         ["-m", "encoder=bov,bilstm_max"],
         ["encoder.dim=3", "+corpus@parts.nli.corpus=sick", "hydra/launcher=joblib"],
-        ["--config-dir", "mine", "encoder=mine"],
     ],
 )
 def test_choices_of_our_files_and_what_is_left_to_hydra_pass(arguments: list[str]) -> None:

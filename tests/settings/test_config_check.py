@@ -8,7 +8,10 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
-from encoder_lab.settings.config_check import defaults, mistakes, refuse_wrong_values
+from encoder_lab.settings import check
+from encoder_lab.settings.arguments import refuse_wrong_arguments
+from encoder_lab.settings.known import flat, known_settings
+from encoder_lab.studies.compose import plain
 from tests.conftest import ROOT, Lab
 from tests.shipped import ENCODERS, OBJECTIVES
 
@@ -55,6 +58,10 @@ OF_SUITES = [
 OURS = (*ENCODERS, *OBJECTIVES)
 
 
+def mistakes(config: DictConfig) -> list[str]:
+    return check.mistakes("train", plain(config))
+
+
 def composed(*overrides: str) -> DictConfig:
     names = ("objective_name=o", "encoder_name=e", "corpus_name=c")  # of the running job, which there is not
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
@@ -78,7 +85,7 @@ def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(
     refused = 0
     for override in WRONG:
         with suppress(SystemExit):
-            refuse_wrong_values([override])
+            refuse_wrong_arguments(CONFIGS, "train", [override])
         if early := capsys.readouterr().err:
             refused += 1
             (said,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
@@ -87,8 +94,9 @@ def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(
 
 
 def test_no_default_is_refused_before_slow_imports() -> None:
-    plain = [f"{name}={value}" for name, values in defaults().items() for value in values]
-    refuse_wrong_values([text.replace("=None", "=null") for text in plain])
+    values = {f"{name}={value}" for file in known_settings(CONFIGS, "train").files for name, value in flat(file)}
+    single = [text.replace("=None", "=null") for text in values if "{" not in text]
+    refuse_wrong_arguments(CONFIGS, "train", single)
 
 
 @pytest.mark.parametrize("override", OF_SUITES)

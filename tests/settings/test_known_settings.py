@@ -14,10 +14,14 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import ConfigCompositionException
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.known_settings import known_settings, refuse_unknown_settings, refuse_unread_settings
+from encoder_lab.settings import arguments as of_command
+from encoder_lab.settings.check import mistakes
+from encoder_lab.settings.known import known_settings
 from encoder_lab.storage.csv_files import read_csv
+from encoder_lab.studies.compose import plain, referred
 from encoders import load_encoder
 from tests import commands
 from tests.conftest import ROOT, Lab
@@ -31,14 +35,14 @@ NAMES = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
 @pytest.fixture(scope="module", autouse=True)
 def files_read_once() -> Iterator[None]:
     """Our YAML files do not change meanwhile, and a command reads them only once, too."""
-    with patch("encoder_lab.settings.known_settings.known_settings", cache(known_settings)):
+    with patch("encoder_lab.settings.arguments.known_settings", cache(known_settings)):
         yield
 
 
 def refused(*arguments: str) -> str:
     """What is said of the settings of train.py, before or after Hydra composed them."""
     try:
-        refuse_unknown_settings(CONFIGS, "train", arguments)
+        of_command.refuse_wrong_arguments(CONFIGS, "train", arguments)
         judge(CONFIGS, *arguments)
     except (InputError, ConfigCompositionException) as error:
         return str(error)
@@ -50,8 +54,9 @@ def judge(configs: Path, *arguments: str) -> None:
     with initialize_config_dir(str(configs), version_base="1.3"):
         config = compose("train", list(arguments), return_hydra_config=True)
         HydraConfig.instance().set_config(config)
-        job = {key: config[key] for key in config if key != "hydra"}
-        refuse_unread_settings(type(config)(content=job, parent=None), "train")
+        job = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
+        if wrong := mistakes("train", plain(job), referred(job)):
+            raise InputError("; ".join(wrong))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +106,7 @@ SINGLE = sorted(name for name in KNOWN.names - KNOWN.sections if not name.rparti
 
 @given(st.sampled_from(SINGLE))
 def test_every_setting_of_our_files_is_known(name: str) -> None:
-    refuse_unknown_settings(CONFIGS, "train", [f"{name}=1", f"parts.nli.{name}=1"])
+    of_command.refuse_unknown_settings(KNOWN, [f"{name}=1", f"parts.nli.{name}=1"])
 
 
 def test_arguments_of_classes_and_references_are_read() -> None:

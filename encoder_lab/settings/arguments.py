@@ -1,0 +1,96 @@
+"""What is wrong with the arguments of a command, by our YAML files and declarations, before Hydra is imported."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import fail, names, unknown
+from encoder_lab.settings.config_help import description
+from encoder_lab.settings.known import Known, known_settings, no_such_setting
+
+PART = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
+SETTING = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
+PLAIN_VALUE = re.compile(r"([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
+OPEN = tuple(f"hydra.{name}." for name in ("launcher", "sweeper", "callbacks", "job.env_set"))  # any setting fits
+
+
+def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]) -> None:
+    """Raises InputError for an unknown choice or setting, and ends the program for wrong values, a line for each.
+
+    Folders of `--config-dir`, sweeps and interpolations are left to Hydra and `check`.
+    """
+    settings = [text for text in arguments if SETTING.match(text)]
+    if any(text.startswith(("--config-dir", "-cd")) for text in arguments) or not settings:
+        return
+    refuse_unknown_choices(configs, arguments)
+    known = known_settings(configs, program)
+    refuse_unknown_settings(known, settings)
+    values = [text for text in settings if not (configs / text.partition("=")[0]).is_dir()]
+    if statuses := [fail(mistake) for mistake in wrong_values(known, program, values)]:
+        raise SystemExit(statuses[0])
+
+
+def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
+    """Raises InputError for a choice that its group does not have."""
+    for text in arguments:
+        group, equals, value = text.partition("=")
+        folder = configs / group
+        if not equals or not group.isidentifier() or not folder.is_dir():
+            continue
+        files = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.yaml")}
+        there = sorted(name for name, path in files.items() if "not a choice" not in description(path))
+        for choice in filter(None, names(value)):
+            if choice not in ("null", *there) and not any(letter in choice for letter in "(*$"):
+                raise InputError(f"{group}={choice}: {unknown('choice', choice, there)}")
+
+
+def refuse_unknown_settings(known: Known, settings: Sequence[str]) -> None:
+    """Raises InputError for a setting that no file of ours names."""
+    for text in settings:
+        found = SETTING.match(text)
+        assert found
+        plus, name = found[1], PART.sub("", found[2])
+        if name in known.sections and not text[found.end() :].startswith("{"):
+            inside = [one for one in sorted(known.names) if re.fullmatch(rf"{re.escape(name)}\.[a-z]\w*", one)]
+            raise InputError(f"{text}: a group of settings; give one of them: {', '.join(f'{one}=' for one in inside)}")
+        if name in known.names or (name.startswith("hydra.") and not plus) or name.startswith(OPEN):
+            continue
+        part = next((above for above in _above(name) if above in known.parts), None)
+        if not part:
+            raise InputError(f"{text}: {no_such_setting(name, known.names)}")
+        if not plus:
+            more = f"an argument of {part} that its YAML file does not name is written +{text}"
+            raise InputError(f"{text}: {no_such_setting(name, known.names)}; {more}")
+
+
+def wrong_values(known: Known, program: str, settings: Sequence[str]) -> Iterator[str]:
+    """A line for each plain value that no choice would take."""
+    for name, text in (match.groups() for match in map(PLAIN_VALUE.fullmatch, settings) if match):
+        from encoder_lab.settings.check import mistake, parameter_of
+
+        declared = [found for file in known.files if (found := parameter_of(program, file, name.split(".")))]
+        wrong = [said for one in declared if (said := mistake(name, plain_value(text), one.hint))]
+        if wrong and len(wrong) == len(declared):
+            yield wrong[0].replace(f"{name}={plain_value(text)}:", f"{name}={text}:", 1)
+
+
+def plain_value(text: str) -> Any:
+    """A plain value, or a list of them, as Hydra reads it."""
+    if text.startswith("["):
+        return [plain_value(one) for one in filter(None, names(text))]
+    words = {"true": True, "false": False, "null": None, "infinity": text}  # Python's float reads the last too
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def _above(name: str) -> Iterator[str]:
+    """The dotted names of the groups around a setting, the closest first."""
+    while name := name.rpartition(".")[0]:
+        yield name

@@ -1,0 +1,192 @@
+"""What is wrong with the settings of a command, as Hydra composed them: one line for each mistake."""
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeGuard, get_args, get_origin
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from encoder_lab.errors import printable, shortened
+from encoder_lab.settings.command_line import fail
+from encoder_lab.settings.declared import CLASS, Parameter, parameters
+from encoder_lab.settings.known import OF_HYDRA, flat, no_such_setting
+
+MISSING = "???"
+PART = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
+MOST_LETTERS = 4096  # of a text
+LARGEST = 2**63  # of a whole number
+PLAIN = "a text of sensible length, a finite number or a whole one below 2^63"
+STRICT = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
+SUITE = "encoder_lab.settings.run.SuiteOf"
+PROGRAMS = {"train": "encoder_lab.settings.run.Run", "evaluate": "encoder_lab.settings.run.Evaluation"}
+NARROWER = {  # what we ask of the classes of libraries, beside what they declare themselves
+    "pytorch_lightning.Trainer": "encoder_lab.settings.run.Trainer",
+    "torch.optim.": "encoder_lab.settings.run.Optimizer",
+}
+OURS = {  # arguments that this program gives, and what the user gives instead
+    "trainer.default_root_dir": "hydra.run.dir=",
+    "trainer.plugins": "trainer.precision= or trainer.strategy=",
+}
+
+Declared = Mapping[str, Parameter] | None  # of a group; None where it takes any setting
+
+
+def check(program: str, settings: Mapping[str, Any], referred: Collection[str] = ()) -> None:
+    """Ends the program with a line for each mistake."""
+    if statuses := [fail(mistake) for mistake in mistakes(program, settings, referred)]:
+        raise SystemExit(statuses[0])
+
+
+def mistakes(program: str, settings: Mapping[str, Any], referred: Collection[str] = ()) -> list[str]:
+    """One line for each invalid value, and for each setting that nothing reads. Missing settings are not reported.
+
+    `referred`: settings that others refer to, which may have any name.
+    """
+    names = frozenset(name for name, _ in flat(settings))
+    return list(_Check(names, referred, settings.get("parts")).group("", settings, declared_by(program, settings)))
+
+
+def declared_by(program: str, settings: Mapping[str, Any]) -> Declared:
+    """The settings of a program, and those of its suites."""
+    declared = dict(parameters(PROGRAMS[program]) or {})
+    suites = settings.get("suites")
+    for suite in suites.values() if isinstance(suites, dict) else ():
+        if isinstance(suite, dict) and (own := (parameters(str(suite.get(CLASS))) or {}).get("settings")):
+            declared.setdefault(str(suite.get("settings")), own)
+    return declared
+
+
+def declared_in(node: Mapping[str, Any], place: Parameter | None, name: str) -> Declared:
+    """The settings of a group: those that its class takes, or those of its dataclass; and those of its `source`."""
+    declared: Declared = None
+    if name.startswith("suites."):
+        return parameters(SUITE)
+    if CLASS in node:
+        target = str(node[CLASS])
+        declared = parameters(target)
+        narrower = next((ours for theirs, ours in NARROWER.items() if target.startswith(theirs)), None)
+        if declared is not None and narrower:
+            declared = {**declared, **(parameters(narrower) or {})}
+    elif place and place.group:
+        declared = parameters(place.group)
+    source = node.get("source")
+    if declared is not None and _is_part(source):
+        return {**(declared_in(source, None, name) or {}), **declared}
+    return declared
+
+
+def parameter_of(program: str, settings: Mapping[str, Any], name: Sequence[str]) -> Parameter | None:
+    """What declares the setting with a dotted name."""
+    declared, node = declared_by(program, settings), settings
+    for depth, group in enumerate(name[:-1], 1):
+        place, inner = (declared or {}).get(group), node.get(group)
+        if not isinstance(inner, dict):
+            return None
+        declared, node = declared_in(inner, place, ".".join(name[:depth])), inner
+    return (declared or {}).get(name[-1])
+
+
+class _Check(NamedTuple):
+    known: frozenset[str]
+    referred: Collection[str]
+    parts: Any  # of objective=multitask, which are repeated
+
+    def group(self, above: str, node: Mapping[str, Any], declared: Declared, outer: Any = None) -> Iterator[str]:
+        """The mistakes in a group of settings. `outer`: the group around it, from which it copies some."""
+        for key, value in node.items():
+            name = f"{above}{key}"
+            if name in OURS:
+                yield f"{name}: set by this program; give {OURS[name]}"
+            elif key in OF_HYDRA or (outer and key in outer and outer[key] == value):
+                continue
+            elif key == "settings" and above and value == self.parts:
+                continue
+            elif declared is not None and key not in declared and name not in self.referred:
+                inner, single = next(
+                    leaf for leaf in flat({name: value}) if not (leaf[1] and isinstance(leaf[1], dict))
+                )
+                yield f"{inner}={_shown(single)}: {no_such_setting(PART.sub('', name), self.known - {name})}"
+            else:
+                yield from self.value(name, value, (declared or {}).get(key), node)
+
+    def value(self, name: str, value: Any, place: Parameter | None, around: Mapping[str, Any]) -> Iterator[str]:
+        """The mistakes in one setting, and in those below it."""
+        hint = place.hint if place else Any
+        if isinstance(value, dict) and CLASS not in value and (each := _of_values(hint)) not in (None, Any):
+            yield from filter(None, (mistake(f"{name}.{key}", one, each) for key, one in value.items()))
+        elif said := mistake(name, value, dict if place and place.group else hint):
+            yield said
+        elif isinstance(value, dict):
+            outer = around if name.endswith("source") else None
+            yield from self.group(f"{name}.", value, declared_in(value, place, name), outer)
+
+
+def mistake(name: str, value: Any, hint: Any) -> str:
+    """What to give in place of a value that is not of a type; empty where it is."""
+    if value == MISSING:
+        return ""
+    why = "" if _is_plain(value) else PLAIN
+    if not why and hint is not Any:
+        adapter: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
+        try:
+            adapter.validate_json(json.dumps(value, default=str), strict=True)
+        except ValidationError:
+            why = _wanted(adapter.json_schema())
+    return f"{name}={_shown(value)}: give {why}" if why else ""
+
+
+def _shown(value: Any) -> str:
+    return shortened(printable(str(value)), 200)
+
+
+def _is_part(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, dict) and CLASS in value
+
+
+def _of_values(hint: Any) -> Any:
+    """The type of the values of a mapping that a setting may be; None where it may be none."""
+    if isinstance(origin := get_origin(hint), type) and issubclass(origin, Mapping):
+        return get_args(hint)[1]
+    return next(filter(None, map(_of_values, get_args(hint))), None)
+
+
+def _wanted(schema: Mapping[str, Any]) -> str:
+    """What a JSON schema allows, in the words of an error message."""
+    if "title" in schema:
+        return str(schema["title"])
+    if choices := schema.get("enum", [schema["const"]] if "const" in schema else None):
+        return ", ".join(map(str, choices))
+    if several := schema.get("anyOf"):
+        *others, last = dict.fromkeys(map(_wanted, several))
+        return f"{' or '.join(others)}{', ' * bool(others)}{'or ' * bool(others)}{last}"
+    least, most, above, below = (
+        schema.get(key) for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+    )
+    match schema.get("type"):
+        case "integer" | "number" as kind:
+            bounds = [f"from {least}"] * (least is not None and (most or below) is not None)
+            bounds += [f"{least} or more"] * (least is not None and not bounds)
+            bounds += [f"above {above}"] * (above is not None) + [f"to {most}"] * (most is not None)
+            bounds += [f"to below {below}"] * (below is not None)
+            noun = "a whole number" if kind == "integer" else "a number"
+            return " ".join([noun + "," * bool(bounds and bounds[0].endswith("more")), *bounds])
+        case "array":
+            each = _wanted(schema.get("items", {}))
+            return "a list in brackets" + (f", each {each}" if "number" in each else "")
+        case "object":
+            return "settings with a _target_" if CLASS in schema.get("required", ()) else "a group of settings"
+        case kind:
+            return {"boolean": "true or false", "null": "null", "string": "a text"}.get(str(kind), "another value")
+
+
+def _is_plain(value: Any) -> bool:
+    """A text of sensible length without a null character, a finite number, or lists of them."""
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    if isinstance(value, str):
+        return len(value) <= MOST_LETTERS and "\0" not in value
+    return not isinstance(value, int | float) or (
+        math.isfinite(value) and (type(value) is float or abs(value) < LARGEST)
+    )

@@ -1,0 +1,172 @@
+"""The settings that a class or function takes: the annotated parameters of its signature.
+
+The source is read and nothing is imported, so that a mistake is answered before torch is loaded.
+"""
+
+import ast
+import sys
+import typing
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import Field
+
+CLASS = "_target_"
+BASES = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "tuple": tuple, "None": None}
+TYPES = ("Annotated", "Any", "Iterable", "Literal", "Mapping", "Optional", "Sequence", "Union")
+
+
+class _Any(type):
+    def __getattr__(cls, name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return cls
+
+
+class Made(metaclass=_Any):
+    """In an annotation: any class that a setting can be only by a `_target_`, as an encoder or a function."""
+
+    def __class_getitem__(cls, _: Any) -> type:
+        return cls
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: Any) -> Any:
+        from pydantic_core import core_schema
+
+        made = core_schema.typed_dict_field(core_schema.str_schema())
+        return core_schema.typed_dict_schema({CLASS: made}, extra_behavior="allow")
+
+
+class Parameter(NamedTuple):
+    """One setting: where it is declared."""
+
+    module: str
+    annotation: ast.expr | None
+    default: ast.expr | None
+
+    @property
+    def hint(self) -> Any:
+        """Its type; Any where that cannot be told from the source."""
+        try:
+            return evaluated(self.module, self.annotation) if self.annotation else Any
+        except Exception:  # the annotation may be of any library
+            return Any
+
+    @property
+    def value(self) -> Any:
+        """Its default; Ellipsis where there is none, or none that is plain."""
+        with suppress(ValueError):
+            return ... if self.default is None else ast.literal_eval(self.default)
+        return ...
+
+    @property
+    def group(self) -> str | None:
+        """The dataclass with its settings, where it is a group of them."""
+        names = [node.id for node in ast.walk(self.annotation or ast.Tuple([])) if isinstance(node, ast.Name)]
+        return next((f"{place[0]}.{place[1].name}" for name in names if (place := _dataclass(self.module, name))), None)
+
+
+class Definitions(NamedTuple):
+    """What stands at the top of a module."""
+
+    defined: Mapping[str, ast.stmt]
+    imported: Mapping[str, tuple[str, str]]
+
+
+def parameters(target: str) -> Mapping[str, Parameter] | None:
+    """The settings of a class, dataclass or function by name; None where it cannot be found, or takes any."""
+    module, _, name = target.rpartition(".")
+    place = definition(module, name)
+    return _parameters(*place) if place else None
+
+
+@cache
+def _parameters(module: str, node: ast.stmt) -> Mapping[str, Parameter] | None:
+    if isinstance(node, ast.FunctionDef):
+        return _arguments(module, node.args)
+    if not isinstance(node, ast.ClassDef):
+        return None
+    for part in node.body:
+        if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+            own = _arguments(module, part.args)
+            return own and {name: one for name, one in own.items() if name != part.args.args[0].arg}
+    bases = [ast.unparse(base).partition("[")[0] for base in node.bases]
+    places = [place for base in bases if (place := definition(module, base))]
+    inherited = next((found for place in places if (found := _parameters(*place))), {})
+    fields = [part for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
+    if "dataclass" in "".join(map(ast.unparse, node.decorator_list)) or "NamedTuple" in bases:
+        return {**inherited, **{ast.unparse(p.target): Parameter(module, p.annotation, p.value) for p in fields}}
+    return inherited
+
+
+def _arguments(module: str, given: ast.arguments) -> Mapping[str, Parameter] | None:
+    if given.kwarg:
+        return None
+    places = [*given.posonlyargs, *given.args]
+    defaults: list[ast.expr | None] = [None] * (len(places) - len(given.defaults)) + [*given.defaults]
+    both = zip([*places, *given.kwonlyargs], [*defaults, *given.kw_defaults], strict=True)
+    return {one.arg: Parameter(module, one.annotation, default) for one, default in both}
+
+
+def _dataclass(module: str, name: str) -> tuple[str, ast.ClassDef] | None:
+    place = definition(module, name)
+    if not place or not isinstance(place[1], ast.ClassDef):
+        return None
+    return (place[0], place[1]) if "dataclass" in "".join(map(ast.unparse, place[1].decorator_list)) else None
+
+
+@cache
+def definition(module: str, name: str) -> tuple[str, ast.stmt] | None:
+    """The module where something is defined and its definition, also where `module` only imports it."""
+    top = _definitions(module)
+    name, _, rest = name.partition(".")
+    if rest or name not in top.imported:
+        return (module, top.defined[name]) if name in top.defined and not rest else None
+    where, there = top.imported[name]
+    return definition(where, there) if there else None
+
+
+@cache
+def _definitions(module: str) -> Definitions:
+    defined: dict[str, ast.stmt] = {}
+    imported: dict[str, tuple[str, str]] = {}
+    path = file_of(module)
+    for node in ast.parse(path.read_bytes()).body if path else ():
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            defined |= {part.id: node for part in targets if isinstance(part, ast.Name)}
+        elif isinstance(node, ast.ImportFrom):
+            above = module.split(".")[: -node.level + (path is not None and path.name == "__init__.py") or None]
+            where = ".".join([*above, *filter(None, [node.module])]) if node.level else str(node.module)
+            imported |= {alias.asname or alias.name: (where, alias.name) for alias in node.names}
+    return Definitions(defined, imported)
+
+
+def file_of(module: str) -> Path | None:
+    """The Python file of a module, which is not imported."""
+    places = [Path(folder, *module.split(".")) for folder in sys.path]
+    files = (file for place in places for file in (place / "__init__.py", place.with_name(f"{place.name}.py")))
+    return next((file for file in files if file.is_file()), None)
+
+
+class _Names(dict[str, Any]):
+    """The names in an annotation: types of settings, values of the module, and Made for every other class."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__(BASES | {name: getattr(typing, name) for name in TYPES} | {"Field": Field, "Path": Path})
+        self.module = module
+
+    def __missing__(self, name: str) -> Any:
+        place = definition(self.module, name)
+        value = getattr(place[1], "value", None) if place else None
+        return evaluated(place[0], value) if place and value is not None else Made
+
+
+def evaluated(module: str, expression: ast.expr) -> Any:
+    """The value of an expression at the top of a module: a type, or the bound of a range."""
+    return eval(compile(ast.Expression(expression), module, "eval"), {"__builtins__": {}}, _Names(module))

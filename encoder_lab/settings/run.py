@@ -1,0 +1,238 @@
+"""The settings of a run and of an evaluation that belong to no class: what is asked of the program itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from encoder_lab.settings.types import AboveZero, Count, Items, Name, NameOrNull, NotNegative, Seed, Steps, ZeroOrMore
+
+COLOUR = r"^#[0-9a-fA-F]{6}$"
+DEVICE = r"^(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?$"
+NUMBERS = r"^(-1|auto|\d{1,4}(,\d{1,4})*)$"
+IN_BRACKETS = "last, all, a number or several in brackets"
+SIZE = f"a whole number from 1 to {10**7}; null only with probes=senteval and files"
+PART = "a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more"
+DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
+
+
+class Part(NamedTuple):
+    """A class, with its settings."""
+
+    target: str
+    settings: Mapping[str, Any]
+
+
+PartOfBatches = Annotated[
+    Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None,
+    Field(title=PART),
+]
+Size = Annotated[Items | None, Field(title=SIZE)]
+
+
+@dataclass(frozen=True)
+class EarlyStopping:
+    patience: Annotated[
+        Count | None,
+        Field(description="the run ends after so many epochs without a better score of the objective; null: never"),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    keep: Annotated[
+        Literal["best_last", "every"],
+        Field(
+            title="best_last or every",
+            description="every: also the weights before training and after every epoch, for evaluate.py epochs=all",
+        ),
+    ] = "best_last"
+    every_n_epochs: Annotated[
+        Count | None, Field(description="with keep=every: after every n-th epoch and the last; null is each")
+    ] = None
+    steps: Annotated[Steps, Field(description="also the weights after these optimiser steps: [1,2,4,8]")] = ()
+    every_n_steps: Annotated[
+        Count | None,
+        Field(description="also the state of training within an epoch, to resume from; null after each epoch only"),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Labels:
+    encoder: Annotated[str | None, Field(description="in tables and figures, instead of the name of the file")] = None
+    objective: Annotated[str | None, Field(description="the same of the objective")] = None
+    colour: Annotated[
+        Annotated[str, Field(pattern=COLOUR)] | None,
+        Field(title='null, or a colour in quotes, as "#D55E00"', description="of the line in report.py curves"),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """What is asked of any optimiser of torch."""
+
+    lr: Annotated[AboveZero, Field(description="learning rate")]
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """What is asked of Lightning's trainer; its other arguments are those that it declares."""
+
+    max_epochs: Annotated[
+        Annotated[int, Field(ge=-1)] | None, Field(title="a whole number, or -1 for no end", description="passes")
+    ] = 5
+    accelerator: Annotated[Name, Field(description="cpu, gpu, or auto: an NVIDIA GPU if there is one")] = "auto"
+    devices: Annotated[
+        Annotated[int, Field(ge=-1, le=1024)]
+        | Annotated[str, Field(pattern=NUMBERS)]
+        | Annotated[Sequence[Annotated[int, Field(ge=0, le=1024)]], Field(min_length=1)],
+        Field(title=DEVICES, description="processes; see trainer=ddp"),
+    ] = 1
+    precision: Annotated[int | str, Field(description="of the numbers: 32-true, bf16-mixed, ...")] = "32-true"
+    gradient_clip_val: Annotated[
+        NotNegative | None, Field(title="a number, 0 or more, or null", description="maximum norm of the gradient")
+    ] = 5.0
+    log_every_n_steps: Annotated[Count, Field(description="optimiser steps between points of train/step_loss")] = 20
+    num_sanity_val_steps: Annotated[ZeroOrMore, Field(description="batches that are validated before training")] = 0
+    use_distributed_sampler: Annotated[bool, Field(description="our samplers distribute batches themselves")] = False
+    enable_model_summary: Annotated[bool, Field(description="Lightning's table of the layers")] = False
+    enable_progress_bar: Annotated[bool, Field(description="in a terminal; false: a line for each epoch")] = True
+    limit_train_batches: Annotated[PartOfBatches, Field(description="part of an epoch, or a number of batches")] = 1.0
+    limit_val_batches: Annotated[PartOfBatches, Field(description="the same in validation")] = 1.0
+    overfit_batches: Annotated[
+        Literal[0] | PartOfBatches, Field(title="0, or a part or number of the batches", description="trained on alone")
+    ] = 0
+    accumulate_grad_batches: Annotated[
+        Literal[1], Field(title="1, or a larger datamodule.batch_size", description="batches of a step")
+    ] = 1
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    source: Part
+    freeze: Annotated[bool, Field(description="false: the vectors are trained with the model")] = True
+
+
+@dataclass(frozen=True)
+class Probes:
+    source: Part
+    classifier: Part
+    train_size: Annotated[Size, Field(description="sentences of each task; published: 100000")] = None
+    dev_size: Annotated[Size, Field(description="published: 10000")] = None
+    test_size: Annotated[Size, Field(description="published: 10000")] = None
+    tasks: Annotated[
+        str | Sequence[str],
+        Field(title="a name, or a list in brackets, as [SentLen,WC]", description="all, or some by name"),
+    ] = "all"
+    every_n_epochs: Annotated[
+        Count, Field(description="probing after every n-th epoch, the last, and before training")
+    ] = 1
+    steps: Annotated[
+        Steps, Field(description="and after these optimiser steps, such as [1,2,4,8] of the first epoch")
+    ] = ()
+
+
+@dataclass(frozen=True)
+class SuiteOf:
+    """A suite: the function that makes its tasks (`_target_`), and the group with its settings."""
+
+    settings: Name
+
+
+@dataclass(frozen=True)
+class Run:
+    """`python train.py`"""
+
+    encoder: Part
+    objective: Part
+    datamodule: Part
+    corpus: Part
+    embeddings: Embeddings
+    probes: Probes
+    trainer: Trainer
+    schedule: Part
+    objective_name: Annotated[str, Field(description="the choice of this run; tables and figures show it")]
+    encoder_name: Annotated[str, Field(description="the same")]
+    corpus_name: Annotated[str, Field(description="the same")]
+    suites: Annotated[Mapping[str, Any], Field(description="the suites of tasks by name")]
+    parts: Annotated[Mapping[str, Any] | None, Field(description="the objectives of objective=multitask")] = None
+    seed: Annotated[Seed, Field(description="every random choice of the run: weights, order, dropout, probes")] = 1
+    resume: Annotated[NameOrNull, Field(description="resume=RUN continues the run in that folder")] = None
+    init: Annotated[
+        NameOrNull, Field(description="init=RUN or a checkpoint: begin with its encoder and word vectors")
+    ] = None
+    early_stopping: EarlyStopping = EarlyStopping()
+    logger: Annotated[
+        str | Sequence[str],
+        Field(description="tensorboard, csv, wandb, mlflow: Lightning's loggers; all get the scores of the tasks"),
+    ] = ("tensorboard",)
+    allow: Annotated[
+        Sequence[str],
+        Field(description="packages with your own parts: allow=[my_package]; given again to resume or load the run"),
+    ] = ()
+    checkpoints: Checkpoints = Checkpoints()
+    cache: Annotated[Name, Field(description="tokenised corpora, subword codes, word vectors; safe to delete")] = (
+        ".cache"
+    )
+    labels: Labels = Labels()
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """`python evaluate.py`"""
+
+    probes: Probes
+    corpus: Part
+    embeddings: Embeddings
+    suites: Annotated[Mapping[str, Any], Field(description="the suites of tasks by name")]
+    model: Annotated[
+        str | Annotated[Sequence[str], Field(min_length=1)],
+        Field(title="a name, or several in brackets", description="one or several: model=[bov,majority,RUN]"),
+    ]
+    epochs: Annotated[
+        int | str | Sequence[int | str] | None,
+        Field(
+            title="all, or numbers as [0,1,5]",
+            description="of a run: all that it keeps, or some as [0,1,5]; the scores join its curves",
+        ),
+    ] = None
+    protocol: Annotated[NameOrNull, Field(description="senteval or modern; null is what probes.classifier says")] = None
+    control: Annotated[bool, Field(description="true adds control tasks and selectivity")] = False
+    mdl: Annotated[bool, Field(description="true adds description lengths; baselines have none")] = False
+    layers: Annotated[
+        int | str | Sequence[int | str],
+        Field(title=IN_BRACKETS, description="of hf:NAME: last, all, a number or several: [0,3,6]"),
+    ] = "last"
+    pooling: Annotated[str, Field(description="of hf:NAME: mean, cls, max or last token")] = "mean"
+    bos: Annotated[bool, Field(description="of lm:PATH: the token that begins a text, as context")] = True
+    eos: Annotated[
+        bool, Field(description="of lm:PATH: scored: the token that ends a text; of a run, each sentence")
+    ] = False
+    sentences: Annotated[
+        NameOrNull, Field(description="of vectors:FILE.npy: the text file with one line for each row")
+    ] = None
+    write_sentences: Annotated[
+        NameOrNull, Field(description="write the suite's distinct sentences to this file, one per line, and stop")
+    ] = None
+    published: Annotated[
+        NameOrNull, Field(description="adds the papers' scores of these tasks; or a table's name; null for none")
+    ] = "paper"
+    out: Annotated[
+        Name, Field(description="a folder for each model: config.yaml, probes.csv, answers.csv; report.py reads it")
+    ] = "evaluations"
+    cache: Annotated[
+        Name | Literal[False] | None,
+        Field(title="the name of a folder, or off", description="or off: compute everything again"),
+    ] = ".cache"
+    allow: Annotated[
+        Sequence[str], Field(description="packages with your own encoder or corpus in a run: allow=[my_package]")
+    ] = ()
+    seed: Annotated[Seed, Field(description="every random choice: tasks, classifiers, untrained weights")] = 1
+    device: Annotated[
+        Annotated[str, Field(pattern=DEVICE)] | None,
+        Field(
+            title="cpu, cuda, cuda:1, mps, xpu, hpu, npu or xla, or null",
+            description="cpu or cuda; null is the GPU if there is one",
+        ),
+    ] = None

@@ -1,0 +1,45 @@
+"""Ranges that many settings share. A setting is declared where it is taken, in the signature of a class:
+
+dim: Annotated[Width, Field(description="width of the sentence vector")] = 512
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+MOST = 10**9  # of any count: more is a slip of the finger, and would run for ever
+MOST_ITEMS = 10**7  # of a split of a probing task; published are 100,000
+
+Count = Annotated[int, Field(ge=1, le=MOST)]
+ZeroOrMore = Annotated[int, Field(ge=0, le=MOST)]
+Width = Annotated[int, Field(ge=1, le=65536)]
+Depth = Annotated[int, Field(ge=1, le=1000)]
+Items = Annotated[int, Field(ge=1, le=MOST_ITEMS)]
+Even = Annotated[int, Field(ge=2, le=MOST_ITEMS, multiple_of=2, title=f"an even number from 2 to {MOST_ITEMS}")]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+PartOfOne = Annotated[float, Field(ge=0, le=1)]
+AboveZero = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Name = Annotated[str, Field(min_length=1, title="a name; in quotes if it is a number")]
+NameOrNull = Annotated[Name | None, Field(title="a name; in quotes if it is a number, or null")]
+NamesOrNull = Annotated[Name | Sequence[str] | None, Field(title="a name, or a list in brackets, or null")]
+Steps = Annotated[Sequence[Count], Field(title="a list of steps, as [1,2,4,8]")]
+Paths = Annotated[Sequence[str], Field(title="a list in brackets, as [data/treebank]")]
+Grams = Annotated[int, Field(ge=0, le=100)]
+
+BatchSize = Annotated[
+    Count | None,
+    Field(description="sentences or pairs per step; null: 64, or 32 if an epoch has less than 300 steps"),
+]
+BatchTokens = Annotated[
+    Count | None, Field(description="or the approximate number of tokens per step, for any number of sentences")
+]
+MaxWords = Annotated[Count, Field(description="longer sentences and pairs are counted and left out")]
+CorpusSize = Annotated[
+    Count | None, Field(description="training sentences or pairs, counted to the end of a document; null: all")
+]
+SourceLanguage = Annotated[str, Field(description="what the encoder reads; decides how text is tokenised")]
+Tokenized = Annotated[bool, Field(description="true if the text is already tokenised, with spaces between tokens")]
+HeldOut = Annotated[Count, Field(description="where no split is given: every n-th line is dev, the next one test")]
