@@ -1,14 +1,15 @@
 """From settings to tasks: the suites that a run or an evaluation asks for."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from hydra.utils import get_method, instantiate
 from omegaconf import DictConfig
 
 from datamodules.corpus import Corpus
+from encoder_lab.settings.check import refuse_wrong
 from probes.classifiers.grid import Grid
 from probes.task import Task
 
@@ -50,12 +51,22 @@ def suites_of(config: DictConfig, corpus: Corpus, cache: Path) -> list[Suite]:
     for name, suite in (config.get("suites") or {}).items():
         context = Context(grid, config.seed, cache, corpus)
         make, settings = get_method(suite["_target_"]), instantiate(config[suite["settings"]], _convert_="all")
-        declared = get_type_hints(make).get("settings")
-        if is_dataclass(declared) and isinstance(declared, type):
-            settings = declared(**settings)
-        tasks = make(context, settings)
+        tasks = make(context, declared(make, settings, suite["settings"]))
         found.append(Suite(str(name), tasks, context.corpus_used))
     return found
+
+
+def declared(make: Callable[..., Any], settings: Mapping[str, Any], group: str) -> Any:
+    """The settings of a suite as the dataclass that its function takes; unchanged where it takes a mapping.
+
+    Raises InputError for a value that the dataclass does not take.
+    """
+    hint = get_type_hints(make).get("settings")
+    if not isinstance(hint, type) or not is_dataclass(hint):
+        return settings
+    made = hint(**settings)
+    refuse_wrong(made, group)
+    return made
 
 
 def tasks_of(suites: Iterable[Suite]) -> list[Task]:

@@ -4,11 +4,11 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeGuard, get_args, get_origin
+from typing import Any, NamedTuple, TypeGuard, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from encoder_lab.errors import printable, shortened
+from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.settings.command_line import fail
 from encoder_lab.settings.declared import CLASS, Parameter, parameters
 from encoder_lab.settings.known import OF_HYDRA, flat, no_such_setting
@@ -99,9 +99,11 @@ class _Check(NamedTuple):
             name = f"{above}{key}"
             if name in OURS:
                 yield f"{name}: set by this program; give {OURS[name]}"
-            elif key in OF_HYDRA or (outer and key in outer and outer[key] == value):
-                continue
-            elif key == "settings" and above and value == self.parts:
+            elif (
+                key in OF_HYDRA
+                or (outer and key in outer and outer[key] == value)
+                or (key == "settings" and above and value == self.parts)
+            ):
                 continue
             elif declared is not None and key not in declared and name not in self.referred:
                 inner, single = next(
@@ -121,6 +123,13 @@ class _Check(NamedTuple):
         elif isinstance(value, dict):
             outer = around if name.endswith("source") else None
             yield from self.group(f"{name}.", value, declared_in(value, place, name), outer)
+
+
+def refuse_wrong(settings: object, group: str) -> None:
+    """Raises InputError for the first field of a dataclass that is not what it declares."""
+    for name, hint in get_type_hints(type(settings), include_extras=True).items():
+        if said := mistake(f"{group}.{name}", getattr(settings, name), hint):
+            raise InputError(said)
 
 
 def mistake(name: str, value: Any, hint: Any) -> str:
@@ -157,10 +166,10 @@ def _wanted(schema: Mapping[str, Any]) -> str:
     if "title" in schema:
         return str(schema["title"])
     if choices := schema.get("enum", [schema["const"]] if "const" in schema else None):
-        return ", ".join(map(str, choices))
+        return _or(list(map(str, choices)))
     if several := schema.get("anyOf"):
         *others, last = dict.fromkeys(map(_wanted, several))
-        return f"{' or '.join(others)}{', ' * bool(others)}{'or ' * bool(others)}{last}"
+        return f"{' or '.join(others)}, or {last}" if others else last
     least, most, above, below = (
         schema.get(key) for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
     )
@@ -176,9 +185,13 @@ def _wanted(schema: Mapping[str, Any]) -> str:
             each = _wanted(schema.get("items", {}))
             return "a list in brackets" + (f", each {each}" if "number" in each else "")
         case "object":
-            return "settings with a _target_" if CLASS in schema.get("required", ()) else "a group of settings"
+            return "a group of settings"
         case kind:
             return {"boolean": "true or false", "null": "null", "string": "a text"}.get(str(kind), "another value")
+
+
+def _or(words: Sequence[str]) -> str:
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _is_plain(value: Any) -> bool:

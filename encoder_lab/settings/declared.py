@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 CLASS = "_target_"
 BASES = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "tuple": tuple, "None": None}
@@ -33,11 +33,19 @@ class Made(metaclass=_Any):
         return cls
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, *_: Any) -> Any:
-        from pydantic_core import core_schema
+    def __get_pydantic_core_schema__(cls, _: Any, handler: Any) -> Any:
+        return handler.generate_schema(DESCRIBED)
 
-        made = core_schema.typed_dict_field(core_schema.str_schema())
-        return core_schema.typed_dict_schema({CLASS: made}, extra_behavior="allow")
+
+def _with_class(settings: dict[str, Any]) -> dict[str, Any]:
+    if CLASS not in settings:
+        raise ValueError
+    return settings
+
+
+DESCRIBED = Annotated[
+    dict[str, Any], AfterValidator(_with_class), WithJsonSchema({"title": f"settings with a {CLASS}"})
+]
 
 
 class Parameter(NamedTuple):

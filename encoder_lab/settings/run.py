@@ -197,7 +197,10 @@ class Evaluation:
             description="of a run: all that it keeps, or some as [0,1,5]; the scores join its curves",
         ),
     ] = None
-    protocol: Annotated[NameOrNull, Field(description="senteval or modern; null is what probes.classifier says")] = None
+    protocol: Annotated[
+        Literal["modern", "senteval"] | None,
+        Field(description="senteval or modern; null is what probes.classifier says"),
+    ] = None
     control: Annotated[bool, Field(description="true adds control tasks and selectivity")] = False
     mdl: Annotated[bool, Field(description="true adds description lengths; baselines have none")] = False
     layers: Annotated[

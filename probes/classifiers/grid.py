@@ -1,6 +1,6 @@
 """Inputs, settings and results of a probing classifier. Letters: N sentences, D vector width."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
@@ -9,7 +9,9 @@ from pydantic import Field
 from torch import Tensor
 
 from encoder_lab.errors import InputError
-from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
+from encoder_lab.settings.check import refuse_wrong
+from encoder_lab.settings.types import Count, NotNegative, Share, ZeroOrMore
+from probes.vectors import Features
 
 READ = 1 << 20  # numbers in the vectors that are read at a time, about
 SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction", "optimiser")  # settings of Grid
@@ -84,18 +86,7 @@ class Grid:
     ] = "adam"
 
     def __post_init__(self) -> None:
-        if self.protocol not in ("modern", "senteval"):
-            raise InputError(f"protocol={self.protocol}: give modern or senteval")
-        if self.reduction not in ("mean", "sum"):
-            raise InputError(f"reduction={self.reduction}: give mean or sum")
-        if self.optimiser not in ("adam", "rmsprop"):
-            raise InputError(f"optimiser={self.optimiser}: give adam or rmsprop")
-        if self.block_mb is not None and (not isinstance(self.block_mb, int) or self.block_mb < 1):
-            raise InputError(f"block_mb={self.block_mb}: give megabytes, such as 32")
-        if not isinstance(self.memory_mb, int) or self.memory_mb < 1:
-            raise InputError(f"memory_mb={self.memory_mb}: give megabytes, such as 2048")
-        if not isinstance(self.l2, Sequence) or not self.l2:
-            raise InputError(f"l2={self.l2}: give a list of numbers, such as [0.0001,0.01]")
+        refuse_wrong(self, "probes.classifier")
         for name in ("widths", "dropouts", "l2"):
             values = list(getattr(self, name))
             if len(set(values)) < len(values):

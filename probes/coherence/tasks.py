@@ -113,7 +113,13 @@ class Settings:
         ),
     ] = None
     items: Annotated[
-        Annotated[int, Field(ge=2, le=MOST_ITEMS)], Field(description="of each suite of the embedded world")
+        int,
+        Field(
+            ge=2,
+            le=MOST_ITEMS,
+            title="the number of items, 2 or more",
+            description="of each suite of the embedded world",
+        ),
     ] = 200
     metric: Annotated[
         Literal["sum", "mean", "median", "range", "max", "min"] | None,

@@ -27,7 +27,13 @@ class Settings:
         NamesOrNull, Field(description="MR or [MR,SICK-E,...]; null is all; those that are not there are skipped")
     ] = None
     kfold: Annotated[
-        Annotated[int, Field(ge=2, le=1000)], Field(description="folds of the tasks without an official dev part")
+        int,
+        Field(
+            ge=2,
+            le=1000,
+            title="the number of folds, 2 or more",
+            description="folds of the tasks without an official dev part",
+        ),
     ] = 10
 
 

@@ -20,7 +20,7 @@ from probes.coherence.tasks import Coherence, holds, tasks
 from probes.coherence.world import world_suites
 from probes.evaluation import Evaluation
 from probes.statistics import wilson
-from probes.suites import Context
+from probes.suites import Context, declared
 from probes.surprisals import Pair, TokenLogprobs, score_pairs
 from probes.task import Outcome, single
 from tests.commands import finish
@@ -40,7 +40,7 @@ def outcome(task: Coherence) -> Outcome:
 
 
 def found(cache: Path, **settings: object) -> list[Coherence]:
-    return tasks(Context(Grid(), 1, cache, TinyCorpus()), SETTINGS | settings)
+    return tasks(Context(Grid(), 1, cache, TinyCorpus()), declared(tasks, SETTINGS | settings, "coherence"))
 
 
 def test_a_score_is_the_share_of_items_with_ties_counted_half() -> None:
@@ -112,7 +112,7 @@ def test_a_file_and_a_folder_of_suites_are_read_with_the_metric_asked_for(tmp_pa
     [
         ({"paths": ["no/such"]}, "no such file or folder; build suites with python -m probes.coherence.build"),
         ({"paths": []}, "give files or folders"),
-        ({"metric": "most"}, "choose from sum, mean"),
+        ({"metric": "most"}, "give sum, mean"),
         ({"compat": "lmzoo"}, "give syntaxgym"),
         ({"items": 1}, "2 or more"),
         ({"items": True}, "2 or more"),

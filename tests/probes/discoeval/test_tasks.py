@@ -14,7 +14,7 @@ from probes.classifiers.classifier import Labelled, probe
 from probes.classifiers.grid import Grid
 from probes.discoeval.tasks import tasks
 from probes.evaluation import distinct_sentences
-from probes.suites import Context
+from probes.suites import Context, declared
 from probes.task import Items
 from probes.vectors import Vectors
 from tests.probes.discoeval.small_files import small_files
@@ -34,7 +34,7 @@ PUBLISHED = {  # hidden units, L2, most passes, passes of a block, tenacity
 
 
 def suite(folder: Path, grid: Grid | None = None, **settings: object) -> list[Classification]:
-    return tasks(Context(grid or Grid(), 1, folder, TinyCorpus()), WORLD | settings)
+    return tasks(Context(grid or Grid(), 1, folder, TinyCorpus()), declared(tasks, WORLD | settings, "discoeval"))
 
 
 def of_files(root: Path, grid: Grid | None = None, **settings: object) -> list[Classification]:
