@@ -80,8 +80,8 @@ class Mixture(ResumableData):
         corpus: Corpus,
         cache: Path,
         seed: int,
-        parts: Sequence[str],
-        settings: Mapping[str, Any],
+        parts: Annotated[Sequence[str], Field(description="objectives by name, such as [nmt_enfr,nli]")],
+        settings: Annotated[Mapping[str, Any], Field(description="those of each objective")],
         weights: Annotated[
             Sequence[float] | None,
             Field(description="how often each part is drawn, such as [2, 1, 1]; null: equally often"),

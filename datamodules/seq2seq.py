@@ -60,7 +60,7 @@ class TextPairs(SourceTarget):
     def __init__(
         self,
         corpus: Corpus,
-        target: str,
+        target: Annotated[str, Field(description="same, next (sentence), or the language of the translation")],
         cache: Path,
         seed: int,
         codes: Annotated[

@@ -77,7 +77,7 @@ class Discourse(Objective):
         losses: Annotated[
             Sequence[str], Field(description="any combination (Chen et al. 2019, sections 4.1 to 4.4)")
         ] = ("nsp",),
-        weights: Mapping[str, float] | None = None,
+        weights: Annotated[Mapping[str, float] | None, Field(description="of each loss")] = None,
         hidden: Annotated[
             Width, Field(description="units of the two hidden layers of every head; the paper gives no number")
         ] = 300,

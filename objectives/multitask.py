@@ -34,8 +34,8 @@ class Multitask(Objective):
         data: Mixture,
         optimizer: Mapping[str, Any],
         seed: int,
-        parts: Sequence[str],
-        settings: Mapping[str, Any],
+        parts: Annotated[Sequence[str], Field(description="objectives by name, such as [nmt_enfr,nli]")],
+        settings: Annotated[Mapping[str, Any], Field(description="those of each objective")],
         select: Annotated[
             str | None, Field(description="the part with the score that chooses the best checkpoint; null: the first")
         ] = None,

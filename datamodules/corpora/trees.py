@@ -3,12 +3,16 @@
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from datamodules.corpora.held_out import MOST, split_of
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
 from datamodules.trees.penn import OnBadTree, Tree, check_on_bad_tree, read_trees, tree_files
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import CorpusSize
 
 PUBLISHED: dict[str, Split] = {"train": "train", "dev": "dev", "test": "test"}  # by file name without its ending
 STRETCH = 50  # consecutive trees stay in one split: neighbours share a topic
@@ -25,7 +29,12 @@ class Trees(OnDisk):
     name = "trees"
     remedy = "give a file or folder of bracketed trees; python -m datamodules.trees.parse makes them from text"
 
-    def __init__(self, root: str | None, size: int | None = None, on_bad_tree: OnBadTree = "refuse") -> None:
+    def __init__(
+        self,
+        root: Annotated[str | None, Field(description="a file, or a folder of .mrg and .const.tsv (or .gz)")],
+        size: CorpusSize = None,
+        on_bad_tree: OnBadTree = "refuse",
+    ) -> None:
         super().__init__(root, size)
         check_on_bad_tree("corpus.on_bad_tree", on_bad_tree)
         self.on_bad_tree = on_bad_tree

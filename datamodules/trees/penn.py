@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar, get_args
+from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
+
+from pydantic import Field
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import note_once, read_lines
@@ -20,7 +22,10 @@ ROOTS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
 TREE_FILES = (".mrg", ".mrg.gz", ".const.tsv", ".const.tsv.gz")  # taken from a folder
 MAX_TREE = 1_000_000  # characters; bounds the memory for a file without closing brackets
 
-OnBadTree = Literal["refuse", "skip"]  # what is done with a tree that cannot be read
+OnBadTree = Annotated[
+    Literal["refuse", "skip"],
+    Field(description="skip: leave out and count trees that cannot be read, such as (()) of a failed parse"),
+]
 T = TypeVar("T")
 
 

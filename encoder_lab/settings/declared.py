@@ -71,6 +71,12 @@ class Parameter(NamedTuple):
         return ...
 
     @property
+    def description(self) -> str:
+        """What it means, in one line."""
+        said = [getattr(more, "description", None) for more in getattr(self.hint, "__metadata__", ())]
+        return next(filter(None, reversed(said)), "")
+
+    @property
     def group(self) -> str | None:
         """The dataclass with its settings, where it is a group of them."""
         names = [node.id for node in ast.walk(self.annotation or ast.Tuple([])) if isinstance(node, ast.Name)]

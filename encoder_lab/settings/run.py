@@ -137,7 +137,7 @@ class Probes:
 class SuiteOf:
     """A suite: the function that makes its tasks (`_target_`), and the group with its settings."""
 
-    settings: Name
+    settings: Annotated[Name, Field(description="the group with its settings")]
 
 
 @dataclass(frozen=True)

@@ -139,3 +139,15 @@ def test_the_command_prints_every_invalid_value_and_starts_nothing(lab: Lab, tmp
     assert done.returncode == 2
     assert [line.split(":")[1].strip() for line in done.stderr.splitlines()] == ["seed=abc", "datamodule.batch_size=-1"]
     assert not (tmp_path / "run" / "config.yaml").exists()
+
+
+@pytest.mark.parametrize("program", ["train", "evaluate"])
+def test_every_setting_of_our_files_is_declared_with_its_meaning(program: str) -> None:
+    for file in known_settings(CONFIGS, program).files:
+        of_class = {name.rpartition(".")[0] for name, _ in flat(file) if name.endswith("._target_")}
+        for name, value in flat(file):
+            if isinstance(value, dict) or name.rpartition(".")[0] not in of_class or "._" in name:
+                continue
+            declared = check.parameter_of(program, file, name.split("."))
+            assert declared, name
+            assert declared.description or ".optimizer." in name, name
