@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import fail, names, unknown
+from encoder_lab.settings.command_line import fail, unknown
 from encoder_lab.settings.config_help import description
 from encoder_lab.settings.known import Known, known_settings, no_such_setting
+from encoder_lab.settings.quoting import names
 
 PART = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
 SETTING = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
-PLAIN_VALUE = re.compile(r"([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
+PLAIN_VALUE = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
 OPEN = tuple(f"hydra.{name}." for name in ("launcher", "sweeper", "callbacks", "job.env_set"))  # any setting fits
 
 

@@ -140,9 +140,12 @@ def mistake(name: str, value: Any, hint: Any) -> str:
     if not why and hint is not Any:
         adapter: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
         try:
-            adapter.validate_json(json.dumps(value, default=str), strict=True)
+            made = adapter.validate_json(json.dumps(value, default=str), strict=True)
         except ValidationError:
             why = _wanted(adapter.json_schema())
+        else:
+            if isinstance(made, bool) != isinstance(value, bool):  # true is equal to 1
+                why = _wanted(adapter.json_schema())
     return f"{name}={_shown(value)}: give {why}" if why else ""
 
 

@@ -50,6 +50,8 @@ def no_such_setting(name: str, known: Iterable[str]) -> str:
             words.setdefault(word, []).append(other)
     next_to_it = [word for word, others in words.items() if f"{above}.{word}".lstrip(".") in others]
     ends = sorted((word for word in words if last.endswith(f"_{word}")), key=len)[-1:]
+    if not above and (longer := [word for word in words if word.endswith(f"_{last}")]):  # epochs: trainer.max_epochs
+        words[last] = [*words.get(last, []), *(other for word in longer for other in words[word])]
     alike = ends or get_close_matches(last, next_to_it, 1) or get_close_matches(last, words, 1, 0.8)
     if close := get_close_matches(name, words.get(last, words[alike[0]] if alike else []), 3, 0):
         return f"nothing reads such a setting; did you mean {' or '.join(f'{other}=' for other in close)}?"

@@ -14,6 +14,7 @@ NUMBERS = r"^(-1|auto|\d{1,4}(,\d{1,4})*)$"
 IN_BRACKETS = "last, all, a number or several in brackets"
 SIZE = f"a whole number from 1 to {10**7}; null only with probes=senteval and files"
 PART = "a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more"
+STRATEGIES = "one of auto, ddp, ddp_find_unused_parameters_true, ddp_find_unused_parameters_false"
 DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
 
 
@@ -84,7 +85,8 @@ class Trainer:
     ] = 5
     accelerator: Annotated[Name, Field(description="cpu, gpu, or auto: an NVIDIA GPU if there is one")] = "auto"
     devices: Annotated[
-        Annotated[int, Field(ge=-1, le=1024)]
+        Literal[-1]
+        | Annotated[int, Field(ge=1, le=1024)]
         | Annotated[str, Field(pattern=NUMBERS)]
         | Annotated[Sequence[Annotated[int, Field(ge=0, le=1024)]], Field(min_length=1)],
         Field(title=DEVICES, description="processes; see trainer=ddp"),
@@ -95,17 +97,47 @@ class Trainer:
     ] = 5.0
     log_every_n_steps: Annotated[Count, Field(description="optimiser steps between points of train/step_loss")] = 20
     num_sanity_val_steps: Annotated[ZeroOrMore, Field(description="batches that are validated before training")] = 0
-    use_distributed_sampler: Annotated[bool, Field(description="our samplers distribute batches themselves")] = False
+    use_distributed_sampler: Annotated[
+        Literal[False],
+        Field(
+            title="false: our samplers share the batches among processes",
+            description="Lightning's own way to share batches",
+        ),
+    ] = False
     enable_model_summary: Annotated[bool, Field(description="Lightning's table of the layers")] = False
     enable_progress_bar: Annotated[bool, Field(description="in a terminal; false: a line for each epoch")] = True
     limit_train_batches: Annotated[PartOfBatches, Field(description="part of an epoch, or a number of batches")] = 1.0
     limit_val_batches: Annotated[PartOfBatches, Field(description="the same in validation")] = 1.0
-    overfit_batches: Annotated[
-        Literal[0] | PartOfBatches, Field(title="0, or a part or number of the batches", description="trained on alone")
-    ] = 0
     accumulate_grad_batches: Annotated[
         Literal[1], Field(title="1, or a larger datamodule.batch_size", description="batches of a step")
     ] = 1
+    strategy: Annotated[
+        Literal["auto", "ddp", "ddp_find_unused_parameters_true", "ddp_find_unused_parameters_false"]
+        | Mapping[str, Any],
+        Field(title=STRATEGIES, description="how several processes train together"),
+    ] = "auto"
+    num_nodes: Annotated[Count, Field(description="machines")] = 1
+    callbacks: Annotated[Sequence[Any] | None, Field(title="a list in brackets", description="of your own")] = None
+    logger: Annotated[Sequence[Any] | None, Field(title="a list in brackets", description="of your own")] = None
+    # with another value these would have no effect here
+    val_check_interval: Annotated[
+        None, Field(title="null: a score is of a whole epoch; probes.steps= and checkpoints.steps= look within one")
+    ] = None
+    check_val_every_n_epoch: Annotated[
+        Literal[1], Field(title="1: every epoch has a score; probes.every_n_epochs= makes probing rarer")
+    ] = 1
+    overfit_batches: Annotated[
+        Literal[0], Field(title="0: trainer=overfit trains on the same eight batches again and again")
+    ] = 0
+    limit_test_batches: Annotated[None, Field(title="null: training has no test batches")] = None
+    limit_predict_batches: Annotated[None, Field(title="null: training predicts nothing")] = None
+    reload_dataloaders_every_n_epochs: Annotated[
+        Literal[0], Field(title="0: the batches of an epoch depend on the seed and the epoch")
+    ] = 0
+    enable_checkpointing: Annotated[Literal[True], Field(title="true: a run has checkpoints")] = True
+    barebones: Annotated[Literal[False], Field(title="false: a run has scores and checkpoints")] = False
+    model_registry: Annotated[None, Field(title="null: the model is in the folder of the run")] = None
+    enable_autolog_hparams: Annotated[Literal[True], Field(title="true: the settings are in config.yaml")] = True
 
 
 @dataclass(frozen=True)
@@ -164,8 +196,11 @@ class Run:
     ] = None
     early_stopping: EarlyStopping = EarlyStopping()
     logger: Annotated[
-        str | Sequence[str],
-        Field(description="tensorboard, csv, wandb, mlflow: Lightning's loggers; all get the scores of the tasks"),
+        Name | Sequence[str],
+        Field(
+            title="a name, or a list in brackets, as [csv]",
+            description="tensorboard, csv, wandb, mlflow: Lightning's loggers; all get the scores of the tasks",
+        ),
     ] = ("tensorboard",)
     allow: Annotated[
         Sequence[str],

@@ -110,7 +110,7 @@ def test_every_setting_of_our_files_is_known(name: str) -> None:
 
 
 def test_arguments_of_classes_and_references_are_read() -> None:
-    judge(CONFIGS, "+trainer.overfit_batches=2", "+trainer.callbacks=[]", "experiment=conneau2018/gated_convnet_nli")
+    judge(CONFIGS, "+trainer.detect_anomaly=true", "+trainer.callbacks=[]", "experiment=conneau2018/gated_convnet_nli")
     judge(CONFIGS, "objective=multitask", "+corpus@parts.nli.corpus=snli", "parts.nli.objective.hidden=7")
     judge(CONFIGS, "+mine=5", "trainer.max_epochs=${mine}")
 
