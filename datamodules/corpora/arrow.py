@@ -17,8 +17,8 @@ from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize, tokenize_pair
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
-from encoder_lab.storage.files import inside, refuse_special
 from encoder_lab.settings.types import CorpusSize, HeldOut, SourceLanguage
+from encoder_lab.storage.files import inside, refuse_special
 from encoder_lab.storage.text_files import note
 
 NAMES = {"train": ("train",), "dev": ("dev", "validation", "validation_matched"), "test": ("test",)}

@@ -242,7 +242,16 @@ class Evaluation:
         int | str | Sequence[int | str],
         Field(title=IN_BRACKETS, description="of hf:NAME: last, all, a number or several: [0,3,6]"),
     ] = "last"
-    pooling: Annotated[str, Field(description="of hf:NAME: mean, cls, max or last token")] = "mean"
+    pooling: Annotated[
+        Name | None,
+        Field(
+            description="of hf:NAME: mean, cls, max or last; null: as its sentence-transformers folder says, or mean"
+        ),
+    ] = None
+    prompt: Annotated[
+        str | None,
+        Field(description='of hf:NAME: in front of each sentence, as "query: ", or the name of a prompt of the folder'),
+    ] = None
     bos: Annotated[bool, Field(description="of lm:PATH: the token that begins a text, as context")] = True
     eos: Annotated[
         bool, Field(description="of lm:PATH: scored: the token that ends a text; of a run, each sentence")
