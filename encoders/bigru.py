@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 from torch import Tensor, nn
 
-from encoder_lab.settings.types import Depth, Share, Width
+from encoder_lab.settings.types import Depth, Fraction, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.packed import BATCH_WORDS
 from encoders.pooling import MEAN
@@ -23,7 +23,7 @@ class BiGRU(Encoder):
         input_dim: int,
         dim: Annotated[Width, Field(description="sentence vector: 1200 units per direction (appendix A)")] = 2400,
         layers: Annotated[Depth, Field(description="of GRU units (appendix A)")] = 1,
-        dropout: Annotated[Share, Field(description="between layers, if there are several")] = 0.0,
+        dropout: Annotated[Fraction, Field(description="between layers, if there are several")] = 0.0,
     ) -> None:
         super().__init__()
         self.dim = self.state_dim = dim

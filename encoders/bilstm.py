@@ -7,7 +7,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.types import Depth, Share, Width
+from encoder_lab.settings.types import Depth, Fraction, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.packed import BATCH_WORDS
 from encoders.pooling import LAST, MAX
@@ -38,7 +38,8 @@ class BiLSTM(Encoder):
             Width | None, Field(description="width the word vectors are projected to (1024: appendix); null: none")
         ] = 1024,
         dropout: Annotated[
-            Share, Field(description="on the projected words and between layers (the paper tunes it, without a number)")
+            Fraction,
+            Field(description="on the projected words and between layers (the paper tunes it, without a number)"),
         ] = 0.1,
         pooling: Annotated[
             Literal["max", "last"],

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.types import Depth, Share, Width
+from encoder_lab.settings.types import Depth, Fraction, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.pooling import max_pool, valid
 
@@ -40,7 +40,7 @@ class GatedConvNet(Encoder):
         layers: Annotated[Depth, Field(description="convolutions (section 3.3)")] = 8,
         kernel: Annotated[Depth, Field(description="words seen by one convolution; odd (section 3.3)")] = 3,
         dropout: Annotated[
-            Share, Field(description="on the input of every convolution (the paper tunes it, without a number)")
+            Fraction, Field(description="on the input of every convolution (the paper tunes it, without a number)")
         ] = 0.1,
     ) -> None:
         super().__init__()

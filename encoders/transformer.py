@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.types import Depth, Share, Width
+from encoder_lab.settings.types import Depth, Fraction, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.gated_convnet import positions
 from encoders.pooling import max_pool, mean_pool, valid
@@ -35,7 +35,7 @@ class TransformerEncoder(Encoder):
             Width, Field(description="width inside a layer (Vaswani et al. 2017, section 3.3)")
         ] = 2048,
         dropout: Annotated[
-            Share,
+            Fraction,
             Field(
                 description="on the input, the attention and each part of a layer (Vaswani et al. 2017, section 5.4)"
             ),

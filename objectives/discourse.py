@@ -14,7 +14,7 @@ from datamodules.discourse import SentencesInDocuments
 from datamodules.text.sentences import WORD
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
-from encoder_lab.settings.types import Share, Width
+from encoder_lab.settings.types import Fraction, Width
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.load import fitting
@@ -81,7 +81,7 @@ class Discourse(Objective):
         hidden: Annotated[
             Width, Field(description="units of the two hidden layers of every head; the paper gives no number")
         ] = 300,
-        dropout: Annotated[Share, Field(description="after each hidden layer")] = 0.0,
+        dropout: Annotated[Fraction, Field(description="after each hidden layer")] = 0.0,
     ) -> None:
         super().__init__(encoder, embedding, optimizer, seed)
         self.data = data

@@ -10,7 +10,7 @@ from torch.nn import functional
 from datamodules.batches import LabelledPair
 from datamodules.corpus import LABELS
 from datamodules.nli import InferencePairs
-from encoder_lab.settings.types import Share, Width
+from encoder_lab.settings.types import Fraction, Width
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.layers import classifier
@@ -39,7 +39,7 @@ class NLI(Objective):
             Field(description="mlp; InferSent's three layers: linear, or nonlinear (dropout and tanh)"),
         ] = "mlp",
         hidden: Annotated[Width, Field(description="units (Conneau et al. 2018, appendix); InferSent has 512")] = 100,
-        dropout: Annotated[Share, Field(description="before every layer of mlp and nonlinear")] = 0.0,
+        dropout: Annotated[Fraction, Field(description="before every layer of mlp and nonlinear")] = 0.0,
     ) -> None:
         super().__init__(encoder, embedding, optimizer, seed)
         self.head = classifier(head, 4 * encoder.dim, hidden, len(LABELS), dropout)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from datamodules.batches import SentencePair, Sentences
 from datamodules.seq2seq import SourceTarget
-from encoder_lab.settings.types import Depth, Share, Width
+from encoder_lab.settings.types import Depth, Fraction, Width
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.attention import Memory
@@ -38,7 +38,7 @@ class SequenceObjective(Objective):
         ] = 512,
         decoder_layers: Annotated[Depth, Field(description="of LSTM units")] = 2,
         dropout: Annotated[
-            Share, Field(description="on decoder inputs, between its layers and before the softmax")
+            Fraction, Field(description="on decoder inputs, between its layers and before the softmax")
         ] = 0.2,
         attention: Annotated[
             bool, Field(description="attend over the word states too; encoder=bilstm_att implies it")

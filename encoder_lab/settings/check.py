@@ -20,7 +20,7 @@ LARGEST = 2**63  # of a whole number
 PLAIN = "a text of sensible length, a finite number or a whole one below 2^63"
 STRICT = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
 SUITE = "encoder_lab.settings.run.SuiteOf"
-PROGRAMS = {"train": "encoder_lab.settings.run.Run", "evaluate": "encoder_lab.settings.run.Evaluation"}
+PROGRAMS = {"train": "encoder_lab.settings.run.RunSettings", "evaluate": "encoder_lab.settings.run.EvaluationSettings"}
 NARROWER = {  # what we ask of classes of libraries, in addition to what they declare
     "pytorch_lightning.Trainer": "encoder_lab.settings.run.Trainer",
     "torch.optim.": "encoder_lab.settings.run.Optimizer",

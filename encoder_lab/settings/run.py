@@ -6,7 +6,17 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from encoder_lab.settings.types import AboveZero, Count, Items, Name, NameOrNull, NotNegative, Seed, Steps, ZeroOrMore
+from encoder_lab.settings.types import (
+    AboveZero,
+    Count,
+    ItemCount,
+    NameOrNull,
+    NonEmpty,
+    NotNegative,
+    Seed,
+    Steps,
+    ZeroOrMore,
+)
 
 COLOUR = r"^#[0-9a-fA-F]{6}$"
 DEVICE = r"^(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?$"
@@ -18,7 +28,7 @@ STRATEGIES = "one of auto, ddp, ddp_find_unused_parameters_true, ddp_find_unused
 DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
 
 
-class Part(NamedTuple):
+class ClassSettings(NamedTuple):
     """A class, with its settings."""
 
     target: str
@@ -29,7 +39,7 @@ PartOfBatches = Annotated[
     Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None,
     Field(title=PART),
 ]
-Size = Annotated[Items | None, Field(title=SIZE)]
+Size = Annotated[ItemCount | None, Field(title=SIZE)]
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ class Trainer:
     max_epochs: Annotated[
         Annotated[int, Field(ge=-1)] | None, Field(title="a whole number, or -1 for no end", description="passes")
     ] = 5
-    accelerator: Annotated[Name, Field(description="cpu, gpu, or auto: an NVIDIA GPU if there is one")] = "auto"
+    accelerator: Annotated[NonEmpty, Field(description="cpu, gpu, or auto: an NVIDIA GPU if there is one")] = "auto"
     devices: Annotated[
         Literal[-1]
         | Annotated[int, Field(ge=1, le=1024)]
@@ -142,14 +152,14 @@ class Trainer:
 
 @dataclass(frozen=True)
 class Embeddings:
-    source: Part
+    source: ClassSettings
     freeze: Annotated[bool, Field(description="false: the vectors are trained with the model")] = True
 
 
 @dataclass(frozen=True)
 class Probes:
-    source: Part
-    classifier: Part
+    source: ClassSettings
+    classifier: ClassSettings
     train_size: Annotated[Size, Field(description="sentences of each task; published: 100000")] = None
     dev_size: Annotated[Size, Field(description="published: 10000")] = None
     test_size: Annotated[Size, Field(description="published: 10000")] = None
@@ -169,21 +179,21 @@ class Probes:
 class SuiteOf:
     """A suite: the function that makes its tasks (`_target_`), and the group with its settings."""
 
-    settings: Annotated[Name, Field(description="the group with its settings")]
+    settings: Annotated[NonEmpty, Field(description="the group with its settings")]
 
 
 @dataclass(frozen=True)
-class Run:
+class RunSettings:
     """`python train.py`"""
 
-    encoder: Part
-    objective: Part
-    datamodule: Part
-    corpus: Part
+    encoder: ClassSettings
+    objective: ClassSettings
+    datamodule: ClassSettings
+    corpus: ClassSettings
     embeddings: Embeddings
     probes: Probes
     trainer: Trainer
-    schedule: Part
+    schedule: ClassSettings
     objective_name: Annotated[str, Field(description="the choice of this run; tables and figures show it")]
     encoder_name: Annotated[str, Field(description="the same")]
     corpus_name: Annotated[str, Field(description="the same")]
@@ -196,7 +206,7 @@ class Run:
     ] = None
     early_stopping: EarlyStopping = EarlyStopping()
     logger: Annotated[
-        Name | Sequence[str],
+        NonEmpty | Sequence[str],
         Field(
             title="a name, or a list in brackets, as [csv]",
             description="tensorboard, csv, wandb, mlflow: Lightning's loggers; all get the scores of the tasks",
@@ -207,18 +217,18 @@ class Run:
         Field(description="packages with your own parts: allow=[my_package]; given again to resume or load the run"),
     ] = ()
     checkpoints: Checkpoints = Checkpoints()
-    cache: Annotated[Name, Field(description="tokenised corpora, subword codes, word vectors; safe to delete")] = (
+    cache: Annotated[NonEmpty, Field(description="tokenised corpora, subword codes, word vectors; safe to delete")] = (
         ".cache"
     )
     labels: Labels = Labels()
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class EvaluationSettings:
     """`python evaluate.py`"""
 
     probes: Probes
-    corpus: Part
+    corpus: ClassSettings
     embeddings: Embeddings
     suites: Annotated[Mapping[str, Any], Field(description="the suites of tasks by name")]
     model: Annotated[
@@ -243,7 +253,7 @@ class Evaluation:
         Field(title=IN_BRACKETS, description="of hf:NAME: last, all, a number or several: [0,3,6]"),
     ] = "last"
     pooling: Annotated[
-        Name | None,
+        NonEmpty | None,
         Field(
             description="of hf:NAME: mean, cls, max or last; null: as its sentence-transformers folder says, or mean"
         ),
@@ -266,10 +276,10 @@ class Evaluation:
         NameOrNull, Field(description="adds the papers' scores of these tasks; or a table's name; null for none")
     ] = "paper"
     out: Annotated[
-        Name, Field(description="a folder for each model: config.yaml, probes.csv, answers.csv; report.py reads it")
+        NonEmpty, Field(description="a folder for each model: config.yaml, probes.csv, answers.csv; report.py reads it")
     ] = "evaluations"
     cache: Annotated[
-        Name | Literal[False] | None,
+        NonEmpty | Literal[False] | None,
         Field(title="the name of a folder, or off", description="or off: compute everything again"),
     ] = ".cache"
     allow: Annotated[

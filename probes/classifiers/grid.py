@@ -10,7 +10,7 @@ from torch import Tensor
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.check import refuse_wrong
-from encoder_lab.settings.types import Count, NotNegative, Share, ZeroOrMore
+from encoder_lab.settings.types import Count, Fraction, NotNegative, ZeroOrMore
 from probes.vectors import Features
 
 READ = 1 << 20  # numbers in the vectors that are read at a time, about
@@ -60,7 +60,11 @@ class Grid:
     widths: Annotated[
         tuple[ZeroOrMore, ...], Field(min_length=1, description="sigmoid units; [0] is logistic regression")
     ] = (50, 100, 200)
-    dropouts: Annotated[tuple[Share, ...], Field(min_length=1, description="between the two layers")] = (0.0, 0.1, 0.2)
+    dropouts: Annotated[tuple[Fraction, ...], Field(min_length=1, description="between the two layers")] = (
+        0.0,
+        0.1,
+        0.2,
+    )
     l2: Annotated[
         tuple[NotNegative, ...], Field(min_length=1, description="penalties, ascending: the first wins a tie")
     ] = (1e-5, 1e-4, 1e-3, 1e-2)

@@ -102,7 +102,7 @@ def holds(truths: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Settings:
+class CoherenceSettings:
     """The settings of `suite=coherence`."""
 
     paths: Annotated[
@@ -130,7 +130,7 @@ class Settings:
     ] = None
 
 
-def tasks(context: Context, settings: Settings) -> list[Coherence]:
+def tasks(context: Context, settings: CoherenceSettings) -> list[Coherence]:
     """A task for each suite of `coherence.paths`, without it for each of the embedded world."""
     paths, metric, syntaxgym = settings.paths, settings.metric, settings.compat == "syntaxgym"
     if paths is None:

@@ -19,7 +19,7 @@ from probes.suites import Context
 
 
 @dataclass(frozen=True)
-class Settings:
+class DiscoEvalSettings:
     """The settings of `suite=discoeval`."""
 
     root: Annotated[
@@ -38,7 +38,7 @@ class Settings:
     ] = None
 
 
-def tasks(context: Context, settings: Settings) -> list[Classification]:
+def tasks(context: Context, settings: DiscoEvalSettings) -> list[Classification]:
     """The tasks in `discoeval.root`, or those of the embedded world; says which files are missing."""
     found = _found(settings, context.seed)
     analyses = _several(settings.analyses)
@@ -55,7 +55,7 @@ def tasks(context: Context, settings: Settings) -> list[Classification]:
     return read
 
 
-def _found(settings: Settings, seed: int) -> list[DiscourseTask]:
+def _found(settings: DiscoEvalSettings, seed: int) -> list[DiscourseTask]:
     names, root = _several(settings.tasks), settings.root
     given = {split: size for split in SPLITS if (size := getattr(settings, f"{split}_size")) is not None}
     if root is None:

@@ -17,7 +17,7 @@ from probes.suites import Context
 
 
 @dataclass(frozen=True)
-class Settings:
+class DownstreamSettings:
     """The settings of `suite=downstream`."""
 
     root: Annotated[
@@ -37,7 +37,7 @@ class Settings:
     ] = 10
 
 
-def tasks(context: Context, settings: Settings) -> list[Classification | Downstream]:
+def tasks(context: Context, settings: DownstreamSettings) -> list[Classification | Downstream]:
     """The tasks with files in `downstream.root`, read by logistic regression. Prints which files are missing."""
     if settings.root is None:
         raise InputError(f"downstream.root= is missing: the folder of the tasks; get them with {SOURCE}")

@@ -22,7 +22,7 @@ from probes.downstream.folds import at_once, by_folds, nested
 from probes.downstream.relatedness import regression, targets
 from probes.downstream.scoring import Downstream
 from probes.downstream.similarity import cosines, similarity
-from probes.downstream.tasks import Settings
+from probes.downstream.tasks import DownstreamSettings
 from probes.downstream.tasks import tasks as downstream_tasks
 from probes.evaluation import Evaluation, distinct_sentences
 from probes.suites import Context
@@ -213,7 +213,7 @@ def words_as_vectors(sentences: list[str]) -> np.ndarray:
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED], ids=["modern", "senteval"])
 def test_every_task_is_read_and_scored(tmp_path: Path, grid: Grid) -> None:
     context = Context(replace(grid, l2=(1e-3,)), 1, tmp_path, TinyCorpus())
-    tasks = downstream_tasks(context, Settings(str(folder_of_tasks(tmp_path)), kfold=2))
+    tasks = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), kfold=2))
     assert [task.name for task in tasks] == list(TASKS)
     model = Model("words", "callable", words_as_vectors)
     found, again = (Evaluation(model, tasks, cache=tmp_path / "cache").scores() for _ in range(2))
