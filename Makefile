@@ -6,7 +6,10 @@ BIN := .venv/bin
 
 SECONDS_OF_ATTACK ?= 3000
 
-.PHONY: demo test test-nightly attack tensorboard bench
+# torch names the CUDA packages that fit its build, and it alone may.
+PINNED := grep -vE '^(nvidia-|cuda-|triton)' | sed 's/+cpu//'
+
+.PHONY: demo test test-nightly attack docs tensorboard bench lock
 
 demo: .venv/installed        ## the whole path on the embedded corpus: train, probe, draw
 	$(BIN)/python train.py encoder=bilstm_max objective=nmt_enfr
@@ -20,12 +23,22 @@ test-nightly:                ## the same with many more examples of each law and
 attack: .venv/installed      ## fresh hostile files, settings, kills (docs/reliability.md): SECONDS_OF_ATTACK, 50 minutes
 	$(BIN)/python -m tests.attack seconds=$(SECONDS_OF_ATTACK)
 
+docs: .venv/installed        ## these pages and the API reference as a site with search: site/index.html, works offline
+	$(BIN)/mkdocs build --quiet --strict
+
 tensorboard: .venv/installed ## the curves of all runs, live, on http://localhost:6006
 	$(BIN)/python -m encoder_lab.reports.tensorboard runs
 
 bench: .venv/installed       ## every CPU benchmark, and its tables in docs/results/performance.md
 	for name in training encoding probing downstream data; do $(BIN)/python benchmarks/$$name.py || exit 1; done
 	$(BIN)/python -m benchmarks.table
+
+lock:                        ## requirements.txt from pyproject.toml; versions stay but those whose lines you removed
+	$(PYTHON) -m venv --clear .venv-lock
+	.venv-lock/bin/python -m pip install --quiet --constraint requirements.txt ".[test]"
+	echo "# Written by make lock from pyproject.toml, which says who needs what." > requirements.tmp
+	.venv-lock/bin/python -m pip freeze --all --exclude pip --exclude sentence-encoder-lab | $(PINNED) >> requirements.tmp
+	mv requirements.tmp requirements.txt && rm -r .venv-lock build *.egg-info
 
 .venv/installed: requirements.txt
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or newer here; install one, or give PYTHON=" >&2; exit 2; }

@@ -25,7 +25,10 @@ from encoder_lab.settings.command_line import (
     unknown,
 )
 
-RUNS = "run folders, or folders with runs inside, as runs/; runs that differ only in their seed are one model"
+RUNS = (
+    "run folders, folders with runs inside, as runs/, or files of report.py scores; "
+    "runs that differ only in their seed are one model"
+)
 FORMATS = ("markdown", "latex", "csv", "html")
 DEFAULTS = {"suite": "probing", "epoch": "best", "classifier": "mlp", "published": None}
 
@@ -62,6 +65,11 @@ REPORTS = {
         "The objectives' own scores (Conneau et al. 2018, Table 3).",
         None,
         *(TABLES, Setting("format", "of the table", one_of(*FORMATS), FORMATS[0])),
+    ),
+    "scores": _command(
+        "scores",
+        "Every score of every run as one CSV file of long form, for pandas; other reports read it as run folders.",
+        None,
     ),
     "curves": _command(
         "curves",

@@ -4,7 +4,7 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,9 +59,9 @@ def write_rows(path: Path, rows: Iterable[ProbeRow]) -> None:
     """
     read_rows(path)  # refuses a corrupt file before it is changed
     rows = list(rows)
-    if answers := [_key(row) | _answers_as_text(row.answers) for row in rows if row.answers]:
+    if answers := [_key(row) | answers_to_text(row.answers) for row in rows if row.answers]:
         upsert_csv(path.with_name(ANSWERS), answers, KEY, order=_epoch)
-    upsert_csv(path, [_as_text(row) for row in rows], KEY, order=_epoch)
+    upsert_csv(path, [row_to_text(row) for row in rows], KEY, order=_epoch)
 
 
 def read_rows(path: Path) -> list[ProbeRow]:
@@ -69,9 +69,11 @@ def read_rows(path: Path) -> list[ProbeRow]:
     if not Path(path).exists():
         return []
     columns = [column.name for column in COLUMNS]
-    rows = [_from_text(path, line, row) for line, row in numbered_csv(path, columns, KEY)]
     answers = _read_answers(path.with_name(ANSWERS))
-    return [replace(row, answers=answers.get(tuple(_key(row).values()))) for row in rows]
+    return [
+        row_from_text(path, line, row, answers.get(tuple(row[name] for name in KEY)))
+        for line, row in numbered_csv(path, columns, KEY)
+    ]
 
 
 def packed(right: np.ndarray) -> str:
@@ -104,23 +106,28 @@ def _key(row: ProbeRow) -> dict[str, str]:
     return {name: str(getattr(row, name)) for name in KEY}
 
 
-def _answers_as_text(answers: Answers) -> dict[str, str]:
+def answers_to_text(answers: Answers) -> dict[str, str]:
+    """The columns `test` and `right` of answers.csv."""
     return {"test": answers.test, "right": packed(answers.right)}
 
 
 def _read_answers(path: Path) -> dict[tuple[str, ...], Answers]:
     """By the row's key. Raises InputError naming file and line."""
-    found = {}
-    for line, row in numbered_csv(path, [*KEY, "test", "right"], KEY) if path.exists() else []:
-        try:
-            _epoch(row)
-            found[tuple(row[name] for name in KEY)] = Answers(row["test"], unpacked(row["right"]))
-        except ValueError:
-            raise InputError(f"{path}:{line}: not the answers of a score; remove the line, or the file") from None
-    return found
+    numbered = numbered_csv(path, [*KEY, "test", "right"], KEY) if path.exists() else []
+    return {tuple(row[name] for name in KEY): answers_from_text(path, line, row) for line, row in numbered}
 
 
-def _as_text(row: ProbeRow) -> dict[str, str]:
+def answers_from_text(path: Path, line: int, row: Mapping[str, str]) -> Answers:
+    """The inverse of `answers_to_text`, in a row with an epoch. Raises InputError naming file and line."""
+    try:
+        _epoch(row)
+        return Answers(row["test"], unpacked(row["right"]))
+    except ValueError:
+        raise InputError(f"{path}:{line}: not the answers of a score; remove the line, or the file") from None
+
+
+def row_to_text(row: ProbeRow) -> dict[str, str]:
+    """The columns of probes.csv."""
     return {column.name: _cell(getattr(row, column.name)) for column in COLUMNS} | _key(row)
 
 
@@ -130,7 +137,8 @@ def _cell(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":")) if isinstance(value, dict) else str(value)
 
 
-def _from_text(path: Path, line: int, row: dict[str, str]) -> ProbeRow:
+def row_from_text(path: Path, line: int, row: Mapping[str, str], answers: Answers | None = None) -> ProbeRow:
+    """The inverse of `row_to_text`. Raises InputError naming file and line."""
     values = {}
     for column in COLUMNS:
         try:
@@ -138,7 +146,7 @@ def _from_text(path: Path, line: int, row: dict[str, str]) -> ProbeRow:
         except (ValueError, RecursionError):
             seen = row[column.name]
             raise InputError(f"{path}:{line}: {column.name} is {seen[:40]!r}; fix or remove the line") from None
-    return ProbeRow(**values)
+    return ProbeRow(**values, answers=answers)
 
 
 def _parse(kind: Any, text: str) -> Any:

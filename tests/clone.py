@@ -15,8 +15,7 @@ CODE = [
     "configs",
     *PACKAGES,
 ]
-RESULTS = ROOT / "docs" / "results"
-PUBLISHED = [str(path.relative_to(ROOT)) for path in RESULTS.iterdir() if path.is_dir()]  # settings and scores of runs
+PUBLISHED = [str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "results").glob("*.csv")]  # scores of runs
 COPIED = [*CODE, "benchmarks", "train.py", "evaluate.py", "report.py", "README.md", *PUBLISHED]
 FORKS = get_context("forkserver")  # tests/conftest.py gives it our imports; each fork imports this file, so it is light
 
@@ -27,6 +26,7 @@ class Clone:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.helps: dict[str, str] = {}  # by program
+        (folder / "docs" / "results").mkdir(parents=True)
         for name in COPIED:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             copy(ROOT / name, folder / name)

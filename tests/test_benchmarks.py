@@ -21,7 +21,6 @@ from benchmarks.plain import PackedEncoder, PlainDiscourse, PlainNLI, PlainSeq2S
 from benchmarks.probing import Shape, vectors
 from benchmarks.steps import BATCH, by_length, generate, our_loss
 from benchmarks.table import conllu
-from benchmarks.vocabulary_coverage import coverage
 from datamodules.batches import Bag, Sentences
 from datamodules.discourse import SentencesInDocuments
 from datamodules.nli import InferencePairs
@@ -237,10 +236,6 @@ def test_texts_one_at_a_time_have_the_same_bits(tmp_path: Path) -> None:
     pairs = sampled(suites, 20)
     for found, bits in zip(model.logprobs(pairs), plain(model, as_loaded, pairs), strict=True):
         np.testing.assert_allclose(-found.logprobs, bits, atol=1e-4)
-
-
-def test_coverage_counts_running_and_distinct_words() -> None:
-    assert coverage(["a b", "b"], ["a c", "a", "d"]) == (2 / 4, 1 / 3)
 
 
 def test_the_table_of_treebanks_gives_seconds_per_million() -> None:

@@ -22,11 +22,12 @@ from encoder_lab.reports.findings import Finding, as_markdown, check
 from encoder_lab.reports.findings_picture import draw_findings
 from encoder_lab.reports.formats import FORMATS
 from encoder_lab.reports.layers import as_text, draw_layers, layer_of, layers_of_models, published_layers
-from encoder_lab.reports.models import ReportedModel, each_seed_once, models_of
+from encoder_lab.reports.models import ReportedModel, models_of
 from encoder_lab.reports.overlay import draw_overlay
 from encoder_lab.reports.page import page
 from encoder_lab.reports.published import TRAINING
-from encoder_lab.reports.runs import read_run, run_folders
+from encoder_lab.reports.scores import as_csv, runs_in
+from encoder_lab.reports.scores import scores as scores_of_runs
 from encoder_lab.reports.sizes import by_size, draw_sizes, has_size
 from encoder_lab.reports.strips import TOKENS, ShownItem, shown_items
 from encoder_lab.reports.table import (
@@ -47,7 +48,7 @@ def given(arguments: SimpleNamespace, or_published: bool = False) -> list[Report
     if not arguments.given and not (or_published and arguments.published):
         instead = ", or published=true for the papers' own numbers" if or_published else ""
         raise InputError(f"give run folders, runs/<objective>/<encoder>/<time>{instead}")
-    return models_of(each_seed_once(map(read_run, run_folders(map(Path, arguments.given)))))
+    return models_of(runs_in(map(Path, arguments.given)))
 
 
 def quoted(arguments: SimpleNamespace) -> list[str] | None:
@@ -60,6 +61,10 @@ def table(arguments: SimpleNamespace) -> None:
     made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, quoted(arguments))
     refuse_published_without_effect(quoted(arguments) or [], [made] if models else [])
     write_table(made, arguments)
+
+
+def scores(arguments: SimpleNamespace) -> None:
+    write_text(as_csv(scores_of_runs(*arguments.given)), arguments.out)
 
 
 def training(arguments: SimpleNamespace) -> None:

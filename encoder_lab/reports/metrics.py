@@ -11,10 +11,11 @@ def read_metrics(path: Path) -> list[dict[str, str]]:
     """The rows of the file, cells numbers or empty; none if it does not exist. Raises InputError naming the line."""
     if not path.exists():
         return []
-    return [_checked(path, line, row) for line, row in numbered_csv(path, ("epoch",), ("epoch",))]
+    return [checked_metrics(path, line, row) for line, row in numbered_csv(path, ("epoch",), ("epoch",))]
 
 
-def _checked(path: Path, line: int, row: dict[str, str]) -> dict[str, str]:
+def checked_metrics(path: Path, line: int, row: dict[str, str]) -> dict[str, str]:
+    """A row, if its cells are numbers or empty. Raises InputError naming file and line."""
     for name, text in row.items():
         try:
             number = int(text) if name == "epoch" else float(text or 0)

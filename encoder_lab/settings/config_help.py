@@ -95,17 +95,16 @@ def _group(folder: Path, meaning: str) -> str:
     wide = max(16, max(len(name) for name, _ in choices))
     lines = [f"  {name:<{wide}} {text}" for name, text in choices if "not a choice" not in text]
     if folder.name == "probes":
-        lines += _classifier(folder / "corpus.yaml")
+        lines += _classifier(folder / "classifier.yaml")
     if folder.name == "suite":
         lines += [line for path in paths for line in _settings(_own_settings(path))]
     return "\n".join([f"{folder.name}=  {meaning}", *lines, ""])
 
 
-def _classifier(probes: Path) -> list[str]:
+def _classifier(path: Path) -> list[str]:
     """The settings of the classifier, one line each."""
-    text = probes.read_text(encoding="utf-8").partition("\nclassifier:")[2]
-    settings = [line for line in text.splitlines()[1:] if "_target_" not in line]
-    return _settings("probes.classifier:\n" + "\n".join(settings))
+    text = path.read_text(encoding="utf-8").partition("_target_")[2]
+    return _settings("probes.classifier:\n" + text.partition("\n")[2])
 
 
 def _own_settings(suite: Path) -> str:

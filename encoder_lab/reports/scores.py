@@ -1,0 +1,135 @@
+"""Scores of many runs as one file of long form: for pandas, and for reports where the run folders are not."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from os.path import commonpath, relpath
+from pathlib import Path
+from typing import Any
+
+from encoder_lab.errors import InputError, printable, shortened
+from encoder_lab.reports.escape import NAME
+from encoder_lab.reports.metrics import checked_metrics
+from encoder_lab.reports.models import INCIDENTAL, each_seed_once, with_evaluations
+from encoder_lab.reports.run_settings_check import check_settings
+from encoder_lab.reports.runs import Run, read_run, run_folders
+from encoder_lab.storage.csv_files import numbered_csv
+from probes.classifiers.grid import SENTEVAL_ONLY
+from probes.results import COLUMNS, KEY, ProbeRow, answers_from_text, answers_to_text, row_from_text, row_to_text
+
+NAMES = ("run", "encoder", "objective")
+OF_A_ROW = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
+OWN = "training"  # the suite of the objective's own scores
+CLASSIFIER = tuple(f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY))
+STATED = ("run.seed", "encoder.dim", "objective.parts", "objective.select", "labels.colour", *CLASSIFIER)  # by reports
+
+
+def scores(*folders: str | Path) -> list[dict[str, Any]]:
+    """One row for each score of the runs in these folders: `pandas.DataFrame(scores("runs"))`.
+
+    The columns: the run, its encoder and objective, each setting that differs between runs or that reports state, and
+    those of `probes.csv` and `answers.csv`. The objective's own score is a row of suite `training`, in
+    `test_accuracy`. Raises InputError for a folder without runs.
+    """
+    runs = with_evaluations(runs_in(map(Path, folders)))
+    settings = _columns(runs)
+    parents = [str(run.folder.absolute().parent) for run in runs]
+    return [
+        {
+            "run": relpath(run.folder, commonpath(parents)),
+            "encoder": run.encoder,
+            "objective": run.objective,
+            **{key: run.settings.get(key, "") for key in settings},
+            **row,
+        }
+        for run in runs
+        for row in _rows(run)
+    ]
+
+
+def runs_in(paths: Iterable[Path]) -> list[Run]:
+    """The runs in folders, each seed of a model once, and those of files that `as_csv` wrote."""
+    paths = list(paths)
+    folders = [path for path in paths if not path.is_file()]
+    files = [run for path in paths if path.is_file() for run in read_scores(path)]
+    return [*each_seed_once(map(read_run, run_folders(folders))), *files]
+
+
+def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as a CSV file. Text stands as it is, other values as JSON. Raises InputError without rows."""
+    if not rows:
+        raise InputError("no run has scores yet; train it for an epoch, or evaluate it")
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(rows[0])
+    for row in rows:
+        writer.writerow(value if isinstance(value, str) else json.dumps(value) for value in row.values())
+    return file.getvalue()
+
+
+def read_scores(path: Path) -> list[Run]:
+    """The runs of a file that `as_csv` wrote. Raises InputError naming file and line."""
+    lines: dict[str, list[tuple[int, dict[str, str]]]] = {}
+    for line, row in numbered_csv(path, [*NAMES, *OF_A_ROW], ("run", *KEY)):
+        lines.setdefault(row["run"], []).append((line, row))
+    return [_run(path, name, numbered) for name, numbered in lines.items()]
+
+
+def _columns(runs: Sequence[Run]) -> list[str]:
+    """The settings that differ between runs, and those that reports state, without those that rows have."""
+    named: dict[tuple[str, str, bool], list[Run]] = {}
+    for run in runs:
+        named.setdefault((run.encoder, run.objective, "model" in run.settings), []).append(run)
+
+    def differs(key: str) -> bool:
+        """A setting that only some runs have differs if these have the names of others; a class, too."""
+        values = {str(run.settings[key]) for run in runs if key in run.settings}
+        alike = any(len({str(run.settings.get(key, "")) for run in group}) > 1 for group in named.values())
+        return alike or (len(values) > 1 and not key.endswith("_target_"))
+
+    keys = dict.fromkeys(key for run in runs for key in run.settings)
+    shown = [key for key in keys if key.removeprefix("run.") not in INCIDENTAL and differs(key)]
+    stated = [key for key in keys if key in STATED or key.endswith(".kfold")]
+    others = {*NAMES, *OF_A_ROW, "encoder_name", "objective_name"}
+    return [key for key in dict.fromkeys([*shown, *stated]) if key not in others]
+
+
+def _rows(run: Run) -> list[dict[str, str]]:
+    empty = dict.fromkeys(OF_A_ROW, "")
+    probed = [empty | row_to_text(row) | (answers_to_text(row.answers) if row.answers else {}) for row in run.rows]
+    own = {"suite": OWN, "task": run.score, "seed": str(run.settings.get("seed", ""))}
+    trained = [
+        empty | own | {"epoch": row["epoch"], "step": row.get("step", ""), "test_accuracy": row[run.score]}
+        for row in run.metrics
+        if run.score and row.get(run.score)
+    ]
+    return probed + trained
+
+
+def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) -> Run:
+    first = numbered[0][1]
+    texts = {key: text for key, text in first.items() if key not in (*NAMES, *OF_A_ROW) and text}
+    settings = {key: _value(text) for key, text in texts.items()} | {"seed": _value(first["seed"])}
+    check_settings(path, settings)
+    rows, metrics = [], []
+    for line, row in numbered:
+        if row["suite"] == OWN:
+            own = {"epoch": row["epoch"], row["task"]: row["test_accuracy"]}
+            metrics.append(checked_metrics(path, line, own))
+        else:
+            rows.append(_probe_row(path, line, row))
+    encoder, objective = (shortened(printable(first[key]), NAME) for key in ("encoder", "objective"))
+    return Run(path / name, encoder, objective, settings, rows, metrics)
+
+
+def _probe_row(path: Path, line: int, row: Mapping[str, str]) -> ProbeRow:
+    return row_from_text(path, line, row, answers_from_text(path, line, row) if row["right"] else None)
+
+
+def _value(text: str) -> Any:
+    """What `as_csv` wrote as this text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,87 @@
+"""report.py scores: what it writes says what the run folders say."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.scores import as_csv, read_scores, scores
+from probes.results import Answers, ProbeRow, write_rows
+from report import main
+from tests.reports.small_runs import evaluation_of, of_a_run, run_of
+
+REPORTS = {
+    "table": ["suite=probing", "epoch=2"],
+    "training": ["published=none"],
+    "findings": ["epoch=last"],
+    "scores": [],
+    "size": [],
+    "curves": [],
+    "correlation": ["published=true"],
+}
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Two seeds of one model, another size and another encoder, an evaluation of a run, and answers."""
+    folder = tmp_path / "runs"
+    for name, settings in {"a": {}, "b": {"seed": 2, "more": 3.0}, "c": {"dim": 64, "own": (1.0,)}}.items():
+        run_of(folder / name, **settings)
+    last = run_of(folder / "d", encoder="bilstm_last", score="val/perplexity")
+    answers = Answers("items", np.arange(11) % 3 == 0)
+    write_rows(
+        last / "probes.csv", [ProbeRow(3, 9, "probing", "WC", "logreg", 1.0, 50.0, 40.0, 60.0, {}, 1, 0.1, answers)]
+    )
+    evaluation_of(folder / "e", folder / "a", settings=of_a_run(seed=1))
+    return folder
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_a_report_from_the_file_is_the_report_from_the_folders(
+    runs: Path, tmp_path: Path, report: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "scores.csv"
+    assert main(["scores", str(runs), f"out={file}"]) == 0
+    out = [] if report in ("table", "training", "findings", "scores") else [f"out={tmp_path / 'picture.svg'}"]
+    said = []
+    for source in (runs, file):
+        capsys.readouterr()
+        assert main([report, str(source), *REPORTS[report], *out]) == 0
+        said.append((capsys.readouterr().out, (tmp_path / "picture.svg").read_text() if out else ""))
+    assert said[0] == said[1]
+    assert said[0][0]
+
+
+def test_there_is_a_row_for_each_score_and_a_column_for_each_setting_that_differs(runs: Path) -> None:
+    rows = scores(runs)
+    assert len(rows) == len(
+        {(row["run"], *(row[key] for key in ("epoch", "suite", "task", "classifier"))) for row in rows}
+    )
+    assert list(rows[0])[:4] == ["run", "encoder", "objective", "encoder.dim"]
+    own = [row["test_accuracy"] for row in rows if (row["run"], row["suite"]) == ("a", "training")]
+    assert own == ["5", "9", "7"]
+
+
+def test_without_scores_it_says_so(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", own=())
+    (run / "probes.csv").unlink()
+    with pytest.raises(InputError, match="no run has scores yet"):
+        as_csv(scores(run))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("run,encoder", "run,model", r":1: no column encoder"),
+        (",70.00,", ",many,", r":2: test_accuracy is 'many'"),
+        ("val/bleu,,,5,", "val/bleu,,,high,", r": val/bleu is 'high'"),
+        (",11:92", ",12:9", r": not the answers of a score"),
+    ],
+)
+def test_a_damaged_file_names_its_line(runs: Path, tmp_path: Path, old: str, new: str, message: str) -> None:
+    text, file = as_csv(scores(runs)), tmp_path / "scores.csv"
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_scores(file)
