@@ -1,6 +1,5 @@
 """The base of all datamodules: text cached on disk, and batches in an order that can be resumed."""
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -19,6 +18,8 @@ from datamodules.corpus import Split
 from datamodules.samplers import LengthBatches, SortedBatches, loader, narrow, pad
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
+from encoder_lab.storage.content import key_of
+from encoder_lab.storage.files import contents_built
 
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 
@@ -31,7 +32,8 @@ class ResumableData(pl.LightningDataModule):
     """
 
     vocabulary: Vocabulary  # of the text that encoders read
-    fingerprint: str  # changes if the text may have changed
+    fingerprint: str  # of the content of the text
+    contents: Mapping[str, str] = {}  # of each file of text the name and the hash
     skipped: Mapping[str, Any]  # by split: how many examples were left out
     notes: Sequence[str] = ()  # more facts to print before training
 
@@ -102,7 +104,8 @@ class CachedData(ResumableData):
     sources: tuple[str, ...] = ("source",)  # the sides that an encoder reads
 
     def __init__(self, folder: Path, batch_size: int | None, seed: int, batch_tokens: int | None = None) -> None:
-        self.folder, self.fingerprint = folder, folder.name  # the whole name: two kinds of data may have the same key
+        self.folder, self.contents = folder, contents_built(folder)
+        self.fingerprint = key_of(self.contents)
         self._ids: dict[tuple[str, str], Ragged] = {}
         if batch_tokens is not None and (not isinstance(batch_tokens, int) or batch_tokens < 1):
             raise InputError(f"datamodule.batch_tokens={batch_tokens}: give a number of tokens, or null")
@@ -162,11 +165,6 @@ def fitting_batch(examples: int) -> int:
     return 64 if examples >= 300 * 64 else 32
 
 
-def key_of(*inputs: str | int | None) -> str:
-    """The cache key: a hash of everything that the content of a cache folder depends on."""
-    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:16]
-
-
 def write_sides(
     work: Path, split: Split, what: str, examples: Iterable[tuple[str, ...]], limits: dict[str, int | None]
 ) -> Skipped:
@@ -179,7 +177,10 @@ def write_sides(
     with ExitStack() as stack:
         paths = [work / f"{split}.{side}.txt" for side in limits]
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
-        for example in tqdm(examples, f"reading {what} {split}", disable=None, unit=" examples"):
+        shown = tqdm(examples, f"reading {what} {split}", disable=None, unit=" examples")
+        for number, example in enumerate(shown, start=1):
+            for text in example:
+                refuse_several_lines(text, f"{what}: example {number} of the {split} split")
             lengths = [len(text.split()) for text in example]
             if 0 in lengths:
                 empty += 1
@@ -195,6 +196,14 @@ def write_sides(
             "check corpus.root=, corpus.size= and datamodule.max_words="
         )
     return Skipped(empty, too_long)
+
+
+def refuse_several_lines(text: object, place: str) -> None:
+    """Raises InputError where a corpus gives what is no text, or a text that would be several lines of a file."""
+    if not isinstance(text, str):
+        raise InputError(f"{place} is {type(text).__name__}, not a text; correct the corpus")
+    if "\n" in text:
+        raise InputError(f'{place} has a line end in it: {text[:40]!r}; join its lines, as " ".join(text.split()) does')
 
 
 def write_words(work: Path, sides: tuple[str, ...]) -> None:

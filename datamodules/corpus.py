@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple, get_args
 
 from datamodules.trees.conllu import DependencyTree
 from encoder_lab.errors import InputError
+from encoder_lab.storage.code import code_of
 
 Split = Literal["train", "dev", "test", "probe"]  # probe: sentences that no objective trains on
 Label = Literal["entailment", "neutral", "contradiction"]
@@ -51,7 +52,9 @@ class Corpus:
     for_probing: tuple[Split, ...] = ("probe",)  # splits of which `probes=text` makes its tasks
 
     def fingerprint(self) -> str:
-        """A short text that changes if the text of a view may have changed; part of every cache key."""
+        """A short text that changes with the content of the files and with each setting that changes the text of a
+        view, not with the places of the files.
+        """
         raise self._without("fingerprint")
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
@@ -89,3 +92,8 @@ class Corpus:
         return NoSuchView(
             f"corpus {self.name} has no {view}: choose another corpus= (python -m datamodules.download lists them)"
         )
+
+
+def made_of(corpus: Corpus) -> list[str]:
+    """What the text of a corpus depends on, for the keys of caches: its content, its settings and its code."""
+    return [corpus.fingerprint(), code_of(type(corpus))]

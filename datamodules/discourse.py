@@ -13,16 +13,17 @@ from torch.utils.data import DataLoader
 from tqdm import tqdm
 
 from datamodules.arrays import ArrayFile, Ragged, save_ragged
-from datamodules.base import SPLITS, CachedData, Skipped, key_of, lines, write_words
+from datamodules.base import SPLITS, CachedData, Skipped, lines, refuse_several_lines, write_words
 from datamodules.batches import Bag, InDocument, Position
-from datamodules.corpus import Corpus, Document, Split
+from datamodules.corpus import Corpus, Document, Split, made_of
 from datamodules.samplers import pad
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import BatchSize, BatchTokens, Count, MaxWords
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import build_once
 
-FORMAT = 1  # increase it when the cached format changes
 TARGETS = ("source", "section", "document")  # texts predicted as bags of words
 UNKNOWN_LEVEL = -1
 
@@ -70,7 +71,7 @@ class SentencesInDocuments(CachedData):
         sentence_positions: Annotated[Count, Field(description="positions in a paragraph")] = 164,
         paragraph_positions: Annotated[Count, Field(description="positions in a document")] = 5876,
     ) -> None:
-        key = key_of(FORMAT, corpus.fingerprint(), max_words, bag_words)
+        key = key_of(code_of(type(self)), made_of(corpus), max_words, bag_words)
         folder = cache / f"documents-{corpus.name}-{key}"
         build_once(folder, lambda work: _build(work, corpus, max_words, bag_words))
         super().__init__(folder, batch_size, seed, batch_tokens)
@@ -179,6 +180,8 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -
         documents = tqdm(corpus.documents(split), f"reading {corpus.name} {split}", disable=None, unit=" documents")
         for number, document in enumerate(documents):
             found = list(placed(document, sections, number))
+            for sentence, _ in found:
+                refuse_several_lines(sentence, f"{corpus.name}: a sentence of {split} document {number + 1}")
             fits = np.array([len(sentence.split()) <= max_words for sentence, _ in found], dtype=bool)
             places.append(np.array([place for _, place in found]).reshape(-1, len(PlaceInDocument._fields)))
             examples.append(sentences + np.flatnonzero(fits))

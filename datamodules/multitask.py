@@ -10,12 +10,13 @@ from hydra.utils import get_class
 from pydantic import Field
 from torch.utils.data import DataLoader, Sampler
 
-from datamodules.base import CachedData, ResumableData, key_of
+from datamodules.base import CachedData, ResumableData
 from datamodules.batches import PartBatch
 from datamodules.corpus import Corpus
 from datamodules.samplers import LengthBatches, loader
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
+from encoder_lab.storage.content import key_of
 
 
 class Draws(Sampler[tuple[int, np.ndarray]]):
@@ -101,6 +102,7 @@ class Mixture(ResumableData):
             text = made(own) if own else corpus
             self.parts[name] = made(settings[name]["datamodule"], corpus=text, cache=cache, seed=seed)
         self.vocabulary = self._one_vocabulary()
+        self.contents = {f"{n} {file}": c for n, part in self.parts.items() for file, c in part.contents.items()}
         self.fingerprint = key_of(*(part.fingerprint for part in self.parts.values()))
         self.skipped = {f"{name} {s}": n for name, part in self.parts.items() for s, n in part.skipped.items()}
         self.notes = [f"{name}, {note}" for name, part in self.parts.items() for note in part.notes]

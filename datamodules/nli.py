@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader
 
-from datamodules.base import SPLITS, CachedData, key_of, lines, write_sides, write_words
+from datamodules.base import SPLITS, CachedData, lines, write_sides, write_words
 from datamodules.batches import LabelledPair
-from datamodules.corpus import LABELS, Corpus
 from encoder_lab.settings.types import BatchSize, BatchTokens, MaxWords
+from datamodules.corpus import LABELS, Corpus, made_of
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import build_once
-
-FORMAT = 1  # increase it when the cached format changes
 
 
 class InferencePairs(CachedData):
@@ -31,7 +31,7 @@ class InferencePairs(CachedData):
         batch_tokens: BatchTokens = None,
         max_words: MaxWords = 100,
     ) -> None:
-        key = key_of(FORMAT, corpus.fingerprint(), max_words)
+        key = key_of(code_of(type(self)), made_of(corpus), max_words)
         folder = cache / f"inference-{corpus.name}-{key}"
         build_once(folder, lambda work: _build(work, corpus, max_words))
         super().__init__(folder, batch_size, seed, batch_tokens)

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 from torch.utils.data import DataLoader
 
-from datamodules.base import SPLITS, CachedData, key_of, write_sides, write_words
+from datamodules.base import SPLITS, CachedData, write_sides, write_words
 from datamodules.batches import SingleSentences
-from datamodules.corpus import Corpus
+from datamodules.corpus import Corpus, made_of
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import build_once
-
-FORMAT = 1  # increase it when the cached format changes
 
 
 class PlainSentences(CachedData):
@@ -27,7 +27,7 @@ class PlainSentences(CachedData):
         batch_tokens: int | None = None,
         max_words: int = 100,
     ) -> None:
-        key = key_of(FORMAT, corpus.fingerprint(), max_words)
+        key = key_of(code_of(type(self)), made_of(corpus), max_words)
         folder = cache / f"sentences-{corpus.name}-{key}"
         build_once(folder, lambda work: _build(work, corpus, max_words))
         super().__init__(folder, batch_size, seed, batch_tokens)

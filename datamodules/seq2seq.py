@@ -11,16 +11,17 @@ from pydantic import Field
 from torch.utils.data import DataLoader
 
 from datamodules.arrays import save_ragged
-from datamodules.base import SPLITS, CachedData, key_of, lines, write_sides, write_words
+from datamodules.base import SPLITS, CachedData, lines, write_sides, write_words
 from datamodules.batches import SentencePair
-from datamodules.corpus import Corpus, Document, Split
+from datamodules.corpus import Corpus, Document, Split, made_of
 from datamodules.samplers import pad
 from datamodules.text.subwords import Subwords
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import BatchSize, BatchTokens, Count, MaxWords
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import build_once
 
-FORMAT = 2  # increase it when the cached format changes
 COUNTED = 1 << 20  # symbols counted at a time; numpy copies them to int64
 
 
@@ -70,7 +71,7 @@ class TextPairs(SourceTarget):
         batch_tokens: BatchTokens = None,
         max_words: MaxWords = 100,
     ) -> None:
-        key = key_of(FORMAT, corpus.fingerprint(), target, codes, max_words)
+        key = key_of(code_of(type(self)), made_of(corpus), target, codes, max_words)
         folder = cache / f"pairs-{corpus.name}-{corpus.source_language}-{target}-{key}"
         build_once(folder, lambda work: _build(work, corpus, target, codes, max_words))
         super().__init__(folder, batch_size, seed, batch_tokens)

@@ -5,17 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from datamodules.arrays import save_ragged
-from datamodules.base import SPLITS, key_of, lines, write_sides, write_words
-from datamodules.corpus import Corpus, Split
+from datamodules.base import SPLITS, lines, write_sides, write_words
+from datamodules.corpus import Corpus, Split, made_of
 from datamodules.seq2seq import SourceTarget
 from datamodules.text.subwords import BEGIN, END
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.trees.linearize import linearize
 from datamodules.trees.penn import numbered, readable, trees_in
 from encoder_lab.settings.types import BatchSize, BatchTokens, MaxWords
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import build_once
 
-FORMAT = 1  # increase it when the cached format changes
 MARKS = ("<s>", "</s>")  # rows BEGIN and END
 
 
@@ -34,7 +35,7 @@ class SentenceTrees(SourceTarget):
         batch_tokens: BatchTokens = None,
         max_words: MaxWords = 100,
     ) -> None:
-        key = key_of(FORMAT, corpus.fingerprint(), max_words)
+        key = key_of(code_of(type(self)), made_of(corpus), max_words)
         folder = cache / f"trees-{corpus.name}-{key}"
         build_once(folder, lambda work: _build(work, corpus, max_words))
         super().__init__(folder, batch_size, seed, batch_tokens)

@@ -7,15 +7,17 @@ import torch
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from datamodules.corpus import Corpus
+from datamodules.corpus import Corpus, made_of
 from datamodules.word_vectors.store import FromFile
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import contents_of, key_of
 from encoders.hugging_face import pretrained
 from encoders.language_model import CausalLM
 from encoders.load import load_encoder
 from encoders.model_names import BASELINES, FORMS, WORDS, encoder_file
-from encoders.model_sources import called, initialised, of_files, precomputed, trained
+from encoders.model_sources import called, initialised, precomputed, trained
 
 
 def models_named(name: str, config: DictConfig, corpus: Corpus, sentences: list[str], work: Path) -> list[Model]:
@@ -57,8 +59,8 @@ def check_name(name: str, config: DictConfig) -> None:
 def language_model(path: Path, config: DictConfig) -> Model:
     """A causal language model on disk, with what counts as its text: `bos` and `eos`."""
     found = CausalLM(path, config.device, config.bos, config.eos)
-    files = sorted(file for file in path.iterdir() if file.is_file())
-    known = f"{of_files(files)} bos {config.bos} eos {config.eos}"
+    files = (file for file in path.rglob("*") if file.is_file())
+    known = key_of(code_of(CausalLM), contents_of(files, path), config.bos, config.eos)
     settings = {"bos": config.bos, "eos": config.eos}
     name = path.resolve().name
     return Model(name, "language model", None, known, 0, 0, settings, found.logprobs, found.long_texts)
@@ -68,7 +70,7 @@ def untrained(encoder: str, config: DictConfig, corpus: Corpus, sentences: list[
     """bov, or an encoder with initial weights from the seed."""
     path = encoder_file(encoder)
     source = instantiate(config.embeddings.source)
-    store = source.vectors(lambda: corpus.sentences("train"), corpus.fingerprint(), work)
+    store = source.vectors(lambda: corpus.sentences("train"), key_of(made_of(corpus)), work)
     torch.manual_seed(config.seed)
     loaded: Any = OmegaConf.load(path)
     settings = loaded.get("encoder", loaded)  # of a YAML that also has labels

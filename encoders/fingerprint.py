@@ -11,6 +11,11 @@ from encoder_lab.storage.code import code_of
 from encoders.frozen import FrozenEncoder
 
 
+def code_of_encoder(frozen: FrozenEncoder) -> list[str]:
+    """The code that computes its vectors."""
+    return [code_of(type(frozen.encoder)), code_of(FrozenEncoder)]
+
+
 def fingerprint(frozen: FrozenEncoder, settings: Mapping[str, Any], sentences: Iterable[str]) -> str:
     """The same text means the same vectors of the sentences: code, `settings` and weights of the encoder, word vectors.
 
@@ -20,8 +25,7 @@ def fingerprint(frozen: FrozenEncoder, settings: Mapping[str, Any], sentences: I
     composed = {word: frozen.oov(word) for word in sorted(words)} if frozen.oov else {}
     vectors = {word: None if vector is None else vector.tobytes().hex() for word, vector in composed.items()}
     where = str(frozen.embedding.table.device)
-    code = [code_of(type(frozen.encoder)), code_of(FrozenEncoder), torch.__version__]
-    made_of = [*code, settings, where, frozen.bfloat16, vectors, frozen.vocabulary.words]
+    made_of = [*code_of_encoder(frozen), settings, where, frozen.bfloat16, vectors, frozen.vocabulary.words]
     found = sha256(json.dumps(made_of).encode())
     for name, tensor in (*frozen.encoder.state_dict().items(), ("word vectors", frozen.embedding.table)):
         found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())

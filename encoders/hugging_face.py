@@ -17,7 +17,8 @@ from tqdm import tqdm
 from encoder_lab.compute.devices import device_for
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
-from encoders.model_sources import of_files
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import contents_of, key_of
 from encoders.sentence_modules import SentenceModules, has_modules, pooled, read_modules
 from encoders.transformers_files import first_line, load_transformer
 
@@ -191,7 +192,7 @@ def pretrained(
             Path(name).name,
             f"layer {number}{how}",
             partial(model.layer, number),
-            content and f"{content} {number} {how} {model.longest} {model.prompt} padded right",
+            content and key_of(code_of(Pretrained), content, number, how, model.longest, model.prompt),
         )
         for number in model.layers
     ]
@@ -208,7 +209,6 @@ def _load(name: str) -> tuple[Any, Any]:
 def _content(name: str, model: Pretrained) -> str | None:
     """A fingerprint of the weights: hash of the local files, or the commit on the hub."""
     if Path(name).is_dir():
-        above = model.modules.files if model.modules else []
-        return of_files([*sorted(p for p in Path(name).iterdir() if p.is_file()), *above])
+        return key_of(contents_of((path for path in Path(name).rglob("*") if path.is_file()), Path(name)))
     commit = getattr(model.model.config, "_commit_hash", None)
     return commit and f"{name} {commit}"

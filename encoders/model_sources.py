@@ -16,10 +16,12 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.settings.call import function_named
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
+from encoder_lab.storage.content import content_of, contents_of, key_of
 from encoder_lab.storage.made_with import without_made_with
 from encoder_lab.storage.text_files import read_lines
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
+from encoders.fingerprint import code_of_encoder
 from encoders.frozen import FrozenEncoder
 from encoders.load import epoch_of, find_checkpoint, load_encoder, read_checkpoint, read_config
 
@@ -36,7 +38,6 @@ def trained(path: Path, device: str | None, more: WordVectors | None = None, all
     config = read_config(run)
     state = read_checkpoint(checkpoint)
     kept = [p for folder in ("vectors", "decoder") for p in sorted((run / folder).glob("*")) if p.is_file()]
-    parts = [checkpoint, run / "config.yaml", *kept]
     frozen = load_encoder(checkpoint, device, more, allow, bfloat16=trained_in_bfloat16(config))
 
     def encode(sentences: list[str]) -> np.ndarray:
@@ -49,7 +50,9 @@ def trained(path: Path, device: str | None, more: WordVectors | None = None, all
             )
         return vectors
 
-    made_of = of_files(parts) + (more.folder.name if more else "") + (" bfloat16" if frozen.bfloat16 else "")
+    settings_read = sha256(without_made_with((run / "config.yaml").read_bytes())).hexdigest()
+    read = [content_of(checkpoint), settings_read, *contents_of(kept, run)]
+    made_of = key_of(code_of_encoder(frozen), read, more and (more.folder.name, more.lowercase), frozen.bfloat16)
     settings = {"run": config, "checkpoint": checkpoint.name}
     names = str(config.get("encoder_name", "?")), objective_of(config)
     done = epoch_of(state), int(state["global_step"])
@@ -72,25 +75,12 @@ def precomputed(path: Path, sentences: Path | None) -> Model:
             raise InputError(f"{sentences}: {len(missing)} sentences are not in it, as {missing[0]!r}; {said}")
         return np.asarray(matrix[[row[s] for s in wanted]], dtype=np.float32)
 
-    return Model(path.stem, "precomputed", encode, of_files([path, sentences]))
+    return Model(path.stem, "precomputed", encode, key_of(content_of(path), content_of(sentences)))
 
 
 def called(name: str) -> Model:
     """Any Python callable, sentences -> (N, D) numbers, as package.module:function."""
     return Model(name, "callable", function_named(name, "turns sentences into vectors"))
-
-
-def of_files(paths: Iterable[Path]) -> str:
-    """A hash of the content of files; the block `made_with` of a config.yaml is left out."""
-    made = sha256()
-    for path in paths:
-        if path.name == "config.yaml":
-            made.update(without_made_with(path.read_bytes()))
-            continue
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                made.update(block)
-    return made.hexdigest()
 
 
 def initialised(
@@ -114,7 +104,7 @@ def initialised(
         made.update(key.encode() + value.numpy().tobytes())
     where = device_for(device)
     frozen = FrozenEncoder(encoder.eval().requires_grad_(False).to(where), embedding.to(where), vocabulary)
-    return Model(name, objective, frozen.encode, made.hexdigest())
+    return Model(name, objective, frozen.encode, key_of(code_of_encoder(frozen), made.hexdigest()))
 
 
 def say_coverage(

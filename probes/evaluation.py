@@ -11,6 +11,7 @@ import numpy as np
 
 from encoder_lab.model import Model
 from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import atomic_write
 from probes.classification import Classification
 from probes.classifiers.classifier import Labelled
@@ -125,8 +126,8 @@ class Evaluation:
         """Where a result is cached."""
         if self.cache is None:
             return None
-        parts = [self.fingerprint, self.model.bfloat16, *key(task)]
-        return self.cache / f"score-{sha256(json.dumps(parts).encode()).hexdigest()[:24]}.json"
+        made_of = key_of(self.fingerprint, self.model.bfloat16, self.model.device, *key(task))
+        return self.cache / f"score-{made_of}.json"
 
     def _is_baseline(self, task: Task) -> bool:
         return self.model.encode is None and task.needs != "surprisal"
@@ -169,7 +170,7 @@ class Evaluation:
         return Evaluated(row, outcome.details)
 
     def _description_key(self, task: Classification) -> list[Any]:
-        return ["mdl", task.data, code_of(description_length), list(task.grid.l2), self.seed]
+        return ["mdl", task.data, code_of(task.features), code_of(description_length), list(task.grid.l2), self.seed]
 
     def _description(self, task: Classification) -> dict[str, float]:
         device = self.model.device

@@ -62,7 +62,7 @@ class SavedDataset(OnDisk):
             raise InputError(f"{self.root}: no state.json there, and none in train/; {self.remedy}")
 
     def files(self) -> list[Path]:
-        return [path for folder in self.folders.values() for path in sorted(folder.glob("*.arrow"))]
+        return [path for folder in self.folders.values() for path in folder.iterdir() if path.is_file()]
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} {self.columns} {self.target_language} 1/{self.held_out}"

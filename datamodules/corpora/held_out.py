@@ -21,6 +21,7 @@ class UnreadDocument(NamedTuple):
     id: str
     split: Split | None  # the published split, if any
     read: Callable[[], Document]
+    text: str | None = None  # where files name no documents: the split is drawn by the text, not by names of files
 
 
 def _read(found: UnreadDocument) -> Document:
@@ -28,7 +29,7 @@ def _read(found: UnreadDocument) -> Document:
 
 
 def split_of(id: str, published: Split | None = None) -> Split:
-    """The split of a document: the published one, or chosen by a hash of its id, the same on every machine.
+    """The split of a document: the published one, or chosen by a hash of its id or text, the same on every machine.
 
     Of the documents published for training, a tenth (SHARES) becomes the probe split.
     """
@@ -65,7 +66,7 @@ class DocumentCorpus(OnDisk):
             nonlocal documents
             for found in self.unread_documents():
                 documents += 1
-                if split_of(found.id, found.split) == split:
+                if split_of(found.id if found.text is None else found.text, found.split) == split:
                     yield found
 
         for document in parallel_map(_read, of_split(), AT_A_TIME):

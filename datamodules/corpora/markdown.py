@@ -38,7 +38,7 @@ class Markdown(DocumentCorpus):
             if most_open(BRACKETS, text) > MAX_OPEN:
                 note(f"{path}: left out: more than {MAX_OPEN} brackets open at once")
             else:
-                yield UnreadDocument(id, None, partial(_document, path, id, text))
+                yield UnreadDocument(id, None, partial(_document, path, id, text), text)
 
 
 def _document(path: Path, id: str, text: str) -> Document:

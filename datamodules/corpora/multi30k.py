@@ -42,7 +42,8 @@ class Multi30k(OnDisk):
         self.source_language = source_language
 
     def files(self) -> list[Path]:
-        return [path for name in self.splits.values() for path in self.root.glob(f"{name}.*")]
+        names = [f"{folder}{name}.*" for name in self.splits.values() for folder in ("", "*/")]
+        return [path for name in names for path in self.root.glob(name)]
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         refuse_languages(self.name, [target], LANGUAGES)

@@ -11,9 +11,8 @@ from datamodules.corpus import Corpus, Split
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize
-from encoder_lab.storage.text_files import state_of
+from encoder_lab.storage.content import contents_of, key_of
 
-FORMAT = 2  # increase it when the same files give other text
 Example = TypeVar("Example")
 
 
@@ -39,8 +38,7 @@ class OnDisk(Corpus):
         raise NotImplementedError
 
     def fingerprint(self) -> str:
-        spoken = "" if self.source_language == "en" else f" {self.source_language}"
-        return f"{self.name} {FORMAT} {self.root.resolve()} size {self.size} {state_of(self.files())}{spoken}"
+        return f"{self.name} {self.source_language} size {self.size} {key_of(contents_of(self.files(), self.root))}"
 
     @staticmethod
     def tokenize(raw: str, language: str = "en") -> str:

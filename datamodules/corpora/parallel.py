@@ -15,9 +15,9 @@ from datamodules.text.tokenize import tokenize, tokenize_pair
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, HeldOut, SourceLanguage, Tokenized
-from encoder_lab.storage.text_files import read_lines, state_of
+from encoder_lab.storage.content import contents_of, key_of
+from encoder_lab.storage.text_files import read_lines
 
-FORMAT = 2  # increase it when the same files give other text
 Example = TypeVar("Example")
 
 
@@ -70,9 +70,8 @@ class Parallel(Corpus):
         self.held_out, self.size, self.tokenized = held_out, size, tokenized
 
     def fingerprint(self) -> str:
-        names = " ".join(str(path.resolve()) for path in self._paths())
         said = f"{self.source_language}-{self.target_language} 1/{self.held_out} {self.size} {self.tokenized}"
-        return f"parallel {FORMAT} {said} {sorted(self.pairs)} {names} {state_of(self._paths())}"
+        return f"parallel {said} {list(self.pairs)} {key_of(contents_of(self._paths()))}"
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         if target != self.target_language:

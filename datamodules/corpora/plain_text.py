@@ -29,7 +29,7 @@ class PlainText(PerhapsTokenized):
                 yield self._found(f"{name}:{first}", lines)
 
     def _found(self, id: str, lines: list[str]) -> UnreadDocument:
-        return UnreadDocument(id, None, partial(self._document, id, lines))
+        return UnreadDocument(id, None, partial(self._document, id, lines), "\n".join(lines))
 
     def _document(self, id: str, lines: list[str]) -> Document:
         return Document(id, None, [Section(None, None, [[*map(self.tokens, lines)]])])

@@ -21,9 +21,10 @@ STRETCH = 50  # consecutive trees stay in one split: neighbours share a topic
 class Trees(OnDisk):
     """A file, or all `.mrg` and `.const.tsv` files below a folder, compressed or not; a tree may span lines.
 
-    Each stretch of 50 consecutive trees of a file belongs to one split: 5% dev and 5% test (at most 10,000 trees
-    each), 10% probe, the others train. Files named train, dev and test keep their split, except that a tenth of train
-    becomes probe. Sentences are the words of the trees. `on_bad_tree`: `skip` leaves out trees that cannot be read.
+    Each stretch of 50 consecutive trees of a file belongs to one split, drawn by its first tree: 5% dev and 5% test (at
+    most 10,000 trees each), 10% probe, the others train. Files named train, dev and test keep their split, except
+    that a tenth of train becomes probe. Sentences are the words of the trees. `on_bad_tree`: `skip` leaves out trees
+    that cannot be read.
     """
 
     name = "trees"
@@ -40,7 +41,7 @@ class Trees(OnDisk):
         self.on_bad_tree = on_bad_tree
 
     def fingerprint(self) -> str:
-        return f"{super().fingerprint()} {self.on_bad_tree}"
+        return f"{super().fingerprint()} {self.on_bad_tree} {[*map(_published, self.files())]}"
 
     def files(self) -> list[Path]:
         return tree_files(self.root)
@@ -57,11 +58,12 @@ class Trees(OnDisk):
     def _all_of(self, split: Split) -> Iterator[Tree]:
         count = given = 0
         for path in self.files():
-            name = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
-            published = PUBLISHED.get(path.name.split(".")[0])
+            published = _published(path)
             for place, tree in enumerate(read_trees(path, self.on_bad_tree)):
                 count += 1
-                if split_of(f"{name}:{place // STRETCH}", published) == split:
+                if place % STRETCH == 0:
+                    drawn = split_of(str(tree), published)
+                if drawn == split:
                     given += 1
                     yield tree
         if not given and split != "test":
@@ -69,3 +71,7 @@ class Trees(OnDisk):
                 f"{self.root}: none of its {count} trees falls into the {split} split, for which one stretch of "
                 f"{STRETCH} trees in twenty is held out; give more trees"
             )
+
+
+def _published(path: Path) -> Split | None:
+    return PUBLISHED.get(path.name.split(".")[0])

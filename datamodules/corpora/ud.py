@@ -16,7 +16,8 @@ from datamodules.trees.conllu import DependencyTree, conllu_files, read_conllu, 
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, Paths, SourceLanguage
-from encoder_lab.storage.text_files import read_lines, state_of
+from encoder_lab.storage.content import contents_of, key_of
+from encoder_lab.storage.text_files import read_lines
 
 
 class TreebankText(OnDisk):
@@ -51,7 +52,7 @@ class TreebankText(OnDisk):
         return conllu_files(self.root)
 
     def fingerprint(self) -> str:
-        return f"{super().fingerprint()} {state_of(self.more)}"
+        return f"{super().fingerprint()} {[*map(split_in_name, self.files())]} {key_of(contents_of(self.more))}"
 
     def dependencies(self, split: Split) -> Iterator[DependencyTree]:
         names = ("dev", "test") if split == "probe" else (split,)

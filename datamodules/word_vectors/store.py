@@ -5,7 +5,6 @@ hashes of its words with their rows. A lookup is a binary search and never reads
 """
 
 import hashlib
-import json
 import math
 import shutil
 import warnings
@@ -24,6 +23,8 @@ from datamodules.word_vectors.forms import form_of, unpacked
 from datamodules.word_vectors.skipgram import train_bin
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import AboveZero, Count, Grams, Width, ZeroOrMore
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.files import atomic_write, build_once, disk_errors, make_once, temporary
 
 RUN_SUBWORDS_LIMIT = 100 * 2**20  # bytes; a larger fastText .bin is not copied to the run folder
@@ -31,7 +32,6 @@ ReadSentences = Callable[[], Iterable[str]]  # returns the source sentences of t
 COMPARED = 200  # words compared to check that a run was made from a store
 SCALED_BY = 50_000  # rows of a store from which its scale is computed
 CAPITALS = 0.001  # share of the words with capitals up to which a file counts as lower-cased
-FORMAT = 3  # of a store; raised when stores of before lack something
 SUBWORDS = "subwords.bin"  # of a store: the fastText model of a packed file
 MOST_FREQUENT = 10_000  # words; rare ones may be names and typing errors
 FEWEST = 0.1  # of the words of a text must have a vector: with fewer, these are vectors of another text or language
@@ -127,8 +127,7 @@ def open_store(path: Path, cache: Path) -> WordVectors:
     """The store of a vector file in any form that `read_vectors` reads, plain or packed, built at first use."""
     if not path.is_file():
         raise InputError(f"{path}: no such file; give embeddings.path= a .vec, GloVe .txt or fastText .bin file")
-    state = path.stat()
-    key = hashlib.sha256(f"{FORMAT} {path.resolve()} {state.st_size} {state.st_mtime_ns}".encode()).hexdigest()[:16]
+    key = key_of(code_of(open_store), contents_of([path]), path.suffix)
     folder = cache / f"vectors-{path.name}-{key}"
     build_once(folder, lambda work: _write_store(work, path))
     unpacked_bin = folder / SUBWORDS
@@ -333,8 +332,8 @@ class Trained:
 
     def vectors(self, sentences: ReadSentences, fingerprint: str, cache: Path) -> WordVectors:
         """The store of the trained vectors; cached by text and settings."""
-        key = json.dumps([fingerprint, self.epochs, self.words, self.settings], sort_keys=True)
-        path = cache / f"fasttext-{hashlib.sha256(key.encode()).hexdigest()[:16]}.bin"
+        key = key_of(code_of(Trained), fingerprint, self.epochs, self.words, self.settings)
+        path = cache / f"fasttext-{key}.bin"
         make_once(path, path.exists, lambda: self._train(sentences(), path))
         return open_store(path, cache)
 

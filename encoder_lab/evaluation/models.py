@@ -10,6 +10,8 @@ from encoder_lab.compute.devices import device_for
 from encoder_lab.errors import InputError
 from encoder_lab.evaluation.settings import models_wanted, several
 from encoder_lab.model import Model
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import key_of
 from encoders.by_name import models_named
 from encoders.load import find_checkpoint, kept_checkpoints
 from objectives.likelihood import NoLikelihood, TextLikelihood
@@ -72,7 +74,7 @@ def with_decoder(name: str, model: Model, suite: str, config: DictConfig) -> Mod
     except NoLikelihood as why:
         raise InputError(f"model={name}: has no language model, which suite={suite} needs: {why}") from None
     likelihood.network.to(device_for(config.device))
-    known = f"{model.fingerprint} eos {config.eos}" if config.eos else model.fingerprint
+    known = key_of(model.fingerprint, code_of(type(likelihood)), code_of(TextLikelihood), config.eos)
     return model._replace(logprobs=TextLikelihood(model.encode, likelihood).logprobs, fingerprint=known)
 
 

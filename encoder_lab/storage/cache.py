@@ -22,7 +22,7 @@ from encoder_lab.storage.files import LEFT, delete_left
 from encoder_lab.storage.locks import locked
 
 DAY = 24 * 60 * 60  # seconds
-NAME = re.compile(r"(?:pairs|trees|inference|documents|vectors|fasttext|probing|score)-.+")  # of what we put there
+NAME = re.compile(r"[a-z]+-(?:.+-)?[0-9a-f]{16}(?:\.\w+)?")  # ends with the key of what it was made of (`key_of`)
 COMMAND = Command(
     "python -m encoder_lab.storage.cache",
     "List what is in the cache, or delete what nobody has used for a while. A run makes again what it needs.",

@@ -1,12 +1,15 @@
 """What a function or class is made of, for the keys of caches."""
 
 import inspect
+import platform
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
-from hashlib import sha256
+from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from encoder_lab.storage.content import content_of, key_of
 
 ROOT = Path(__file__).parents[2]
 OURS = ("datamodules", "encoder_lab", "encoders", "objectives", "probes")
@@ -16,12 +19,16 @@ IMPORT = re.compile(
     r"|import[ \t]+(?P<modules>[^\n#;]+))",
     re.MULTILINE,
 )  # a parser would take a tenth of a second
+NAME, VERSION = (re.compile(f"^{field}: (.+)$", re.MULTILINE) for field in ("Name", "Version"))  # of a library
+REQUIRES = re.compile(r"^Requires-Dist: ([\w.-]+)(?!.*\bextra\b)", re.MULTILINE)
+MODULE = re.compile(r"^(\w+)(?:/|\.py,)", re.MULTILINE)  # in the list of the files of a library
 
 
 def code_of(made: Callable[..., Any]) -> str:
-    """A hash of the source of a function or class: what other code has made is something else.
+    """A hash of the code behind a function or class: what other code has made is something else.
 
-    The source is its file and all files that this imports, directly or not, of ours and of its own package or folder.
+    The code is its file and all files that this imports, directly or not, of ours and of its own package or folder;
+    what else lies in these packages, as lists of words; and the versions of the libraries and of Python.
     """
     while isinstance(made, partial):
         made = made.func
@@ -34,7 +41,52 @@ def code_of(made: Callable[..., Any]) -> str:
     if source is None or not Path(source).is_file():
         return str(getattr(made, "__qualname__", type(made).__qualname__))
     files = imported_by(Path(source).absolute())
-    return sha256("".join(sorted(_hash(path, _changed(path)) for path in files)).encode()).hexdigest()[:8]
+    packages = {path.parent for path in files if (path.parent / "__init__.py").exists()}
+    beside = {path for package in packages for path in package.iterdir() if path.suffix != ".py" and path.is_file()}
+    modules = {name.partition(".")[0] for path in files for name in _names(path, path.parent, content_of(path))}
+    return key_of(sorted(map(content_of, files | beside)), versions(modules))
+
+
+def versions(modules: Iterable[str]) -> list[str]:
+    """Python and the libraries that have these modules, and all that these libraries need, each with its version."""
+    by_module, by_name = _installed()
+    needed: dict[str, str] = {}
+    waiting = [name for module in modules for name in by_module.get(module, ())]
+    while waiting:
+        name = waiting.pop()
+        if name in by_name and name not in needed:
+            needed[name] = by_name[name].version
+            waiting += by_name[name].requires
+    return [platform.python_version(), *(f"{name} {version}" for name, version in sorted(needed.items()))]
+
+
+class Library(NamedTuple):
+    """An installed library."""
+
+    version: str
+    requires: list[str]
+
+
+@cache
+def _installed() -> tuple[dict[str, set[str]], dict[str, Library]]:
+    """The libraries of each module, and each library by its name; `packages_distributions` takes half a second."""
+    by_module: dict[str, set[str]] = {}
+    by_name: dict[str, Library] = {}
+    for library in distributions():
+        about = (library.read_text("METADATA") or "").partition("\n\n")[0]
+        if not ((name := NAME.search(about)) and (version := VERSION.search(about))):
+            continue
+        by_name.setdefault(_plain(name[1]), Library(version[1], [*map(_plain, REQUIRES.findall(about))]))
+        modules = (library.read_text("top_level.txt") or "").split() or MODULE.findall(
+            library.read_text("RECORD") or ""
+        )
+        for module in set(modules):
+            by_module.setdefault(module, set()).add(_plain(name[1]))
+    return by_module, by_name
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def imported_by(source: Path) -> set[Path]:
@@ -46,16 +98,16 @@ def imported_by(source: Path) -> set[Path]:
     found, waiting = {source}, [source]
     while waiting:
         path = waiting.pop()
-        new = _imports(path, home, own, _changed(path)) - found
+        new = _imports(path, home, own, content_of(path)) - found
         found |= new
         waiting += new
     return found
 
 
 @cache
-def _imports(path: Path, home: Path, own: str, _when: int) -> frozenset[Path]:
+def _imports(path: Path, home: Path, own: str, content: str) -> frozenset[Path]:
     """The files that `path` imports itself, of ours and of `home`, there only of the package `own` if that is given."""
-    modules = [tuple(name.split(".")) for name in _names(path, home)]
+    modules = [tuple(name.split(".")) for name in _names(path, home, content)]
     ours = [(ROOT, parts) for parts in modules if parts[0] in OURS]
     theirs = [(home, parts) for parts in modules if own in ("", parts[0])]
     places = {root.joinpath(*parts[:depth]) for root, parts in ours + theirs for depth in range(1, len(parts) + 1)}
@@ -63,7 +115,12 @@ def _imports(path: Path, home: Path, own: str, _when: int) -> frozenset[Path]:
     return frozenset(file for file in files if file.is_file())
 
 
-def _names(path: Path, home: Path) -> Iterator[str]:
+@cache
+def _names(path: Path, home: Path, _content: str) -> tuple[str, ...]:
+    return tuple(_read_names(path, home))
+
+
+def _read_names(path: Path, home: Path) -> Iterator[str]:
     """The modules that a file imports, also where it may mean a name in a module."""
     package = path.relative_to(home).parent.parts if path.is_relative_to(home) else ()
     for found in IMPORT.finditer(path.read_text(encoding="utf-8", errors="replace")):
@@ -76,12 +133,3 @@ def _names(path: Path, home: Path) -> Iterator[str]:
         for part in found["names"].strip("()").split(","):
             if words := part.split():
                 yield f"{module}.{words[0]}".lstrip(".")
-
-
-def _changed(path: Path) -> int:
-    return path.stat().st_mtime_ns
-
-
-@cache
-def _hash(path: Path, _when: int) -> str:
-    return sha256(path.read_bytes()).hexdigest()

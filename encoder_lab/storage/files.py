@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from encoder_lab.errors import InputError, disk_error_behind
+from encoder_lab.storage.content import content_of
 from encoder_lab.storage.locks import FOREVER, locked
 
 LEFT = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.making")  # a temporary file or folder, and what it becomes
-SIZES = "sizes.json"  # in a folder that build_once made: its files and their bytes
+CONTENTS = "contents.json"  # in a folder that build_once made: its files, each with the hash of its content
 
 
 @contextmanager
@@ -139,10 +140,10 @@ def disk_errors(path: Path) -> Iterator[None]:
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     """Let `build` fill a folder next to `folder`, then rename it: `folder` is complete or absent.
 
-    Raises InputError if a folder from before has lost a file or a part of one.
+    Raises InputError if a folder from before has lost a file, or has one with another content.
     """
     if folder.exists():
-        _check_sizes(folder)
+        _check_contents(folder)
         with suppress(OSError):  # a cache that may only be read
             os.utime(folder)  # it was used (encoder_lab/storage/cache.py)
     else:
@@ -153,21 +154,26 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
 def _build(folder: Path, build: Callable[[Path], None]) -> None:
     with disk_errors(folder), temporary(folder, folder=True) as work:
         build(work)
-        sizes = {path.name: path.stat().st_size for path in work.iterdir()}
-        (work / SIZES).write_text(json.dumps(sizes), encoding="utf-8")
+        contents = {path.name: content_of(path) for path in sorted(work.iterdir())}
+        (work / CONTENTS).write_text(json.dumps(contents), encoding="utf-8")
         for path in (*work.iterdir(), work):
             make_durable(path)
         work.rename(folder)
 
 
-def _check_sizes(folder: Path) -> None:
-    """Raises InputError if a file has another size than when it was built. Older folders have no sizes."""
+def contents_built(folder: Path) -> dict[str, str]:
+    """The files of a folder that `build_once` made, each with the hash of its content. Raises InputError."""
     try:
-        sizes = json.loads((folder / SIZES).read_text(encoding="utf-8")) if (folder / SIZES).exists() else {}
-        wrong = [name for name, size in sizes.items() if (folder / name).stat().st_size != size]
-    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        return dict(json.loads((folder / CONTENTS).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise InputError(f"{folder}: damaged ({error}); delete this folder, it will be rebuilt") from None
-    if wrong:
+
+
+def _check_contents(folder: Path) -> None:
+    """Raises InputError if the folder has other files than when it was built, or one with another content."""
+    built = contents_built(folder)
+    now = {path.name: content_of(path) for path in folder.iterdir() if path.name != CONTENTS and path.is_file()}
+    if wrong := [name for name in sorted({*built, *now}) if built.get(name) != now.get(name)]:
         raise InputError(f"{folder}: {', '.join(wrong)} cut off or changed; delete this folder, it will be rebuilt")
 
 

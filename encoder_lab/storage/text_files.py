@@ -109,11 +109,6 @@ def composed(text: str, path: Path | None = None) -> str:
     return found
 
 
-def state_of(paths: Iterable[Path]) -> str:
-    """A text that changes when one of these files changes: names, sizes, modification times."""
-    return " ".join(f"{p.name}:{p.stat().st_size}:{p.stat().st_mtime_ns}" for p in sorted(paths))
-
-
 BLOCK = 1 << 16
 
 

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from datamodules.corpus import Corpus
+from datamodules.corpus import Corpus, made_of
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import key_of
 from probes.coherence.models import Called, Length
 from probes.coherence.ngram import NgramModel
 from probes.surprisals import Pair, TokenLogprobs
@@ -23,7 +25,7 @@ def surprisal_model(name: str, needs: set[Needs], corpus: Corpus, settings: Any)
     Raises InputError where the tasks need both of a function.
     """
     if name in ORDERS:
-        known = f"{name} of NLTK {ORDERS[name]} {corpus.fingerprint()}"
+        known = key_of(name, made_of(corpus), code_of(NgramModel))
         return Model("baseline", name, None, known, settings={"corpus": settings}, logprobs=_counted(corpus, name))
     if "surprisal" not in needs:
         return None

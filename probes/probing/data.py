@@ -1,8 +1,6 @@
 """The sources of probing tasks: the run's corpus, trees, text, the published files, or none."""
 
-import hashlib
 import itertools
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,15 +12,16 @@ from pydantic import Field
 from tqdm import tqdm
 
 from datamodules.corpora.on_disk import text_files
-from datamodules.corpus import Corpus, NoSuchView
+from datamodules.corpus import Corpus, NoSuchView, made_of
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
-from datamodules.trees.conllu import conllu_files
+from datamodules.trees.conllu import conllu_files, split_in_name
 from datamodules.trees.penn import Bracketed, OnBadTree, check_on_bad_tree, numbered, read_texts, tree_files
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import Paths
 from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.files import atomic_write, make_once
 from encoder_lab.storage.text_files import read_lines
 from probes.classification import Classification
@@ -45,7 +44,6 @@ from probes.probing.build.universal import UD_TASKS, build_universal
 from probes.probing.published_files import name_of, read_senteval, read_task, write_task
 from probes.suites import Context
 
-FORMAT = 7  # raised when a change of the task builders makes cached tasks stale
 ALL = "all"  # in place of the names of tasks: all that the source has
 RequestedSizes = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
 TREES_PER_SENTENCE = 12  # trees that are read for each sentence of a task
@@ -74,10 +72,10 @@ class FromCorpus:
         enough = TREES_PER_SENTENCE * sum(wanted)
         with suppress(NoSuchView):
             trees = itertools.islice(corpus.trees("probe"), enough)
-            return _of_trees(context, [corpus.fingerprint()], numbered(trees), names, wanted, self.tags, self.own)
+            return _of_trees(context, made_of(corpus), numbered(trees), names, wanted, self.tags, self.own)
         with suppress(NoSuchView):
             analyses = analyse_dependencies(itertools.islice(corpus.dependencies("probe"), enough))
-            return _of_dependencies(context, [corpus.fingerprint()], analyses, names, wanted, self.own)
+            return _of_dependencies(context, made_of(corpus), analyses, names, wanted, self.own)
         return FromText([], own=self.own).tasks(context, names, sizes)
 
 
@@ -107,9 +105,9 @@ class FromTrees:
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks."""
         wanted = given(sizes)
-        made_of = [*_states(_files(self.paths, tree_files)), self.on_bad_tree]
+        read = [*contents_of(_files(self.paths, tree_files)), self.on_bad_tree]
         trees = itertools.chain.from_iterable(read_texts(path, self.on_bad_tree) for path in self.paths)
-        return _of_trees(context, made_of, trees, names, wanted, self.tags, self.own)
+        return _of_trees(context, read, trees, names, wanted, self.tags, self.own)
 
 
 class FromTreebank:
@@ -142,8 +140,8 @@ class FromTreebank:
         files, test = _files(self.paths, conllu_files), _files(self.test_paths, conllu_files)
         portions = tqdm(portions_of(files, test), "probing tasks", disable=None, unit=" portions")
         analyses = analyse_treebank(portions, wanted if test else None)
-        made_of = [*_states(files), *(f"test {state}" for state in _states(test))]
-        return _of_dependencies(context, made_of, analyses, names, wanted, self.own)
+        read = [*map(split_in_name, files), *contents_of(files), "test", *contents_of(test)]
+        return _of_dependencies(context, read, analyses, names, wanted, self.own)
 
 
 class FromText:
@@ -181,10 +179,10 @@ class FromText:
         if self.paths:
             files = _files(self.paths, partial(text_files, endings=(".txt",)))
             language = self.language or context.given_corpus.source_language
-            made_of = [*_states(files), "" if self.tokenized else language]
+            read: Sequence[object] = [*contents_of(files), "" if self.tokenized else language]
             text = _lines(files, None if self.tokenized else language)
         else:
-            made_of = [context.corpus.fingerprint()]
+            read = made_of(context.corpus)
             text = itertools.islice(held_out_text(context.corpus), TREES_PER_SENTENCE * sum(wanted))
 
         def build(names: list[str]) -> BuiltTasks:
@@ -192,7 +190,7 @@ class FromText:
             return build_plain(sentences, wanted, names, context.seed, self.own)
 
         builders = TEXT_TASKS | dict(self.own)
-        key = [made_of, code_of(build_plain), wanted, context.seed, "text"]
+        key = [read, wanted, context.seed, "text"]
         return _cached(context, key, all_or(names, builders), builders, build)
 
 
@@ -290,14 +288,9 @@ def _files(paths: Sequence[Path], inside: Callable[[Path], list[Path]]) -> list[
     return [file for path in paths for file in inside(path)]
 
 
-def _states(files: Iterable[Path]) -> list[str]:
-    """A text for each file that changes with it."""
-    return [f"{f.resolve()} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files]
-
-
 def _of_trees(
     context: Context,
-    made_of: list[str],
+    read: Sequence[object],
     trees: Iterator[Bracketed],
     names: Sequence[str],
     sizes: Sizes,
@@ -311,13 +304,13 @@ def _of_trees(
         return build_tasks(trees_seen, sizes, names, context.seed, tags=tags, own=own)
 
     wanted = all_or(names, [*supported_tasks(tags), *own])
-    key = [made_of, code_of(build_tasks), sizes, context.seed, tags.name]
+    key = [read, sizes, context.seed, tags.name]
     return _cached(context, key, wanted, TASKS | dict(own), build)
 
 
 def _of_dependencies(
     context: Context,
-    made_of: list[str],
+    read: Sequence[object],
     analyses: Iterator[Analysis],
     names: Sequence[str],
     sizes: Sizes,
@@ -329,7 +322,7 @@ def _of_dependencies(
     def build(names: list[str]) -> BuiltTasks:
         return build_universal(analyses, sizes, names, context.seed, own)
 
-    key = [made_of, code_of(build_universal), sizes, context.seed, "ud"]
+    key = [read, sizes, context.seed, "ud"]
     return _cached(context, key, all_or(names, builders), builders, build)
 
 
@@ -345,7 +338,7 @@ def _cached(
     Says of each task that cannot be built why. Raises InputError if that is all of them.
     """
     refuse_unknown_tasks(names, builders)
-    folder = context.cache / f"probing-{hashlib.sha256(json.dumps([FORMAT, *key]).encode()).hexdigest()[:16]}"
+    folder = context.cache / f"probing-{key_of(code_of(_cached), *key)}"
     files = {name: folder / f"{name}-{code_of(builders[name])}.txt" for name in names}
     whys = {name: file.with_suffix(".why") for name, file in files.items()}
 

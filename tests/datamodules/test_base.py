@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from datamodules.base import key_of
 from datamodules.corpus import Split
 from datamodules.seq2seq import TextPairs, followed
 from datamodules.seq2tree import SentenceTrees
 from encoder_lab.errors import InputError
-from encoder_lab.storage.files import SIZES, build_once
+from encoder_lab.storage.content import key_of
+from encoder_lab.storage.files import CONTENTS, build_once
 from tests.conftest import ROOT
 from tests.tiny_corpus import TinyCorpus
 
@@ -59,13 +59,13 @@ build_once(Path({str(tmp_path / "made")!r}), build)
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
     assert [path.name for path in tmp_path.rglob("half")] == ["half"]
     build_once(tmp_path / "made", lambda work: (work / "whole").touch())
-    assert {path.name for path in tmp_path.rglob("*")} == {".made.lock", "made", SIZES, "whole"}
+    assert {path.name for path in tmp_path.rglob("*")} == {".made.lock", "made", CONTENTS, "whole"}
 
 
 CACHED_FILES = ["words.txt", "skipped.json", "train.source.ids.npy", "train.source.offsets.npy", "subwords.model"]
 
 
-@pytest.mark.parametrize("name", [*CACHED_FILES, "train.source.txt", SIZES])
+@pytest.mark.parametrize("name", [*CACHED_FILES, "train.source.txt", CONTENTS])
 def test_a_cached_file_that_is_cut_off_names_the_folder_to_delete(tmp_path: Path, name: str) -> None:
     data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
     path = data.folder / name
@@ -74,7 +74,7 @@ def test_a_cached_file_that_is_cut_off_names_the_folder_to_delete(tmp_path: Path
         TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
 
 
-@pytest.mark.parametrize("name", ["skipped.json", SIZES])
+@pytest.mark.parametrize("name", ["skipped.json", CONTENTS])
 @pytest.mark.parametrize("damage", [lambda text: text.replace(b"{", b"["), lambda text: b"[]".ljust(len(text))])
 def test_cached_counts_that_were_changed_name_the_folder_to_delete(
     tmp_path: Path, name: str, damage: Callable[[bytes], bytes]

@@ -24,6 +24,7 @@ from datamodules.corpora.trees import Trees
 from datamodules.corpora.wikipedia import Wikipedia
 from datamodules.corpus import Corpus, Document, Inference, Section, Split
 from datamodules.text.tokenize import split_sentences, tokenize
+from datamodules.trees.penn import read_trees
 from encoder_lab.errors import InputError
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
@@ -148,7 +149,7 @@ def test_a_text_without_blank_lines_is_cut_into_documents(tmp_path: Path) -> Non
 
 def test_trees_are_read_without_traces_and_functions() -> None:
     corpus = Trees(str(FIXTURES / "trees"))
-    split = split_of("wsj_like.mrg:0")
+    split = split_of(str(next(read_trees(FIXTURES / "trees" / "wsj_like.mrg"))))
     assert list(corpus.trees(split)) == [
         "(ROOT (S (NP (DT The) (NN harbour)) (VP (VBD was) (VP (VBN closed) (PP (IN in) (NP (NNP March))))) (. .)))",
         "(ROOT (S (NP (PRP It)) (VP (VBD reopened) (ADVP (RB later))) (. .)))",

@@ -9,21 +9,23 @@ import pytest
 from encoder_lab.storage.cache import DAY, entries, main, prune
 from encoder_lab.storage.locks import locked
 
-LEFT = f".trees-demo-3.{0:032x}.making"
+KEY = "0123456789abcdef"
+PAIRS, SCORE = f"pairs-demo-en-fr-{KEY}", f"score-{KEY}.json"
+LEFT = f".trees-demo-{KEY}.{0:032x}.making"
 
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
     """An old folder, a new file, what a killed process left, and two files that are not ours."""
     folder = tmp_path / "cache"
-    (folder / "pairs-demo-en-fr-1").mkdir(parents=True)
-    (folder / "pairs-demo-en-fr-1" / "words.txt").write_text("dog\n")
-    (folder / "score-2.json").write_text("{}")
+    (folder / PAIRS).mkdir(parents=True)
+    (folder / PAIRS / "words.txt").write_text("dog\n")
+    (folder / SCORE).write_text("{}")
     (folder / LEFT).mkdir()
     (folder / "thesis.tex").write_text("mine")
     (folder / ".bashrc").write_text("mine")
     past = time.time() - 40 * DAY
-    for path in (folder / "pairs-demo-en-fr-1" / "words.txt", folder / "pairs-demo-en-fr-1", folder / "thesis.tex"):
+    for path in (folder / PAIRS / "words.txt", folder / PAIRS, folder / "thesis.tex"):
         os.utime(path, (past, past))
     return folder
 
@@ -35,20 +37,20 @@ def names(cache: Path) -> set[str]:
 def test_the_list_has_our_entries_alone(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([f"cache={cache}"]) == 0
     said = capsys.readouterr().out
-    assert [f" {name}" in said for name in ("pairs-demo-en-fr-1", "score-2.json", "thesis.tex")] == [True, True, False]
-    assert "    40 days  pairs-demo-en-fr-1" in said
+    assert [f" {name}" in said for name in (PAIRS, SCORE, "thesis.tex")] == [True, True, False]
+    assert f"    40 days  {PAIRS}" in said
     assert [entry.size for entry in entries(cache) if entry.path.name.startswith("pairs")] == [4]
 
 
 def test_pruning_deletes_what_is_old_and_what_was_left(cache: Path) -> None:
     assert main([f"cache={cache}", "prune=true", "older=30"]) == 0
-    assert names(cache) == {"score-2.json", "thesis.tex", ".bashrc"}
+    assert names(cache) == {SCORE, "thesis.tex", ".bashrc"}
 
 
 def test_pruning_deletes_nothing_that_is_being_made(cache: Path) -> None:
-    with locked(cache / ".pairs-demo-en-fr-1.lock"):
-        assert {entry.path.name for entry in prune(cache, 0)} == {"score-2.json", LEFT}
-    assert "pairs-demo-en-fr-1" in names(cache)
+    with locked(cache / f".{PAIRS}.lock"):
+        assert {entry.path.name for entry in prune(cache, 0)} == {SCORE, LEFT}
+    assert PAIRS in names(cache)
 
 
 def test_a_file_is_no_cache_and_a_folder_that_is_not_there_is_empty(

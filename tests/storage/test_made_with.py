@@ -11,7 +11,6 @@ from omegaconf import OmegaConf
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import read_run
 from encoder_lab.storage.made_with import KEYS, commit, made_with, without_made_with
-from encoders.model_sources import of_files
 from tests.reports.small_runs import run_of
 
 
@@ -50,12 +49,6 @@ def test_runs_made_with_other_versions_are_of_one_model(tmp_path: Path) -> None:
     runs = [with_versions(run_of(tmp_path / text, seed=int(text)), f"{text}.0") for text in ("1", "2")]
     (model,) = models_of(map(read_run, [*runs, run_of(tmp_path / "3", seed=3)]))
     assert len(model.runs) == 3
-
-
-def test_the_fingerprint_of_a_model_does_not_depend_on_versions(tmp_path: Path) -> None:
-    plain = run_of(tmp_path / "plain") / "config.yaml"
-    before = of_files([plain])
-    assert of_files([with_versions(plain.parent, "1.0") / "config.yaml"]) == before
 
 
 @pytest.mark.parametrize("behind", ["", "seed: 1\n"])

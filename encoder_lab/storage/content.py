@@ -1,0 +1,80 @@
+"""Fingerprints of content, for the keys of caches and for what a run has read; times of files do not count."""
+
+import json
+import re
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from hashlib import file_digest, sha256
+from pathlib import Path
+
+LARGE = 1 << 26  # bytes; the hash of a smaller file is computed again by each process
+SETTLED = 2 * 10**9  # nanoseconds; a younger file may change again without a new time of change
+PACKED = (".gz", ".tgz", ".bz2", ".zip")  # read in another way than the same bytes under another name
+DIGEST = re.compile("[0-9a-f]{64}")
+State = tuple[int, int, int, int, int]
+_known: dict[State, str] = {}
+_folders: list[Path] = []
+
+
+def key_of(*parts: object) -> str:
+    """A short name for what is made of these parts, plain values and lists: the end of the name of a cache entry."""
+    return sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
+
+
+def content_of(path: Path) -> str:
+    """The SHA-256 of the bytes of a file. A file is read again only if one of its state on the disk has changed: its
+    number, size, time of modification or time of change, which no program can set.
+    """
+    state = _state(path)
+    if digest := _known.get(state) or _remembered(state):
+        return digest
+    with path.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    settled = time.time_ns() - state[-1] > SETTLED
+    if settled and _state(path) == state:
+        _remember(state, digest)
+    return digest
+
+
+def contents_of(files: Iterable[Path], root: Path | None = None) -> list[tuple[str, str]]:
+    """The files by their names below the folder `root`, each with its content. Elsewhere only the ending that says how
+    a file is packed is part of its name.
+    """
+    inside = root is not None and root.is_dir()
+    named = ((str(path.relative_to(root)) if inside else _packing(path), path) for path in files)  # type: ignore[arg-type]
+    listed = [(name, content_of(path)) for name, path in named]
+    return sorted(set(listed)) if inside else listed
+
+
+def remember_in(cache: Path) -> None:
+    """Keep the hashes of large files in this folder, for later processes."""
+    _folders[:] = [cache]
+
+
+def _packing(path: Path) -> str:
+    return path.suffix if path.suffix in PACKED else ""
+
+
+def _state(path: Path) -> State:
+    state = path.stat()
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
+
+
+def _note_of(state: State) -> Path | None:
+    large = state[2] >= LARGE
+    return _folders[0] / f"content-{key_of(state)}" if large and _folders else None
+
+
+def _remembered(state: State) -> str:
+    note = _note_of(state)
+    text = note.read_text(encoding="ascii", errors="replace") if note and note.is_file() else ""
+    return _known.setdefault(state, text) if DIGEST.fullmatch(text) else ""
+
+
+def _remember(state: State, digest: str) -> None:
+    _known[state] = digest
+    if note := _note_of(state):
+        with suppress(OSError):  # a cache that may only be read; half a digest is no digest
+            note.parent.mkdir(parents=True, exist_ok=True)
+            note.write_text(digest, encoding="ascii")
