@@ -36,7 +36,7 @@ code = import_module("encoder_lab.storage.code")
 for package in PACKAGES:
     for path in (ROOT / package).rglob("*.py"):
         code.imported_by(path)  # it remembers what each file imports, and its hash
-        code._hash(path, code._changed(path))
+code.versions(())  # and the libraries
 with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):  # its parsers learn the grammar once
     compose("train", ["encoder=bilstm_max", "probes.tasks=[SentLen,WC]", "trainer.max_epochs=2", "hydra.run.dir=a/b"])
 drawing = import_module("encoder_lab.reports.drawing")
