@@ -40,6 +40,7 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
     from encoder_lab.evaluation.models import models_asked
     from encoder_lab.evaluation.settings import caches, refuse_what_has_no_effect, refuse_wrong_settings
     from encoder_lab.reports.evaluations import show
+    from encoder_lab.storage.content import cache_digests_in
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
 
@@ -48,6 +49,7 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
     if config.protocol:  # also written with the scores
         config.probes.classifier.protocol = config.protocol
     with fast_exact_matmul(), workplace(config) as work:
+        cache_digests_in(work)
         corpus = instantiate(config.corpus)
         suites = suites_of(config, corpus, work)
         tasks = tasks_of(suites)

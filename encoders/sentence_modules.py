@@ -33,7 +33,6 @@ class SentenceModules(NamedTuple):
     lower: bool  # texts are put in lower case
     prompts: Mapping[str, str]
     prompt: str  # the one that is used by default
-    files: list[Path]  # that say all this
 
     def __str__(self) -> str:
         dense = "dense {0.in_features} to {0.out_features}".format
@@ -61,23 +60,20 @@ def read_modules(name: str) -> SentenceModules | None:
             f"{where}: its modules.json has {', '.join(kinds)}; read are Transformer and Pooling, then Dense and "
             "Normalize; pooling=mean takes the transformer alone"
         )
-    files, above = [path], list[nn.Module]()
+    above = list[nn.Module]()
     settings = []
     for entry, kind in zip(entries, kinds, strict=True):
         folder = str(entry.get("path"))
         file = _file(name, f"{folder}/config.json") if kind in ("Pooling", "Dense") else None
-        files += [file] if file else []
         settings.append(_dict(file, where))
         if kind == "Dense":
             weights = _file(name, f"{folder}/model.safetensors")
             if weights is None:
                 raise InputError(f"{where}: {folder}/ has no model.safetensors; save the model again with it")
-            files.append(weights)
             above.append(_dense(settings[-1], weights, where))
         elif kind == "Normalize":
             above.append(_Unit())
     texts = [_file(name, file) for file in ("sentence_bert_config.json", "config_sentence_transformers.json")]
-    files += filter(None, texts)
     limits, own = (_dict(file, where) for file in texts)
     prompts = own.get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str) for text in prompts.values()):
@@ -92,7 +88,6 @@ def read_modules(name: str) -> SentenceModules | None:
         limits.get("do_lower_case") is True,
         prompts,
         prompts.get(default, "") if isinstance(default, str) else "",
-        files,
     )
 
 

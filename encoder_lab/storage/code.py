@@ -42,9 +42,9 @@ def code_of(made: Callable[..., Any]) -> str:
         return str(getattr(made, "__qualname__", type(made).__qualname__))
     files = imported_by(Path(source).absolute())
     packages = {path.parent for path in files if (path.parent / "__init__.py").exists()}
-    beside = {path for package in packages for path in package.iterdir() if path.suffix != ".py" and path.is_file()}
+    others = {path for package in packages for path in package.iterdir() if path.suffix != ".py" and path.is_file()}
     modules = {name.partition(".")[0] for path in files for name in _names(path, path.parent, content_of(path))}
-    return key_of(sorted(map(content_of, files | beside)), versions(modules))
+    return key_of(sorted(map(content_of, files | others)), versions(modules))
 
 
 def versions(modules: Iterable[str]) -> list[str]:

@@ -13,13 +13,13 @@ SETTLED = 2 * 10**9  # nanoseconds; a younger file may change again without a ne
 PACKED = (".gz", ".tgz", ".bz2", ".zip")  # read in another way than the same bytes under another name
 DIGEST = re.compile("[0-9a-f]{64}")
 State = tuple[int, int, int, int, int]
-_known: dict[State, str] = {}
+_digests: dict[State, str] = {}
 _folders: list[Path] = []
 
 
 def key_of(*parts: object) -> str:
     """A short name for what is made of these parts, plain values and lists: the end of the name of a cache entry."""
-    return sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
+    return sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def content_of(path: Path) -> str:
@@ -27,13 +27,13 @@ def content_of(path: Path) -> str:
     number, size, time of modification or time of change, which no program can set.
     """
     state = _state(path)
-    if digest := _known.get(state) or _remembered(state):
+    if digest := _digests.get(state) or _cached(state):
         return digest
     with path.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
     settled = time.time_ns() - state[-1] > SETTLED
     if settled and _state(path) == state:
-        _remember(state, digest)
+        _cache(state, digest)
     return digest
 
 
@@ -47,7 +47,7 @@ def contents_of(files: Iterable[Path], root: Path | None = None) -> list[tuple[s
     return sorted(set(listed)) if inside else listed
 
 
-def remember_in(cache: Path) -> None:
+def cache_digests_in(cache: Path) -> None:
     """Keep the hashes of large files in this folder, for later processes."""
     _folders[:] = [cache]
 
@@ -61,20 +61,20 @@ def _state(path: Path) -> State:
     return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
-def _note_of(state: State) -> Path | None:
+def _cache_file(state: State) -> Path | None:
     large = state[2] >= LARGE
     return _folders[0] / f"content-{key_of(state)}" if large and _folders else None
 
 
-def _remembered(state: State) -> str:
-    note = _note_of(state)
+def _cached(state: State) -> str:
+    note = _cache_file(state)
     text = note.read_text(encoding="ascii", errors="replace") if note and note.is_file() else ""
-    return _known.setdefault(state, text) if DIGEST.fullmatch(text) else ""
+    return _digests.setdefault(state, text) if DIGEST.fullmatch(text) else ""
 
 
-def _remember(state: State, digest: str) -> None:
-    _known[state] = digest
-    if note := _note_of(state):
+def _cache(state: State, digest: str) -> None:
+    _digests[state] = digest
+    if file := _cache_file(state):
         with suppress(OSError):  # a cache that may only be read; half a digest is no digest
-            note.parent.mkdir(parents=True, exist_ok=True)
-            note.write_text(digest, encoding="ascii")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(digest, encoding="ascii")

@@ -15,6 +15,7 @@ from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
+from encoder_lab.storage.content import cache_digests_in
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.training.devices import accelerator, is_first
 from encoder_lab.training.initial import source_of, take_weights
@@ -44,6 +45,7 @@ def build(config: DictConfig, run: Path) -> Built:
     pl.seed_everything(config.seed, workers=True, verbose=False)
     corpus = instantiate(config.corpus)
     cache = Path(config.cache)
+    cache_digests_in(cache)
     data = instantiate(config.datamodule, corpus=corpus, cache=cache, seed=config.seed)
     suites = suites_of(config, corpus, cache)
     tasks = tasks_of(suites)
