@@ -12,8 +12,8 @@ LARGE = 1 << 26  # bytes; the hash of a smaller file is computed again by each p
 SETTLED = 2 * 10**9  # nanoseconds; a younger file may change again without a new time of change
 PACKED = (".gz", ".tgz", ".bz2", ".zip")  # read in another way than the same bytes under another name
 DIGEST = re.compile("[0-9a-f]{64}")
-State = tuple[int, int, int, int, int]
-_digests: dict[State, str] = {}
+FileState = tuple[int, int, int, int, int]
+_digests: dict[FileState, str] = {}
 _folders: list[Path] = []
 
 
@@ -56,23 +56,23 @@ def _packing(path: Path) -> str:
     return path.suffix if path.suffix in PACKED else ""
 
 
-def _state(path: Path) -> State:
+def _state(path: Path) -> FileState:
     state = path.stat()
     return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
-def _cache_file(state: State) -> Path | None:
+def _cache_file(state: FileState) -> Path | None:
     large = state[2] >= LARGE
     return _folders[0] / f"content-{key_of(state)}" if large and _folders else None
 
 
-def _cached(state: State) -> str:
+def _cached(state: FileState) -> str:
     note = _cache_file(state)
     text = note.read_text(encoding="ascii", errors="replace") if note and note.is_file() else ""
     return _digests.setdefault(state, text) if DIGEST.fullmatch(text) else ""
 
 
-def _cache(state: State, digest: str) -> None:
+def _cache(state: FileState, digest: str) -> None:
     _digests[state] = digest
     if file := _cache_file(state):
         with suppress(OSError):  # a cache that may only be read; half a digest is no digest
