@@ -10,8 +10,8 @@ from torch.utils.data import DataLoader
 
 from datamodules.base import SPLITS, CachedData, lines, write_sides, write_words
 from datamodules.batches import LabelledPair
-from encoder_lab.settings.types import BatchSize, BatchTokens, MaxWords
 from datamodules.corpus import LABELS, Corpus, made_of
+from encoder_lab.settings.types import BatchSize, BatchTokens, MaxWords
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import build_once
