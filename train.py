@@ -36,12 +36,13 @@ def train(config: "DictConfig", run: Path) -> None:
     from encoder_lab.compute.matmul import fast_exact_matmul
     from encoder_lab.training.build import build
     from encoder_lab.training.checkpoints import disk_use
-    from encoder_lab.training.devices import say
+    from encoder_lab.training.devices import refuse_without_partner, say
     from encoder_lab.training.loggers import logger_names
     from encoder_lab.training.run_folder import describe, final_scores, summary
     from encoder_lab.training.tensorboard import add_picture, open_page
     from encoder_lab.training.trainer import build_trainer, fit
 
+    refuse_without_partner(config)
     give_back_large_blocks()
     with fast_exact_matmul():
         data, module, suites, probing = build(config, run)

@@ -24,12 +24,12 @@ def parallel_map(
     """Yield `function(item)` for every item, in order. An error is raised in place of the result of its item.
 
     Starts processes only if there is more than one chunk; then the function, the items and the results are pickled.
-    `cores`: how many; by default all.
+    `cores`: how many; by default all, and one where the system has no semaphores.
     """
     chunks = _chunks(items, chunk)
     head = list(islice(chunks, 2))
     cores = cores or len(os.sched_getaffinity(0))
-    if len(head) < 2 or cores == 1 or current_process().daemon:
+    if len(head) < 2 or cores == 1 or current_process().daemon or not _have_semaphores():
         for some, error in chain(head, chunks):
             yield from map(function, some)
             if error:
@@ -43,6 +43,15 @@ def parallel_map(
                 yield from _results(*waiting.popleft())
         while waiting:
             yield from _results(*waiting.popleft())
+
+
+def _have_semaphores() -> bool:
+    """Whether processes can wait for each other: on Linux, only where /dev/shm may be written."""
+    try:
+        get_context("fork").Lock()
+    except OSError:
+        return False
+    return True
 
 
 def _chunks(items: Iterable[Item], size: int) -> Iterator[tuple[list[Item], Exception | None]]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field
 
 from encoder_lab.settings.types import (
+    MOST_ITEMS,
     AboveZero,
     Count,
     ItemCount,
@@ -22,7 +23,7 @@ COLOUR = r"^#[0-9a-fA-F]{6}$"
 DEVICE = r"^(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?$"
 NUMBERS = r"^(-1|auto|\d{1,4}(,\d{1,4})*)$"
 IN_BRACKETS = "last, all, a number or several in brackets"
-SIZE = f"a whole number from 1 to {10**7}; null only with probes=senteval and files"
+SIZE = f"a whole number from 1 to {MOST_ITEMS}; null only with probes=senteval and files"
 PART = "a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more"
 STRATEGIES = "one of auto, ddp, ddp_find_unused_parameters_true, ddp_find_unused_parameters_false"
 DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
@@ -146,6 +147,8 @@ class Trainer:
     ] = 0
     enable_checkpointing: Annotated[Literal[True], Field(title="true: a run has checkpoints")] = True
     barebones: Annotated[Literal[False], Field(title="false: a run has scores and checkpoints")] = False
+    default_root_dir: Annotated[None, Field(title="null: hydra.run.dir= is the folder of the run")] = None
+    plugins: Annotated[None, Field(title="null: trainer.precision= and trainer.strategy= choose them")] = None
     model_registry: Annotated[None, Field(title="null: the model is in the folder of the run")] = None
     enable_autolog_hparams: Annotated[Literal[True], Field(title="true: the settings are in config.yaml")] = True
 

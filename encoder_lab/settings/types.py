@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 MOST = 10**9  # of any count: more is a slip of the finger, and would run for ever
-MOST_ITEMS = 10**7  # of a split of a probing task; published are 100,000
+MOST_ITEMS = 10**6  # of a split of a probing task; published are 100,000, and more would be built for hours
 
 Count = Annotated[int, Field(ge=1, le=MOST)]
 ZeroOrMore = Annotated[int, Field(ge=0, le=MOST)]

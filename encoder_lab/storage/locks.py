@@ -5,6 +5,7 @@ The system frees the lock when its holder ends in any way. The file stays; only 
 
 import errno
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +17,7 @@ from encoder_lab.errors import InputError
 
 FOREVER = -1.0
 PATIENCE = 300.0  # seconds within which the first process of a run must take its lock
+SILENCE = 10.0  # seconds of waiting before it is said
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
 
 
@@ -62,8 +64,11 @@ def held(path: Path) -> bool:
 
 def wait_for(made: Path, lock: Path, patience: float = PATIENCE) -> None:
     """Wait for a file that the holder of `lock` writes. Raises InputError if it is missing and the lock is free."""
-    begun = time.monotonic()
+    begun, told = time.monotonic(), False
     while not made.exists():
+        if not told and time.monotonic() - begun > SILENCE:
+            told = True
+            print(f"waits for the first process of the run, which writes {made}, {patience:.0f} s", file=sys.stderr)
         if time.monotonic() - begun > patience and not held(lock) and not made.exists():
             raise InputError(f"{made}: missing, and the process that writes it has ended; start all processes again")
         time.sleep(0.1)

@@ -19,6 +19,7 @@ from encoder_lab.storage.content import cache_digests_in
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.training.devices import accelerator, is_first
 from encoder_lab.training.initial import source_of, take_weights
+from encoder_lab.training.optimizers import prepare_optimizer
 from encoder_lab.training.run_folder import run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.fingerprint import fingerprint
@@ -43,6 +44,7 @@ class Built(NamedTuple):
 def build(config: DictConfig, run: Path) -> Built:
     """Data, model and probes of a run. Its word vectors go to its folder at the first call."""
     pl.seed_everything(config.seed, workers=True, verbose=False)
+    prepare_optimizer(config, probing_device(config))
     corpus = instantiate(config.corpus)
     cache = Path(config.cache)
     cache_digests_in(cache)

@@ -1,11 +1,24 @@
 """The processes that train together, and their devices."""
 
+import os
+
+import pytorch_lightning as pl
 import torch
 from omegaconf import DictConfig, ListConfig
-from pytorch_lightning.plugins.environments import SLURMEnvironment, TorchElasticEnvironment
+from pytorch_lightning.plugins.environments import (
+    ClusterEnvironment,
+    LightningEnvironment,
+    SLURMEnvironment,
+    TorchElasticEnvironment,
+)
 from pytorch_lightning.utilities import rank_zero_only
+from torch.distributed import default_pg_timeout
 
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import make_silent
 from objectives.objective import Objective
+
+RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK")  # as Lightning reads them
 
 
 def accelerator(config: DictConfig) -> str:
@@ -28,7 +41,11 @@ def is_first() -> bool:
 
 def starts_others(config: DictConfig) -> bool:
     """Whether Lightning starts the other processes of the run itself: torchrun or SLURM did not start them."""
-    return several_devices(config) and not (TorchElasticEnvironment.detect() or SLURMEnvironment.detect())
+    return several_devices(config) and not _started_elsewhere()
+
+
+def _started_elsewhere() -> bool:
+    return TorchElasticEnvironment.detect() or SLURMEnvironment.detect()
 
 
 def several_devices(config: DictConfig) -> bool:
@@ -37,7 +54,40 @@ def several_devices(config: DictConfig) -> bool:
     return len(devices) > 1 if isinstance(devices, ListConfig) else devices != 1
 
 
+def refuse_without_partner(config: DictConfig) -> None:
+    """Raises InputError where the environment and the settings differ on whether this process trains alone."""
+    nodes = config.trainer.get("num_nodes", 1)
+    if nodes == 1 and not several_devices(config):
+        if not is_first():
+            names = {name: os.environ[name] for name in RANKS if name in os.environ}
+            said = ", ".join(f"{name}={rank}" for name, rank in names.items())
+            remedy = f"unset {' '.join(names)}, or give trainer.devices= and trainer.num_nodes="
+            raise InputError(f"{said} says that this is one of several processes, but trainer.devices=1; {remedy}")
+    elif nodes > 1 and not (_started_elsewhere() or "MASTER_ADDR" in os.environ):
+        remedy = "start it with torchrun or srun on each (docs/scaling.md)"
+        raise InputError(f"trainer.num_nodes={nodes}: nothing says where the other machines are; {remedy}")
+
+
+def own_environment(config: DictConfig) -> list[LightningEnvironment]:
+    """Of a process that trains alone, so that the variables of a SLURM shell do not count."""
+    alone = config.trainer.get("num_nodes", 1) == 1 and not several_devices(config)
+    return [LightningEnvironment()] if alone else []
+
+
+def say_whom_it_waits_for(trainer: pl.Trainer) -> None:
+    """A line before the processes of a run meet, where Lightning does not start them itself."""
+    cluster: ClusterEnvironment | None = getattr(trainer.strategy, "cluster_environment", None)
+    if cluster and trainer.world_size > 1 and (cluster.creates_processes_externally or trainer.num_nodes > 1):
+        place = f"{cluster.main_address}:{cluster.main_port}"
+        patience = getattr(trainer.strategy, "_timeout", default_pg_timeout).total_seconds()
+        others = trainer.world_size - 1
+        say(f"waits for the other {others} processes of this run at {place}, {patience:.0f} s at most")
+
+
 def say(text: str) -> None:
-    """Print a line, in the first of the processes that train together."""
+    """Print a line, in the first of the processes that train together; not where the reader of the output has ended."""
     if is_first():
-        print(text, flush=True)
+        try:
+            print(text, flush=True)
+        except BrokenPipeError:
+            make_silent()

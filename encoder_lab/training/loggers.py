@@ -1,6 +1,8 @@
 """`logger=`: Lightning's own loggers, each in the folder of the run. They keep to the settings of their own tools."""
 
+import csv
 import os
+import warnings
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -54,7 +56,20 @@ def _tensorboard(run: Path) -> Logger:
 
 
 def _csv(run: Path) -> Logger:
-    return CSVLogger(run, name="csv", version="")
+    """Lightning deletes the rows of an earlier process, so they lie under another name meanwhile."""
+    table = run / "csv" / "metrics.csv"
+    earlier = table.with_name("earlier.csv")
+    if is_first() and table.exists():
+        table.replace(earlier)
+    logger = CSVLogger(run, name="csv", version="")
+    if is_first() and earlier.exists():  # also after a kill in the middle
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it says that it deletes files
+            writer = logger.experiment
+        earlier.replace(table)
+        with table.open(encoding="utf-8", newline="") as file:
+            writer.metrics_keys = next(csv.reader(file), [])
+    return logger
 
 
 def _wandb(run: Path) -> Logger:

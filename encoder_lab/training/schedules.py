@@ -59,7 +59,7 @@ class InverseSquareRoot(ByStep):
         self,
         warmup: Annotated[ZeroOrMore, Field(description="steps to objective.optimizer.lr, which is the highest rate")],
     ) -> None:
-        super().__init__(warmup, steps=warmup)  # its length does not matter
+        super().__init__(max(1, warmup), steps=warmup)  # its length does not matter
 
     def factor(self, step: int, steps: int) -> float:
         return min(step / self.warmup, math.sqrt(self.warmup / step))

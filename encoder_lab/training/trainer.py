@@ -10,6 +10,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from datamodules.base import ResumableData
+from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.training.checkpoints import (
     LAST,
     AtomicCheckpoints,
@@ -19,7 +20,7 @@ from encoder_lab.training.checkpoints import (
     StepsAreReached,
     newest_whole,
 )
-from encoder_lab.training.devices import accelerator, strategy
+from encoder_lab.training.devices import accelerator, own_environment, say_whom_it_waits_for, strategy
 from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.epoch_lines import EpochLines, wants_lines
 from encoder_lab.training.finite import StopsWhereNotFinite
@@ -80,7 +81,7 @@ def build_trainer(
             *(StopsOnInterrupt(), *bar, reached, finite, instantiate(config.schedule), *ends, record),
             *(*theirs["callbacks"], probing, *shown, kept, within, best, last),
         ],
-        plugins=[AtomicCheckpoints()],
+        plugins=[AtomicCheckpoints(), *own_environment(config)],
         _convert_="all",
     )
 
@@ -89,10 +90,14 @@ def fit(trainer: pl.Trainer, module: Objective, data: ResumableData, probing: Pr
     """Train from the start or from the last checkpoint; an objective that trains nothing is probed once."""
     if module.trains:
         last = newest_whole(run / "checkpoints", lambda path: read_resumable(path, trainer, module))
+        say_whom_it_waits_for(trainer)
         try:
             trainer.fit(module, data, ckpt_path=last, weights_only=True)
         except SystemExit:  # how Lightning ends on Ctrl-C
             raise KeyboardInterrupt from None
+        except torch.distributed.DistError as error:
+            remedy = "start as many as trainer.devices= times trainer.num_nodes= (docs/scaling.md)"
+            raise InputError(f"the processes of the run did not meet ({in_one_line(error)}); {remedy}") from None
         except Exception:
             if launcher := trainer.strategy.launcher:  # its processes would wait for this one, half an hour long
                 launcher.kill(signal.SIGKILL)

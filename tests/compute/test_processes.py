@@ -1,5 +1,6 @@
 """A parallel map gives the results of `map`."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -105,3 +106,11 @@ def _wait(look, done):  # type: ignore[no-untyped-def]
     while not done(seen := look()) and time.monotonic() < end:
         time.sleep(0.05)
     return seen
+
+
+def test_without_semaphores_one_core_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_only(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("multiprocessing.synchronize._multiprocessing.SemLock", read_only)
+    assert list(parallel_map(str, range(5), chunk=1, cores=2)) == list("01234")

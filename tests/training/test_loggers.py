@@ -39,10 +39,15 @@ def test_an_unknown_logger_is_answered_with_those_there_are(tmp_path: Path) -> N
         log(tmp_path, "comet", 1)
 
 
-def test_csv_has_a_row(tmp_path: Path) -> None:
-    log(tmp_path, "csv", 3)
-    (row,) = read_csv(tmp_path / "csv" / "metrics.csv")
-    assert (row["step"], float(row["probing/SentLen"]), float(row["val/bleu"])) == ("3", 61.5, 3.25)
+def test_csv_has_the_rows_of_all_processes_of_a_run_also_of_one_that_was_killed(tmp_path: Path) -> None:
+    table = tmp_path / "csv" / "metrics.csv"
+    for epoch in (3, 4, 5):
+        log(tmp_path, "csv", epoch)
+        if epoch == 4:
+            table.rename(table.with_name("earlier.csv"))  # while Lightning's writer began
+    rows = [(row["step"], float(row["probing/SentLen"]), float(row["val/bleu"])) for row in read_csv(table)]
+    assert rows == [(step, 61.5, 3.25) for step in "345"]
+    assert [path.name for path in table.parent.glob("*.csv")] == ["metrics.csv"]
 
 
 def test_mlflow_has_scores_and_settings_and_a_resumed_run_is_the_same_run(tmp_path: Path) -> None:

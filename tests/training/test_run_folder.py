@@ -4,13 +4,16 @@ from pathlib import Path
 
 import pytest
 import torch
+from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import read_settings
 from encoder_lab.storage.made_with import made_with
-from encoder_lab.training.run_folder import other_threads, owned
-from tests.conftest import Lab
+from encoder_lab.training.run_folder import other_threads, owned, resume_command, settings_to_resume, summary
+from tests.conftest import ROOT, Lab
+from tests.settings.test_config_check import composed
 
 SHORT = ("probes=none", "trainer.max_epochs=1")
 
@@ -74,3 +77,27 @@ def test_another_number_of_threads_is_reported() -> None:
     said = other_threads(OmegaConf.create({"made_with": {"threads": now + 1}}))
     assert f"resume with OMP_NUM_THREADS={now + 1}" in said
     assert made_with()["threads"] == now
+
+
+def test_runs_that_begin_in_the_same_second_have_folders_of_their_own() -> None:
+    folders = []
+    for _ in range(2):
+        with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
+            HydraConfig.instance().set_config(compose("train", ["hydra.job.num=0"], return_hydra_config=True))
+        job = HydraConfig.get()
+        folders += [job.run.dir, job.sweep.subdir]
+    assert len(set(folders)) == 4
+
+
+def test_hints_are_complete_and_name_no_file_that_is_not_there(tmp_path: Path) -> None:
+    assert resume_command(Path("it's (1)"), ["mine"]).endswith(r"""'resume='"'"'it\'"'"'s (1)'"'"'' allow=[mine]""")
+    assert "load_encoder" not in summary(tmp_path, [], [])
+    (tmp_path / "checkpoints").mkdir()
+    torch.save({"state_dict": {}, "epoch": 1, "global_step": 1}, tmp_path / "checkpoints" / "last.ckpt")
+    assert f"load_encoder('{tmp_path}/checkpoints/last.ckpt', allow=['mine'])" in summary(tmp_path, [], ["mine"])
+
+
+@pytest.mark.parametrize("plus", ["", "+", "++"])
+def test_an_argument_of_the_trainer_is_added_on_resume_with_any_sign(tmp_path: Path, plus: str) -> None:
+    (tmp_path / "config.yaml").write_text(OmegaConf.to_yaml(composed("objective=nli"), resolve=True))
+    assert settings_to_resume(tmp_path, [f"{plus}trainer.max_steps=20"]).trainer.max_steps == 20

@@ -1,0 +1,55 @@
+"""The optimiser of a run is tried on small weights before anything is built: it trains here, or is refused."""
+
+from collections.abc import Mapping
+from functools import partial
+from inspect import signature
+from typing import Any
+
+import torch
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+from torch import nn
+
+from encoder_lab.errors import InputError
+from objectives.objective import MakeOptimizer
+
+OTHER_STEPS = {"fused", "foreach", "differentiable"}  # of which an optimiser of torch takes one
+
+
+def prepare_optimizer(config: DictConfig, device: str) -> None:
+    """One pass over the weights (`fused`) where the optimiser has one on this device, and lists as plain lists.
+
+    Raises InputError for an optimiser that cannot train here, and for a setting that it refuses.
+    """
+    settings = config.objective.get("optimizer")
+    if settings is None:
+        return
+    OmegaConf.update(settings, "_convert_", "all", force_add=True)  # a checkpoint holds plain values
+    make = instantiate(settings)
+    fused = partial(make, fused=True)
+    if (
+        not OTHER_STEPS & make.keywords.keys()
+        and "fused" in signature(make.func).parameters
+        and not _error(fused, device)
+    ):
+        OmegaConf.update(settings, "fused", True, force_add=True)
+    elif error := _error(make, device):
+        raise InputError(f"objective.optimizer.{_culprit(make.func, make.keywords, settings._target_)}: {error}")
+
+
+def _error(make: MakeOptimizer, device: str = "cpu") -> Exception | None:
+    """What a step of an optimiser on a vector and a matrix raises."""
+    weights = [nn.Parameter(torch.ones(shape, device=device)) for shape in ((2,), (2, 3))]
+    for weight in weights:
+        weight.grad = torch.ones_like(weight)
+    try:
+        make(weights).step()
+    except Exception as error:  # torch checks its settings in many ways
+        return error
+    return None
+
+
+def _culprit(make: Any, keywords: Mapping[str, Any], target: str) -> str:
+    """The setting that is refused also alone; without one, the optimiser, which does not train dense weights so."""
+    wrong = (f"{key}={value}" for key, value in keywords.items() if _error(partial(make, **{key: value})))
+    return f"_target_={target}" if _error(make) else next(wrong, f"_target_={target} with these settings")

@@ -1,0 +1,93 @@
+"""Every optimiser of torch trains and resumes, or is refused in one line; so is a setting out of its range."""
+
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytorch_lightning as pl
+import torch
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from encoder_lab.errors import InputError
+from encoder_lab.training.optimizers import prepare_optimizer
+from tests.conftest import Lab
+from tests.parts import Parts, fit, trainer_in
+
+OPTIMIZERS = [
+    name
+    for name, cls in vars(torch.optim).items()
+    if isinstance(cls, type) and issubclass(cls, torch.optim.Optimizer) and cls is not torch.optim.Optimizer
+]
+OTHERS = {"LBFGS": "closure", "SparseAdam": "dense gradients", "Muon": "2D parameters"}
+
+
+def prepared(name: str, **settings: Any) -> Any:
+    """The optimiser of a run with these settings, to be called with weights."""
+    target = {"_target_": f"torch.optim.{name}", "_partial_": True, "lr": 0.01}
+    config = OmegaConf.create({"objective": {"optimizer": target | settings}})
+    prepare_optimizer(config, "cpu")
+    return instantiate(config.objective.optimizer)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.filterwarnings("ignore")
+def test_an_optimiser_resumes_exactly_or_is_refused(name: str, tmp_path: Path) -> None:
+    if name in OTHERS:
+        with pytest.raises(
+            InputError, match=rf"^objective\.optimizer\._target_=torch\.optim\.{name}: .*{OTHERS[name]}"
+        ):
+            prepared(name)
+        return
+    make = prepared(name)
+    assert make.keywords.get("fused", False) == ("fused" in signature(make.func).parameters)
+    whole, stopped = Parts(make, freeze=True), Parts(make, freeze=True)
+    fit(trainer_in(tmp_path / "whole", "linear", 3), whole, [0, 1])
+    fit(trainer_in(tmp_path / "stopped", "linear", 3, StopsAfter(2)), stopped, [0, 1])
+    fit(trainer_in(tmp_path / "stopped", "linear", 3), stopped, [0, 1], tmp_path / "stopped" / "last.ckpt")
+    assert all(torch.equal(value, stopped.state_dict()[key]) for key, value in whole.state_dict().items())
+
+
+class StopsAfter(pl.Callback):
+    """Ends training after some epochs."""
+
+    def __init__(self, epochs: int) -> None:
+        self.epochs = epochs
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        trainer.should_stop = trainer.current_epoch + 1 == self.epochs
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "culprit"),
+    [
+        ("Adam", {"weight_decay": -1}, "weight_decay=-1"),
+        ("Adam", {"betas": [0.9, 1.0]}, r"betas=\[0.9, 1.0\]"),
+        ("AdamW", {"eps": -0.1}, "eps=-0.1"),
+        ("SGD", {"momentum": -1}, "momentum=-1"),
+        ("SGD", {"nesterov": True}, "nesterov=True"),
+        ("Adam", {"momentum": 0.9}, "momentum=0.9"),
+        ("RMSprop", {"fused": True}, "fused=True"),
+        ("Adam", {"fused": True, "foreach": True}, "_target_=torch.optim.Adam with these settings"),
+    ],
+)
+def test_a_setting_that_an_optimiser_refuses_is_named(name: str, settings: dict[str, Any], culprit: str) -> None:
+    with pytest.raises(InputError, match=rf"^objective\.optimizer\.{culprit}: "):
+        prepared(name, **settings)
+
+
+def test_another_step_of_torch_is_taken_where_the_user_asks_for_it() -> None:
+    assert prepared("Adam", foreach=True).keywords.keys() == {"lr", "foreach"}
+
+
+def test_a_run_with_another_optimiser_and_its_own_settings_resumes(lab: Lab, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    settings = [text for text in lab.settings(run, "probes=none") if "probes.t" not in text]
+    own = ["objective.optimizer._target_=torch.optim.AdamW", "+objective.optimizer.betas=[0.9,0.98]"]
+    for arguments in (
+        [*settings, *own, "trainer.max_epochs=1"],
+        [f"resume={run}", "trainer.max_epochs=2"],
+    ):
+        done = lab.finish(*arguments)
+        assert done.returncode == 0, done.stderr

@@ -1,0 +1,150 @@
+"""Every argument of Lightning's trainer works or is refused in one line; so does every environment of a process."""
+
+import inspect
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytorch_lightning as pl
+import torch
+from omegaconf import OmegaConf
+from pytorch_lightning.utilities import rank_zero_only
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.check import check
+from encoder_lab.storage.locks import wait_for
+from encoder_lab.training.devices import RANKS, refuse_without_partner
+from tests.attack.attack import refused
+from tests.conftest import Lab
+from tests.settings.test_config_check import composed
+from train import train
+
+VALUES: dict[str, Any] = {  # a legal value of each, as Lightning declares it
+    "accelerator": "cpu",
+    "strategy": "ddp",
+    "devices": 1,
+    "num_nodes": 1,
+    "precision": "64-true",
+    "logger": [],
+    "callbacks": [],
+    "fast_dev_run": True,
+    "max_epochs": 0,
+    "min_epochs": 1,
+    "max_steps": 1,
+    "min_steps": 1,
+    "max_time": "00:00:10:00",
+    "limit_train_batches": 1,
+    "limit_val_batches": 1,
+    "limit_test_batches": 1,
+    "limit_predict_batches": 1,
+    "overfit_batches": 2,
+    "val_check_interval": 1,
+    "check_val_every_n_epoch": 2,
+    "num_sanity_val_steps": 1,
+    "log_every_n_steps": 1,
+    "enable_checkpointing": False,
+    "enable_progress_bar": False,
+    "enable_model_summary": True,
+    "accumulate_grad_batches": 2,
+    "gradient_clip_val": 1.0,
+    "gradient_clip_algorithm": "value",
+    "deterministic": True,
+    "benchmark": False,
+    "inference_mode": False,
+    "use_distributed_sampler": True,
+    "profiler": "simple",
+    "detect_anomaly": True,
+    "barebones": True,
+    "plugins": [],
+    "sync_batchnorm": True,
+    "reload_dataloaders_every_n_epochs": 1,
+    "default_root_dir": "elsewhere",
+    "enable_autolog_hparams": False,
+    "model_registry": "name",
+}
+REFUSED = {"limit_test_batches", "limit_predict_batches", "overfit_batches", "val_check_interval", "plugins"}
+REFUSED |= {"check_val_every_n_epoch", "enable_checkpointing", "accumulate_grad_batches", "use_distributed_sampler"}
+REFUSED |= {"barebones", "reload_dataloaders_every_n_epochs", "default_root_dir", "enable_autolog_hparams"}
+REFUSED |= {"model_registry"}
+
+
+@pytest.fixture
+def trial(lab: Lab, tmp_path: Path) -> Iterator[Any]:
+    """What is said of a run of two steps with more settings of the trainer; None where it works."""
+
+    def work(**more: Any) -> str | None:
+        small = ["trainer=smoke", "encoder=bov", "objective=nli", "probes=none", "embeddings.dim=4", "corpus.size=160"]
+        config = composed(*small, "embeddings.words=500", "embeddings.bucket=100", "logger=[]", f"cache={lab.cache}")
+        for name, value in more.items():
+            OmegaConf.update(config, f"trainer.{name}", value, force_add=True)
+        OmegaConf.resolve(config)
+
+        def run() -> None:
+            check(config)
+            train(config, tmp_path / "run")
+
+        (tmp_path / "run").mkdir()
+        return refused(run)
+
+    yield work
+    torch.use_deterministic_algorithms(False)
+
+
+@pytest.mark.parametrize("name", inspect.signature(pl.Trainer).parameters)
+@pytest.mark.filterwarnings("ignore")
+def test_an_argument_of_the_trainer_works_or_is_refused(trial: Any, name: str) -> None:
+    said = trial(**{name: VALUES[name]})
+    assert (said is not None) == (name in REFUSED), said
+    assert said is None or said.startswith(f"error: trainer.{name}={VALUES[name]}: give ")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_run_of_one_process_works_in_a_shell_of_a_job_with_several_tasks(
+    trial: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"JOB_ID": 77, "NTASKS": 4, "JOB_NAME": "train", "PROCID": 0, "NODELIST": "localhost"}.items():
+        monkeypatch.setenv(f"SLURM_{name}", str(value))
+    assert trial() is None
+
+
+@pytest.mark.parametrize("name", RANKS)
+def test_a_later_process_without_others_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    for other in RANKS:
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(name, "1")
+    monkeypatch.setattr(rank_zero_only, "rank", 1)
+    with pytest.raises(InputError, match=f"^{name}=1 says .* unset {name}, or"):
+        refuse_without_partner(composed())
+    refuse_without_partner(composed("trainer=ddp"))
+
+
+def test_machines_that_cannot_find_each_other_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MASTER_ADDR", raising=False)
+    config = composed("+trainer.num_nodes=2")
+    with pytest.raises(InputError, match="num_nodes=2: nothing says where the other machines are; start it with"):
+        refuse_without_partner(config)
+    monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
+    refuse_without_partner(config)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_processes_that_do_not_meet_end_with_a_line(trial: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
+    patience = {"_target_": "datetime.timedelta", "seconds": 2}
+    strategy = {"_target_": "pytorch_lightning.strategies.DDPStrategy", "timeout": patience}
+    said = trial(num_nodes=2, strategy=strategy)
+    assert said
+    assert said.startswith("error: the processes of the run did not meet")
+
+
+def test_a_process_that_waits_for_the_first_one_says_so_and_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("encoder_lab.storage.locks.SILENCE", 0.0)
+    begun = time.monotonic()
+    with pytest.raises(InputError, match="start all processes again"):
+        wait_for(tmp_path / "matrix.npy", tmp_path / "lock", patience=0.3)
+    assert time.monotonic() - begun > 0.3
+    assert capsys.readouterr().err.count("waits for the first process of the run") == 1
