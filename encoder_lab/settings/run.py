@@ -147,8 +147,6 @@ class Trainer:
     ] = 0
     enable_checkpointing: Annotated[Literal[True], Field(title="true: a run has checkpoints")] = True
     barebones: Annotated[Literal[False], Field(title="false: a run has scores and checkpoints")] = False
-    default_root_dir: Annotated[None, Field(title="null: hydra.run.dir= is the folder of the run")] = None
-    plugins: Annotated[None, Field(title="null: trainer.precision= and trainer.strategy= choose them")] = None
     model_registry: Annotated[None, Field(title="null: the model is in the folder of the run")] = None
     enable_autolog_hparams: Annotated[Literal[True], Field(title="true: the settings are in config.yaml")] = True
 

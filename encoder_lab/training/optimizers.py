@@ -26,12 +26,8 @@ def prepare_optimizer(config: DictConfig, device: str) -> None:
         return
     OmegaConf.update(settings, "_convert_", "all", force_add=True)  # a checkpoint holds plain values
     make = instantiate(settings)
-    fused = partial(make, fused=True)
-    if (
-        not OTHER_STEPS & make.keywords.keys()
-        and "fused" in signature(make.func).parameters
-        and not _error(fused, device)
-    ):
+    may_fuse = "fused" in signature(make.func).parameters and not OTHER_STEPS & make.keywords.keys()
+    if may_fuse and not _error(partial(make, fused=True), device):
         OmegaConf.update(settings, "fused", True, force_add=True)
     elif error := _error(make, device):
         raise InputError(f"objective.optimizer.{_culprit(make.func, make.keywords, settings._target_)}: {error}")

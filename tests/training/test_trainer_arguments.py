@@ -15,6 +15,7 @@ from pytorch_lightning.utilities import rank_zero_only
 from encoder_lab.errors import InputError
 from encoder_lab.settings.check import check
 from encoder_lab.storage.locks import wait_for
+from encoder_lab.studies.compose import plain
 from encoder_lab.training.devices import RANKS, refuse_without_partner
 from tests.attack.attack import refused
 from tests.conftest import Lab
@@ -82,7 +83,7 @@ def trial(lab: Lab, tmp_path: Path) -> Iterator[Any]:
         OmegaConf.resolve(config)
 
         def run() -> None:
-            check(config)
+            check("train", plain(config))
             train(config, tmp_path / "run")
 
         (tmp_path / "run").mkdir()
@@ -97,7 +98,7 @@ def trial(lab: Lab, tmp_path: Path) -> Iterator[Any]:
 def test_an_argument_of_the_trainer_works_or_is_refused(trial: Any, name: str) -> None:
     said = trial(**{name: VALUES[name]})
     assert (said is not None) == (name in REFUSED), said
-    assert said is None or said.startswith(f"error: trainer.{name}={VALUES[name]}: give ")
+    assert said is None or said.startswith(f"error: trainer.{name}")
 
 
 @pytest.mark.filterwarnings("ignore")
