@@ -104,7 +104,7 @@ def _parameters(module: str, node: ast.stmt) -> Mapping[str, Parameter] | None:
     if not isinstance(node, ast.ClassDef):
         return None
     for part in node.body:
-        if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+        if isinstance(part, ast.FunctionDef) and part.name in ("__init__", "__new__"):
             own = _arguments(module, part.args)
             return own and {name: one for name, one in own.items() if name != part.args.args[0].arg}
     bases = [ast.unparse(base).partition("[")[0] for base in node.bases]
