@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
+from encoder_lab.evaluation.names import refuse_missing_models
 from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
 from encoder_lab.settings.config_help import evaluate_help
-from encoders.model_names import refuse_missing_models
 
 if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
     from omegaconf import DictConfig
@@ -37,7 +37,7 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
 
     from encoder_lab.compute.devices import device_for
     from encoder_lab.compute.matmul import fast_exact_matmul
-    from encoder_lab.evaluation.models import models_asked
+    from encoder_lab.evaluation.open_models import complete_models, open_models
     from encoder_lab.evaluation.settings import caches, refuse_what_has_no_effect, refuse_wrong_settings
     from encoder_lab.reports.evaluations import show
     from encoder_lab.storage.content import cache_digests_in
@@ -50,6 +50,7 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
         config.probes.classifier.protocol = config.protocol
     with fast_exact_matmul(), workplace(config) as work:
         cache_digests_in(work)
+        opened = open_models(config, device, work)
         corpus = instantiate(config.corpus)
         suites = suites_of(config, corpus, work)
         tasks = tasks_of(suites)
@@ -61,8 +62,12 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
         cache = work if caches(config) else None
         done: list[WrittenScores] = []
         try:
-            for name, model in models_asked(config, corpus, tasks, sentences, work):
-                done += scored(name, model, suites, config, cache, device)
+            models = complete_models(opened, corpus, tasks)
+            if config.epochs is None:  # all are complete before one is scored
+                models = list(models)
+            del opened  # with the weights that decoders were made of
+            for name, model in models:
+                done += scored(name, model, suites, config, cache)
         except InputError:  # of a model that cannot encode: what the models before it scored is shown
             show(done, config)
             raise
@@ -70,7 +75,7 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
 
 
 def scored(
-    name: str, model: "Model", suites: "Sequence[Suite]", config: "DictConfig", cache: Path | None, device: str
+    name: str, model: "Model", suites: "Sequence[Suite]", config: "DictConfig", cache: Path | None
 ) -> "Iterator[WrittenScores]":
     """The scores of one model, suite by suite; each is written at once."""
     from encoder_lab.reports.evaluations import ModelScores, write, write_tokens
@@ -82,7 +87,7 @@ def scored(
     from probes.suites import tasks_of
 
     by_epoch = config.epochs is not None
-    evaluation = Evaluation(model._replace(device=device), tasks_of(suites), cache=cache, seed=config.seed)
+    evaluation = Evaluation(model, tasks_of(suites), cache=cache, seed=config.seed)
     for suite in suites:
         controls = facts_of(suite.name).controls
         controlled = [task for task in suite.tasks if controls and isinstance(task, Classification)]

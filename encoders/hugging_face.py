@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from encoder_lab.compute.devices import device_for
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.storage.code import code_of
@@ -43,7 +42,7 @@ class Pretrained:
         name: str,
         layers: Layers,
         pooling: Pooling | None,
-        device: str | None,
+        device: str,
         work: Path,
         prompt: str | None = None,
     ) -> None:
@@ -54,7 +53,7 @@ class Pretrained:
         if pooling is not None and pooling not in MODES:
             raise InputError(f"pooling={pooling}: give mean, cls, max or last")
         self.name, self.work = name, work
-        self.device = torch.device(device_for(device))
+        self.device = torch.device(device)
         self.tokenizer, model = _load(name)
         self.model = model.eval().requires_grad_(False).to(self.device)
         if self.tokenizer.pad_token is None:
@@ -176,7 +175,7 @@ def _longest(tokenizer: Any, model: Any, modules: SentenceModules | None) -> int
 
 
 def pretrained(
-    name: str, layers: Layers, pooling: Pooling | None, device: str | None, work: Path, prompt: str | None = None
+    name: str, layers: Layers, pooling: Pooling | None, device: str, work: Path, prompt: str | None = None
 ) -> list[Model]:
     """One model for each layer asked for, `layer 3` for mean pooling, otherwise as `layer 3, cls`.
 

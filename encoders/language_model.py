@@ -13,7 +13,6 @@ from torch import Tensor
 from tqdm import tqdm
 
 from datamodules.text.sentences import SEPARATOR
-from encoder_lab.compute.devices import device_for
 from encoder_lab.errors import InputError
 from encoders.prefix_trees import NODES, PrefixTree, TokenIds, prefix_tree, prefix_trees
 from encoders.transformers_files import first_line, load_transformer
@@ -45,9 +44,9 @@ class CausalLM:
     that ends a text (EOS). All other tokens are those of the text without it, as in the text of one speaker.
     """
 
-    def __init__(self, path: Path, device: str | None = None, bos: bool = True, eos: bool = False) -> None:
+    def __init__(self, path: Path, device: str = "cpu", bos: bool = True, eos: bool = False) -> None:
         """Raises InputError where the folder holds no causal language model in safetensors, or no fast tokenizer."""
-        self.path, self.device = path, torch.device(device_for(device))
+        self.path, self.device = path, torch.device(device)
         self.tokenizer, model = _load(path)
         self.model = _with_gelu_in_one_pass(model).eval().requires_grad_(False).to(self.device)
         self.context = self._context()

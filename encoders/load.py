@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from omegaconf import DictConfig, OmegaConf
@@ -26,8 +26,30 @@ FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 MOST_LAYERS = 1000  # more layers would take too long to build
 
 
+class SavedRun(NamedTuple):
+    """A run at one of its checkpoints, read and checked."""
+
+    checkpoint: Path
+    config: DictConfig
+    weights: dict[str, Tensor]  # of encoder, word vectors and objective
+    epoch: int | float  # epochs done; a part of one within it
+    step: int
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run."""
+        return self.checkpoint.parents[1]
+
+
+def open_run(path: Path, epoch: int | None = None) -> SavedRun:
+    """Read a run folder (the best checkpoint, or that of an epoch) or one of its `.ckpt` files. Raises InputError."""
+    checkpoint = find_checkpoint(path, epoch)
+    config, state = read_config(checkpoint.parents[1]), read_checkpoint(checkpoint)
+    return SavedRun(checkpoint, config, state["state_dict"], epoch_of(state), state["global_step"])
+
+
 def load_encoder(
-    path: str | Path,
+    path: str | Path | SavedRun,
     device: str | None = None,
     more: WordVectors | None = None,
     allow: Sequence[str] = (),
@@ -35,7 +57,7 @@ def load_encoder(
     raw: bool = False,
     bfloat16: bool = False,
 ) -> FrozenEncoder:
-    """The frozen encoder of a run: its folder (the best checkpoint) or one of its `.ckpt` files.
+    """The frozen encoder of a run: its folder (the best checkpoint), one of its `.ckpt` files, or an open run.
 
     It runs on `device`, by default the GPU if there is one. Needs neither the training corpus nor the objective.
     `more`: the vectors that the run was trained on, for words that are not in the run folder. `allow`: packages with
@@ -45,22 +67,20 @@ def load_encoder(
     InputError if a file is missing, corrupt or from another project, or names a class that is neither an encoder of
     this project nor in such a package.
     """
-    checkpoint = find_checkpoint(Path(path), epoch)
-    run = checkpoint.parents[1]
-    config = read_config(run)
-    vectors = load_run_vectors(run)
-    state = read_checkpoint(checkpoint)["state_dict"]
-    build = _builder(run / "config.yaml", config, vectors.matrix.shape[1], allow)
+    run = path if isinstance(path, SavedRun) else open_run(Path(path), epoch)
+    settings, config = run.folder / "config.yaml", run.config
+    vectors = load_run_vectors(run.folder)
+    build = _builder(settings, config, vectors.matrix.shape[1], allow)
     if (shape := _without_memory(build)) is not None:  # settings could request any amount of memory
-        fitting(checkpoint, shape, "encoder.", state)
+        fitting(run.checkpoint, shape, "encoder.", run.weights)
     encoder = build()
     embedding = WordEmbedding(vectors.matrix, freeze=config.embeddings.get("freeze", True))
-    encoder.load_state_dict(fitting(checkpoint, encoder, "encoder.", state))
-    embedding.load_state_dict(fitting(checkpoint, embedding, "embedding.", state))
+    encoder.load_state_dict(fitting(run.checkpoint, encoder, "encoder.", run.weights))
+    embedding.load_state_dict(fitting(run.checkpoint, embedding, "embedding.", run.weights))
     where = device_for(device)
     language = str(config.corpus.get("source_language", "en"))
     target = str(config.corpus.get("_target_"))
-    tokenize = partial(_tokenized, run / "config.yaml", target, language, tuple(allow))
+    tokenize = partial(_tokenized, settings, target, language, tuple(allow))
     frozen = encoder.eval().requires_grad_(False).to(where)
     oov = vectors.extended(more) if more else vectors.lookup_oov
     words = embedding.requires_grad_(False).to(where)

@@ -17,10 +17,10 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.types import Fraction, Width
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
-from encoders.load import fitting
+from encoders.load import SavedRun, fitting
 from objectives.chunked_cross_entropy import CHUNK_BYTES
 from objectives.layers import LOSSES, Term, feedforward
-from objectives.likelihood import SavedRun, SentenceTokens, padded
+from objectives.likelihood import SentenceTokens, decoder_file, padded
 from objectives.metrics import MetricSums, perplexity, ratio
 from objectives.objective import MakeOptimizer, Objective
 
@@ -56,7 +56,7 @@ class Discourse(Objective):
     def saved_likelihood(cls, saved: SavedRun, ends: bool = False) -> "NextWords":
         if ends:
             raise InputError("eos=true: the words that the nsp loss predicts have no mark that ends a sentence")
-        words = Vocabulary.load(saved.file(WORDS))
+        words = Vocabulary.load(decoder_file(saved, WORDS))
         prefix = f"heads.{NEXT}."
         try:
             hidden, width = saved.weights[f"{prefix}0.weight"].shape

@@ -15,6 +15,7 @@ from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
 from encoders.language_model import ScoredTokens
+from encoders.load import SavedRun
 
 BATCH_TOKENS = 2048  # padded tokens per batch: on a CPU a batch should fit the caches,
 GPU_BATCH_TOKENS = 1 << 16  # on a GPU it should use all cores
@@ -46,24 +47,13 @@ class SentenceLikelihood(Protocol):
         ...
 
 
-class SavedRun(NamedTuple):
-    """What a run folder holds of its objective."""
-
-    checkpoint: Path
-    weights: dict[str, Tensor]  # of encoder and objective
-
-    @property
-    def folder(self) -> Path:
-        """The folder of what its decoder reads and writes."""
-        return self.checkpoint.parents[1] / "decoder"
-
-    def file(self, name: str) -> Path:
-        """A file in it. Raises InputError where a run of an earlier version has none."""
-        path = self.folder / name
-        if not path.is_file():
-            again = f"python train.py resume={self.folder.parent}"
-            raise InputError(f"{path}: missing, as in runs of earlier versions; {again} writes it")
-        return path
+def decoder_file(run: SavedRun, name: str) -> Path:
+    """A file that the decoder of a run needs. Raises InputError where a run of an earlier version has none."""
+    path = run.folder / "decoder" / name
+    if not path.is_file():
+        again = f"python train.py resume={run.folder}"
+        raise InputError(f"{path}: missing, as in runs of earlier versions; {again} writes it")
+    return path
 
 
 class TextLikelihood:

@@ -12,7 +12,8 @@ from torch.nn.parallel import DistributedDataParallel
 from datamodules.batches import Sentences
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoded, Encoder
-from objectives.likelihood import SavedRun, SentenceLikelihood
+from encoders.load import SavedRun
+from objectives.likelihood import SentenceLikelihood
 
 MakeOptimizer = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 

@@ -11,9 +11,9 @@ from torch import Tensor
 from datamodules.seq2seq import TextPairs
 from datamodules.text.subwords import BEGIN, END, Piece, Subwords
 from encoder_lab.errors import InputError
-from encoders.load import fitting
+from encoders.load import SavedRun, fitting
 from objectives.decoder import Decoder
-from objectives.likelihood import SavedRun, SentenceTokens, padded
+from objectives.likelihood import SentenceTokens, decoder_file, padded
 from objectives.sequence import SequenceObjective
 
 CODES = "subwords.model"
@@ -43,7 +43,7 @@ class SkipThought(SequenceObjective):
 
     @classmethod
     def saved_likelihood(cls, saved: SavedRun, ends: bool = False) -> "NextSentence":
-        subwords = Subwords.load(saved.file(CODES))
+        subwords = Subwords.load(decoder_file(saved, CODES))
         shapes = {name: weight.shape for name, weight in saved.weights.items() if name.startswith("decoder.")}
         try:
             size, embedding_dim = shapes["decoder.embedding.weight"]
@@ -52,7 +52,7 @@ class SkipThought(SequenceObjective):
             raise InputError(f"{saved.checkpoint}: no weights of an LSTM decoder in it; copy the whole run") from None
         if size != subwords.size:
             wrong = f"{subwords.size} codes, the decoder has {size}; copy the whole run folder"
-            raise InputError(f"{saved.folder / CODES}: {wrong}")
+            raise InputError(f"{decoder_file(saved, CODES)}: {wrong}")
         layers = sum(name.startswith("decoder.lstm.weight_ih_l") for name in shapes)
         with torch.device("meta"):  # the weights come from the checkpoint
             decoder = Decoder(np.zeros(size), width - embedding_dim, embedding_dim, hidden, layers)

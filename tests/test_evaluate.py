@@ -14,6 +14,8 @@ from hydra.errors import InstantiationException
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
+from encoder_lab.evaluation.names import BASELINES, WORDS, refuse_missing_models
+from encoder_lab.evaluation.open_models import untrained
 from encoder_lab.reports.discourse_claims import context_helps_position
 from encoder_lab.reports.evaluations import WrittenScores, show
 from encoder_lab.reports.evidence import evidence_of
@@ -23,12 +25,10 @@ from encoder_lab.reports.runs import read_run
 from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.config_help import evaluate_help
 from encoders import load_encoder
-from encoders.by_name import untrained
-from encoders.model_names import BASELINES, WORDS, refuse_missing_models
 from evaluate import CONFIGS, evaluate
 from probes.baselines import BASELINES as BUILT
 from probes.classifiers.grid import Grid
-from probes.coherence.by_name import ORDERS
+from probes.coherence.ngram import ORDERS
 from probes.results import read_rows
 from tests import commands
 from tests.conftest import TINY, Lab

@@ -17,7 +17,7 @@ from encoder_lab.reports.runs import read_run
 from encoder_lab.training.allowed_classes import only_ours
 from encoders import load_encoder
 from encoders.load import read_checkpoint, read_config
-from encoders.model_sources import precomputed
+from encoders.sources import precomputed
 from tests.encoders.test_load import GOLDEN, SENTENCES, Malicious
 from tests.fuzzing import corrupted, limits, lines_in, read_or_refused_by_line, refusal
 from tests.reports.small_runs import run_of

@@ -9,7 +9,7 @@ from hydra import compose, initialize_config_dir
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.storage.csv_files import read_csv
 from encoders import load_encoder
-from encoders.model_sources import trained
+from encoders.sources import trained
 from evaluate import CONFIGS, evaluate
 from objectives.chunked_cross_entropy import cross_entropy_sum
 from objectives.layers import Logits

@@ -5,21 +5,18 @@ from collections.abc import Sequence
 from omegaconf import DictConfig, ListConfig, OmegaConf
 
 from encoder_lab.errors import InputError
+from encoder_lab.evaluation.names import FORMS
 from encoder_lab.reports.evaluations import refuse_published_of_other_tasks, requested_tables
-from encoders.by_name import check_name
-from encoders.model_names import FORMS
 from probes.facts import facts_of
 from probes.suites import Suite
 
 
 def refuse_wrong_settings(config: DictConfig) -> None:
-    """Raises InputError for settings that are wrong with any tasks, before text is read and vectors trained."""
+    """Raises InputError for settings that are wrong with any models and tasks."""
     requested_tables(config)
     _refuse_layers_of_no_transformer(config)
     if not models_wanted(config) and not config.write_sentences:
         raise InputError(f"model= is missing; give {FORMS}")
-    for name in models_wanted(config):
-        check_name(name, config)
 
 
 def refuse_what_has_no_effect(config: DictConfig, suites: Sequence[Suite]) -> None:

@@ -16,7 +16,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import objective_of
 from encoder_lab.training.checkpoints import LAST, PREVIOUS
 from encoders.encoder import Encoder
-from encoders.load import epoch_of, find_checkpoint, read_checkpoint, read_config
+from encoders.load import find_checkpoint, open_run, read_config
 
 MAKES = ("encoder", "embeddings", "corpus", "datamodule", "objective", "schedule")  # a run, and how long it trained
 FREE = ("dropout",)  # settings of an encoder that change no vector
@@ -38,19 +38,15 @@ class Source(NamedTuple):
         return np.asarray(self.vectors.matrix) if trained is None else trained.numpy()
 
 
-def source_of(config: DictConfig, run: Path) -> Source | None:
+def source_of(config: DictConfig, folder: Path) -> Source | None:
     """What the run begins with; None without `init=`, or where it has begun and has a checkpoint of its own.
 
     Raises InputError where the encoder or the word vectors of the settings are others than those of the source.
     """
-    if not config.get("init") or any((run / "checkpoints" / name).exists() for name in (LAST, PREVIOUS)):
+    if not config.get("init") or any((folder / "checkpoints" / name).exists() for name in (LAST, PREVIOUS)):
         return None
-    checkpoint = find_checkpoint(Path(config.init))
-    folder = checkpoint.parents[1]
-    state = read_checkpoint(checkpoint)
-    found = Source(
-        str(config.init), read_config(folder), state["state_dict"], load_run_vectors(folder), epoch_of(state)
-    )
+    run = open_run(Path(config.init))
+    found = Source(str(config.init), run.config, run.weights, load_run_vectors(run.folder), run.epoch)
     theirs, ours = dict(found.config.encoder), dict(config.encoder)
     if wrong := [key for key in {**theirs, **ours} if key not in FREE and theirs.get(key) != ours.get(key)]:
         differs = ", ".join(f"encoder.{key}={theirs.get(key)} there and {ours.get(key)} here" for key in wrong)

@@ -18,7 +18,7 @@ from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
 from encoders.encoder import Encoder
 from encoders.frozen import LONGEST, FrozenEncoder
-from encoders.load import class_in, find_checkpoint, load_encoder, read_checkpoint, read_config
+from encoders.load import class_in, load_encoder, open_run
 from encoders.portable.source import one_file
 
 OURS = ("encoder_lab", "datamodules", "encoders")
@@ -29,7 +29,7 @@ class Parts(NamedTuple):
 
     run: Path
     config: DictConfig
-    epoch: int
+    epoch: int | float
     encoder: Encoder
     table: Tensor  # (V, E), the run's words, then those that its subwords know in addition
     ngrams: np.ndarray | None  # (buckets, E) of the character n-grams that compose other words
@@ -55,18 +55,15 @@ class Parts(NamedTuple):
 
 def parts_of(path: Path, raw: bool, allow: Sequence[str]) -> Parts:
     """The parts of a run folder (its best checkpoint) or checkpoint; `raw`: the export tokenises."""
-    checkpoint = find_checkpoint(path)
-    run = checkpoint.parents[1]
-    config, state = read_config(run), read_checkpoint(checkpoint)
-    frozen = load_encoder(checkpoint, "cpu", None, allow)
-    words, table, ngrams, ngram_sizes = _words(frozen, run)
+    run = open_run(path)
+    config, frozen = run.config, load_encoder(run, "cpu", None, allow)
+    words, table, ngrams, ngram_sizes = _words(frozen, run.folder)
     settings: Any = OmegaConf.to_container(config.encoder, resolve=True)
     settings.pop("_target_")
     sizes = {"input_dim": table.shape[1], "dim": frozen.dim, "ngram_sizes": ngram_sizes, "longest": LONGEST}
     known = {"encoder": settings, **sizes, "words": words}
-    epoch = int(state["epoch"]) + (int(state["global_step"]) > 0)
-    moses = raw and _is_moses(run / "config.yaml", config, allow)
-    return Parts(run, config, epoch, frozen.encoder, table, ngrams, known, moses, tuple(allow))
+    moses = raw and _is_moses(run.folder / "config.yaml", config, allow)
+    return Parts(run.folder, config, run.epoch, frozen.encoder, table, ngrams, known, moses, tuple(allow))
 
 
 def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndarray | None, list[int]]:

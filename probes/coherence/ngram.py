@@ -1,18 +1,20 @@
 """An interpolated n-gram model of running text (NLTK): what word frequencies and short contexts know of coherence."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 import numpy as np
 
+from datamodules.corpus import Corpus
 from datamodules.text.sentences import SEPARATOR, sentences_of
 from encoder_lab.errors import InputError
-from probes.coherence.models import WORD
+from probes.coherence.length import WORD
 from probes.surprisals import Pair, TokenLogprobs
 
 OFTEN = 2  # times that a word must occur to be a word of the model; all others are unknown words
 UNKNOWN, BOUNDARY = "<UNK>", "</s>"
+ORDERS = {"unigram": 1, "ngram": 4}  # words and boundaries of an n-gram
 KEPT = 1 << 16  # n-grams with a known probability in memory
 
 
@@ -87,3 +89,25 @@ def _with_boundaries(sentences: Sequence[str]) -> Iterator[str]:
     for sentence in sentences:
         yield from WORD.findall(sentence)
         yield BOUNDARY
+
+
+def counted(corpus: Corpus, name: str) -> Callable[[Sequence[Pair]], list[TokenLogprobs]]:
+    """The model `unigram` or `ngram`. It counts the corpus when the first text is scored: scores that are cached need no counts."""
+
+    @cache
+    def model() -> NgramModel:
+        return NgramModel(_running(corpus), ORDERS[name])
+
+    def logprobs(pairs: Sequence[Pair]) -> list[TokenLogprobs]:
+        return model().logprobs(pairs)
+
+    return logprobs
+
+
+def _running(corpus: Corpus) -> Iterator[list[str]]:
+    """The training sentences of each document; where the corpus has no documents, each sentence by itself."""
+    if type(corpus).documents is Corpus.documents:
+        yield from ([sentence] for sentence in corpus.sentences("train"))
+        return
+    for document in corpus.documents("train"):
+        yield [sentence for section in document.sections for paragraph in section.paragraphs for sentence in paragraph]

@@ -21,7 +21,7 @@ from encoder_lab.storage.text_files import count_lines, read_json_lines, read_li
 from encoder_lab.training.run_folder import owned, settings_to_resume
 from encoders.language_model import CausalLM
 from encoders.load import load_encoder
-from encoders.model_sources import precomputed
+from encoders.sources import precomputed
 from probes.coherence.data import read_suites
 from probes.discoeval.data import read_discoeval
 from probes.downstream.data import read_downstream

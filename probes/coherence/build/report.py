@@ -6,7 +6,7 @@ import numpy as np
 
 from encoder_lab.storage.files import atomic_write
 from probes.coherence.build.draft import Draft, capital
-from probes.coherence.models import Length
+from probes.coherence.length import Length
 from probes.coherence.ngram import NgramModel
 from probes.coherence.regions import text_of
 from probes.coherence.scoring import pairs_of, score_line, score_suite

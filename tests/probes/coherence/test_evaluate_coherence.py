@@ -13,7 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.evaluations import WrittenScores, show
 from encoder_lab.storage.csv_files import read_csv
 from evaluate import CONFIGS, evaluate
-from probes.coherence.models import Length
+from probes.coherence.length import Length
 from probes.coherence.suite_file import Item, TestSuite, write_suite
 from probes.coherence.world import world_suites
 from probes.results import read_rows

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from datamodules.demo import Demo
 from encoder_lab.errors import InputError
-from probes.coherence.by_name import ORDERS, surprisal_model
-from probes.coherence.models import WORD, Length
-from probes.coherence.ngram import NgramModel
+from probes.coherence.length import WORD, Length
+from probes.coherence.ngram import ORDERS, NgramModel, surprisal_model
 
 TEXTS = [["a b a b c", "b a b a"], ["c c d", ""]]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from probes.coherence.models import Length
+from probes.coherence.length import Length
 from probes.coherence.regions import regions_of, text_of, values
 from probes.coherence.suite_file import METRICS
 

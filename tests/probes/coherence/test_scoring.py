@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
-from probes.coherence.models import Called, Length
+from probes.coherence.length import Called, Length
 from probes.coherence.ngram import NgramModel
 from probes.coherence.scoring import pairs_of, score_line, score_suite, token_records
 from probes.coherence.suite_file import Item, TestSuite

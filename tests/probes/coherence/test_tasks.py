@@ -12,7 +12,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.coherence.models import Length
+from probes.coherence.length import Length
 from probes.coherence.ngram import NgramModel
 from probes.coherence.scoring import pairs_of
 from probes.coherence.suite_file import Item, TestSuite, read_suite, write_suite

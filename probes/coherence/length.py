@@ -1,24 +1,14 @@
-"""Two language models that need no training: any Python function, and the lengths of words."""
+"""A language model that needs no training: the lengths of words."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from datamodules.text.sentences import SEPARATOR
-from encoder_lab.settings.call import function_named
 from probes.surprisals import Pair, TokenLogprobs
 
 WORD = re.compile(rf"{re.escape(SEPARATOR)}|\w+|[^\w\s]")
-
-
-class Called:
-    """Any Python function from (context, continuation) pairs to tokens, offsets and log2 probabilities."""
-
-    def __init__(self, name: str) -> None:
-        """`name` is package.module:function. Raises InputError where it cannot be imported."""
-        found = function_named(name, "scores (context, continuation) pairs")
-        self.logprobs: Callable[[Sequence[Pair]], Sequence[tuple[list[str], np.ndarray, np.ndarray]]] = found
 
 
 class Length:

@@ -11,10 +11,8 @@ import numpy as np
 from datamodules.arrays import read_numbers
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.store import WordVectors, refuse_low_coverage
-from encoder_lab.compute.devices import device_for
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
-from encoder_lab.settings.call import function_named
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import content_of, contents_of, key_of
 from encoder_lab.storage.made_with import without_made_with
@@ -23,22 +21,18 @@ from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.fingerprint import code_of_encoder
 from encoders.frozen import FrozenEncoder
-from encoders.load import epoch_of, find_checkpoint, load_encoder, read_checkpoint, read_config
+from encoders.load import SavedRun, load_encoder
 
 MANY = 0.02  # share of words without a vector from which there is a warning
 
 
-def trained(path: Path, device: str | None, more: WordVectors | None = None, allow: Sequence[str] = ()) -> Model:
-    """A run folder (its best checkpoint) or a checkpoint in it.
+def trained(run: SavedRun, device: str, more: WordVectors | None = None, allow: Sequence[str] = ()) -> Model:
+    """The frozen encoder of a run.
 
     `more`: vectors for words that are not in the run. `allow`: packages with the user's own encoder or corpus.
     """
-    checkpoint = find_checkpoint(path)
-    run = checkpoint.parents[1]
-    config = read_config(run)
-    state = read_checkpoint(checkpoint)
-    kept = [p for folder in ("vectors", "decoder") for p in sorted((run / folder).glob("*")) if p.is_file()]
-    frozen = load_encoder(checkpoint, device, more, allow, bfloat16=trained_in_bfloat16(config))
+    kept = [p for folder in ("vectors", "decoder") for p in sorted((run.folder / folder).glob("*")) if p.is_file()]
+    frozen = load_encoder(run, device, more, allow, bfloat16=trained_in_bfloat16(run.config))
 
     def encode(sentences: list[str]) -> np.ndarray:
         vectors = frozen.encode(sentences)
@@ -46,17 +40,17 @@ def trained(path: Path, device: str | None, more: WordVectors | None = None, all
         if met.unknown > MANY * met.words:
             share = f"{100 * met.unknown / met.words:.0f}% of the words have no vector in this run"
             warnings.warn(
-                f"{path}: {share}; give embeddings=file embeddings.path= with its training vectors", stacklevel=2
+                f"{run.checkpoint}: {share}; give embeddings=file embeddings.path= with its training vectors",
+                stacklevel=2,
             )
         return vectors
 
-    settings_read = sha256(without_made_with((run / "config.yaml").read_bytes())).hexdigest()
-    read = [content_of(checkpoint), settings_read, *contents_of(kept, run)]
+    settings_read = sha256(without_made_with((run.folder / "config.yaml").read_bytes())).hexdigest()
+    read = [content_of(run.checkpoint), settings_read, *contents_of(kept, run.folder)]
     made_of = key_of(code_of_encoder(frozen), read, more and (more.folder.name, more.lowercase), frozen.bfloat16)
-    settings = {"run": config, "checkpoint": checkpoint.name}
-    names = str(config.get("encoder_name", "?")), objective_of(config)
-    done = epoch_of(state), int(state["global_step"])
-    return Model(*names, encode, made_of, *done, settings, bfloat16=frozen.bfloat16)
+    settings = {"run": run.config, "checkpoint": run.checkpoint.name}
+    names = str(run.config.get("encoder_name", "?")), objective_of(run.config)
+    return Model(*names, encode, made_of, run.epoch, run.step, settings, device=device, bfloat16=frozen.bfloat16)
 
 
 def precomputed(path: Path, sentences: Path | None) -> Model:
@@ -78,11 +72,6 @@ def precomputed(path: Path, sentences: Path | None) -> Model:
     return Model(path.stem, "precomputed", encode, key_of(content_of(path), content_of(sentences)))
 
 
-def called(name: str) -> Model:
-    """Any Python callable, sentences -> (N, D) numbers, as package.module:function."""
-    return Model(name, "callable", function_named(name, "turns sentences into vectors"))
-
-
 def initialised(
     name: str,
     objective: str,
@@ -90,7 +79,7 @@ def initialised(
     settings: str,
     sentences: Iterable[str],
     store: WordVectors,
-    device: str | None,
+    device: str,
 ) -> Model:
     """An untrained encoder with the word vectors of a store: bov and untrained/ENCODER."""
     sentences = list(sentences)
@@ -102,9 +91,8 @@ def initialised(
     made.update(np.ascontiguousarray(embedding.table.numpy()).tobytes())
     for key, value in encoder.state_dict().items():
         made.update(key.encode() + value.numpy().tobytes())
-    where = device_for(device)
-    frozen = FrozenEncoder(encoder.eval().requires_grad_(False).to(where), embedding.to(where), vocabulary)
-    return Model(name, objective, frozen.encode, key_of(code_of_encoder(frozen), made.hexdigest()))
+    frozen = FrozenEncoder(encoder.eval().requires_grad_(False).to(device), embedding.to(device), vocabulary)
+    return Model(name, objective, frozen.encode, key_of(code_of_encoder(frozen), made.hexdigest()), device=device)
 
 
 def say_coverage(

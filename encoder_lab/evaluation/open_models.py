@@ -1,0 +1,186 @@
+"""How a name in `model=` becomes a model, at each epoch that is asked for."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+
+from datamodules.corpus import Corpus, made_of
+from datamodules.word_vectors.store import FromFile
+from encoder_lab.errors import InputError
+from encoder_lab.evaluation.names import BASELINES, FORMS, encoder_file
+from encoder_lab.evaluation.settings import models_wanted, several
+from encoder_lab.model import Model
+from encoder_lab.settings.call import function_named
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import contents_of, key_of
+from encoders.hugging_face import pretrained
+from encoders.language_model import CausalLM
+from encoders.load import SavedRun, find_checkpoint, kept_checkpoints, open_run
+from encoders.sources import initialised, precomputed, trained
+from objectives.likelihood import NoLikelihood, TextLikelihood
+from objectives.load import load_likelihood
+from probes.coherence.length import Length
+from probes.coherence.ngram import ORDERS, NgramModel, counted
+from probes.evaluation import distinct_sentences
+from probes.task import Task
+
+Complete = Callable[[Corpus, Sequence[Task]], list[Model]]  # adds to an open model what depends on text
+SURPRISING = "a run of skipthought or discourse, lm:PATH, ngram, unigram, length or call:MODULE:FUNCTION"
+
+
+def open_models(config: DictConfig, device: str, work: Path) -> list[tuple[str, Complete]]:
+    """Every name in `model=`, open before text is read; with `epochs=`, each checkpoint is opened in its turn.
+
+    Raises InputError for a model that does not exist or is damaged.
+    """
+    if config.epochs is None:
+        return [(name, open_model(name, config, device, work)) for name in models_wanted(config)]
+
+    def in_its_turn(path: Path) -> Complete:
+        return lambda corpus, tasks: open_model(str(path), config, device, work)(corpus, tasks)
+
+    runs = [checkpoints_of(name, config) for name in models_wanted(config)]
+    return [(run, in_its_turn(path)) for run, kept in runs for path in kept]
+
+
+def complete_models(
+    opened: Iterable[tuple[str, Complete]], corpus: Corpus, tasks: Sequence[Task]
+) -> Iterable[tuple[str, Model]]:
+    """Each model by its name. Raises InputError where it lacks what a task needs."""
+    for name, complete in opened:
+        for model in complete(corpus, tasks):
+            _refuse_tasks_without_model(name, model, tasks)
+            yield name, model
+
+
+def open_model(name: str, config: DictConfig, device: str, work: Path) -> Complete:
+    """The models of a name, open as far as they need no text; all layers of a transformer are a model each."""
+    form, _, rest = name.partition(":")
+    models: list[Model] = []
+    if name in ORDERS:
+        return lambda corpus, tasks: [_ngram(name, corpus, config)]
+    if name == "bov" or name.startswith("untrained/"):
+        encoder = encoder_file(name.removeprefix("untrained/")).stem
+        more = config, device
+        return lambda corpus, tasks: [untrained(encoder, *more, corpus, distinct_sentences(tasks, "vectors"), work)]
+    if form == "call" and rest:
+        function = function_named(rest, "turns sentences into vectors, or scores (context, continuation) pairs")
+        return lambda corpus, tasks: [_called(rest, function, device, tasks)]
+    if name in BASELINES:
+        models = [Model("baseline", name, None, "baseline", logprobs=Length().logprobs if name == "length" else None)]
+    elif form == "hf" and rest:
+        models = pretrained(rest, config.layers, config.pooling, device, work, config.prompt)
+    elif form == "vectors" and rest:
+        models = [precomputed(Path(rest), config.sentences and Path(config.sentences))]
+    elif form == "lm" and rest:
+        models = [_language_model(Path(rest), config, device)]
+    elif not Path(name).exists():
+        raise InputError(f"model={name}: no such run folder or checkpoint; give {FORMS}")
+    else:
+        run = open_run(Path(name))
+        model = _trained(run, config, device, work)
+        return lambda corpus, tasks: [_with_decoder(name, model, run, tasks, config)]
+    return lambda corpus, tasks: [model._replace(device=device) for model in models]
+
+
+def checkpoints_of(name: str, config: DictConfig) -> tuple[str, list[Path]]:
+    """The folder of a run and its checkpoints that `epochs=` asks for. Raises InputError where there is none."""
+    if config.mdl:
+        raise InputError("mdl=true: a run has one description length of a task; leave out epochs=")
+    if not Path(name).is_dir():
+        raise InputError(f"model={name}: no run folder, so it has no epochs; leave out epochs=")
+    run = find_checkpoint(Path(name)).parents[1]
+    if config.epochs != "all":
+        if not all(epoch.isdigit() for epoch in several(config.epochs)):
+            raise InputError(f"epochs={config.epochs}: give all, or numbers as [0,1,5]")
+        return str(run), [find_checkpoint(run, int(epoch)) for epoch in several(config.epochs)]
+    kept = kept_checkpoints(run)
+    if not kept:
+        raise InputError(f"model={name}: keeps no epoch; train with checkpoints.keep=every, or leave out epochs=")
+    return str(run), kept
+
+
+def _trained(run: SavedRun, config: DictConfig, device: str, work: Path) -> Model:
+    """The frozen encoder of a run, with the vectors of `embeddings=file` for words that it does not have."""
+    source = instantiate(config.embeddings.source)
+    more = source.vectors(list, "", work) if isinstance(source, FromFile) else None
+    model = trained(run, device, more, config.allow)
+    return model._replace(settings={**model.settings, "embeddings": config.embeddings}) if more else model
+
+
+def _with_decoder(name: str, model: Model, run: SavedRun, tasks: Sequence[Task], config: DictConfig) -> Model:
+    """With the decoder of the run as a language model, where a task needs surprisal. Raises InputError."""
+    suite = next((task.suite for task in tasks if task.needs == "surprisal"), None)
+    if suite is None or model.encode is None:
+        return model
+    if not config.bos:
+        raise InputError(f"model={name}: bos=false: the mark that begins a sentence is always context; leave it out")
+    try:
+        likelihood = load_likelihood(run, ends=config.eos)
+    except NoLikelihood as why:
+        raise InputError(f"model={name}: has no language model, which suite={suite} needs: {why}") from None
+    likelihood.network.to(model.device)
+    known = key_of(model.fingerprint, code_of(type(likelihood)), code_of(TextLikelihood), config.eos)
+    return model._replace(logprobs=TextLikelihood(model.encode, likelihood).logprobs, fingerprint=known)
+
+
+def _called(name: str, function: Callable[..., Any], device: str, tasks: Sequence[Task]) -> Model:
+    """Any Python function: sentences to (N, D) numbers, or pairs to surprisals where the tasks need those alone."""
+    needs = {task.needs for task in tasks}
+    if needs == {"vectors", "surprisal"}:
+        raise InputError(
+            f"model=call:{name}: gives vectors or surprisals, not both; evaluate suite=coherence by itself"
+        )
+    logprobs = function if needs == {"surprisal"} else None
+    return Model(name, "callable", None if logprobs else function, logprobs=logprobs, device=device)
+
+
+def untrained(
+    encoder: str, config: DictConfig, device: str, corpus: Corpus, sentences: Sequence[str], work: Path
+) -> Model:
+    """bov, or an encoder with initial weights from the seed."""
+    source = instantiate(config.embeddings.source)
+    store = source.vectors(lambda: corpus.sentences("train"), key_of(made_of(corpus)), work)
+    torch.manual_seed(config.seed)
+    loaded: Any = OmegaConf.load(encoder_file(encoder))
+    settings = loaded.get("encoder", loaded)  # of a YAML that also has labels
+    network = instantiate(settings, input_dim=store.matrix.shape[1])
+    objective = "bov" if encoder == "bov" else "untrained"
+    model = initialised(encoder, objective, network, OmegaConf.to_yaml(settings), sentences, store, device)
+    text = {} if isinstance(source, FromFile) else {"corpus": config.corpus}  # that word vectors were trained on
+    return model._replace(settings={"embeddings": config.embeddings, **text})
+
+
+def _language_model(path: Path, config: DictConfig, device: str) -> Model:
+    """A causal language model on disk, with what counts as its text: `bos` and `eos`."""
+    model = CausalLM(path, device, config.bos, config.eos)
+    files = (file for file in path.rglob("*") if file.is_file())
+    known = key_of(code_of(CausalLM), contents_of(files, path), config.bos, config.eos)
+    settings = {"bos": config.bos, "eos": config.eos}
+    name = path.resolve().name
+    return Model(name, "language model", None, known, 0, 0, settings, model.logprobs, model.long_texts)
+
+
+def _ngram(name: str, corpus: Corpus, config: DictConfig) -> Model:
+    """An n-gram model of the training text."""
+    known = key_of(name, made_of(corpus), code_of(NgramModel))
+    return Model("baseline", name, None, known, settings={"corpus": config.corpus}, logprobs=counted(corpus, name))
+
+
+def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) -> None:
+    """Raises InputError where a task needs what the model does not give, or has no such baseline."""
+    for task in tasks:
+        if task.needs == "surprisal":
+            if model.logprobs is None:
+                raise InputError(
+                    f"model={name}: has no language model, which suite={task.suite} needs; give {SURPRISING}"
+                )
+        elif model.encode is None and name not in task.baselines:
+            if model.encoder != "baseline":
+                raise InputError(f"model={name}: has no vectors, which suite={task.suite} needs; give another suite=")
+            there = ", ".join(task.baselines)
+            raise InputError(f"model={name}: a baseline of other suites; suite={task.suite} has {there} alone")
