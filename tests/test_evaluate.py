@@ -205,7 +205,7 @@ def test_no_two_untrained_encoders_share_cached_scores(tmp_path: Path) -> None:
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         config = compose("evaluate", ["embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}"])
     names = sorted(path.stem for path in (CONFIGS / "encoder").glob("*.yaml"))
-    made = {untrained(name, config, TinyCorpus(), ["a b"], tmp_path).fingerprint for name in names}
+    made = {untrained(name, config, "cpu", TinyCorpus(), ["a b"], tmp_path).fingerprint for name in names}
     assert len(made) == len(names)
 
 
@@ -222,7 +222,7 @@ def test_a_bag_of_vectors_says_how_many_words_have_no_vector(
     (tmp_path / "v.vec").write_text("2 2\na 2 2\nb 2 2\n")
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         config = compose("evaluate", ["embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}"])
-    untrained("bov", config, TinyCorpus(), sentences, tmp_path)
+    untrained("bov", config, "cpu", TinyCorpus(), sentences, tmp_path)
     assert capsys.readouterr().err.startswith(said)
 
 

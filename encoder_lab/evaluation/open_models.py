@@ -62,14 +62,14 @@ def open_model(name: str, config: DictConfig, device: str, work: Path) -> Comple
     form, _, rest = name.partition(":")
     models: list[Model] = []
     if name in ORDERS:
-        return lambda corpus, tasks: [_ngram(name, corpus, config)]
+        return lambda corpus, _: [_ngram(name, corpus, config)]
     if name == "bov" or name.startswith("untrained/"):
         encoder = encoder_file(name.removeprefix("untrained/")).stem
         more = config, device
         return lambda corpus, tasks: [untrained(encoder, *more, corpus, distinct_sentences(tasks, "vectors"), work)]
     if form == "call" and rest:
         function = function_named(rest, "turns sentences into vectors, or scores (context, continuation) pairs")
-        return lambda corpus, tasks: [_called(rest, function, device, tasks)]
+        return lambda _, tasks: [_called(rest, function, device, tasks)]
     if name in BASELINES:
         models = [Model("baseline", name, None, "baseline", logprobs=Length().logprobs if name == "length" else None)]
     elif form == "hf" and rest:
@@ -83,8 +83,8 @@ def open_model(name: str, config: DictConfig, device: str, work: Path) -> Comple
     else:
         run = open_run(Path(name))
         model = _trained(run, config, device, work)
-        return lambda corpus, tasks: [_with_decoder(name, model, run, tasks, config)]
-    return lambda corpus, tasks: [model._replace(device=device) for model in models]
+        return lambda _, tasks: [_with_decoder(name, model, run, tasks, config)]
+    return lambda *_: [model._replace(device=device) for model in models]
 
 
 def checkpoints_of(name: str, config: DictConfig) -> tuple[str, list[Path]]:

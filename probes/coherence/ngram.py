@@ -92,7 +92,10 @@ def _with_boundaries(sentences: Sequence[str]) -> Iterator[str]:
 
 
 def counted(corpus: Corpus, name: str) -> Callable[[Sequence[Pair]], list[TokenLogprobs]]:
-    """The model `unigram` or `ngram`. It counts the corpus when the first text is scored: scores that are cached need no counts."""
+    """The model `unigram` or `ngram` of a corpus.
+
+    It counts when the first text is scored: scores that are cached need no counts.
+    """
 
     @cache
     def model() -> NgramModel:

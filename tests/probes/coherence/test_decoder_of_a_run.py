@@ -123,12 +123,13 @@ def test_a_mark_that_a_decoder_does_not_have_is_refused(trained: Trained, tmp_pa
     ],
 )
 def test_a_damaged_run_is_refused_in_one_line(trained: Trained, tmp_path: Path, damaged: object, said: str) -> None:
+    from encoders.load import open_run
     from objectives.load import load_likelihood
 
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
     damaged(run)  # type: ignore[operator]
     with pytest.raises(InputError, match=said) as error:
-        load_likelihood(run)
+        load_likelihood(open_run(run))
     assert "\n" not in str(error.value)
 
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
-from probes.coherence.length import Called, Length
+from encoder_lab.settings.call import function_named
+from probes.coherence.length import Length
 from probes.coherence.ngram import NgramModel
 from probes.coherence.scoring import pairs_of, score_line, score_suite, token_records
 from probes.coherence.suite_file import Item, TestSuite
@@ -137,7 +138,7 @@ def no_function(pairs: list[Pair]) -> list:
 
 
 def test_a_function_of_the_users_own_is_a_model() -> None:
-    found = score_pairs(Called(f"{__name__}:no_function").logprobs, [("", "x")])["", "x"]
+    found = score_pairs(function_named(f"{__name__}:no_function", ""), [("", "x")])["", "x"]
     assert (found.tokens, found.offsets.tolist(), found.logprobs.tolist()) == (["x"], [[0, 1]], [-1])
 
 
@@ -148,7 +149,7 @@ def no_answer(pairs: list[Pair]) -> list:
 def test_a_function_that_fails_is_named_in_one_line() -> None:
     name = f"{__name__}:no_answer"
     with pytest.raises(InputError, match=f"^call:{name}: the function failed, ZeroDivisionError: "):
-        Called(name).logprobs([("", "x")])
+        function_named(name, "")([("", "x")])
 
 
 ANSWERS = st.recursive(
@@ -185,7 +186,7 @@ def test_any_answer_of_a_function_is_read_or_refused_in_one_line(answer: object)
 @pytest.mark.parametrize("name", ["", "json", ":dumps", "json:", "json:nothing", "no_such_module:f", "math:pi"])
 def test_what_is_no_function_is_said(name: str) -> None:
     with pytest.raises(InputError, match="call:"):
-        Called(name)
+        function_named(name, "scores")
 
 
 @pytest.mark.parametrize(
