@@ -15,7 +15,7 @@ FORMS = (
 )
 PLAIN = re.compile(r"[\w./-]+")  # a name with a colon is another form
 FOR_HYDRA = re.compile(r"['\"\\$(]")  # quotes and functions, which Hydra reads
-ENCODERS = Path(__file__).parents[1] / "configs" / "encoder"
+ENCODERS = Path(__file__).parents[2] / "configs" / "encoder"
 
 
 def refuse_missing_models(arguments: Sequence[str]) -> None:

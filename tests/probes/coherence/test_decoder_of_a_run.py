@@ -9,6 +9,9 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from encoder_lab.errors import InputError
+from encoders import load
+from encoders.load import open_run, read_checkpoint
+from objectives.load import load_likelihood
 from probes.results import ProbeRow, read_rows
 from tests.conftest import Lab
 from tests.probes.coherence.test_evaluate_coherence import scored
@@ -101,6 +104,15 @@ def test_a_run_without_the_files_of_its_decoder_says_how_to_get_them(trained: Tr
     assert scored(tmp_path, f"model={run}")
 
 
+def test_a_run_is_read_once_for_its_encoder_and_its_decoder(
+    trained: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[Path] = []
+    monkeypatch.setattr(load, "read_checkpoint", lambda path: reads.append(path) or read_checkpoint(path))
+    assert scored(tmp_path, f"model={trained.folder / 'whole'}")
+    assert reads == [trained.folder / "whole" / "checkpoints" / "best.ckpt"]
+
+
 def test_a_mark_that_a_decoder_does_not_have_is_refused(trained: Trained, tmp_path: Path) -> None:
     run = trained.folder / "whole"
     with pytest.raises(InputError, match="bos=false"):
@@ -123,9 +135,6 @@ def test_a_mark_that_a_decoder_does_not_have_is_refused(trained: Trained, tmp_pa
     ],
 )
 def test_a_damaged_run_is_refused_in_one_line(trained: Trained, tmp_path: Path, damaged: object, said: str) -> None:
-    from encoders.load import open_run
-    from objectives.load import load_likelihood
-
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
     damaged(run)  # type: ignore[operator]
     with pytest.raises(InputError, match=said) as error:

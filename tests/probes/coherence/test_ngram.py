@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from datamodules.demo import Demo
 from encoder_lab.errors import InputError
 from probes.coherence.length import WORD, Length
-from probes.coherence.ngram import ORDERS, NgramModel
+from probes.coherence.ngram import ORDERS, NgramModel, counted
 
 TEXTS = [["a b a b c", "b a b a"], ["c c d", ""]]
 
