@@ -2,6 +2,7 @@
 
 from tests.attack import (
     archives,
+    arguments,
     checkpoints,
     choices,
     fasttext_models,
@@ -20,6 +21,7 @@ MODULES = (
     archives,
     paths,
     choices,
+    arguments,
     checkpoints,
     transformers_folders,
     reports_of_runs,
