@@ -25,9 +25,9 @@ def fingerprint(frozen: FrozenEncoder, settings: Mapping[str, Any], sentences: I
     composed = {word: frozen.oov(word) for word in sorted(words)} if frozen.oov else {}
     vectors = {word: None if vector is None else vector.tobytes().hex() for word, vector in composed.items()}
     where = str(frozen.embedding.table.device)
-    made_of = [*code_of_encoder(frozen), settings, where, frozen.bfloat16, vectors, frozen.vocabulary.words]
-    found = sha256(json.dumps(made_of).encode())
+    parts = [*code_of_encoder(frozen), settings, where, frozen.bfloat16, vectors, frozen.vocabulary.words]
+    digest = sha256(json.dumps(parts).encode())
     for name, tensor in (*frozen.encoder.state_dict().items(), ("word vectors", frozen.embedding.table)):
-        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        found.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
-    return found.hexdigest()
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()

@@ -109,8 +109,8 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     except pickle.UnpicklingError:
         raise InputError(f"{path}: not only tensors and plain values, or damaged; it was not loaded") from None
     except Exception as error:  # a corrupt file fails in many ways
-        said = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{path}: damaged or cut off ({said}); use an earlier one") from None
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{path}: damaged or cut off ({reason}); use an earlier one") from None
     state = checkpoint.get("state_dict") if isinstance(checkpoint, dict) else None
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
         raise InputError(f"{path}: not a checkpoint of this project")
@@ -186,18 +186,18 @@ def _of_epoch(folder: Path, epoch: int) -> Path:
     there = [path.stem.partition("-")[2] for path in kept_checkpoints(folder.parent) if path.stem.startswith("epoch")]
     for path in (folder / "best.ckpt", folder / "last.ckpt"):
         if path.exists():
-            found = epoch_of(read_checkpoint(path))
-            if found == epoch:
+            done = epoch_of(read_checkpoint(path))
+            if done == epoch:
                 return path
-            there.append(f"{found} ({path.stem})")
+            there.append(f"{done} ({path.stem})")
     remedy = "train with checkpoints.keep=every to keep every epoch"
     raise InputError(f"{folder}: no checkpoint of epoch {epoch}; there are {', '.join(there) or 'none'}; {remedy}")
 
 
 def kept_checkpoints(run: Path) -> list[Path]:
     """The checkpoints of the epochs and steps that a run keeps: `step-N.ckpt`, then `epoch-N.ckpt`."""
-    found = [path for kind in ("step", "epoch") for path in (run / "checkpoints").glob(f"{kind}-*.ckpt")]
-    return sorted(found, key=lambda path: (path.stem.startswith("epoch"), int(path.stem.partition("-")[2])))
+    paths = [path for unit in ("step", "epoch") for path in (run / "checkpoints").glob(f"{unit}-*.ckpt")]
+    return sorted(paths, key=lambda path: (path.stem.startswith("epoch"), int(path.stem.partition("-")[2])))
 
 
 def epoch_of(checkpoint: Mapping[str, Any]) -> int | float:
@@ -209,9 +209,9 @@ def _builder(path: Path, config: DictConfig, input_dim: int, allow: Sequence[str
     """A function that builds the encoder of the settings. Classes outside encoders/ and `allow` are not imported."""
     settings: Any = OmegaConf.to_container(config.encoder, resolve=True)
     target = str(settings.pop("_target_", None))
-    kind = class_in(("encoders", *allow), target, Encoder)
-    if kind is None or "_target_" in str(settings):
-        own = f"; a class of your own is loaded with allow=[{target.partition('.')[0]!r}]" if kind is None else ""
+    encoder = class_in(("encoders", *allow), target, Encoder)
+    if encoder is None or "_target_" in str(settings):
+        own = f"; a class of your own is loaded with allow=[{target.partition('.')[0]!r}]" if encoder is None else ""
         raise InputError(f"{path}: encoder._target_ is {target}; only the classes in encoders/ are loaded, alone{own}")
     layers = settings.get("layers")
     if isinstance(layers, int) and layers > MOST_LAYERS:
@@ -219,10 +219,10 @@ def _builder(path: Path, config: DictConfig, input_dim: int, allow: Sequence[str
 
     def build() -> Encoder:
         try:
-            made: Encoder = kind(input_dim=input_dim, **settings)
+            network: Encoder = encoder(input_dim=input_dim, **settings)
         except Exception as error:  # settings that the encoder does not accept
             raise InputError(f"{path}: these encoder settings do not work: {' '.join(str(error).split())}") from None
-        return made
+        return network
 
     return build
 
@@ -244,10 +244,10 @@ def class_in(packages: Sequence[str], target: str, base: type | tuple[type, ...]
     if not any(f"{module}.".startswith(f"{package}.") for package in packages):
         return None
     try:
-        found = vars(import_module(module)).get(name)
+        value = vars(import_module(module)).get(name)
     except ImportError:
         return None
-    return found if isinstance(found, type) and issubclass(found, base) else None
+    return value if isinstance(value, type) and issubclass(value, base) else None
 
 
 def fitting(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -265,7 +265,7 @@ def fitting(path: Path, module: nn.Module, prefix: str, state: dict[str, Tensor]
 
 def _tokenized(path: Path, target: str, language: str, allow: Sequence[str], raw: str) -> str:
     """Raw text, tokenised by the corpus class, which is imported at first use; the corpus itself is not needed."""
-    kind = class_in(("datamodules", *allow), target, Corpus)
-    if kind is None:
+    corpus = class_in(("datamodules", *allow), target, Corpus)
+    if corpus is None:
         raise InputError(f"{path}: corpus._target_ is {target}; only corpora in datamodules/ are loaded")
-    return str(kind.tokenize(raw) if language == "en" else kind.tokenize(raw, language))
+    return str(corpus.tokenize(raw) if language == "en" else corpus.tokenize(raw, language))

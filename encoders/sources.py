@@ -31,7 +31,7 @@ def trained(run: SavedRun, device: str, more: WordVectors | None = None, allow: 
 
     `more`: vectors for words that are not in the run. `allow`: packages with the user's own encoder or corpus.
     """
-    kept = [p for folder in ("vectors", "decoder") for p in sorted((run.folder / folder).glob("*")) if p.is_file()]
+    files = [p for folder in ("vectors", "decoder") for p in sorted((run.folder / folder).glob("*")) if p.is_file()]
     frozen = load_encoder(run, device, more, allow, bfloat16=trained_in_bfloat16(run.config))
 
     def encode(sentences: list[str]) -> np.ndarray:
@@ -46,11 +46,11 @@ def trained(run: SavedRun, device: str, more: WordVectors | None = None, allow: 
         return vectors
 
     settings_read = sha256(without_made_with((run.folder / "config.yaml").read_bytes())).hexdigest()
-    read = [content_of(run.checkpoint), settings_read, *contents_of(kept, run.folder)]
-    made_of = key_of(code_of_encoder(frozen), read, more and (more.folder.name, more.lowercase), frozen.bfloat16)
+    read = [content_of(run.checkpoint), settings_read, *contents_of(files, run.folder)]
+    known = key_of(code_of_encoder(frozen), read, more and (more.folder.name, more.lowercase), frozen.bfloat16)
     settings = {"run": run.config, "checkpoint": run.checkpoint.name}
     names = str(run.config.get("encoder_name", "?")), objective_of(run.config)
-    return Model(*names, encode, made_of, run.epoch, run.step, settings, device=device, bfloat16=frozen.bfloat16)
+    return Model(*names, encode, known, run.epoch, run.step, settings, device=device, bfloat16=frozen.bfloat16)
 
 
 def precomputed(path: Path, sentences: Path | None) -> Model:
@@ -65,8 +65,8 @@ def precomputed(path: Path, sentences: Path | None) -> Model:
 
     def encode(wanted: list[str]) -> np.ndarray:
         if missing := [s for s in wanted if s not in row]:
-            said = "write the suite's sentences with write_sentences=FILE and encode those"
-            raise InputError(f"{sentences}: {len(missing)} sentences are not in it, as {missing[0]!r}; {said}")
+            remedy = "write the suite's sentences with write_sentences=FILE and encode those"
+            raise InputError(f"{sentences}: {len(missing)} sentences are not in it, as {missing[0]!r}; {remedy}")
         return np.asarray(matrix[[row[s] for s in wanted]], dtype=np.float32)
 
     return Model(path.stem, "precomputed", encode, key_of(content_of(path), content_of(sentences)))
@@ -87,12 +87,12 @@ def initialised(
     looked_up = store.lookup(vocabulary.words)
     say_coverage(name, sentences, vocabulary, looked_up.found | looked_up.composed, store)
     embedding = WordEmbedding(looked_up.matrix * np.float32(store.scale))
-    made = sha256(settings.encode())  # the weights do not contain the pooling
-    made.update(np.ascontiguousarray(embedding.table.numpy()).tobytes())
+    digest = sha256(settings.encode())  # the weights do not contain the pooling
+    digest.update(np.ascontiguousarray(embedding.table.numpy()).tobytes())
     for key, value in encoder.state_dict().items():
-        made.update(key.encode() + value.numpy().tobytes())
+        digest.update(key.encode() + value.numpy().tobytes())
     frozen = FrozenEncoder(encoder.eval().requires_grad_(False).to(device), embedding.to(device), vocabulary)
-    return Model(name, objective, frozen.encode, key_of(code_of_encoder(frozen), made.hexdigest()), device=device)
+    return Model(name, objective, frozen.encode, key_of(code_of_encoder(frozen), digest.hexdigest()), device=device)
 
 
 def say_coverage(
@@ -103,7 +103,7 @@ def say_coverage(
     missing = int((~known[rows]).sum())
     share = missing / max(1, len(rows))
     how = f"{'looked up in lower case, ' if store.lowercase else ''}vectors times {store.scale:.3g}"
-    said = f"{name}: {missing:,} of {len(rows):,} words ({100 * share:.1f}%) have no vector; {how}"
+    line = f"{name}: {missing:,} of {len(rows):,} words ({100 * share:.1f}%) have no vector; {how}"
     remedy = "" if store.lowercase else "; embeddings.lowercase=true may find more"
     refuse_low_coverage(known[np.unique(rows)], f"{name}, embeddings")
-    print(f"warning: {said}{remedy}" if share > MANY else said, file=sys.stderr)
+    print(f"warning: {line}{remedy}" if share > MANY else line, file=sys.stderr)

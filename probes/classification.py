@@ -80,8 +80,8 @@ class Classification:
 
         train = in_published_order(self.train) if self.sorted_by_length else self.train
         splits = labelled(train), labelled(self.dev), labelled(self.test)
-        found = probe(*splits, len(self.classes), self.grid, self.seed, device, vectors.bfloat16)
-        return self._outcome(found)
+        best = probe(*splits, len(self.classes), self.grid, self.seed, device, vectors.bfloat16)
+        return self._outcome(best)
 
     def baseline(self, name: str) -> Outcome:
         """One of `baselines`, fitted to the training items."""

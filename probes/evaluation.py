@@ -126,8 +126,8 @@ class Evaluation:
         """Where a result is cached."""
         if self.cache is None:
             return None
-        made_of = key_of(self.fingerprint, self.model.bfloat16, self.model.device, *key(task))
-        return self.cache / f"score-{made_of}.json"
+        name = key_of(self.fingerprint, self.model.bfloat16, self.model.device, *key(task))
+        return self.cache / f"score-{name}.json"
 
     def _is_baseline(self, task: Task) -> bool:
         return self.model.encode is None and task.needs != "surprisal"

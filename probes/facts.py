@@ -23,5 +23,5 @@ def facts_of(suite: str) -> Facts:
     """The facts of the suite in `probes/SUITE/`; defaults for a suite that this version does not have."""
     if not suite.isidentifier() or find_spec(f"probes.{suite}") is None:
         return Facts()
-    found = getattr(import_module(f"probes.{suite}"), "FACTS", None)
-    return found if isinstance(found, Facts) else Facts()
+    facts = getattr(import_module(f"probes.{suite}"), "FACTS", None)
+    return facts if isinstance(facts, Facts) else Facts()

@@ -149,14 +149,14 @@ def row_from_text(path: Path, line: int, row: Mapping[str, str], answers: Answer
     return ProbeRow(**values, answers=answers)
 
 
-def _parse(kind: Any, text: str) -> Any:
-    if kind == Epoch:
+def _parse(dtype: Any, text: str) -> Any:
+    if dtype == Epoch:
         return _number(text)
-    if kind in (int, float, str):
-        value = kind(text)
-        if (kind is str and (CONTROL.search(text) or len(text) > LONGEST)) or (kind is float and abs(value) > MOST):
+    if dtype in (int, float, str):
+        value = dtype(text)
+        if (dtype is str and (CONTROL.search(text) or len(text) > LONGEST)) or (dtype is float and abs(value) > MOST):
             raise ValueError(text)
-        if kind is int and (str(value) != text or len(text) > DIGITS):  # two ways to write one number would be two keys
+        if dtype is int and (str(value) != text or len(text) > DIGITS):  # two ways to write a number are two keys
             raise ValueError(text)
         return value
     value = json.loads(text)

@@ -28,13 +28,13 @@ def score_each(
     others.sort(key=lambda place: tasks[place].reader == "logreg")  # the longest of a suite, such as WC, starts first
     with tqdm(total=len(tasks), desc=title, disable=None, leave=False, unit=" tasks") as bar:
 
-        def one(place: int) -> Result:
+        def scored(place: int) -> Result:
             result = score(tasks[place])
             bar.update()
             return result
 
         if len(others) < 2:
-            return [one(place) for place in range(len(tasks))]
-        results = dict(zip(others, on_all_cores(one, others, device), strict=True))
-        results |= {place: one(place) for place in alone}
+            return [scored(place) for place in range(len(tasks))]
+        results = dict(zip(others, on_all_cores(scored, others, device), strict=True))
+        results |= {place: scored(place) for place in alone}
     return [results[place] for place in range(len(tasks))]

@@ -47,13 +47,13 @@ def suites_of(config: DictConfig, corpus: Corpus, cache: Path) -> list[Suite]:
     InputError if a suite lacks its source.
     """
     grid = instantiate(config.probes.classifier, _convert_="all")
-    found = []
+    suites = []
     for name, suite in (config.get("suites") or {}).items():
         context = Context(grid, config.seed, cache, corpus)
         make, settings = get_method(suite["_target_"]), instantiate(config[suite["settings"]], _convert_="all")
         tasks = make(context, declared(make, settings, suite["settings"]))
-        found.append(Suite(str(name), tasks, context.corpus_used))
-    return found
+        suites.append(Suite(str(name), tasks, context.corpus_used))
+    return suites
 
 
 def declared(make: Callable[..., Any], settings: Mapping[str, Any], group: str) -> Any:

@@ -40,15 +40,15 @@ class StoredSurprisals(Mapping[Pair, TokenLogprobs]):
         self._tokens: list[str] = []
         self._size = 0
 
-    def add(self, found: Sequence[tuple[Pair, TokenLogprobs]]) -> None:
+    def add(self, scored: Sequence[tuple[Pair, TokenLogprobs]]) -> None:
         """Write some at the end of the file."""
-        tokens = np.empty(sum(len(given.tokens) for _, given in found), TOKEN)
+        tokens = np.empty(sum(len(surprisal.tokens) for _, surprisal in scored), TOKEN)
         at = 0
-        for pair, given in found:
-            end = at + len(given.tokens)
-            tokens["name"][at:end] = [self._number(name) for name in given.tokens]
-            tokens["offsets"][at:end] = given.offsets
-            tokens["logprob"][at:end] = given.logprobs
+        for pair, surprisal in scored:
+            end = at + len(surprisal.tokens)
+            tokens["name"][at:end] = [self._number(name) for name in surprisal.tokens]
+            tokens["offsets"][at:end] = surprisal.offsets
+            tokens["logprob"][at:end] = surprisal.logprobs
             self._places[pair] = self._size + at, end - at
             at = end
         self._file.seek(self._size * TOKEN.itemsize)
@@ -98,36 +98,38 @@ def _scored(logprobs: Logprobs, pairs: list[Pair]) -> list[tuple[Pair, TokenLogp
     return [(pair, checked(answer, pair)) for pair, answer in zip(pairs, answers, strict=True)]
 
 
-def fingerprint(given: Surprisals) -> str:
+def fingerprint(surprisals: Surprisals) -> str:
     """A short text for some surprisals: the same text, the same tokens and bits."""
-    made = sha256()
-    for pair, found in given.items():
-        made.update(repr((pair, found.tokens)).encode())
-        made.update(found.offsets.tobytes() + found.logprobs.tobytes())
-    return made.hexdigest()
+    digest = sha256()
+    for pair, answer in surprisals.items():
+        digest.update(repr((pair, answer.tokens)).encode())
+        digest.update(answer.offsets.tobytes() + answer.logprobs.tobytes())
+    return digest.hexdigest()
 
 
 def checked(answer: Any, pair: Pair) -> TokenLogprobs:
     """The answer of a model as TokenLogprobs. Raises InputError that names the text."""
     try:
         tokens, offsets, logprobs = answer
-        found = TokenLogprobs(list(tokens), np.asarray(offsets, np.int64), np.asarray(logprobs, np.float64))
+        surprisal = TokenLogprobs(list(tokens), np.asarray(offsets, np.int64), np.asarray(logprobs, np.float64))
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last: a tensor that has a gradient
-        said = f"expected tokens, offsets (T, 2) and log2 probabilities (T,): {' '.join(str(error).split())}"
-        raise InputError(f"text {pair[1][:40]!r}: {said}") from None
-    count, length = len(found.tokens), len(pair[1])
+        expected = f"expected tokens, offsets (T, 2) and log2 probabilities (T,): {' '.join(str(error).split())}"
+        raise InputError(f"text {pair[1][:40]!r}: {expected}") from None
+    count, length = len(surprisal.tokens), len(pair[1])
     wrong = ""
-    pairs = found.offsets.shape == (count, 2) or not (count or found.offsets.size)
-    if not pairs or found.logprobs.shape != (count,):
-        wrong = f"{count} tokens, but offsets {found.offsets.shape} and log2 probabilities {found.logprobs.shape}"
-    elif not all(isinstance(name, str) and not SURROGATE.search(name) for name in found.tokens):
+    pairs = surprisal.offsets.shape == (count, 2) or not (count or surprisal.offsets.size)
+    if not pairs or surprisal.logprobs.shape != (count,):
+        wrong = (
+            f"{count} tokens, but offsets {surprisal.offsets.shape} and log2 probabilities {surprisal.logprobs.shape}"
+        )
+    elif not all(isinstance(name, str) and not SURROGATE.search(name) for name in surprisal.tokens):
         wrong = "a token that is no text"
-    elif count and not (found.offsets.min() >= 0 and found.offsets.max() <= length):
+    elif count and not (surprisal.offsets.min() >= 0 and surprisal.offsets.max() <= length):
         wrong = f"an offset outside the {length} characters of the text"
-    elif count and (found.offsets[:, 0] > found.offsets[:, 1]).any():
+    elif count and (surprisal.offsets[:, 0] > surprisal.offsets[:, 1]).any():
         wrong = "a token that ends before it starts"
-    elif not (found.logprobs <= 1e-6).all():
+    elif not (surprisal.logprobs <= 1e-6).all():
         wrong = "a log2 probability above 0, or NaN"
     if wrong:
         raise InputError(f"text {pair[1][:40]!r}: the model gave {wrong}")
-    return found._replace(offsets=found.offsets.reshape(-1, 2))
+    return surprisal._replace(offsets=surprisal.offsets.reshape(-1, 2))

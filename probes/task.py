@@ -86,7 +86,7 @@ class Task(Protocol):
     def test_items(self) -> str:
         """A fingerprint of the test items; where it is equal, two models can be compared item by item."""
 
-    def score(self, given: Any, device: str) -> Outcome:
+    def score(self, readings: Any, device: str) -> Outcome:
         """Read the task out of what it needs of a model: Vectors, with a classifier that runs on `device`, or the
         surprisals of its sentences (probes/surprisals.py).
         """
@@ -97,12 +97,12 @@ class Task(Protocol):
 
 def hashed(*parts: object) -> str:
     """A fingerprint of some content: arrays by their bytes, items by their texts and gold, the rest by repr."""
-    made = sha256()
+    digest = sha256()
     for part in parts:
         if isinstance(part, Items):
             for column in part.texts:
-                made.update(repr(list(column)).encode())
+                digest.update(repr(list(column)).encode())
             part = part.gold
-        made.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
-        made.update(b"\0")
-    return made.hexdigest()[:16]
+        digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+        digest.update(b"\0")
+    return digest.hexdigest()[:16]

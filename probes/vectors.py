@@ -142,19 +142,19 @@ class Streamed:
 
     def index_select(self, dim: int, rows: Tensor) -> Tensor:
         """The features (B, F) of some items, `rows (B,)`, as `Tensor.index_select(0, rows)`."""
-        made = self.make([column[rows.cpu()].to(self.device) for column in self.columns])
+        features = self.make([column[rows.cpu()].to(self.device) for column in self.columns])
         if self.shift is not None and self.scale is not None:
-            made = made.sub_(self.shift).mul_(self.scale)
-        return made if self.axes is None else made @ self.axes
+            features = features.sub_(self.shift).mul_(self.scale)
+        return features if self.axes is None else features @ self.axes
 
     def __getitem__(self, some: slice) -> Tensor:
         """The features of neighbouring items, formed in portions."""
         rows = torch.arange(*some.indices(len(self)))
-        found = torch.empty(len(rows), self.shape[1], device=self.device)
+        features = torch.empty(len(rows), self.shape[1], device=self.device)
         size = rows_at_once(self.shape[1], len(rows))
-        for into, part in zip(found.split(size), rows.split(size), strict=True):
+        for into, part in zip(features.split(size), rows.split(size), strict=True):
             into.copy_(self.index_select(0, part))
-        return found
+        return features
 
     def split(self, size: int) -> Iterator[Tensor]:
         """All items in portions of `size`, in order."""
@@ -203,12 +203,12 @@ def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: 
     return vectors
 
 
-def _as_floats(given: Any, model: str) -> np.ndarray:
+def _as_floats(vectors: Any, model: str) -> np.ndarray:
     """Numbers of any type and on any device as float32; what is too large for that becomes infinite."""
     try:
-        if isinstance(given, torch.Tensor):
-            return given.detach().to("cpu", torch.float32).numpy()
+        if isinstance(vectors, torch.Tensor):
+            return vectors.detach().to("cpu", torch.float32).numpy()
         with np.errstate(over="ignore"):
-            return np.asarray(given, dtype=np.float32)
+            return np.asarray(vectors, dtype=np.float32)
     except (RuntimeError, TypeError, ValueError) as error:  # RuntimeError: a list of tensors that require gradients
-        raise InputError(f"{model} gave no matrix of numbers but {type(given).__name__}: {error}") from None
+        raise InputError(f"{model} gave no matrix of numbers but {type(vectors).__name__}: {error}") from None

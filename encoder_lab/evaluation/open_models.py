@@ -44,7 +44,7 @@ def open_models(config: DictConfig, device: str, work: Path) -> list[tuple[str, 
         return lambda corpus, tasks: open_model(str(path), config, device, work)(corpus, tasks)
 
     runs = [checkpoints_of(name, config) for name in models_wanted(config)]
-    return [(run, in_its_turn(path)) for run, kept in runs for path in kept]
+    return [(run, in_its_turn(path)) for run, checkpoints in runs for path in checkpoints]
 
 
 def complete_models(
@@ -98,10 +98,10 @@ def checkpoints_of(name: str, config: DictConfig) -> tuple[str, list[Path]]:
         if not all(epoch.isdigit() for epoch in several(config.epochs)):
             raise InputError(f"epochs={config.epochs}: give all, or numbers as [0,1,5]")
         return str(run), [find_checkpoint(run, int(epoch)) for epoch in several(config.epochs)]
-    kept = kept_checkpoints(run)
-    if not kept:
+    checkpoints = kept_checkpoints(run)
+    if not checkpoints:
         raise InputError(f"model={name}: keeps no epoch; train with checkpoints.keep=every, or leave out epochs=")
-    return str(run), kept
+    return str(run), checkpoints
 
 
 def _trained(run: SavedRun, config: DictConfig, device: str, work: Path) -> Model:

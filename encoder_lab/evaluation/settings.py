@@ -35,8 +35,8 @@ def _refuse_layers_of_no_transformer(config: DictConfig) -> None:
         return
     for key, default in (("layers", "last"), ("pooling", None), ("prompt", None)):
         if config[key] != default:
-            said = "only a Hugging Face model has it; give model=hf:NAME_OR_PATH, or leave it out"
-            raise InputError(f"{key}={config[key]}: {said}")
+            remedy = "only a Hugging Face model has it; give model=hf:NAME_OR_PATH, or leave it out"
+            raise InputError(f"{key}={config[key]}: {remedy}")
 
 
 def models_wanted(config: DictConfig) -> list[str]:
