@@ -15,7 +15,6 @@ from encoders import FrozenEncoder
 from encoders.bilstm import BiLSTM
 from encoders.embedding import WordEmbedding
 from probes.classifiers.classifier import Grid, Labelled, as_tensors, probe, standardised
-from probes.classifiers.curvature import covariance, worth_a_covariance
 from probes.classifiers.grid import Tensors
 from probes.classifiers.optimum import GAP, Optima, Weights, cross_entropy
 
@@ -39,10 +38,9 @@ def encoded(shape: probing.Shape) -> list[Labelled]:
     return [Labelled(*part) for part in zip(np.split(vectors, ends), np.split(labels, ends), strict=True)]
 
 
-def found_by_us(train: Tensors, classes: int, gap: float = GAP, by_covariance: bool = False) -> list[Weights]:
+def found_by_us(train: Tensors, classes: int, gap: float = GAP) -> list[Weights]:
     """Our optima, by ascending L2."""
-    wanted = by_covariance or worth_a_covariance(len(train.y), train.x.shape[1], classes)
-    optima = Optima(train, classes, covariance(train.x) if wanted else None, gap)
+    optima = Optima(train, classes, gap)
     optima.add(L2)
     return [optima.known[l2] for l2 in L2]
 
@@ -54,7 +52,7 @@ def above_optimum(train: Tensors, classes: int, *ways: Sequence[Weights]) -> lis
         penalties = (l2 / 2 * float(weight.square().sum()) for l2, (weight, _) in zip(L2, found, strict=True))
         return np.array([cross_entropy(train, *at)[0] for at in found]) + list(penalties)
 
-    all_losses = [losses(found) for found in (found_by_us(train, classes, EXACT, True), *ways)]
+    all_losses = [losses(found) for found in (found_by_us(train, classes, EXACT), *ways)]
     return [float((some - np.min(all_losses, 0)).max()) for some in all_losses[1:]]
 
 

@@ -6,20 +6,17 @@ The backward direction reads each sentence reversed within its own length:
 
 so padding always comes last and has no effect. No packing is needed, so the fused kernels of CPU and GPU are used.
 
-On a CPU the steps of an LSTM with gradients are our own (`encoders/lstm_steps.py`), and without gradients it reads
-packed words instead, unless the sentences are few (`encoders/packed.py`).
+On a CPU without gradients a layer reads packed words instead, unless the sentences are few (`encoders/packed.py`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from encoder_lab.errors import InputError
-from encoders.lstm_steps import has_own_steps, lstm_states, stays_wide
 from encoders.packed import TABLE, Packing, joined, packed_reader
 from encoders.pooling import WordPooling
 
@@ -60,7 +57,8 @@ class Bidirectional(nn.Module):
         for layer, (ahead, back) in enumerate(zip(self.ahead, self.back, strict=True)):
             if layer:
                 states = self.dropout(states)
-            forward, backward = both_ways(ahead, back, states, reverse(states, mirror))
+            forward = in_its_precision(ahead, states)[0]
+            backward = in_its_precision(back, reverse(states, mirror))[0]
             states = torch.cat([forward, reverse(backward, mirror)], 2)  # (T, B, dim)
         return (states * (steps < lengths)[:, :, None]).transpose(0, 1)
 
@@ -89,16 +87,9 @@ def reads_packed(lengths: Tensor) -> bool:
     return lengths.device.type == "cpu" and len(lengths) >= FEW and not torch.is_grad_enabled() and not traced
 
 
-def both_ways(ahead: nn.Module, back: nn.Module, inputs: Tensor, reversed_inputs: Tensor) -> Sequence[Tensor]:
-    """The states (T, B, H) of both directions over inputs (T, B, E)."""
-    if not has_own_steps(ahead, inputs):
-        return in_its_precision(ahead, inputs)[0], in_its_precision(back, reversed_inputs)[0]
-    gates, weights = list[Tensor](), list[Tensor]()
-    for layer, read in ((ahead, inputs), (back, reversed_inputs)):
-        of_inputs, of_states, bias, more = layer.parameters()
-        gates.append(functional.linear(read, of_inputs, bias + more))
-        weights.append(of_states)
-    return lstm_states(gates, weights).unbind()
+def stays_wide(device: str) -> bool:
+    """Whether recurrent layers compute in float32 under autocast."""
+    return device == "cuda" or not torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 def in_its_precision(layer: nn.Module, inputs: Tensor, state: Any = None) -> Any:

@@ -14,9 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from encoders.lstm_steps import has_own_steps, lstm_states
 from encoders.recurrent import in_its_precision
 from objectives.attention import Attention, Memory
 from objectives.chunked_cross_entropy import cross_entropies, cross_entropy_sum
@@ -66,32 +64,14 @@ class Decoder(nn.Module):
         embedded = self.dropout(self.embedding(inputs))  # (B, U, E)
         steps = sentence[:, None].expand(-1, inputs.shape[1], -1)  # (B, U, D)
         hidden, state = in_its_precision(self.lstm, torch.cat([embedded, steps], 2), state)
-        return self._read_out(hidden, memory), state
-
-    def _read_out(self, hidden: Tensor, memory: Memory | None) -> Tensor:
         if self.attention is not None:
             assert memory is not None
             hidden = self.attention(hidden, memory)
-        return self.dropout(hidden)
-
-    def teacher_forced(self, sentence: Tensor, inputs: Tensor, memory: Memory | None = None) -> Tensor:
-        """Hidden states (B, U, H) after each of the gold `inputs` (B, U), from no state."""
-        if not has_own_steps(self.lstm, sentence):
-            return self(sentence, inputs, memory=memory)[0]
-        states = self.dropout(self.embedding(inputs.t()))  # (U, B, E)
-        for layer, (of_inputs, of_states, bias, more) in enumerate(self.lstm.all_weights):
-            if layer:
-                states = functional.dropout(states, self.lstm.dropout, self.training)
-                gates = functional.linear(states, of_inputs, bias + more)
-            else:
-                of_word, of_sentence = of_inputs.split([states.shape[2], sentence.shape[1]], 1)
-                gates = functional.linear(states, of_word) + functional.linear(sentence, of_sentence, bias + more)
-            states = lstm_states([gates], [of_states])[0]
-        return self._read_out(states.transpose(0, 1), memory)
+        return self.dropout(hidden), state
 
     def loss(self, sentence: Tensor, targets: Tensor, memory: Memory | None = None) -> tuple[Tensor, Tensor]:
         """Summed loss in nats and number of predicted tokens for `targets` (B, U), teacher-forced."""
-        hidden = self.teacher_forced(sentence, targets[:, :-1], memory)
+        hidden, _ = self(sentence, targets[:, :-1], memory=memory)
         gold = targets[:, 1:]
         real = gold != 0
         nats = cross_entropy_sum(hidden[real], self.output.weight, self.output.bias, gold[real])
@@ -100,7 +80,7 @@ class Decoder(nn.Module):
     @torch.no_grad()
     def token_nats(self, sentence: Tensor, targets: Tensor) -> Tensor:
         """-log p of each token of `targets` (B, U) but the first, (B, U - 1), teacher-forced; 0 at padding."""
-        hidden = self.teacher_forced(sentence, targets[:, :-1])
+        hidden, _ = self(sentence, targets[:, :-1])
         gold = targets[:, 1:]
         real = gold != 0
         nats = torch.zeros(gold.shape, dtype=self.output.bias.dtype, device=gold.device)

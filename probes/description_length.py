@@ -9,9 +9,8 @@ import torch
 
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.classifier import MANY, Grid, Labelled, as_tensors, standardised
-from probes.classifiers.curvature import covariance, curvature_of
 from probes.classifiers.grid import Data, Tensors
-from probes.classifiers.optimum import ITERATIONS, cross_entropy, optimum
+from probes.classifiers.optimum import ITERATIONS, covariance, cross_entropy, curvature, optimum
 
 # In percent of the sentences: a classifier trained on the first portion codes the labels up to the next portion
 # (Voita and Titov 2020, section 4).
@@ -63,7 +62,7 @@ def _bits(seen: Tensors, coming: Tensors, tuning: Data, classes: int, grid: Grid
     spread = covariance(seen.x)
 
     def fitted(l2: float) -> tuple[torch.Tensor, torch.Tensor]:
-        return optimum(seen, classes, l2, curvature_of(spread, classes, l2), iterations=iterations)
+        return optimum(seen, classes, l2, curvature(spread, classes, l2), iterations=iterations)
 
     values = sorted({*grid.l2, *STRONG})
     weight, bias = min(on_all_cores(fitted, values, device), key=lambda found: cross_entropy(tuning, *found)[0])

@@ -1,6 +1,6 @@
 """Inputs, settings and results of a probing classifier. Letters: N sentences, D vector width."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
@@ -14,6 +14,7 @@ from encoder_lab.settings.types import Count, Fraction, NotNegative, ZeroOrMore
 from probes.vectors import Features
 
 READ = 1 << 20  # numbers in the vectors that are read at a time, about
+FURTHER = 4  # powers of ten that are tried beyond the default L2 values, at most
 SENTEVAL_ONLY = ("max_passes", "block", "tenacity", "batch", "reduction", "optimiser")  # settings of Grid
 
 
@@ -24,6 +25,7 @@ class Labelled(NamedTuple):
     labels: np.ndarray  # (N,) int64, from 0
 
 
+Result = TypeVar("Result")
 X = TypeVar("X", bound=Features, covariant=True)
 
 
@@ -118,6 +120,26 @@ class Grid:
     def settings(self) -> list[tuple[int, float]]:
         """Width and dropout of each group of cells; logistic regression has no dropout."""
         return [(0, 0.0)] if self.is_logistic else [(w, d) for w in self.widths for d in self.dropouts]
+
+
+def best_of_l2(
+    grid: Grid, tried: Callable[[list[float]], Sequence[Result]], score: Callable[[Result], float]
+) -> tuple[float, Result]:
+    """The L2 value with the best score and its result; the smallest value wins a tie.
+
+    While the best of the default values is the smallest or the largest, alone, the next power of ten is tried too.
+    """
+    values = sorted(grid.l2)
+    results = dict(zip(values, tried(values), strict=True))
+    for _ in range(FURTHER):
+        best = max(sorted(results), key=lambda l2: score(results[l2]))
+        others = [score(results[l2]) for l2 in results if l2 != best]
+        if not grid.open or min(results) < best < max(results) or score(results[best]) <= max(others):
+            break
+        further = 10 * best if best == max(results) else best / 10
+        results[further] = tried([further])[0]
+    best = max(sorted(results), key=lambda l2: score(results[l2]))
+    return best, results[best]
 
 
 class Fitted(NamedTuple):

@@ -24,8 +24,8 @@ from torch import Tensor
 from probes.classifiers.best import Best
 from probes.classifiers.blocks import BLOCKS, WEIGHT_BYTES, at_once, blocks, on_all_cores, weights
 from probes.classifiers.cells import Cell, Cells
-from probes.classifiers.curvature import covariance, principal_axes
 from probes.classifiers.grid import Data, Examples, Fitted, Grid
+from probes.classifiers.optimum import covariance
 
 Key = tuple[Cell, bool]  # and whether the features were whitened
 
@@ -183,8 +183,8 @@ def _candidates(train: Data, dev: Data, classes: int, grid: Grid, device: str) -
     parts = blocks(inputs, classes, grid, device, BLOCKS * len(grid.settings()))
     found = [Candidate(block, train, dev) for block in parts]
     if grid.is_logistic and inputs <= WIDE:
-        variances, axes = principal_axes(covariance(train.x))
-        whitening = axes / (variances + SHRINKAGE * variances.mean()).sqrt()
+        variances, axes = torch.linalg.eigh(covariance(train.x))
+        whitening = axes / (variances.clamp_min(0) + SHRINKAGE * variances.mean()).sqrt()
         whitened = Examples(train.x @ whitening, train.y), Examples(dev.x @ whitening, dev.y)
         found += [Candidate(block, *whitened, whitening) for block in parts]
     return found

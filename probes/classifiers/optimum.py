@@ -1,179 +1,125 @@
-"""Multinomial logistic regression at its optimum for each L2 value: convex, so the result needs no seed."""
+"""Multinomial logistic regression at its optimum for each L2 value: convex, so the result needs no seed.
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from math import isnan
-from typing import TypeVar
+SciPy's L-BFGS searches in coordinates in which the loss curves about alike in all directions: those of whitened
+features. Each search begins at the optimum of the next larger L2 value.
+"""
 
+from collections.abc import Sequence
+from math import isnan, sqrt
+
+import numpy as np
 import torch
+from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn import functional
 
 from encoder_lab.errors import InputError
-from probes.classifiers.blocks import on_all_cores
-from probes.classifiers.cells import predict
-from probes.classifiers.curvature import (
-    Curvature,
-    covariance,
-    curvature_of,
-    principal_axes,
-    product,
-    ridge_of,
-    worth_a_covariance,
-    worth_axes,
-)
-from probes.classifiers.grid import Data, Examples, Fitted, Grid
-from probes.classifiers.lbfgs import LastSteps, minimum
+from probes.classifiers.grid import Data
 from probes.vectors import Features, rows_at_once
 
 ROWS = 4096  # sentences per product, at most; bounds the memory for scores
-CACHED = 1 << 21  # numbers in the vectors of a portion that is read twice, so that the cache still has them
+SPREAD = 8  # sentences per feature, at most, that the covariance is of
 SAMPLE = 512  # sentences that tell how much the loss curves, about
+FLAT = 1e-6  # curvature, at least, so that it has an inverse
 ITERATIONS = 500  # of L-BFGS, at most; tens are usual
-GAP = 2e-6  # nats: how far the loss may be above its minimum, by an estimate (`optimum`)
-MEMORY = 1 << 18  # numbers in the steps that L-BFGS remembers, 10 to 30 of them
-FURTHER = 4  # powers of ten that are tried beyond the default L2 values, at most
+GAP = 1e-5  # nats: how far the loss may be above its minimum, by a bound that is about ten times too large
 
-
-Result = TypeVar("Result")
 Weights = tuple[Tensor, Tensor]  # weight (D, C) and bias (C,)
 
 
-def best_of_l2(
-    grid: Grid, tried: Callable[[list[float]], Sequence[Result]], score: Callable[[Result], float]
-) -> tuple[float, Result]:
-    """The L2 value with the best score and its result; the smallest value wins a tie.
-
-    While the best of the default values is the smallest or the largest, alone, the next power of ten is tried too.
-    """
-    values = sorted(grid.l2)
-    found = dict(zip(values, tried(values), strict=True))
-    for _ in range(FURTHER):
-        best = max(sorted(found), key=lambda l2: score(found[l2]))
-        others = [score(found[l2]) for l2 in found if l2 != best]
-        if not grid.open or min(found) < best < max(found) or score(found[best]) <= max(others):
-            break
-        further = 10 * best if best == max(found) else best / 10
-        found[further] = tried([further])[0]
-    best = max(sorted(found), key=lambda l2: score(found[l2]))
-    return best, found[best]
-
-
-def optimal(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fitted:
-    """The classifier with the best dev accuracy over the L2 values (`best_of_l2`)."""
-    basis = row_space(train.x) if len(train.y) < train.x.shape[1] else None
-    inner = train if basis is None else Examples(train.x @ basis, train.y)
-    size = len(inner.y), inner.x.shape[1], classes
-    spread = covariance(inner.x) if worth_a_covariance(*size) else None
-    if spread is not None and worth_axes(*size) and isinstance(inner.x, Tensor):
-        spread, axes = principal_axes(spread)
-        basis, inner = axes if basis is None else basis @ axes, Examples(inner.x @ axes, inner.y)
-    optima = Optima(inner, classes, spread)
-
-    def fitted(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
-        parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]
-        right = int((predict(parameters, dev.x) == dev.y).sum())
-        return Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
-
-    def tried(values: list[float]) -> list[Fitted]:
-        on_all_cores(optima.add, [values], device)
-        return [fitted(l2, *optima.known[l2]) for l2 in values]
-
-    return best_of_l2(grid, tried, lambda cell: cell.dev_accuracy)[1]
-
-
 class Optima:
-    """The optima for several L2 values on the same vectors; each search begins with what the earlier ones found.
+    """The optima for several L2 values on the same features."""
 
-    `spread`: the covariance (D, D) of the vectors, or their variances (D,), or None (`curvature_of`).
-    """
-
-    def __init__(self, train: Data, classes: int, spread: Tensor | None, gap: float = GAP) -> None:
-        self.train, self.classes, self.spread, self.gap = train, classes, spread, gap
+    def __init__(self, train: Data, classes: int, gap: float = GAP) -> None:
+        self.train, self.classes, self.gap = train, classes, gap
+        self.spread, self.sample = covariance(train.x), train.x[:: max(1, len(train.y) // SAMPLE)]
         self.known: dict[float, Weights] = {}  # by L2 value
-        self.past = Past()
 
     def add(self, values: Sequence[float]) -> None:
         """Find those of more values; from the optimum of the next larger value known, or else of the largest."""
-        sample = self.train.x[:: max(1, len(self.train.y) // SAMPLE)]
         for l2 in sorted(values, reverse=True):
-            near = min((other for other in self.known if other > l2), default=max(self.known, default=None))
-            start = None if near is None else self.known[near]
-            variance = None if start is None else mean_variance(sample, *start)
-            curvature = curvature_of(self.spread, self.classes, l2, variance)
-            self.known[l2] = optimum(self.train, self.classes, l2, curvature, self.gap, start=start, past=self.past)
+            near = min((other for other in self.known if other > l2), default=max(self.known, default=l2))
+            start, variance = self.known.get(near), None
+            if start is not None:
+                probabilities = (self.sample @ start[0] + start[1]).softmax(1)
+                variance = float((probabilities * (1 - probabilities)).mean())
+            factor = curvature(self.spread, self.classes, l2, variance)
+            self.known[l2] = optimum(self.train, self.classes, l2, factor, self.gap, start=start)
 
 
-@dataclass
-class Past:
-    """What a search leaves for the next one on the same vectors."""
+def covariance(x: Features) -> Tensor:
+    """The mean product (D, D) of two features: the covariance around zero. Raises InputError where it is not finite."""
+    count, width = min(len(x), SPREAD * x.shape[1]), x.shape[1]
+    size = rows_at_once(width, count)
+    products = torch.zeros(width, width, device=x.device)
+    for start in range(0, count, size):
+        part = x[start : min(start + size, count)]
+        products += _product(part.t(), part)
+    if not products.isfinite().all():
+        raise InputError("logistic regression: products of the features are beyond 32 bits; make the vectors smaller")
+    return products.div_(count)
 
-    steps: LastSteps | None = None
-    ridge: float = 0.0  # of the loss that they were taken on
+
+def curvature(spread: Tensor, classes: int, l2: float, variance: float | None = None) -> Tensor:
+    """L (D + 1, D + 1), lower: L L' is about how the loss curves in a class's weights and, last, its bias.
+
+    `spread (D, D)`: the covariance of the features; `variance`: the mean p(1 - p) of the classes, by default that of
+    equally likely ones. Where rounding leaves no such factor, the ridge is larger than `l2`.
+    """
+    ridge = l2 / 2 if classes == 2 else l2
+    matrix, ridges = (functional.pad(part, (0, 1, 0, 1)) for part in (spread, torch.eye(len(spread)).to(spread)))
+    matrix[-1, -1] = 1
+    matrix.mul_((1 - 1 / classes) / classes if variance is None else max(variance, FLAT))
+    while True:
+        factor, failed = torch.linalg.cholesky_ex(matrix + ridge * ridges)
+        if not failed:
+            return factor
+        ridge = max(10 * ridge, FLAT)
 
 
 def optimum(
     train: Data,
     classes: int,
     l2: float,
-    curvature: Curvature | None = None,
+    factor: Tensor | None = None,
     gap: float = GAP,
     iterations: int = ITERATIONS,
     start: Weights | None = None,
-    past: Past | None = None,
 ) -> Weights:
     """The weight (D, C) and bias (C,) that minimise mean cross-entropy + l2 / 2 * |weight|^2.
 
-    scikit-learn's C is 1 / (l2 * N). The labels may be distributions over the classes, (N, C). `start`: a weight and
-    bias to begin with; by default zeros. `past`: what earlier searches left, which this one adds to.
-
-    L-BFGS begins with `curvature`, that of these or similar vectors; by default that of independent features. The
-    search ends about `gap` above the minimum, as L-BFGS knows it. Raises InputError where the loss is not a number.
+    scikit-learn's C is 1 / (l2 * N). The labels may be distributions over the classes, (N, C). `factor`: the
+    `curvature` of these or similar features. `start`: a weight and bias to begin with; by default zeros.
+    Raises InputError where the loss is not a number.
     """
-    curvature, past = curvature or curvature_of(None, classes, l2), past or Past()
+    factor = curvature(covariance(train.x), classes, l2) if factor is None else factor
     columns = 1 if classes == 2 and train.y.ndim == 1 else classes  # for two classes the difference of their weights
-    ridge = ridge_of(l2, 2) if columns == 1 else l2
-    train = train._replace(y=train.y.float()) if columns == 1 else train  # once, and not at each step
-    inputs, device = train.x.shape[1], train.x.device
-    size = (inputs + 1) * columns
-    inverse = None  # of the curvature, for each weight, where it is that of independent features
-    if curvature.factor.ndim < 2:
-        inverse = torch.full((size,), curvature.bias**-2, device=device)
-        inverse[:-columns].view(inputs, columns).copy_(curvature.factor.expand(inputs)[:, None] ** -2)
+    ridge = l2 / 2 if columns == 1 else l2
 
-    def loss_and_slope(flat: Tensor) -> tuple[float, Tensor]:
-        weight, bias = flat[:-columns].view(inputs, columns), flat[-columns:]
-        loss, slope, slope_bias = cross_entropy(train, weight, bias)
+    def weights(point: np.ndarray) -> Weights:
+        rows = torch.from_numpy(point).to(factor).view(-1, columns)
+        rows = torch.linalg.solve_triangular(factor.t(), rows, upper=True)
+        return rows[:-1], rows[-1]
+
+    def loss_and_slope(point: np.ndarray) -> tuple[float, np.ndarray]:
+        weight, bias = weights(point)
+        loss, grad, grad_bias = cross_entropy(train, weight, bias)
         if isnan(loss):
             raise InputError("logistic regression: the features are beyond 32 bits; make the vectors smaller")
-        slope.add_(weight, alpha=ridge)
-        return loss + ridge / 2 * float(weight.square().sum()), torch.cat([slope.flatten(), slope_bias])
+        rows = torch.cat([grad.add_(weight, alpha=ridge), grad_bias[None]])
+        slope = torch.linalg.solve_triangular(factor, rows, upper=False).flatten().double().cpu().numpy()
+        return loss + ridge / 2 * float(weight.square().sum()), slope
 
-    def solved(slopes: Tensor) -> Tensor:
-        if inverse is not None:
-            return slopes * inverse
-        columns_of_all = slopes[:, :-columns].view(-1, inputs, columns).transpose(0, 1).reshape(inputs, -1)
-        found = curvature.solved(columns_of_all).view(inputs, -1, columns).transpose(0, 1)
-        return torch.cat([found.reshape(len(slopes), -1), slopes[:, -columns:] / curvature.bias**2], 1)
-
-    if past.steps is None:
-        past.steps = LastSteps(max(10, min(30, MEMORY // size)), size, device)
-    more = torch.full((size,), ridge - past.ridge, device=device)
-    more[-columns:] = 0
-    past.steps.turn(more, solved)
-    past.ridge = ridge
-    begin = torch.zeros(size, device=device) if start is None else _flat(*start, columns)
-    found = minimum(loss_and_slope, solved, begin, gap, iterations, past.steps)
-    weight, bias = found[:-columns].view(inputs, columns), found[-columns:]
-    both = torch.tensor([-0.5, 0.5], device=device)
-    return (weight * both, bias * both) if columns == 1 else (weight, bias)
-
-
-def _flat(weight: Tensor, bias: Tensor, columns: int) -> Tensor:
-    """Weight (D, C) and bias (C,) as L-BFGS has them; of two classes in one column the difference."""
-    if columns == 1:
-        weight, bias = weight[:, 1:] - weight[:, :1], bias[1:] - bias[:1]
-    return torch.cat([weight.flatten(), bias])
+    begin = np.zeros((train.x.shape[1] + 1) * columns)
+    if start is not None:
+        weight, bias = (part.diff() if columns == 1 else part for part in start)
+        begin = (factor.t() @ torch.cat([weight, bias[None]])).flatten().double().cpu().numpy()
+    flat = sqrt(gap / len(begin))  # of the slope; as the loss curves by about 1, half of the squared slope is the gap
+    options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 20, "ftol": gap / 1000, "gtol": flat}
+    result = minimize(loss_and_slope, begin, jac=True, method="L-BFGS-B", options=options)
+    both = torch.tensor([-0.5, 0.5]).to(factor) if columns == 1 else 1
+    weight, bias = weights(result.x)
+    return weight * both, bias * both
 
 
 def cross_entropy(train: Data, weight: Tensor, bias: Tensor) -> tuple[float, Tensor, Tensor]:
@@ -182,52 +128,23 @@ def cross_entropy(train: Data, weight: Tensor, bias: Tensor) -> tuple[float, Ten
     The labels are classes (N,) or distributions (N, C). Of two classes with labels (N,) weight may be the difference,
     (D, 1), and bias (1,).
     """
-    if len(bias) == 1:
-        return _of_two_classes(train, weight[:, 0], bias)
+    size = rows_at_once(train.x.shape[1], ROWS)
     rows = weight.t().contiguous()  # (C, D): several times faster with few classes
-    loss = torch.zeros((), dtype=torch.float64, device=rows.device)
-    slope, slope_bias = torch.zeros_like(rows), torch.zeros_like(bias)
-    for x, y in _portions(train):
-        scores = torch.addmm(bias[:, None], rows, x.t()).log_softmax(0)  # (C, N): long rows are fast
-        if y.ndim == 2:
-            loss -= (scores * y.t()).sum(dtype=torch.float64)
-            error = scores.exp_().sub_(y.t())
-        else:
-            loss -= scores.gather(0, y[None]).sum(dtype=torch.float64)
-            error = scores.exp_().scatter_add_(0, y[None], -torch.ones_like(scores[:1]))
-        slope.addmm_(error, x)
-        slope_bias += error.sum(1)
-    return float(loss) / len(train.y), slope.t().div_(len(train.y)), slope_bias.div_(len(train.y))
+    loss, grad, grad_bias = rows.new_zeros((), dtype=torch.double), torch.zeros_like(rows), torch.zeros_like(bias)
+    for x, y in zip(train.x.split(size), train.y.split(size), strict=True):
+        scores = _product(rows, x.t()).add_(bias[:, None])  # (C, n): long rows are fast
+        scores = (functional.pad(scores, (0, 0, 1, 0)) if len(bias) == 1 else scores).log_softmax(0)
+        gold = y.t() if y.ndim == 2 else functional.one_hot(y, len(scores)).t().to(scores)
+        loss -= (scores * gold).sum(dtype=torch.double)
+        error = scores.exp_().sub_(gold)
+        grad += _product(error[-len(bias) :], x)
+        grad_bias += error[-len(bias) :].sum(1)
+    return float(loss) / len(train.y), grad.t().div_(len(train.y)), grad_bias.div_(len(train.y))
 
 
-def _of_two_classes(train: Data, apart: Tensor, shift: Tensor) -> tuple[float, Tensor, Tensor]:
-    """The same with one score for each sentence, the difference of both classes."""
-    loss, slope, slope_shift = 0.0, torch.zeros_like(apart), torch.zeros_like(shift)
-    for x, y in _portions(train, CACHED // len(apart)):
-        scores = product(x, apart).add_(shift)
-        loss += float(functional.softplus(torch.where(y > 0, -scores, scores)).sum(dtype=torch.float64))
-        error = scores.sigmoid_().sub_(y)
-        slope += product(x.t(), error)
-        slope_shift += error.sum()
-    return loss / len(train.y), slope.div_(len(train.y))[:, None], slope_shift.div_(len(train.y))
-
-
-def mean_variance(x: Tensor, weight: Tensor, bias: Tensor) -> float:
-    """The mean p(1 - p) of the probabilities that weight (D, C) and bias (C,) give: how much the loss curves there."""
-    likely = (x @ weight + bias).softmax(1)
-    return float((likely * (1 - likely)).mean())
-
-
-def _portions(train: Data, most: int = ROWS) -> Iterator[tuple[Tensor, Tensor]]:
-    """Vectors and labels, some sentences at a time: at most `most`, but not fewer than 256."""
-    size = min(ROWS, max(256, most))
-    size = size if isinstance(train.x, Tensor) else rows_at_once(train.x.shape[1], size)
-    return zip(train.x.split(size), train.y.split(size), strict=True)
-
-
-def row_space(x: Features) -> Tensor:
-    """Orthonormal columns (D, N) that span N < D vectors: the optimum is a combination of the vectors.
-
-    In these coordinates the problem is the same, and as small as the vectors are few.
-    """
-    return torch.linalg.qr(x[:].t())[0]
+def _product(first: Tensor, second: Tensor) -> Tensor:
+    """For one row, and for a matrix with its transpose, oneDNN takes longer than NumPy."""
+    if first.device.type != "cpu":
+        return first @ second
+    with np.errstate(all="ignore"):  # found in the sums
+        return torch.from_numpy(first.numpy() @ second.numpy())

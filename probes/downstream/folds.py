@@ -19,10 +19,9 @@ from tqdm import tqdm
 from encoder_lab.errors import InputError
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.classifier import standardised
-from probes.classifiers.curvature import Curvature, covariance, curvature_of
 from probes.classifiers.folded import Fold, Stopped, train_folds
-from probes.classifiers.grid import Grid, Tensors
-from probes.classifiers.optimum import best_of_l2, optimum
+from probes.classifiers.grid import Grid, Tensors, best_of_l2
+from probes.classifiers.optimum import covariance, curvature, optimum
 
 NESTED_SEED = 1111  # of the published nested folds, with any seed of the user
 HELD_BACK = 0.05  # of train, to stop the last fit of the published protocol
@@ -153,7 +152,7 @@ def at_once(folds: int, batch: int, device: str) -> int:
 
 def _choose_at_optimum(data: Tensors, part: OuterSplit, classes: int, grid: Grid) -> ChosenL2:
     train, test = standardised(*(Tensors(data.x[rows], data.y[rows]) for rows in (part.train, part.test)))
-    spread, curvatures = covariance(train.x), dict[float, Curvature]()
+    spread, curvatures = covariance(train.x), dict[float, Tensor]()
 
     def fitted(rows: np.ndarray, l2: float) -> tuple[Tensor, Tensor]:
         some = torch.from_numpy(rows).to(train.y.device)
@@ -166,7 +165,7 @@ def _choose_at_optimum(data: Tensors, part: OuterSplit, classes: int, grid: Grid
 
     def dev_accuracies(values: list[float]) -> list[float]:
         device = train.x.device.type
-        found = on_all_cores(lambda l2: curvature_of(spread, classes, l2), values, device)
+        found = on_all_cores(lambda l2: curvature(spread, classes, l2), values, device)
         curvatures.update(zip(values, found, strict=True))
         jobs = [(rows, l2) for rows in part.inner for l2 in values]
         means = np.array(on_all_cores(accuracy, jobs, device)).reshape(len(part.inner), -1).mean(0)

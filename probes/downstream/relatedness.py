@@ -13,9 +13,8 @@ from torch import Tensor
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import initial
 from probes.classifiers.classifier import standardised
-from probes.classifiers.curvature import covariance, curvature_of
-from probes.classifiers.grid import Grid, Tensors
-from probes.classifiers.optimum import best_of_l2, optimum
+from probes.classifiers.grid import Grid, Tensors, best_of_l2
+from probes.classifiers.optimum import covariance, curvature, optimum
 
 PUBLISHED_RATINGS = (1.0, 5.0)
 ALIGNED = 16  # numbers: products are up to twice as fast if the length of a row is a multiple of this
@@ -34,7 +33,7 @@ def regression(
     spread = covariance(train.x)
 
     def work(l2: float) -> tuple[float, Tensor]:
-        weight, bias = optimum(soft, len(ratings), l2, curvature_of(spread, len(ratings), l2))
+        weight, bias = optimum(soft, len(ratings), l2, curvature(spread, len(ratings), l2))
         found, wanted = (torch.softmax(part.x @ weight + bias, 1) @ ratings for part in (dev, test))
         return correlation(found.cpu().numpy(), dev.y.cpu().numpy()), wanted
 

@@ -18,7 +18,7 @@ def test_all_gold_tokens_at_once_give_the_states_of_one_step_at_a_time(training:
     model, sentence = decoder(), torch.randn(3, 5)
     inputs = torch.randint(1, 9, (3, 7))
     with torch.set_grad_enabled(training):
-        fused = model.teacher_forced(sentence, inputs)
+        fused, _ = model(sentence, inputs)
     state, steps = None, []
     for step in range(7):
         hidden, state = model(sentence, inputs[:, step : step + 1], state)
@@ -47,7 +47,7 @@ def test_the_loss_counts_real_tokens_only() -> None:
 
 def test_every_step_sees_the_sentence() -> None:
     model, sentence = decoder(), torch.randn(1, 5, requires_grad=True)
-    hidden = model.teacher_forced(sentence, torch.tensor([[BEGIN, 4, 5]]))
+    hidden, _ = model(sentence, torch.tensor([[BEGIN, 4, 5]]))
     (through_first_layer,) = torch.autograd.grad(hidden[0, 2].sum(), sentence)
     assert (through_first_layer != 0).all()
 

@@ -13,10 +13,9 @@ import torch
 from encoder_lab.errors import InputError
 from probes.classifiers import classifier
 from probes.classifiers.cells import Cells, predict
-from probes.classifiers.classifier import Grid, Labelled, probe
+from probes.classifiers.classifier import Grid, Labelled, optimal, probe
 from probes.classifiers.grid import Fitted
 from probes.classifiers.modern import _stages, successive_halving
-from probes.classifiers.optimum import optimal
 from tests.labelled_vectors import features_that_go_together, random_labels, separable, three
 
 SMALL = Grid(widths=(4, 8), dropouts=(0.0, 0.1), l2=(1e-5, 1e-2))

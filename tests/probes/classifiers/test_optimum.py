@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
+from torch.nn import functional
 
 from encoder_lab.errors import InputError
-from probes.classifiers.classifier import Grid, Labelled, as_tensors, standardised
-from probes.classifiers.curvature import chance, cholesky, covariance, curvature_of
-from probes.classifiers.grid import Tensors
-from probes.classifiers.optimum import GAP, Optima, best_of_l2, cross_entropy, optimal, optimum
+from probes.classifiers.classifier import Grid, Labelled, as_tensors, optimal, standardised
+from probes.classifiers.grid import Examples, Tensors, best_of_l2
+from probes.classifiers.optimum import GAP, Optima, covariance, cross_entropy, curvature, optimum
 from probes.vectors import Streamed, Vectors, alone
 from tests.labelled_vectors import features_that_go_together, random_labels
 
@@ -47,32 +47,29 @@ def test_fewer_vectors_than_features_have_the_same_optimum() -> None:
 def test_the_optimum_depends_neither_on_the_start_nor_on_the_curvature(classes: int) -> None:
     train, _ = features_that_go_together(classes)
     expected = optimum(train, classes, 1e-3, gap=1e-12)
-    curvature = curvature_of(covariance(train.x), classes, 1e-1)
-    found = optimum(train, classes, 1e-3, curvature, gap=1e-12, start=optimum(train, classes, 1e-1))
+    other = curvature(covariance(train.x), classes, 1e-1)
+    found = optimum(train, classes, 1e-3, other, gap=1e-12, start=optimum(train, classes, 1e-1))
     ours, theirs = (torch.softmax(train.x @ weight + bias, 1) for weight, bias in (found, expected))
     torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=0)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("by_covariance", [True, False])
-def test_a_search_ends_about_the_gap_above_the_optimum(classes: int, by_covariance: bool) -> None:
+def test_a_search_ends_about_the_gap_above_the_optimum(classes: int) -> None:
     train, _ = features_that_go_together(classes)
 
     def loss(gap: float) -> float:
-        curvature = curvature_of(covariance(train.x) if by_covariance else None, classes, 1e-3)
-        weight, bias = optimum(Tensors(train.x, train.y), classes, 1e-3, curvature, gap)
+        weight, bias = optimum(train, classes, 1e-3, gap=gap)
         return cross_entropy(train, weight, bias)[0] + 1e-3 / 2 * float(weight.square().sum())
 
     best = loss(1e-12)
     near, far = loss(1e-6) - best, loss(1e-3) - best
-    assert near < (1e-5 if by_covariance else 1e-4)  # features that go together: only the covariance tells
+    assert near < 1e-5
     assert 2 * near < far < 1e-1
 
 
-@pytest.mark.parametrize("by_covariance", [True, False])
-def test_a_value_may_come_after_smaller_and_larger_ones(by_covariance: bool) -> None:
+def test_a_value_may_come_after_smaller_and_larger_ones() -> None:
     train, _ = features_that_go_together(2)
-    optima = Optima(train, 2, covariance(train.x) if by_covariance else None, gap=1e-9)
+    optima = Optima(train, 2, gap=1e-9)
     for values in ([1e-3, 1e-2], [1e-1], [1e-4]):
         optima.add(values)
     for l2, found in optima.known.items():
@@ -81,11 +78,12 @@ def test_a_value_may_come_after_smaller_and_larger_ones(by_covariance: bool) -> 
         torch.testing.assert_close(ours, theirs, atol=2e-3, rtol=0)
 
 
-def test_features_beyond_32_bits_are_refused_where_no_covariance_is_made() -> None:
-    x = torch.randn(12, 3)
-    x[0, 0] = float("inf")
-    with pytest.raises(InputError, match="beyond 32 bits"):
-        optimal(Tensors(x, torch.arange(12) % 2), Tensors(x, torch.arange(12) % 2), 2, LOGISTIC, "cpu")
+def test_features_beyond_32_bits_that_the_covariance_is_not_of_are_refused() -> None:
+    x = torch.randn(40, 3)
+    x[-1, 0] = float("inf")
+    data = Tensors(x, torch.arange(40) % 2)
+    with pytest.raises(InputError, match="features are beyond 32 bits"):
+        optimal(data, data, 2, LOGISTIC, "cpu")
 
 
 def test_two_classes_are_searched_as_one_difference() -> None:
@@ -105,23 +103,24 @@ def test_a_search_that_starts_at_the_optimum_stays_there(classes: int) -> None:
     assert (cold[0] - expected[0]).abs().max() > 0.1
 
 
-def test_a_matrix_that_is_not_definite_has_no_cholesky_factor() -> None:
-    assert cholesky(torch.tensor([[1.0, 2.0], [2.0, 1.0]])) is None
-
-
 def test_the_curvature_of_dependent_features_has_a_factor() -> None:
     x = torch.randn(40, 1).expand(-1, 5).contiguous()
-    lower = curvature_of(covariance(x), 2, 0.0).factor
-    torch.testing.assert_close(lower @ lower.t(), covariance(x) / 4, atol=1e-5, rtol=0)
+    lower = curvature(covariance(x), 2, 0.0)
+    torch.testing.assert_close((lower @ lower.t())[:5, :5], covariance(x) / 4, atol=1e-5, rtol=0)
 
 
-def test_the_inverse_of_the_curvature_times_the_curvature_changes_no_weights() -> None:
-    x, weight = torch.randn(40, 5), torch.randn(5, 3)
-    spread = covariance(x)
-    curvature = curvature_of(spread, 3, 1e-2)
-    matrix = chance(3) * spread + 1e-2 * torch.eye(5)
-    torch.testing.assert_close(curvature.solved(matrix @ weight), weight, atol=1e-4, rtol=0)
-    assert curvature.bias**2 == pytest.approx(chance(3))
+def test_the_curvature_is_that_of_the_loss_at_equally_likely_classes() -> None:
+    train, _ = features_that_go_together(2)
+
+    def loss(point: torch.Tensor) -> torch.Tensor:  # of one class's weights and bias, the other's being zero
+        scores = train.x.double() @ point[:-1] + point[-1]
+        return (
+            functional.binary_cross_entropy_with_logits(scores, train.y.double()) + 1e-2 / 4 * point[:-1].square().sum()
+        )
+
+    exact = torch.autograd.functional.hessian(loss, torch.zeros(41, dtype=torch.double))
+    factor = curvature(train.x.t() @ train.x / len(train.x), 2, 1e-2).double()
+    torch.testing.assert_close(factor @ factor.t(), exact, atol=1e-4, rtol=0)
 
 
 def test_features_with_products_beyond_32_bits_are_refused() -> None:
@@ -161,7 +160,7 @@ def test_with_a_weak_l2_the_search_predicts_as_the_optimum_does() -> None:
     labels = (vectors @ random.normal(size=(features, classes)) + noise).argmax(1)
     parts = np.split(vectors, [known]), np.split(labels, [known])
     train, others = standardised(*(as_tensors(Labelled(*part), "cpu") for part in zip(*parts, strict=True)))
-    found, exact = (Optima(train, classes, covariance(train.x), gap) for gap in (GAP, 1e-9))
+    found, exact = (Optima(train, classes, gap) for gap in (GAP, 1e-9))
     predicted = []
     for optima in (found, exact):
         optima.add([1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
@@ -171,35 +170,13 @@ def test_with_a_weak_l2_the_search_predicts_as_the_optimum_does() -> None:
     assert (predicted[0] == predicted[1]).double().mean() > 0.95
 
 
-@pytest.mark.parametrize("sentences", [300, 20])
-def test_the_optimum_along_principal_axes_is_that_along_the_features(
-    sentences: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    train, dev = features_that_go_together(10)
-    train = Tensors(train.x[:sentences], train.y[:sentences])
-    found = []
-    for worth in (True, False):
-        monkeypatch.setattr("probes.classifiers.optimum.worth_axes", lambda *_, worth=worth: worth)
-        found.append(optimal(train, dev, 10, Grid(widths=(0,), l2=(1e-2,)), "cpu").parameters)
-    along, plain = (torch.softmax(dev.x @ weight.t() + bias.t(), 1) for weight, bias in found)
-    torch.testing.assert_close(along, plain, atol=1e-2, rtol=0)
-
-
-def test_streamed_features_are_not_turned_at_each_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streamed_features_have_the_same_optimum() -> None:
     train, dev = features_that_go_together(10)
     table = Vectors(train.x.numpy(), [str(row) for row in range(len(train.x))])
-    streamed = Streamed([table.of(table.sentences)], alone, "cpu")
-    monkeypatch.setattr(Streamed, "__matmul__", None)
-    monkeypatch.setattr("probes.classifiers.optimum.worth_axes", lambda *_: True)
-    found = optimal(Tensors(streamed, train.y), dev, 10, LOGISTIC, "cpu")  # type: ignore[arg-type]
-    assert found.dev_accuracy == pytest.approx(optimal(train, dev, 10, LOGISTIC, "cpu").dev_accuracy, abs=1)
-
-
-def test_independent_features_curve_as_their_diagonal_covariance() -> None:
-    variances = torch.tensor([3.0, 0.5, 0.0])
-    factor = curvature_of(variances, 3, 1e-2).factor
-    torch.testing.assert_close(factor.diag(), curvature_of(variances.diag(), 3, 1e-2).factor)
+    streamed = Examples(Streamed([table.of(table.sentences)], alone, "cpu"), train.y)
+    found, expected = (optimal(some, dev, 10, LOGISTIC, "cpu").parameters for some in (streamed, train))
+    torch.testing.assert_close(found, expected, atol=1e-2, rtol=1e-2)
 
 
 def test_a_feature_without_variance_and_without_l2_curves_all_the_same() -> None:
-    assert curvature_of(torch.zeros(2), 3, 0.0).factor.min() > 0
+    assert curvature(torch.zeros(2, 2), 3, 0.0).diagonal().min() > 0
