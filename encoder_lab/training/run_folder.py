@@ -229,7 +229,7 @@ def summary(run: Path, scores: Sequence[ProbeRow], allow: Sequence[str]) -> str:
         ]
     lines += [f"\ncurves:  {run / 'curves.png'}   (live: make tensorboard)"]
     if not any((run / "checkpoints").glob("*.ckpt")):
-        return "\n".join([*lines, "encoder: none was saved, as no epoch was trained"])
+        return "\n".join([*lines, "encoder: none was saved (zero epochs, or a trial by trainer.fast_dev_run)"])
     more = f", allow={list(allow)}" if allow else ""
     load = f"load_encoder({str(loadable(run))!r}{more}).encode(['A sentence .'])"
     return "\n".join([*lines, f"encoder: from encoders import load_encoder; {load}"])
