@@ -105,11 +105,19 @@ def _pairs(corpus: Corpus, split: Split, target: str) -> Iterator[tuple[str, str
     if target == corpus.source_language:
         raise InputError(f"datamodule.target={target} is the source language: give another, or objective=autoencoder")
     if target == "next":
-        return followed(corpus.documents(split))
+        return followed(corpus.documents(split), split)
     return corpus.parallel(split, target)
 
 
-def followed(documents: Iterable[Document]) -> Iterator[tuple[str, str]]:
-    """Each sentence with the one after it in the same document."""
-    for document in documents:
-        yield from pairwise(s for section in document.sections for paragraph in section.paragraphs for s in paragraph)
+def followed(documents: Iterable[Document], split: Split = "train") -> Iterator[tuple[str, str]]:
+    """Each sentence with the one after it in the same document. Raises InputError where none of train has one."""
+    alone = False  # whether all documents so far have one sentence
+    for number, document in enumerate(documents):
+        pairs = list(pairwise(s for section in document.sections for p in section.paragraphs for s in p))
+        alone = not pairs and (alone or not number)
+        yield from pairs
+    if alone and split == "train":
+        raise InputError(
+            "no sentence has one after it, as every document has one sentence; put each sentence of a document on a "
+            "line of its own, and blank lines between documents alone"
+        )

@@ -257,6 +257,24 @@ def test_no_form_of_a_model_is_refused_before_slow_imports(form: str) -> None:
     refuse_missing_models([f"model={form}"])
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("v.npy", r"model=vectors:.*v\.npy sentences=FILE"),
+        ("crawl.vec", "embeddings=file embeddings.path="),
+        ("glove.txt.gz", "embeddings=file embeddings.path="),
+        ("infersent2.pkl", "a pickle, which is not opened"),
+        ("bert/config.json", "model=hf:.*bert, or model=lm:"),
+    ],
+)
+def test_a_path_of_another_form_is_answered_with_how_it_is_given(name: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("{}")
+    path = tmp_path / name.removesuffix("/config.json")
+    with pytest.raises(InputError, match=said):
+        refuse_missing_models([f"model={path}"])
+
+
 @pytest.mark.parametrize(("device", "refused"), [("nonsense", True), ("nonsense:1", True), ("cuda:1", False)])
 def test_what_is_no_device_is_told_before_slow_imports(device: str, refused: bool) -> None:
     with pytest.raises(SystemExit) if refused else nullcontext():

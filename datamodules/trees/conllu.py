@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import composed, note_once, open_packed
+from encoder_lab.storage.text_files import composed, note_once, open_packed, refuse_html
 
 COLUMNS = 10
 FILES = (".conllu", ".conllu.gz", ".conllu.bz2")  # taken from a folder
@@ -150,6 +150,8 @@ def portions(path: Path) -> Iterator[Portion]:
     try:
         with open_packed(path) as file:
             while block := file.read(BLOCK):
+                if line == 1 and not held:
+                    refuse_html(path, block)
                 held += block
                 ends = [found.end() for found in BLANK_LINE.finditer(held, max(0, len(held) - len(block) - 3))]
                 if ends:

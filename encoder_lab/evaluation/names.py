@@ -26,8 +26,26 @@ def refuse_missing_models(arguments: Sequence[str]) -> None:
         encoder = name.removeprefix("untrained/")
         if encoder != name:
             encoder_file(encoder)
-        elif name not in WORDS and not Path(name).exists():
-            raise InputError(f"model={name}: no such run folder or checkpoint; give {FORMS}")
+        elif name not in WORDS:
+            refuse_other_path(name)
+
+
+def refuse_other_path(name: str) -> None:
+    """Raises InputError for a path that is neither a run nor a checkpoint; says how what is there is given."""
+    path = Path(name)
+    if not path.exists():
+        raise InputError(f"model={name}: no such run folder or checkpoint; give {FORMS}")
+    meant = ""
+    if path.suffix == ".npy":
+        meant = f"a matrix of vectors: model=vectors:{name} sentences=FILE, the text file with a line for each row"
+    elif path.is_dir() and not (path / "config.yaml").exists() and (path / "config.json").exists():
+        meant = f"a model of Hugging Face: model=hf:{name}, or model=lm:{name} to score texts"
+    elif path.is_file() and {".vec", ".txt", ".bin"}.intersection(path.suffixes):
+        meant = f"word vectors: model=bov embeddings=file embeddings.path={name}"
+    elif path.is_file() and path.suffix in (".pkl", ".pickle", ".pt", ".pth"):
+        meant = "a pickle, which is not opened: docs/published_encoders.md says how a published encoder is used"
+    if meant:
+        raise InputError(f"model={name}: {meant}")
 
 
 def encoder_file(encoder: str) -> Path:

@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 from datamodules.corpus import Corpus, made_of
 from datamodules.word_vectors.store import FromFile
 from encoder_lab.errors import InputError
-from encoder_lab.evaluation.names import BASELINES, FORMS, encoder_file
+from encoder_lab.evaluation.names import BASELINES, encoder_file, refuse_other_path
 from encoder_lab.evaluation.settings import models_wanted, several
 from encoder_lab.model import Model
 from encoder_lab.settings.call import function_named
@@ -78,9 +78,8 @@ def open_model(name: str, config: DictConfig, device: str, work: Path) -> Comple
         models = [precomputed(Path(rest), config.sentences and Path(config.sentences))]
     elif form == "lm" and rest:
         models = [_language_model(Path(rest), config, device)]
-    elif not Path(name).exists():
-        raise InputError(f"model={name}: no such run folder or checkpoint; give {FORMS}")
     else:
+        refuse_other_path(name)
         run = open_run(Path(name))
         model = _trained(run, config, device, work)
         return lambda _, tasks: [_with_decoder(name, model, run, tasks, config)]

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import logging
+import re
 import zlib
 from bz2 import BZ2Decompressor
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,7 @@ from unicodedata import normalize
 
 from encoder_lab.errors import InputError
 
+HTML = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html)\b", re.IGNORECASE)
 MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
 
 
@@ -27,6 +29,8 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
                 number += 1
                 if len(raw) > MAX_LINE:
                     raise InputError(f"{path}:{number}: a line of more than {MAX_LINE} bytes; is this a text file?")
+                if number == 1:
+                    refuse_html(path, raw)
                 line = raw.decode(encoding).removeprefix("\ufeff" if number == 1 else "").rstrip("\r\n")
                 yield number, composed(line, path)
     except UnicodeDecodeError:
@@ -35,6 +39,12 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
         raise InputError(f"{path}:{number + 1}: {error}; the file is damaged or not what its name says") from None
     if not number:
         raise InputError(f"{path}: empty")
+
+
+def refuse_html(path: Path, start: bytes) -> None:
+    """Raises InputError where a file begins as a page of the web, such as a server sends in place of data."""
+    if HTML.match(start):
+        raise InputError(f"{path}: a page of the web (HTML) in place of data; get the file again")
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

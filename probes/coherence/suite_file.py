@@ -13,6 +13,7 @@ from encoder_lab.storage.text_files import open_packed
 from probes.coherence.formula import is_prediction, parse, values_in
 
 METRICS = ("sum", "mean", "median", "range", "max", "min")
+ALL = "all"  # of files: every metric is stored; formulas read the sum
 UNUSUAL_SPACE = re.compile(r"\s{2}|[^\S ]")
 ROUND = str.maketrans("[]", "()")
 
@@ -56,13 +57,16 @@ def _json(path: Path) -> Any:
 
 def suite_of(record: Any, where: str, syntaxgym: bool = False) -> TestSuite:
     """The suite in a parsed file. `where` is for messages."""
-    top = _fields(record, where, {"meta": dict, "region_meta": dict, "items": list}, {"predictions": list})
-    meta = _fields(top["meta"], f"{where}: meta", {"name": str, "metric": str}, None)
+    top = _fields(
+        record, where, {"meta": dict, "region_meta": dict, "items": list, "predictions": list}, ("predictions",)
+    )
+    meta = _fields(top["meta"], f"{where}: meta", {"name": str, "metric": str})
     if not meta["name"] or not meta["name"].isprintable():
         raise InputError(f"{where}: meta: the name of a suite is a word or a few, in one line")
     where = f"{where}: suite {meta['name']}"
-    if meta["metric"] not in METRICS:
-        raise InputError(f"{where}: metric {meta['metric']!r}; give one of {', '.join(METRICS)}")
+    if meta["metric"] not in (*METRICS, ALL):
+        raise InputError(f"{where}: metric {meta['metric']!r}; give one of {', '.join((*METRICS, ALL))}")
+    metric = METRICS[0] if meta["metric"] == ALL else meta["metric"]
     regions = _region_names(top["region_meta"], where)
     predictions = _predictions(top, where)
     if not top["items"]:
@@ -75,23 +79,22 @@ def suite_of(record: Any, where: str, syntaxgym: bool = False) -> TestSuite:
             raise InputError(f"{where}, item {item.number}: the number occurs twice; number the items 1, 2, 3, ...")
         seen.add(item.number)
     others = {k: v for k, v in meta.items() if k not in ("name", "metric", "string_predictions", "model")}
-    suite = TestSuite(meta["name"], meta["metric"], regions, conditions, predictions, items, others)
+    suite = TestSuite(meta["name"], metric, regions, conditions, predictions, items, others)
     check_predictions(suite, where, syntaxgym)
     return suite
 
 
-def _fields(record: Any, where: str, needed: dict[str, type], allowed: dict[str, type] | None) -> dict[str, Any]:
-    """The object, with its fields of the right kind; `allowed` None means that any others are."""
+def _fields(record: Any, where: str, known: dict[str, type], optional: Sequence[str] = ()) -> dict[str, Any]:
+    """The object, with its known fields of the right kind; the published form allows any others."""
+    needed = [name for name in known if name not in optional]
     if not isinstance(record, dict):
         raise InputError(f"{where}: expected an object with {', '.join(needed)}, found {_kind(record)}")
     for name in needed:
         if name not in record:
             raise InputError(f"{where}: no {name!r}; add it")
-    for name, value in record.items():
-        kind = {**needed, **(allowed or {})}.get(name)
-        if kind is None and allowed is not None:
-            raise InputError(f"{where}: unknown field {name!r}; remove it")
-        if kind not in (None, object) and (not isinstance(value, kind) or isinstance(value, bool)):
+    for name, kind in known.items():
+        value = record.get(name)
+        if name in record and (not isinstance(value, kind) or isinstance(value, bool)):
             raise InputError(f"{where}: {name!r} must be {KINDS[kind]}, found {_kind(value)}")
     return record
 
@@ -127,13 +130,15 @@ def _predictions(top: dict[str, Any], where: str) -> tuple[str, ...]:
         place = f"{where}, prediction {number}"
         if isinstance(record, dict) and record.get("type") != "formula":
             raise InputError(f"{place}: type {record.get('type')!r} is not read; write type 'formula' and a formula")
-        formulas.append(_fields(record, place, {"type": str, "formula": str}, {})["formula"].translate(ROUND))
+        formulas.append(_fields(record, place, {"type": str, "formula": str})["formula"].translate(ROUND))
     return tuple(formulas)
 
 
 def _condition_names(item: Any, where: str) -> tuple[str, ...]:
-    conditions = _fields(item, where, {"item_number": int, "conditions": list}, {"source": str})["conditions"]
-    names = [_fields(c, where, {"condition_name": str, "regions": list}, {})["condition_name"] for c in conditions]
+    conditions = _fields(item, where, {"item_number": int, "conditions": list, "source": str}, ("source",))[
+        "conditions"
+    ]
+    names = [_fields(c, where, {"condition_name": str, "regions": list})["condition_name"] for c in conditions]
     if not names or len(set(names)) < len(names):
         raise InputError(f"{where}: {'two conditions have the same name' if names else 'no conditions'}")
     if not all(name and name.isprintable() for name in names):
@@ -157,8 +162,7 @@ def _regions(records: list[Any], count: int, where: str) -> tuple[str, ...]:
     texts = []
     for number, record in enumerate(records, 1):
         place = f"{where}, region {number}"
-        needed = {"region_number": int, "content": str}
-        fields = _fields(record, place, needed, {"metric_value": object, "oovs": object})
+        fields = _fields(record, place, {"region_number": int, "content": str})
         if fields["region_number"] != number:
             raise InputError(f"{place}: has region_number {fields['region_number']}; list the regions as 1, 2, 3, ...")
         text = fields["content"].strip(" ")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from datamodules.corpora.sick import SETS, WHOLE
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines, read_table
 from probes.classification import Classification
@@ -41,7 +42,7 @@ def read_downstream(
 
     `root` is the toolkit's data/downstream or a parent of it. Raises InputError naming file and line.
     """
-    names = list(TASKS) if names is None else known(names)
+    names = [name for name in TASKS if not name.endswith(COSINE)] if names is None else known(names)
     inside = (root / part for part in ("data/downstream", "downstream", "."))
     folder = next((path for path in inside if path.is_dir()), None)
     if folder is None:
@@ -131,16 +132,20 @@ def _paraphrases(folder: Path, name: str) -> Downstream:
 
 
 def _sick(folder: Path, name: str) -> Classification | Downstream:
-    """SICK-E: the judgment. SICK-R: the relatedness, 1 to 5."""
-    column = "entailment_judgment" if name == "SICK-E" else "relatedness_score"
+    """SICK-E: the judgment. SICK-R: the relatedness, 1 to 5. From three files, or the one of today's download."""
+    files = _files(folder, name)
+    whole = len(files) == 1
+    column = "relatedness_score" if name != "SICK-E" else "entailment_label" if whole else "entailment_judgment"
 
-    def rows(path: Path) -> Iterator[DownstreamItem]:
-        for number, row in read_table(path, ("sentence_A", "sentence_B", column)):
+    def rows(path: Path, part: str) -> Iterator[DownstreamItem]:
+        for number, row in read_table(path, ["sentence_A", "sentence_B", column, *(["SemEval_set"] if whole else [])]):
             text = row[column]
             gold = _label(path, number, text, ENTAILMENT) if name == "SICK-E" else _score(path, number, text, 1, 5)
-            yield DownstreamItem(row["sentence_A"], row["sentence_B"], gold)
+            if not whole or _label(path, number, row["SemEval_set"], list(SETS.values())) == list(SETS).index(part):
+                yield DownstreamItem(row["sentence_A"], row["sentence_B"], gold)
 
-    parts = {part: _pairs(path, rows(path)) for part, path in zip(SPLITS, _files(folder, name), strict=True)}
+    paths = files * len(SPLITS) if whole else files
+    parts = {part: _pairs(path, rows(path, part)) for part, path in zip(SPLITS, paths, strict=True)}
     if name == "SICK-E":
         return Classification(name, list(ENTAILMENT), *parts.values(), suite="downstream", features=pair)
     return Downstream(name, "relatedness", parts, rated=(1, 5))
@@ -203,7 +208,26 @@ class TaskFiles(NamedTuple):
 
 
 def _files(folder: Path, name: str) -> list[Path]:
-    return [folder / file for file in TASKS[name].files]
+    files = [folder / file for file in TASKS[name].files]
+    whole = folder / "SICK" / WHOLE
+    return [whole] if TASKS[name].files == SICK and whole.is_file() and not all(map(Path.is_file, files)) else files
+
+
+def _by_cosine(folder: Path, name: str) -> Downstream:
+    """The test part of a relatedness task as a similarity task: nothing is trained."""
+    base = name.removesuffix(COSINE)
+    task = TASKS[base].read(folder, base)
+    assert isinstance(task, Downstream)
+    return Downstream(name, "similarity", {"test": task.parts["test"]})
+
+
+def wrong_size(task: Classification | Downstream) -> str:
+    """How many items a task has, where they are not as many as were published, within a tenth; else nothing."""
+    parts = task.parts.values() if isinstance(task, Downstream) else task.parts
+    items, published = sum(len(part.gold) for part in parts), PUBLISHED[task.name]
+    if abs(items - published) <= published / 10:
+        return ""
+    return f"{task.name}: {items:,} items, but {published:,} are published; its scores are not those of the task"
 
 
 def _domains(name: str) -> tuple[str, ...]:
@@ -213,6 +237,7 @@ def _domains(name: str) -> tuple[str, ...]:
 # the toolkit's names that differ from those of the papers
 TOOLKIT = {"stsbenchmark": "STSB", "sickentailment": "SICK-E", "sickrelatedness": "SICK-R"}
 SPLITS = ("train", "dev", "test")
+COSINE = "-cosine"
 SICK = ("SICK/SICK_train.txt", "SICK/SICK_trial.txt", "SICK/SICK_test_annotated.txt")
 SST = {
     classes: tuple(f"SST/{folder}/sentiment-{part}" for part in SPLITS)
@@ -233,4 +258,11 @@ TASKS: Mapping[str, TaskFiles] = {
     "SICK-R": TaskFiles(SICK, _sick),
     "STSB": TaskFiles(tuple(f"STS/STSBenchmark/sts-{part}.csv" for part in SPLITS), _benchmark),
     **{name: TaskFiles(_domains(name), _year) for name in STS},
+    "SICK-R-cosine": TaskFiles(SICK, _by_cosine),
+    "STSB-cosine": TaskFiles(tuple(f"STS/STSBenchmark/sts-{part}.csv" for part in SPLITS), _by_cosine),
+}
+PUBLISHED = {  # items of all parts
+    **{"MR": 10_662, "CR": 3_775, "SUBJ": 10_000, "MPQA": 10_606, "SST-2": 70_042, "SST-5": 11_855, "TREC": 5_952},
+    **{"MRPC": 5_801, "SICK-E": 9_927, "SICK-R": 9_927, "STSB": 8_628, "SICK-R-cosine": 4_927, "STSB-cosine": 1_379},
+    **{"STS12": 3_108, "STS13": 1_500, "STS14": 3_750, "STS15": 3_000, "STS16": 1_186},
 }

@@ -11,7 +11,7 @@ from encoder_lab.errors import InputError, printable
 from encoder_lab.settings.types import NameOrNull, NamesOrNull
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.downstream.data import SOURCE, read_downstream
+from probes.downstream.data import SOURCE, read_downstream, wrong_size
 from probes.downstream.scoring import Downstream
 from probes.suites import Context
 
@@ -46,6 +46,8 @@ def tasks(context: Context, settings: DownstreamSettings) -> list[Classification
     found, missing = read_downstream(Path(settings.root), names)
     for name, path in missing.items():
         print(printable(f"{name}: skipped, no {path}; get it with {SOURCE}"), file=sys.stderr)
+    for said in filter(None, map(wrong_size, found)):
+        print(f"warning: {said}", file=sys.stderr)
     if not found:
         raise InputError(f"{settings.root}: none of the tasks is there")
     return [

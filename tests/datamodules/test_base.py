@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from datamodules.corpus import Split
+from datamodules.corpus import Document, Section, Split
 from datamodules.seq2seq import TextPairs, followed
 from datamodules.seq2tree import SentenceTrees
 from encoder_lab.errors import InputError
@@ -115,6 +115,12 @@ def test_the_next_sentence_is_of_the_same_document() -> None:
     assert len(pairs) == 4 * 5
     assert pairs[:3] == [("dog0", "dog1 dog1"), ("dog1 dog1", "dog2 dog2 dog2"), ("dog2 dog2 dog2", "dog3")]
     assert all(a.split()[0][:3] == b.split()[0][:3] for a, b in pairs)
+
+
+@pytest.mark.parametrize("documents", [1, 3])
+def test_documents_of_one_sentence_have_no_next_one(documents: int) -> None:
+    with pytest.raises(InputError, match="every document has one sentence"):
+        list(followed(Document(str(i), None, [Section(None, None, [["a b"]])]) for i in range(documents)))
 
 
 def test_trees_become_symbols_between_marks(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Test suites in files."""
 
 import copy
+import gzip
 import json
 import math
 from pathlib import Path
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
+from probes.coherence.data import read_suites
 from probes.coherence.suite_file import (
     METRICS,
     Item,
@@ -82,6 +84,25 @@ def test_the_conditions_of_an_item_may_be_in_another_order() -> None:
     assert suite_of(record, "file") == SUITE
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        [],
+        ["predictions", 0],
+        ["items", 0],
+        ["items", 0, "conditions", 0],
+        ["items", 0, "conditions", 0, "regions", 1],
+    ],
+    ids=str,
+)
+def test_fields_that_the_published_form_allows_are_passed_over(place: list[Any]) -> None:
+    assert suite_of(spoil([*place, "more"], {"a": [1]}), "file") == SUITE
+
+
+def test_all_metrics_stands_for_the_sum_that_formulas_read() -> None:
+    assert suite_of(spoil(["meta", "metric"], "all"), "file").metric == "sum"
+
+
 FIRST = ["items", 0, "conditions", 0]
 
 
@@ -91,9 +112,8 @@ FIRST = ["items", 0, "conditions", 0]
         (["meta"], ..., "file: no 'meta'"),
         (["meta", "name"], 3, "meta: 'name' must be a text, found a whole number"),
         (["meta", "name"], "two\nlines", "in one line"),
-        (["meta", "metric"], "all", "suite order: metric 'all'; give one of sum, mean"),
+        (["meta", "metric"], "total", "suite order: metric 'total'; give one of sum, mean"),
         (["meta", "metric"], ["sum"], "'metric' must be a text, found a list"),
-        (["more"], 1, "unknown field 'more'"),
         (["region_meta"], {"1": "a", "3": "b"}, "without a gap"),
         (["region_meta", "2"], 5, "must be a text"),
         (["predictions"], [], "no predictions"),
@@ -121,7 +141,6 @@ FIRST = ["items", 0, "conditions", 0]
         ([*FIRST, "regions", 1, "content"], "a  b", "item 1, condition original, region 2: 'a  b' has two spaces"),
         ([*FIRST, "regions", 1, "content"], "a\nb", "line end"),
         ([*FIRST, "regions"], [{"region_number": n, "content": ""} for n in (1, 2)], "every region is empty"),
-        ([*FIRST, "regions", 1, "extra"], 1, "unknown field 'extra'"),
     ],
 )
 def test_an_error_names_suite_item_condition_and_region(path: list[Any], value: Any, said: str) -> None:
@@ -169,3 +188,35 @@ def test_the_published_suites_are_read(tmp_path: Path) -> None:
     assert counts["npz_obj"] == (24, 4, 6, 1)
     assert counts["nn-nv-rpl"] == (1, 4, 5, 2)
     assert sum(items * conditions for items, conditions, _, _ in counts.values()) == 920
+
+
+BLIMP = [
+    {"sentence_good": "The  cat sleeps.", "sentence_bad": "The cat sleep.", "UID": "agreement", "pairID": "0"},
+    {"sentence_good": "Dogs run.", "sentence_bad": "Dogs runs.", "UID": "agreement", "more": [1]},
+    {"sentence_good": "He saw himself.", "sentence_bad": "He saw herself.", "UID": "anaphor"},
+]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_minimal_pairs_in_json_lines_are_a_suite_for_each_phenomenon(packed: bool, tmp_path: Path) -> None:
+    text = "".join(f"{json.dumps(pair)}\n" for pair in BLIMP).encode()
+    path = tmp_path / ("pairs.jsonl.gz" if packed else "pairs.jsonl")
+    path.write_bytes(gzip.compress(text) if packed else text)
+    agreement, anaphor = read_suites([tmp_path])
+    assert (agreement.name, anaphor.name) == ("agreement", "anaphor")
+    assert [item.texts for item in agreement.items] == [
+        (("The cat sleeps.",), ("The cat sleep.",)),
+        (("Dogs run.",), ("Dogs runs.",)),
+    ]
+    for suite in (agreement, anaphor):
+        assert suite_of(record_of(suite), "file") == suite  # a suite as any other
+        assert suite.predictions == ("(1;%good%) < (1;%bad%)",)
+
+
+@pytest.mark.parametrize(
+    "pair", [{"sentence_good": "a"}, {"sentence_good": "a", "sentence_bad": " "}, {"good": "a", "bad": "b"}]
+)
+def test_lines_that_are_no_minimal_pairs_are_named(pair: dict, tmp_path: Path) -> None:
+    (tmp_path / "pairs.jsonl").write_text(f"{json.dumps(BLIMP[0])}\n{json.dumps(pair)}\n")
+    with pytest.raises(InputError, match=r"pairs\.jsonl:2: no text under sentence_good and sentence_bad"):
+        read_suites([tmp_path / "pairs.jsonl"])

@@ -16,7 +16,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from probes.classifiers.classifier import Grid
 from probes.classifiers.grid import Tensors
-from probes.downstream import relatedness
+from probes.downstream import data, relatedness
 from probes.downstream.data import STS, TASKS, known, read_downstream
 from probes.downstream.folds import at_once, by_folds, nested
 from probes.downstream.relatedness import regression, targets
@@ -213,13 +213,70 @@ def words_as_vectors(sentences: list[str]) -> np.ndarray:
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED], ids=["modern", "senteval"])
 def test_every_task_is_read_and_scored(tmp_path: Path, grid: Grid) -> None:
     context = Context(replace(grid, l2=(1e-3,)), 1, tmp_path, TinyCorpus())
-    tasks = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), kfold=2))
+    tasks = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), list(TASKS), kfold=2))
     assert [task.name for task in tasks] == list(TASKS)
     model = Model("words", "callable", words_as_vectors)
     found, again = (Evaluation(model, tasks, cache=tmp_path / "cache").scores() for _ in range(2))
     assert [e.row.task for e in found] == list(TASKS)
     assert all(e.row.test_low <= e.row.test_accuracy <= e.row.test_high for e in found)
     assert [e.row for e in again] == [e.row for e in found]
+
+
+@pytest.mark.parametrize("name", ["SICK-R", "STSB"])
+def test_relatedness_without_training_is_the_correlation_of_cosines(name: str, tmp_path: Path) -> None:
+    (trained, cosine), _ = read_downstream(folder_of_tasks(tmp_path), [name, f"{name}-cosine"])
+    first, second = (words_as_vectors(column) for column in trained.parts["test"].texts)
+    wanted = 100 * pearsonr(cosines(first, second), trained.parts["test"].gold)[0]
+    sentences = list(dict.fromkeys(cosine.sentences))
+    found = cosine.score(Vectors(words_as_vectors(sentences), sentences), "cpu")
+    assert found.test == pytest.approx(wanted, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["SICK-E", "SICK-R", "SICK-R-cosine"])
+def test_sick_in_one_file_is_that_of_three(name: str, tmp_path: Path) -> None:
+    (wanted,), _ = read_downstream(folder_of_tasks(tmp_path), [name])
+    columns = ["sentence_A", "sentence_B", "entailment_label", "relatedness_score", "SemEval_set"]
+    lines = ["\t".join(columns)]
+    for file, part in zip(TASKS["SICK-E"].files, ("TRAIN", "TRIAL", "TEST"), strict=True):
+        path = tmp_path / "downstream" / file
+        for line in path.read_text().splitlines()[1:]:
+            _, first, second, score, judgment = line.split("\t")
+            lines.append("\t".join([first, second, judgment, score, part]))
+        path.unlink()
+    (tmp_path / "downstream" / "SICK" / "SICK.txt").write_text("".join(f"{line}\n" for line in reversed(lines[1:])))
+    with pytest.raises(InputError, match="no column"):
+        read_downstream(tmp_path, [name])
+    (tmp_path / "downstream" / "SICK" / "SICK.txt").write_text("".join(f"{line}\n" for line in lines))
+    (found,), _ = read_downstream(tmp_path, [name])
+    assert found.fingerprint == wanted.fingerprint
+
+
+@pytest.mark.parametrize("name", ["SUBJ", "TREC", "SICK-E", "STS13"])
+def test_published_data_of_another_size_is_named(name: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    context = Context(MODERN, 1, tmp_path, TinyCorpus())
+    (task,) = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), [name], kfold=2))
+    size = sum(len(part.gold) for part in (task.parts.values() if isinstance(task.parts, dict) else task.parts))
+    said = f"{name}: {size} items, but {data.PUBLISHED[name]:,} are published"
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("items", "published", "wrong"), [(8, 9, True), (9, 10, False), (10, 10, False), (12, 10, True)]
+)
+def test_a_size_within_a_tenth_is_the_published_one(
+    items: int, published: int, wrong: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(data.PUBLISHED, "MR", published)
+    part = Items((["a"] * items,), np.zeros(items, np.int64))
+    assert bool(data.wrong_size(Downstream("MR", "nested", {"all": part}, classes=2))) is wrong
+
+
+def test_a_page_of_the_web_in_place_of_data_is_recognised(tmp_path: Path) -> None:
+    root = folder_of_tasks(tmp_path)
+    for start in ("<!DOCTYPE html>\n<html>", "\ufeff  <HTML lang='en'>"):
+        (root / "downstream" / "MR" / "rt-polarity.pos").write_text(f"{start}<body>404</body></html>\n")
+        with pytest.raises(InputError, match=r"rt-polarity\.pos: a page of the web \(HTML\)"):
+            read_downstream(root, ["MR"])
 
 
 def test_items_are_sorted_by_length_and_label_as_the_toolkit_sorts_them(tmp_path: Path) -> None:
