@@ -104,7 +104,9 @@ class CachedData(ResumableData):
     sources: tuple[str, ...] = ("source",)  # the sides that an encoder reads
 
     def __init__(self, folder: Path, batch_size: int | None, seed: int, batch_tokens: int | None = None) -> None:
-        self.folder, self.contents = folder, contents_built(folder)
+        derived = (".ids.npy", ".offsets.npy")  # from the words of the texts
+        self.folder = folder
+        self.contents = {name: text for name, text in contents_built(folder).items() if not name.endswith(derived)}
         self.fingerprint = key_of(self.contents)
         self._ids: dict[tuple[str, str], Ragged] = {}
         if batch_tokens is not None and (not isinstance(batch_tokens, int) or batch_tokens < 1):

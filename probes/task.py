@@ -83,6 +83,10 @@ class Task(Protocol):
         """The same fingerprint means the same items, read with the same settings."""
 
     @property
+    def data(self) -> str:
+        """A fingerprint of all items, whatever reads them."""
+
+    @property
     def test_items(self) -> str:
         """A fingerprint of the test items; where it is equal, two models can be compared item by item."""
 

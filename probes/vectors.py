@@ -197,6 +197,8 @@ def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: 
     if vectors.ndim != 2 or len(vectors) != len(sentences):
         wanted = f"({len(sentences)}, D)"
         raise InputError(f"{model} gave an array {vectors.shape} for {len(sentences)} sentences, not {wanted}")
+    if len(sentences) and not vectors.shape[1]:
+        raise InputError(f"{model} gave vectors of no numbers, {vectors.shape}; give at least one for each sentence")
     if not np.isfinite(vectors).all():
         bad = int((~np.isfinite(vectors).all(1)).argmax())
         raise InputError(f"{model}: the vector of {sentences[bad]!r} is not finite in float32; it cannot be probed")
@@ -206,9 +208,12 @@ def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: 
 def _as_floats(vectors: Any, model: str) -> np.ndarray:
     """Numbers of any type and on any device as float32; what is too large for that becomes infinite."""
     try:
-        if isinstance(vectors, torch.Tensor):
+        if isinstance(vectors, torch.Tensor) and not vectors.is_complex():
             return vectors.detach().to("cpu", torch.float32).numpy()
+        numbers = np.asarray(vectors)
+        if numbers.dtype.kind == "c":
+            raise TypeError("complex numbers; give their real parts, or both parts side by side")
         with np.errstate(over="ignore"):
-            return np.asarray(vectors, dtype=np.float32)
+            return numbers.astype(np.float32, copy=False)
     except (RuntimeError, TypeError, ValueError) as error:  # RuntimeError: a list of tensors that require gradients
         raise InputError(f"{model} gave no matrix of numbers but {type(vectors).__name__}: {error}") from None

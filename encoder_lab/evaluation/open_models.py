@@ -17,6 +17,7 @@ from encoder_lab.model import Model
 from encoder_lab.settings.call import function_named
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
+from encoder_lab.storage.reads import refuse_changed_corpus
 from encoders.hugging_face import pretrained
 from encoders.language_model import CausalLM
 from encoders.load import SavedRun, find_checkpoint, kept_checkpoints, open_run
@@ -82,7 +83,13 @@ def open_model(name: str, config: DictConfig, device: str, work: Path) -> Comple
         refuse_other_path(name)
         run = open_run(Path(name))
         model = _trained(run, config, device, work)
-        return lambda _, tasks: [_with_decoder(name, model, run, tasks, config)]
+
+
+        def complete(corpus: Corpus, tasks: Sequence[Task]) -> list[Model]:
+            refuse_changed_corpus(run.folder, run.config.corpus, config.corpus, corpus.fingerprint())
+            return [_with_decoder(name, model, run, tasks, config)]
+
+        return complete
     return lambda *_: [model._replace(device=device) for model in models]
 
 

@@ -24,6 +24,8 @@ def function_named(name: str, purpose: str) -> Callable[..., Any]:
         found = getattr(import_module(module), function)
     except (ImportError, AttributeError) as error:
         raise InputError(f"call:{name}: {error}") from None
+    except (Exception, SystemExit) as error:  # the user's own code
+        raise InputError(f"call:{name}: the module failed, {_in_one_line(error)}") from error
     if not callable(found):
         raise InputError(f"call:{name}: not a function; give one that {purpose}")
 
@@ -33,8 +35,11 @@ def function_named(name: str, purpose: str) -> Callable[..., Any]:
             return found(*arguments)
         except InputError:
             raise
-        except Exception as error:  # the user's own code
-            said = " ".join(f"{type(error).__name__}: {error}".split())
-            raise InputError(f"call:{name}: the function failed, {said}") from error
+        except (Exception, SystemExit) as error:  # the user's own code
+            raise InputError(f"call:{name}: the function failed, {_in_one_line(error)}") from error
 
     return named
+
+
+def _in_one_line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -11,12 +11,14 @@ from hydra.utils import get_class, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from datamodules.base import ResumableData
+from datamodules.corpus import Corpus
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
-from encoder_lab.storage.content import cache_digests_in
+from encoder_lab.storage.content import cache_digests_in, content_of, contents_of
 from encoder_lab.storage.files import atomic_write
+from encoder_lab.storage.reads import CORPUS, VECTORS, Reads, refuse_other_reads, write_reads
 from encoder_lab.training.devices import accelerator, is_first
 from encoder_lab.training.initial import source_of, take_weights
 from encoder_lab.training.optimizers import prepare_optimizer
@@ -52,7 +54,9 @@ def build(config: DictConfig, run: Path) -> Built:
     suites = suites_of(config, corpus, cache)
     tasks = tasks_of(suites)
     refuse_without_decoder(config, tasks)
-    source = source_of(config, run)
+    if is_first():
+        refuse_other_reads(run, reads_of(config, run, corpus, data, tasks))
+    source = source_of(config, run, corpus)
     sentences = distinct_sentences(tasks)
     vectors = run_vectors(config, run, data, sentences, cache, source)
 
@@ -69,6 +73,8 @@ def build(config: DictConfig, run: Path) -> Built:
         encoder, embedding, vectors.vocabulary, vectors.lookup_oov, tokens, bfloat16=trained_in_bfloat16(config)
     )
     keep_files(run, module)
+    if is_first():
+        write_reads(run, reads_of(config, run, corpus, data, tasks))
     surprised = any(task.needs == "surprisal" for task in tasks)
     settings: Any = OmegaConf.to_container(config.encoder)
     device = probing_device(config)
@@ -84,6 +90,19 @@ def build(config: DictConfig, run: Path) -> Built:
     known = None if surprised else cache  # the fingerprint has no weights of a decoder
     probing = ProbingCallback(tasks, model, run / "probes.csv", *when, known)
     return Built(data, module, suites, probing)
+
+
+def reads_of(config: DictConfig, run: Path, corpus: Corpus, data: ResumableData, tasks: Sequence[Task]) -> Reads:
+    """The content of what a run reads: its corpus, the text made of it, its tasks, and what its folder has of both."""
+    inside = [path for folder in ("vectors", "decoder") for path in sorted((run / folder).glob("*")) if path.is_file()]
+    vectors = config.embeddings.get("path")
+    return {
+        CORPUS: corpus.fingerprint(),
+        **{f"text {name}": digest for name, digest in (data.contents or {"": data.fingerprint}).items()},
+        **{f"{task.suite} {task.name}": task.data for task in tasks},
+        **({VECTORS: content_of(Path(vectors))} if vectors and Path(vectors).is_file() else {}),
+        **dict(contents_of(inside, run)),
+    }
 
 
 def keep_files(run: Path, module: Objective) -> None:

@@ -10,10 +10,12 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 from torch import Tensor
 
+from datamodules.corpus import Corpus
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.store import LookupResult, RunVectors, WordVectors, load_run_vectors
 from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import objective_of
+from encoder_lab.storage.reads import refuse_changed_corpus
 from encoder_lab.training.checkpoints import LAST, PREVIOUS
 from encoders.encoder import Encoder
 from encoders.load import find_checkpoint, open_run, read_config
@@ -38,15 +40,17 @@ class Source(NamedTuple):
         return np.asarray(self.vectors.matrix) if trained is None else trained.numpy()
 
 
-def source_of(config: DictConfig, folder: Path) -> Source | None:
+def source_of(config: DictConfig, folder: Path, corpus: Corpus) -> Source | None:
     """What the run begins with; None without `init=`, or where it has begun and has a checkpoint of its own.
 
-    Raises InputError where the encoder or the word vectors of the settings are others than those of the source.
+    Raises InputError where the encoder or the word vectors of the settings are others than those of the source, and
+    where the corpus of the source has changed at its place.
     """
     if not config.get("init") or any((folder / "checkpoints" / name).exists() for name in (LAST, PREVIOUS)):
         return None
     run = open_run(Path(config.init))
     found = Source(str(config.init), run.config, run.weights, load_run_vectors(run.folder), run.epoch)
+    refuse_changed_corpus(run.folder, run.config.corpus, config.corpus, corpus.fingerprint())
     theirs, ours = dict(found.config.encoder), dict(config.encoder)
     if wrong := [key for key in {**theirs, **ours} if key not in FREE and theirs.get(key) != ours.get(key)]:
         differs = ", ".join(f"encoder.{key}={theirs.get(key)} there and {ours.get(key)} here" for key in wrong)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
@@ -45,6 +46,7 @@ WRITTEN = (
     "mlflow_run",
     "metrics.csv",
     "probes.csv",
+    "reads.json",
     "answers.csv",
     "curves.png",
 )  # also before one
@@ -58,6 +60,10 @@ SINCE: dict[str, Any] = {  # settings that older runs lack, with the value that 
     "logger": ["tensorboard"],
     "schedule": {"_target_": "encoder_lab.training.schedules.RateSchedule"},
 }
+PLACE = re.compile(  # a setting that says where the same content is now
+    r"cache=|embeddings\.path=|(probes|downstream|discoeval|coherence)\.(root|paths|test_paths)="
+    r"|(datamodule\.settings\.\w+\.)?corpus\.(root|more|(dev_|test_)?(source|target))="
+)
 RUNNING = ".running"  # the lock in a run's folder, held while a process works on it
 
 
@@ -82,20 +88,22 @@ def begin(config: DictConfig, run: Path) -> None:
 
 
 def settings_to_resume(run: Path, overrides: Sequence[str]) -> DictConfig:
-    """The settings of a run to continue; only those of `trainer.` may change. Raises InputError.
+    """The settings of a run to continue; only those of `trainer.` and places of files may change. Raises InputError.
 
     `allow=[my_package]` is not taken from the run, which may be somebody else's: the command gives it again.
     """
     allow = [name for text in overrides if text.startswith("allow=") for name in names(text.partition("=")[2])]
     overrides = [text.lstrip("+") for text in overrides if not text.startswith("allow=")]
-    foreign = [text for text in overrides if not text.startswith("trainer.")]
-    if foreign:
-        raise InputError(f"resume= keeps the run's settings; only trainer.* may change, not {' '.join(foreign)}")
+    moved = [text for text in overrides if PLACE.match(text)]
+    if foreign := [text for text in overrides if not text.startswith("trainer.") and text not in moved]:
+        may = "only trainer.* and places of files (as corpus.root=, cache=) may change"
+        raise InputError(f"resume= keeps the run's settings; {may}, not {' '.join(foreign)}")
     config = read_config(run)
     if "suites" not in config:  # a run of before suite=
         config.suites = OmegaConf.load(CONFIGS / "suite" / "probing.yaml").suites
     if lacking := [part for part in PARTS if part not in config]:
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(lacking)} in it; copy the whole run folder")
+    overrides += [text for place in moved if OmegaConf.select(config, (text := _of_source(place)).partition("=")[0])]
     merged = OmegaConf.merge(SINCE, config, OmegaConf.from_dotlist(list(overrides)))
     assert isinstance(merged, DictConfig)
     ours = only_ours(merged, run / "config.yaml", allow)
@@ -104,6 +112,12 @@ def settings_to_resume(run: Path, overrides: Sequence[str]) -> DictConfig:
     if said := other_threads(ours):
         say(said)
     return ours
+
+
+def _of_source(place: str) -> str:
+    """The second place where the settings of a run have a place: `probes.source.root=` for `probes.root=`."""
+    group, _, rest = place.partition(".")
+    return f"{group}.source.{rest}"
 
 
 def other_threads(config: DictConfig) -> str:

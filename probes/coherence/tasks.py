@@ -45,8 +45,12 @@ class Coherence:
         return [text for _, text in pairs_of(self.items)]
 
     @property
+    def data(self) -> str:
+        return fingerprint(self.items)
+
+    @property
     def fingerprint(self) -> str:
-        return hashed(fingerprint(self.items), self.syntaxgym)
+        return hashed(self.data, self.syntaxgym)
 
     @property
     def test_items(self) -> str:

@@ -56,10 +56,13 @@ class Downstream:
         return [sentence for part in self.parts.values() for sentence in part.sentences]
 
     @property
-    def fingerprint(self) -> str:
+    def data(self) -> str:
         items = [part for named in self.parts.items() for part in named]
-        what = self.name, self.kind, self.rated, self.classes, self.positive
-        return hashed(*what, asdict(self.grid), self.folds, self.seed, *items)
+        return hashed(self.name, self.kind, self.rated, self.classes, self.positive, *items)
+
+    @property
+    def fingerprint(self) -> str:
+        return hashed(self.data, asdict(self.grid), self.folds, self.seed)
 
     @property
     def test_items(self) -> str:

@@ -1,0 +1,58 @@
+"""What a run reads, by content: written to its folder when it begins, and compared when the text is used again."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import atomic_write, refuse_special
+
+READS = "reads.json"  # in the folder of a run
+CORPUS = "corpus"  # its files and settings; the text that was made of them is compared by itself
+VECTORS = "embeddings.path"  # read once, when the run begins
+Reads = Mapping[str, str]  # the name of each part with a hash of its content
+
+
+def write_reads(run: Path, reads: Reads) -> None:
+    """Write what a run reads, where it is not written yet."""
+    if not (run / READS).exists():
+        with atomic_write(run / READS) as file:
+            json.dump(reads, file, indent=1)
+
+
+def read_reads(run: Path) -> Reads:
+    """What a run has read; empty where its folder does not say it. Raises InputError where the file is damaged."""
+    path = run / READS
+    refuse_special(path)
+    try:
+        reads = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        if not isinstance(reads, dict) or not all(isinstance(digest, str) for digest in reads.values()):
+            raise ValueError("not names with hashes")
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: damaged ({error}); copy the whole run folder again") from None
+    return reads
+
+
+def refuse_other_reads(run: Path, now: Reads) -> None:
+    """Raises InputError where a run that goes on would read another content than when it began. Places do not count."""
+    before = read_reads(run)
+    once = {CORPUS} if VECTORS in now else {CORPUS, VECTORS}  # the files of vectors need not be there any more
+    differs = [name for name in {**before, **now} if name not in once and before.get(name) != now.get(name)]
+    if not before and any((run / "checkpoints").glob("*.ckpt")):
+        raise InputError(f"{run / READS}: missing: it says what the run has read; copy the whole run folder")
+    if before and differs:
+        others = f" and {len(differs) - 3} more" if len(differs) > 3 else ""
+        what = f"{', '.join(differs[:3])}{others}"
+        remedy = "put the same data back, or give its new place (corpus.root=, probes.root=), or begin a new run"
+        raise InputError(f"{run}: not what the run has read until now: {what} changed; {remedy}")
+
+
+def refuse_changed_corpus(run: Path, theirs: object, ours: object, content: str) -> None:
+    """Raises InputError where a corpus has the settings and the place of the corpus of a run, and another content.
+
+    `theirs`, `ours`: the settings. Its held-out text may be text that the run was trained on.
+    """
+    before = read_reads(run).get(CORPUS)
+    if theirs == ours and before not in (None, content):
+        remedy = "put the text of the run back, or give the new text a place of its own (corpus.root=)"
+        raise InputError(f"{run}: its corpus has changed since the run began; {remedy}")
