@@ -84,7 +84,6 @@ def open_model(name: str, config: DictConfig, device: str, work: Path) -> Comple
         run = open_run(Path(name))
         model = _trained(run, config, device, work)
 
-
         def complete(corpus: Corpus, tasks: Sequence[Task]) -> list[Model]:
             refuse_changed_corpus(run.folder, run.config.corpus, config.corpus, corpus.fingerprint())
             return [_with_decoder(name, model, run, tasks, config)]
