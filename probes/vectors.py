@@ -212,7 +212,7 @@ def _as_floats(vectors: Any, model: str) -> np.ndarray:
             return vectors.detach().to("cpu", torch.float32).numpy()
         numbers = np.asarray(vectors)
         if numbers.dtype.kind == "c":
-            raise TypeError("complex numbers; give their real parts, or both parts side by side")
+            raise TypeError("complex numbers; give their real parts, or real and imaginary parts as two numbers")
         with np.errstate(over="ignore"):
             return numbers.astype(np.float32, copy=False)
     except (RuntimeError, TypeError, ValueError) as error:  # RuntimeError: a list of tensors that require gradients
