@@ -84,7 +84,7 @@ class Task(Protocol):
 
     @property
     def data(self) -> str:
-        """A fingerprint of all items, whatever reads them."""
+        """A fingerprint of all items, independent of what reads them."""
 
     @property
     def test_items(self) -> str:
