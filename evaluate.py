@@ -48,6 +48,8 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
     refuse_wrong_settings(config)
     if config.protocol:  # also written with the scores
         config.probes.classifier.protocol = config.protocol
+    if config.seed is None:
+        config.seed = 1111 if config.probes.classifier.protocol == "senteval" else 1  # as the published toolkit
     with fast_exact_matmul(), workplace(config) as work:
         cache_digests_in(work)
         opened = open_models(config, device, work)

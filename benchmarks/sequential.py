@@ -38,7 +38,7 @@ def accuracy(model: nn.Module, x: Tensor, y: Tensor) -> float:
     model.eval()
     with torch.no_grad():
         right = sum(int((model(a).argmax(1) == b).sum()) for a, b in zip(x.split(64), y.split(64), strict=True))
-    return 100 * right / len(y)
+    return 100 * (right / len(y))
 
 
 def train_alone(

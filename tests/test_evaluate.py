@@ -131,6 +131,16 @@ def test_evaluated_runs_that_differ_in_their_seed_are_one_model_of_a_report(
     assert [len(model.runs) for model in models_of(read_run(one.folder) for one in done)] == [2]
 
 
+@pytest.mark.parametrize(
+    ("settings", "seed"), [([], 1), (["protocol=senteval"], 1111), (["protocol=senteval", "seed=5"], 5)]
+)
+def test_the_seed_of_the_published_protocol_is_that_of_the_toolkit(
+    lab: Lab, tmp_path: Path, settings: list[str], seed: int
+) -> None:
+    (done,) = scored(lab, tmp_path, "model=majority", "probes.tasks=[SentLen]", *settings)
+    assert OmegaConf.load(done.folder / "config.yaml").seed == seed
+
+
 def lengths(sentences: list[str]) -> np.ndarray:
     """A callable to be scored: says nothing but the length."""
     return np.array([[len(s.split()), 1.0] for s in sentences], dtype=np.float32)

@@ -286,7 +286,10 @@ class EvaluationSettings:
     allow: Annotated[
         Sequence[str], Field(description="packages with your own encoder or corpus in a run: allow=[my_package]")
     ] = ()
-    seed: Annotated[Seed, Field(description="every random choice: tasks, classifiers, untrained weights")] = 1
+    seed: Annotated[
+        Seed | None,
+        Field(description="every random choice: tasks, classifiers; null is 1, and 1111 with protocol=senteval"),
+    ] = None
     device: Annotated[
         Annotated[str, Field(pattern=DEVICE)] | None,
         Field(

@@ -284,7 +284,7 @@ class Cells:
         for rows, gold in zip(x.split(size), y.split(size), strict=True):
             hidden = _layer(first, rows)
             right += (self._scores(hidden.sigmoid_() if self.heads else hidden).argmax(1) == gold).sum(1)
-        return [100 * count / len(y) for count in right.tolist()]
+        return [100 * (count / len(y)) for count in right.tolist()]  # rounded as the published toolkit rounds
 
 
 def predict(parameters: list[Tensor], x: Features) -> Tensor:

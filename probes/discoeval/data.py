@@ -16,7 +16,7 @@ from probes.discoeval.rst_files import rst_file, rst_items, rst_paths
 from probes.task import Items
 
 SOURCE = "https://github.com/ZeweiChu/DiscoEval (data)"
-SEED = 1111  # of the published toolkit: it decides the order of BSO's items
+SEED = 1111  # of the published toolkit by default: it decides the order of BSO's items
 FILES = ("train.txt", "valid.txt", "test.txt")
 LABELS = "labelset.txt"
 POSITIONS, TWO = ["0", "1", "2", "3", "4"], ["0", "1"]

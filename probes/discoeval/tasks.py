@@ -63,7 +63,7 @@ def _found(settings: DiscoEvalSettings, seed: int) -> list[DiscourseTask]:
     if given:
         split = next(iter(given))
         raise InputError(f"discoeval.{split}_size= is about the embedded world; leave it out with discoeval.root=")
-    found, missing = read_discoeval(Path(root), names)
+    found, missing = read_discoeval(Path(root), names, seed)
     for name, path in missing.items():
         print(printable(f"{name}: skipped, no {path}; get it from {SOURCE}"), file=sys.stderr)
     if not found:

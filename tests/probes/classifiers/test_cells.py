@@ -76,6 +76,15 @@ def test_the_accuracy_of_a_cell_is_that_of_its_predictions(grid: Grid) -> None:
     assert cells.accuracy(x, y) == pytest.approx([100 * float((found == y).double().mean()) for found in predicted])
 
 
+@pytest.mark.parametrize(("right", "items"), [(23, 160), (49, 160), (46, 320), (1, 3)])
+def test_an_accuracy_rounds_as_in_the_published_toolkit(right: int, items: int) -> None:
+    x, _ = data(items, 6, 3, seed=1)
+    cells = Cells(6, 3, [Cell(0, 0.0, 1e-3)], seed=2)
+    predicted = predict(cells.snapshot(0), x)
+    y = torch.where(torch.arange(items) < right, predicted, (predicted + 1) % 3)
+    assert cells.accuracy(x, y) == [100 * (right / items)]  # 23 of 160 is 14.37; 100 * 23 / 160 would be 14.38
+
+
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
 def test_one_block_and_many_blocks_have_the_same_order_of_cells(grid: Grid) -> None:
     (one,) = blocks(6, 3, grid, "cuda")

@@ -159,3 +159,16 @@ def test_wide_features_are_read_without_a_matrix_of_features_by_features(monkeyp
     turned = random.normal(size=(4, 3000)) + 0.1
     parts = [Labelled((x @ turned).astype(np.float32), (x[:, 0] > x[:, 1]).astype(np.int64)) for x in made]
     assert probe(*parts, classes=2, grid=Grid().logistic(), seed=1).test_accuracy > 90
+
+
+def test_the_order_of_bso_follows_the_seed_as_in_the_published_toolkit(root: Path) -> None:
+    orders = {}
+    for seed in (1, 1111):
+        context = Context(Grid(), seed, root, TinyCorpus())
+        settings = declared(tasks, WORLD | {"root": str(root), **NO_SIZES, "tasks": ["BSOarxiv"]}, "discoeval")
+        (task,) = tasks(context, settings)
+        size = len(task.train.gold)
+        shuffled = np.random.RandomState(seed).permutation(size)
+        assert task.train.gold.tolist() == np.repeat([1, 0], size // 2)[shuffled].tolist()
+        orders[seed] = task.train.texts
+    assert orders[1] != orders[1111]
