@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.evaluation.names import refuse_missing_models
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # what takes seconds to import is imported where work begins
 
     from encoder_lab.model import Model
     from encoder_lab.reports.evaluations import WrittenScores
+    from encoder_lab.settings.run import EvaluationSettings
     from probes.suites import Suite
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach one_line_errors
@@ -31,10 +32,8 @@ os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # so that a waiting thread soo
 CONFIGS = Path(__file__).parent / "configs"
 
 
-def evaluate(config: "DictConfig") -> list["WrittenScores"]:
+def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     """Score every model of the configuration on every suite; writes each file at once, prints tables at the end."""
-    from hydra.utils import instantiate
-
     from encoder_lab.compute.devices import device_for
     from encoder_lab.compute.matmul import fast_exact_matmul
     from encoder_lab.evaluation.open_models import complete_models, open_models
@@ -44,40 +43,36 @@ def evaluate(config: "DictConfig") -> list["WrittenScores"]:
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
 
-    device = device_for(config.device)
-    refuse_wrong_settings(config)
-    if config.protocol:  # also written with the scores
-        config.probes.classifier.protocol = config.protocol
-    if config.seed is None:
-        config.seed = 1111 if config.probes.classifier.protocol == "senteval" else 1  # as the published toolkit
-    with fast_exact_matmul(), workplace(config) as work:
+    device = device_for(settings.device)
+    refuse_wrong_settings(settings)
+    with fast_exact_matmul(), workplace(settings) as work:
         cache_digests_in(work)
-        opened = open_models(config, device, work)
-        corpus = instantiate(config.corpus)
-        suites = suites_of(config, corpus, work)
+        opened = open_models(settings, device, work)
+        corpus = settings.corpus.build()
+        suites = suites_of(settings.suites, settings.probes.classifier.build(), settings.random_seed, corpus, work)
         tasks = tasks_of(suites)
-        refuse_what_has_no_effect(config, suites)
+        refuse_what_has_no_effect(settings, suites)
         sentences = distinct_sentences(tasks, "vectors")
-        if config.write_sentences:
-            write_sentences(sentences, Path(config.write_sentences))
+        if settings.write_sentences:
+            write_sentences(sentences, Path(settings.write_sentences))
             return []
-        cache = work if caches(config) else None
+        cache = work if caches(settings) else None
         done: list[WrittenScores] = []
         try:
             models = complete_models(opened, corpus, tasks)
-            if config.epochs is None:  # all are complete before one is scored
+            if settings.epochs is None:  # all are complete before one is scored
                 models = list(models)
             del opened  # with the weights that decoders were made of
             for name, model in models:
-                done += scored(name, model, suites, config, cache)
+                done += scored(name, model, suites, settings, cache)
         except InputError:  # of a model that cannot encode: what the models before it scored is shown
-            show(done, config)
+            show(done, settings)
             raise
         return list({one.folder: one for one in done}.values())  # of the epochs of a run, the last
 
 
 def scored(
-    name: str, model: "Model", suites: "Sequence[Suite]", config: "DictConfig", cache: Path | None
+    name: str, model: "Model", suites: "Sequence[Suite]", settings: "EvaluationSettings", cache: Path | None
 ) -> "Iterator[WrittenScores]":
     """The scores of one model, suite by suite; each is written at once."""
     from encoder_lab.reports.evaluations import ModelScores, write, write_tokens
@@ -88,16 +83,16 @@ def scored(
     from probes.probing.controls import controls_of
     from probes.suites import tasks_of
 
-    by_epoch = config.epochs is not None
-    evaluation = Evaluation(model, tasks_of(suites), cache=cache, seed=config.seed)
+    by_epoch = settings.epochs is not None
+    evaluation = Evaluation(model, tasks_of(suites), cache=cache, seed=settings.random_seed)
     for suite in suites:
         controls = facts_of(suite.name).controls
         controlled = [task for task in suite.tasks if controls and isinstance(task, Classification)]
         main = evaluation.scores(suite.tasks)
-        control = evaluation.scores(controls_of(controlled, config.seed)) if config.control else []
-        mdl = evaluation.descriptions(controlled) if config.mdl and model.encode else []
+        control = evaluation.scores(controls_of(controlled, settings.random_seed)) if settings.control else []
+        mdl = evaluation.descriptions(controlled) if settings.mdl and model.encode else []
         key = evaluation.key(suite.tasks, of_model=not by_epoch)
-        done = write(name, model, suite, ModelScores(key, main, control, mdl), config)
+        done = write(name, model, suite, ModelScores(key, main, control, mdl), settings)
         if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name says which model and tasks it is of
             write_tokens(done.folder, suite.tasks, evaluation)
         yield done
@@ -115,13 +110,24 @@ def write_sentences(sentences: Sequence[str], path: Path) -> None:
 
 
 @contextmanager
-def workplace(config: "DictConfig") -> Iterator[Path]:
+def workplace(settings: "EvaluationSettings") -> Iterator[Path]:
     """The cache; with cache=off a temporary folder."""
     from encoder_lab.evaluation.settings import caches
     from encoder_lab.storage.scratch import scratch
 
-    with nullcontext(Path(config.cache)) if caches(config) else scratch() as place:
+    with nullcontext(Path(str(settings.cache))) if caches(settings) else scratch() as place:
         yield place
+
+
+def settings_of(written: dict[str, Any]) -> "EvaluationSettings":
+    """What Hydra composed, frozen; `protocol=` is a setting of the classifier, which is written with the scores."""
+    from encoder_lab.settings.build import made
+    from encoder_lab.settings.run import EvaluationSettings
+
+    if protocol := written["protocol"]:
+        classifier = {**written["probes"]["classifier"], "protocol": protocol}
+        written = {**written, "probes": {**written["probes"], "classifier": classifier}}
+    return made(EvaluationSettings, written)
 
 
 def start(config: "DictConfig") -> None:
@@ -130,14 +136,16 @@ def start(config: "DictConfig") -> None:
     from encoder_lab.studies.compose import plain, referred
 
     with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own
-        check("evaluate", plain(config), referred(config))
+        written = plain(config)
+        check("evaluate", written, referred(config))
+        settings = settings_of(written)
 
     from encoder_lab.reports.evaluations import show
 
     stopped = "stopped; the same command continues with the scores that it has"
-    with one_line_errors(Path(config.out), "make room, then the same command again", stopped):
-        if done := evaluate(config):
-            show(done, config)
+    with one_line_errors(Path(settings.out), "make room, then the same command again", stopped):
+        if done := evaluate(settings):
+            show(done, settings)
 
 
 def command(arguments: list[str]) -> None:

@@ -21,6 +21,7 @@ from encoder_lab.settings.quoting import unquoted
 if TYPE_CHECKING:  # slow imports happen where work begins
     from omegaconf import DictConfig
 
+    from encoder_lab.settings.run import RunSettings
     from objectives.objective import Objective
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach command(), which prints them in one line
@@ -29,61 +30,62 @@ os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # so that a waiting thread soo
 CONFIGS = Path(__file__).parent / "configs"
 
 
-def train(config: "DictConfig", run: Path) -> None:
-    """Build what `config` describes, train it in the folder `run` from the start or the last checkpoint, report."""
-    from omegaconf import OmegaConf
-
+def train(settings: "RunSettings", run: Path) -> None:
+    """Build what the settings describe, train it in the folder `run` from the start or the last checkpoint, report."""
     from encoder_lab.compute.matmul import fast_exact_matmul
+    from encoder_lab.settings.run_settings import as_yaml
     from encoder_lab.training.build import build
     from encoder_lab.training.checkpoints import disk_use
     from encoder_lab.training.devices import refuse_without_partner, say
-    from encoder_lab.training.loggers import logger_names
     from encoder_lab.training.run_folder import describe, final_scores, summary
     from encoder_lab.training.tensorboard import add_picture, open_page
     from encoder_lab.training.trainer import build_trainer, fit
 
-    refuse_without_partner(config)
+    refuse_without_partner(settings.trainer)
     give_back_large_blocks()
     with fast_exact_matmul():
-        data, module, suites, probing = build(config, run)
-        trainer = build_trainer(config, run, module, probing, data, partial(draw, config, run, module))
+        data, module, suites, probing = build(settings, run)
+        trainer = build_trainer(settings, run, module, probing, data, partial(draw, settings, run, module))
         say(f"{run}: {describe(module, data, suites)}")
         if module.trains:
-            say(disk_use(config, module, run))
-        has_page = trainer.is_global_zero and "tensorboard" in logger_names(config)
+            say(disk_use(settings.checkpoints, settings.trainer.max_epochs or 0, module, run))
+        has_page = trainer.is_global_zero and "tensorboard" in settings.loggers
         if has_page and not (run / "tensorboard").exists():
-            open_page(run / "tensorboard", OmegaConf.to_yaml(config))
+            open_page(run / "tensorboard", as_yaml(settings.written))
         fit(trainer, module, data, probing, run)
         if trainer.is_global_zero:
-            drawn = draw(config, run, module)
+            drawn = draw(settings, run, module)
             if has_page and not module.trains:
                 add_picture(run / "tensorboard", drawn, 0)
-            say(summary(run, final_scores(run), config.allow))
+            say(summary(run, final_scores(run), settings.allow))
 
 
-def draw(config: "DictConfig", run: Path, module: "Objective") -> Path:
+def draw(settings: "RunSettings", run: Path, module: "Objective") -> Path:
     """Draw the curves of a run."""
     from encoder_lab.reports.curves import draw_curves
     from encoder_lab.settings.run_settings import objective_of
 
-    title = f"{config.encoder_name} trained on {objective_of(config)} ({config.corpus_name})"
+    title = f"{settings.encoder_name} trained on {objective_of(settings.written)} ({settings.corpus_name})"
     return draw_curves(run, module.score, title)
 
 
 def begin(config: "DictConfig") -> None:
     """Begin a new run in the folder that Hydra chose. This is Hydra's job, in this process or in one of a launcher."""
     from hydra.core.hydra_config import HydraConfig
-    from omegaconf import OmegaConf
+    from hydra.types import RunMode
 
+    from encoder_lab.settings.build import made
     from encoder_lab.settings.check import check
+    from encoder_lab.settings.run import RunSettings
     from encoder_lab.studies.compose import plain, referred
 
-    run = Path(HydraConfig.get().runtime.output_dir)
+    job = HydraConfig.get()
+    run = Path(job.runtime.output_dir)
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
     with one_line_errors(run):  # inside Hydra's job, as Hydra would print a line of its own
-        check("train", plain(config), referred(config))
-        OmegaConf.resolve(config)
-        with quick_imports(bool(config.allow)):
+        written = plain(config)
+        check("train", written, referred(config))
+        with quick_imports(bool(written["allow"])):
             import encoder_lab.training.build
             import encoder_lab.training.trainer  # noqa: F401
 
@@ -92,13 +94,14 @@ def begin(config: "DictConfig") -> None:
     from encoder_lab.training.devices import is_first
     from encoder_lab.training.initial import begun_from
 
-    with run_folder.explained(run, config.allow), run_folder.owned(run):
-        if config.init:
-            OmegaConf.update(config, "begun_from", begun_from(config), force_add=True)
-        only_ours(config, "this command", config.allow)  # else the run could not be resumed or loaded
+    with run_folder.explained(run, written["allow"]), run_folder.owned(run):
+        if written["init"]:
+            written["begun_from"] = begun_from(written["init"])
+        only_ours(written, "this command", written["allow"])  # else the run could not be resumed or loaded
+        settings = made(RunSettings, written)
         if is_first():
-            run_folder.begin(config, run)
-        train(config, run)
+            run_folder.begin(settings, run, sweep=job.mode == RunMode.MULTIRUN)
+        train(settings, run)
 
 
 def resume(run: Path, overrides: list[str]) -> None:
@@ -108,9 +111,9 @@ def resume(run: Path, overrides: list[str]) -> None:
     with quick_imports(any(text.startswith("allow=") for text in overrides)):
         from encoder_lab.training import run_folder
 
-    config = run_folder.settings_to_resume(run, overrides)
-    with run_folder.explained(run, config.allow), run_folder.owned(run):
-        train(config, run)
+    settings = run_folder.settings_to_resume(run, overrides)
+    with run_folder.explained(run, settings.allow), run_folder.owned(run):
+        train(settings, run)
 
 
 def command(arguments: list[str]) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from hydra.utils import get_class
 from pydantic import Field
 from torch.utils.data import DataLoader, Sampler
 
@@ -16,6 +15,7 @@ from datamodules.corpus import Corpus
 from datamodules.samplers import LengthBatches, loader
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
+from encoder_lab.settings.build import build
 from encoder_lab.storage.content import key_of
 
 
@@ -63,12 +63,6 @@ def _stream(batches: LengthBatches, done: int) -> Iterator[np.ndarray]:
         yield from batches
 
 
-def made(described: Mapping[str, Any], **known: Any) -> Any:
-    """Build the object that a configuration node describes; unlike Hydra, it does not wrap errors."""
-    settings = dict(described)
-    return get_class(settings.pop("_target_"))(**settings, **known)
-
-
 class Mixture(ResumableData):
     """The data of several objectives over one vocabulary; training batches are drawn by `weights`, equal if null.
 
@@ -99,8 +93,8 @@ class Mixture(ResumableData):
         self.parts: dict[str, CachedData] = {}
         for name in names:
             own = settings[name].get("corpus")
-            text = made(own) if own else corpus
-            self.parts[name] = made(settings[name]["datamodule"], corpus=text, cache=cache, seed=seed)
+            text = build(own) if own else corpus
+            self.parts[name] = build(settings[name]["datamodule"], corpus=text, cache=cache, seed=seed)
         self.vocabulary = self._one_vocabulary()
         self.contents = {f"{n} {file}": c for n, part in self.parts.items() for file, c in part.contents.items()}
         self.fingerprint = key_of(*(part.fingerprint for part in self.parts.values()))

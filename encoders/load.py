@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from omegaconf import DictConfig, OmegaConf
 from torch import Tensor, nn
 
 from datamodules.corpus import Corpus
@@ -30,7 +29,7 @@ class SavedRun(NamedTuple):
     """A run at one of its checkpoints, read and checked."""
 
     checkpoint: Path
-    config: DictConfig
+    config: Mapping[str, Any]
     weights: dict[str, Tensor]  # of encoder, word vectors and objective
     epoch: int | float  # epochs done; a part of one within it
     step: int
@@ -74,12 +73,12 @@ def load_encoder(
     if (shape := _without_memory(build)) is not None:  # settings could request any amount of memory
         fitting(run.checkpoint, shape, "encoder.", run.weights)
     encoder = build()
-    embedding = WordEmbedding(vectors.matrix, freeze=config.embeddings.get("freeze", True))
+    embedding = WordEmbedding(vectors.matrix, freeze=config["embeddings"].get("freeze", True))
     encoder.load_state_dict(fitting(run.checkpoint, encoder, "encoder.", run.weights))
     embedding.load_state_dict(fitting(run.checkpoint, embedding, "embedding.", run.weights))
     where = device_for(device)
-    language = str(config.corpus.get("source_language", "en"))
-    target = str(config.corpus.get("_target_"))
+    language = str(config["corpus"].get("source_language", "en"))
+    target = str(config["corpus"].get("_target_"))
     tokenize = partial(_tokenized, settings, target, language, tuple(allow))
     frozen = encoder.eval().requires_grad_(False).to(where)
     oov = vectors.extended(more) if more else vectors.lookup_oov
@@ -87,14 +86,14 @@ def load_encoder(
     return FrozenEncoder(frozen, words, vectors.vocabulary, oov, tokenize, raw, bfloat16)
 
 
-def read_config(run: Path) -> DictConfig:
+def read_config(run: Path) -> dict[str, Any]:
     """Read the settings of a run."""
     path = run / "config.yaml"
     if not path.is_file():
         raise InputError(f"{path}: missing; a run folder has config.yaml, checkpoints/ and vectors/, copy all of it")
     config = read_settings(path)
     parts = ("encoder", "embeddings", "corpus")
-    if not all(OmegaConf.is_dict(config.get(part)) for part in parts):
+    if not all(isinstance(config.get(part), dict) for part in parts):
         raise InputError(f"{path}: not the settings of a run (no encoder, embeddings, corpus in it)")
     return config
 
@@ -205,9 +204,9 @@ def epoch_of(checkpoint: Mapping[str, Any]) -> int | float:
     return checkpoint.get("epochs_done", int(checkpoint["epoch"]) + (int(checkpoint["global_step"]) > 0))
 
 
-def _builder(path: Path, config: DictConfig, input_dim: int, allow: Sequence[str]) -> Callable[[], Encoder]:
+def _builder(path: Path, config: Mapping[str, Any], input_dim: int, allow: Sequence[str]) -> Callable[[], Encoder]:
     """A function that builds the encoder of the settings. Classes outside encoders/ and `allow` are not imported."""
-    settings: Any = OmegaConf.to_container(config.encoder, resolve=True)
+    settings = dict(config["encoder"])
     target = str(settings.pop("_target_", None))
     encoder = class_in(("encoders", *allow), target, Encoder)
     if encoder is None or "_target_" in str(settings):

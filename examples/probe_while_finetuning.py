@@ -18,10 +18,10 @@ from transformers import AutoModel, AutoTokenizer, Trainer, TrainingArguments
 
 from datamodules.corpora.sick import Sick
 from datamodules.corpus import LABELS, Inference
+from encoder_lab.evaluation.tasks import tasks_for
 from probes.results import read_rows
 from probes.statistics import compare
 from probes.trainer_callback import ProbingTrainerCallback
-from probes.watch import tasks_for
 
 GIVEN = dict(text.split("=", 1) for text in sys.argv[1:] if "=" in text)
 MODEL, SICK = (text for text in sys.argv[1:] if "=" not in text)

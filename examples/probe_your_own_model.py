@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
+from encoder_lab.evaluation.tasks import tasks_for
 from encoder_lab.model import Model
 from encoders.hugging_face import pretrained
 from probes.evaluation import Evaluated, Evaluation
 from probes.probing.controls import controls_of
-from probes.watch import tasks_for
 
 ARGUMENTS = sys.argv[1:]
 FOLDERS = [text for text in ARGUMENTS if "=" not in text]

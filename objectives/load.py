@@ -1,7 +1,5 @@
 """Loads the decoder of a run as a language model. Nothing in its folder is executed."""
 
-from omegaconf import OmegaConf
-
 from encoder_lab.errors import InputError
 from encoders.load import SavedRun, class_in
 from objectives.likelihood import NoLikelihood, SentenceLikelihood
@@ -14,9 +12,9 @@ def load_likelihood(run: SavedRun, ends: bool = False) -> SentenceLikelihood:
     Raises NoLikelihood where its objective has none, and InputError where a file is missing or damaged.
     """
     settings, config = run.folder / "config.yaml", run.config
-    if not all(OmegaConf.is_dict(config.get(part)) for part in ("objective", "datamodule")):
+    if not all(isinstance(config.get(part), dict) for part in ("objective", "datamodule")):
         raise InputError(f"{settings}: no objective and datamodule in it; copy the whole run folder")
-    target = str(config.objective.get("_target_"))
+    target = str(config["objective"].get("_target_"))
     objective = class_in(["objectives"], target, Objective)
     if objective is None:
         raise InputError(f"{settings}: objective._target_ is {target}; only those in objectives/ are loaded")

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
-from hydra.utils import instantiate
 from pydantic import Field
 from torch import Tensor, nn
 
 from datamodules.batches import PartBatch
-from datamodules.multitask import Mixture, made
+from datamodules.multitask import Mixture
 from encoder_lab.errors import InputError
+from encoder_lab.settings.build import build
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.objective import Objective
@@ -40,7 +40,7 @@ class Multitask(Objective):
             str | None, Field(description="the part with the score that chooses the best checkpoint; null: the first")
         ] = None,
     ) -> None:
-        super().__init__(encoder, embedding, instantiate(optimizer), seed)
+        super().__init__(encoder, embedding, build(optimizer), seed)
         chosen = select or parts[0]
         if chosen not in parts:
             raise InputError(f"objective.select={chosen}: choose one of the parts, {', '.join(parts)}")
@@ -48,7 +48,7 @@ class Multitask(Objective):
         for name in parts:
             described = {key: value for key, value in settings[name]["objective"].items() if key != "optimizer"}
             known = {"encoder": encoder, "embedding": embedding, "data": data.parts[name], "seed": seed}
-            part = made(described, optimizer=None, **known)
+            part = build(described, optimizer=None, **known)
             _lend(part, encoder=encoder, embedding=embedding)
             part.log_score = partial(self._log_part, name)
             self._parts.append(part)

@@ -5,10 +5,8 @@ from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from hydra.utils import get_method, instantiate
-from omegaconf import DictConfig
-
 from datamodules.corpus import Corpus
+from encoder_lab.settings.build import SuiteSettings, build, named
 from encoder_lab.settings.check import refuse_wrong
 from probes.classifiers.grid import Grid
 from probes.task import Task
@@ -40,20 +38,15 @@ class Suite:
     of_corpus: bool  # whether they were made from the corpus
 
 
-def suites_of(config: DictConfig, corpus: Corpus, cache: Path) -> list[Suite]:
-    """The suites of `suite=` in its order.
-
-    `suites.NAME` has the function that builds a suite (`_target_`) and the key of its settings (`settings`). Raises
-    InputError if a suite lacks its source.
-    """
-    grid = instantiate(config.probes.classifier, _convert_="all")
-    suites = []
-    for name, suite in (config.get("suites") or {}).items():
-        context = Context(grid, config.seed, cache, corpus)
-        make, settings = get_method(suite["_target_"]), instantiate(config[suite["settings"]], _convert_="all")
-        tasks = make(context, declared(make, settings, suite["settings"]))
-        suites.append(Suite(str(name), tasks, context.corpus_used))
-    return suites
+def suites_of(suites: Mapping[str, SuiteSettings], grid: Grid, seed: int, corpus: Corpus, cache: Path) -> list[Suite]:
+    """The suites of `suite=` in its order. Raises InputError if a suite lacks its source."""
+    made = []
+    for name, suite in suites.items():
+        context = Context(grid, seed, cache, corpus)
+        make = named(suite.target)
+        tasks = make(context, declared(make, build(suite.values), suite.group))
+        made.append(Suite(name, tasks, context.corpus_used))
+    return made
 
 
 def declared(make: Callable[..., Any], settings: Mapping[str, Any], group: str) -> Any:

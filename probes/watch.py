@@ -1,12 +1,10 @@
-"""Probing inside any training: the tasks by their settings, and the scores of a model that trains."""
+"""Probing inside any training: the scores of a model that trains."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from hydra import compose, initialize_config_dir
-from hydra.utils import instantiate
 from pytorch_lightning.utilities.seed import isolate_rng
 from torch import nn
 
@@ -15,21 +13,8 @@ from encoder_lab.model import Model
 from probes.evaluation import Evaluation
 from probes.results import Epoch, ProbeRow, write_rows
 from probes.share import ALONE, Share
-from probes.suites import suites_of, tasks_of
 from probes.task import Task
 from probes.vectors import EncodesSentences
-
-CONFIGS = Path(__file__).parents[1] / "configs"
-
-
-def tasks_for(*settings: str) -> list[Task]:
-    """The tasks that `python evaluate.py` scores with the same settings, e.g. "probes.tasks=[SentLen,WC]".
-
-    Raises InputError for tasks that cannot be made, and Hydra's errors for settings that do not exist.
-    """
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        config = compose("evaluate", list(settings))
-    return tasks_of(suites_of(config, instantiate(config.corpus), Path(config.cache)))
 
 
 def probe_now(

@@ -16,7 +16,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from omegaconf import OmegaConf
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
@@ -26,6 +25,8 @@ from datamodules.discourse import SentencesInDocuments
 from datamodules.seq2seq import TextPairs
 from datamodules.word_vectors.store import save_run_vectors
 from encoder_lab.errors import InputError
+from encoder_lab.settings.build import ClassSettings
+from encoder_lab.settings.run import Trainer
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.training import run_folder
 from encoder_lab.training.devices import strategy
@@ -153,7 +154,7 @@ def test_a_step_of_one_part_does_not_wait_for_the_others(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("devices", "wanted"), [(1, "auto"), (2, PATIENT), ([0, 1], PATIENT), (-1, PATIENT)])
 def test_multitask_needs_no_explicit_strategy(devices: int | list[int], wanted: str) -> None:
-    assert strategy(OmegaConf.create({"trainer": {"devices": devices}}), Multitask) == wanted  # type: ignore[arg-type]
+    assert strategy(Trainer(devices=devices), Multitask) == wanted  # type: ignore[arg-type]
 
 
 def in_processes(world: int, score: Callable[..., float], folder: Path) -> list[float]:
@@ -238,9 +239,8 @@ def test_other_processes_read_the_vectors_of_the_first(tmp_path: Path, monkeypat
     written = np.full((len(data.vocabulary), 3), 7, np.float32)
     trained = tmp_path / "own.vec"
     trained.write_text("1 3\ndog 1 2 3\n")
-    source = {"_target_": "datamodules.word_vectors.store.FromFile", "path": str(trained)}
+    source = ClassSettings("datamodules.word_vectors.store.FromFile", {"path": str(trained)})
     monkeypatch.setattr(run_folder, "is_first", lambda: False)
     monkeypatch.setattr(run_folder, "wait_for", lambda *_: save_run_vectors(tmp_path / "run", data.vocabulary, written))
-    config = OmegaConf.create({"embeddings": {"source": source}})
-    vectors = run_folder.run_vectors(config, tmp_path / "run", data, [], tmp_path)
+    vectors = run_folder.run_vectors(source, tmp_path / "run", data, [], tmp_path)
     np.testing.assert_array_equal(vectors.matrix, written)

@@ -1,6 +1,7 @@
 """Dependencies point one way: storage <- datamodules <- encoders <- objectives <- training, and probes <- reports."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ ALLOWED = {
     "objectives": MODELS | {"objectives"},
     "probes": DATA | {"probes"},
     "reports": BASE | {"probes", "reports"},
-    "evaluation": MODELS | {"objectives", "probes", "reports", "evaluation"},
+    "evaluation": MODELS | {"objectives", "probes", "reports", "studies", "evaluation"},
     "training": MODELS | {"objectives", "probes", "training"},
     "studies": BASE | {"studies"},
 }
@@ -48,6 +49,14 @@ def test_a_package_imports_only_lower_packages(package: str) -> None:
         str(path.relative_to(ROOT)): sorted(extra) for path in files if (extra := imported(path) - ALLOWED[package])
     }
     assert not wrong
+
+
+def test_only_the_door_knows_hydra() -> None:
+    """Everything else gets frozen settings or plain data."""
+    folders = [ROOT / package if package in PACKAGES else ROOT / LAB / package for package in ALLOWED]
+    files = [file for folder in folders for file in folder.rglob("*.py") if folder.name != "studies"]
+    knows = re.compile(r"^\s*(from|import) (hydra|omegaconf)\b", re.MULTILINE)
+    assert not [str(file) for file in files if knows.search(file.read_text(encoding="utf-8"))]
 
 
 def test_every_package_has_its_rule() -> None:

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 import torch
-from hydra import compose, initialize_config_dir
 
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.storage.csv_files import read_csv
 from encoders import load_encoder
 from encoders.load import open_run
 from encoders.sources import trained
-from evaluate import CONFIGS, evaluate
+from evaluate import evaluate
 from objectives.chunked_cross_entropy import cross_entropy_sum
 from objectives.layers import Logits
 from probes.results import read_rows
+from tests.asked import evaluation
 from tests.conftest import TINY, Lab
 
 
@@ -80,8 +80,7 @@ def test_evaluating_a_run_in_bf16_gives_the_scores_of_its_curve(
 ) -> None:
     tasks = [text for text in (*TINY, *LEARNS) if text.startswith(("corpus.", "probes."))]
     last = runs[1] / "checkpoints" / "last.ckpt"
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        done = evaluate(compose("evaluate", [*tasks, f"model={last}", f"out={tmp_path}", f"cache={lab.cache}"]))
+    done = evaluate(evaluation(*tasks, f"model={last}", f"out={tmp_path}", f"cache={lab.cache}"))
     curve = [row.test_accuracy for row in read_rows(runs[1] / "probes.csv") if row.epoch == 2]
     assert [scored.row.test_accuracy for scored in done[0].scores.main] == curve
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from datamodules.corpora.held_out import MOST, split_of
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
-from datamodules.trees.penn import OnBadTree, Tree, check_on_bad_tree, read_trees, tree_files
+from datamodules.trees.penn import OnBadTreeSetting, Tree, check_on_bad_tree, read_trees, tree_files
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize
 
@@ -34,7 +34,7 @@ class Trees(OnDisk):
         self,
         root: Annotated[str | None, Field(description="a file, or a folder of .mrg and .const.tsv (or .gz)")],
         size: CorpusSize = None,
-        on_bad_tree: OnBadTree = "refuse",
+        on_bad_tree: OnBadTreeSetting = "refuse",
     ) -> None:
         super().__init__(root, size)
         check_on_bad_tree("corpus.on_bad_tree", on_bad_tree)

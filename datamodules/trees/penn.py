@@ -22,8 +22,9 @@ ROOTS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
 TREE_FILES = (".mrg", ".mrg.gz", ".const.tsv", ".const.tsv.gz")  # taken from a folder
 MAX_TREE = 1_000_000  # characters; bounds the memory for a file without closing brackets
 
-OnBadTree = Annotated[
-    Literal["refuse", "skip"],
+OnBadTree = Literal["refuse", "skip"]
+OnBadTreeSetting = Annotated[
+    OnBadTree,
     Field(description="skip: leave out and count trees that cannot be read, such as (()) of a failed parse"),
 ]
 T = TypeVar("T")

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from hydra.utils import instantiate
-from omegaconf import DictConfig, OmegaConf
+import yaml
 
 from datamodules.corpus import Corpus, made_of
 from datamodules.word_vectors.store import FromFile
@@ -14,7 +13,10 @@ from encoder_lab.errors import InputError
 from encoder_lab.evaluation.names import BASELINES, encoder_file, refuse_other_path
 from encoder_lab.evaluation.settings import models_wanted, several
 from encoder_lab.model import Model
+from encoder_lab.settings.build import build
 from encoder_lab.settings.call import function_named
+from encoder_lab.settings.run import EvaluationSettings
+from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.reads import refuse_changed_corpus
@@ -33,18 +35,18 @@ Complete = Callable[[Corpus, Sequence[Task]], list[Model]]  # adds to an open mo
 SURPRISING = "a run of skipthought or discourse, lm:PATH, ngram, unigram, length or call:MODULE:FUNCTION"
 
 
-def open_models(config: DictConfig, device: str, work: Path) -> list[tuple[str, Complete]]:
+def open_models(settings: EvaluationSettings, device: str, work: Path) -> list[tuple[str, Complete]]:
     """Every name in `model=`, open before text is read; with `epochs=`, each checkpoint is opened in its turn.
 
     Raises InputError for a model that does not exist or is damaged.
     """
-    if config.epochs is None:
-        return [(name, open_model(name, config, device, work)) for name in models_wanted(config)]
+    if settings.epochs is None:
+        return [(name, open_model(name, settings, device, work)) for name in models_wanted(settings)]
 
     def in_its_turn(path: Path) -> Complete:
-        return lambda corpus, tasks: open_model(str(path), config, device, work)(corpus, tasks)
+        return lambda corpus, tasks: open_model(str(path), settings, device, work)(corpus, tasks)
 
-    runs = [checkpoints_of(name, config) for name in models_wanted(config)]
+    runs = [checkpoints_of(name, settings) for name in models_wanted(settings)]
     return [(run, in_its_turn(path)) for run, checkpoints in runs for path in checkpoints]
 
 
@@ -58,15 +60,15 @@ def complete_models(
             yield name, model
 
 
-def open_model(name: str, config: DictConfig, device: str, work: Path) -> Complete:
+def open_model(name: str, settings: EvaluationSettings, device: str, work: Path) -> Complete:
     """The models of a name, open as far as they need no text; all layers of a transformer are a model each."""
     form, _, rest = name.partition(":")
     models: list[Model] = []
     if name in ORDERS:
-        return lambda corpus, _: [_ngram(name, corpus, config)]
+        return lambda corpus, _: [_ngram(name, corpus, settings)]
     if name == "bov" or name.startswith("untrained/"):
         encoder = encoder_file(name.removeprefix("untrained/")).stem
-        more = config, device
+        more = settings, device
         return lambda corpus, tasks: [untrained(encoder, *more, corpus, distinct_sentences(tasks, "vectors"), work)]
     if form == "call" and rest:
         function = function_named(rest, "turns sentences into vectors, or scores (context, continuation) pairs")
@@ -74,62 +76,62 @@ def open_model(name: str, config: DictConfig, device: str, work: Path) -> Comple
     if name in BASELINES:
         models = [Model("baseline", name, None, "baseline", logprobs=Length().logprobs if name == "length" else None)]
     elif form == "hf" and rest:
-        models = pretrained(rest, config.layers, config.pooling, device, work, config.prompt)
+        models = pretrained(rest, settings.layers, settings.pooling, device, work, settings.prompt)
     elif form == "vectors" and rest:
-        models = [precomputed(Path(rest), config.sentences and Path(config.sentences))]
+        models = [precomputed(Path(rest), Path(settings.sentences) if settings.sentences else None)]
     elif form == "lm" and rest:
-        models = [_language_model(Path(rest), config, device)]
+        models = [_language_model(Path(rest), settings, device)]
     else:
         refuse_other_path(name)
         run = open_run(Path(name))
-        model = _trained(run, config, device, work)
+        model = _trained(run, settings, device, work)
 
         def complete(corpus: Corpus, tasks: Sequence[Task]) -> list[Model]:
-            refuse_changed_corpus(run.folder, run.config.corpus, config.corpus, corpus.fingerprint())
-            return [_with_decoder(name, model, run, tasks, config)]
+            refuse_changed_corpus(run.folder, run.config["corpus"], settings.corpus.written, corpus.fingerprint())
+            return [_with_decoder(name, model, run, tasks, settings)]
 
         return complete
     return lambda *_: [model._replace(device=device) for model in models]
 
 
-def checkpoints_of(name: str, config: DictConfig) -> tuple[str, list[Path]]:
+def checkpoints_of(name: str, settings: EvaluationSettings) -> tuple[str, list[Path]]:
     """The folder of a run and its checkpoints that `epochs=` asks for. Raises InputError where there is none."""
-    if config.mdl:
+    if settings.mdl:
         raise InputError("mdl=true: a run has one description length of a task; leave out epochs=")
     if not Path(name).is_dir():
         raise InputError(f"model={name}: no run folder, so it has no epochs; leave out epochs=")
     run = find_checkpoint(Path(name)).parents[1]
-    if config.epochs != "all":
-        if not all(epoch.isdigit() for epoch in several(config.epochs)):
-            raise InputError(f"epochs={config.epochs}: give all, or numbers as [0,1,5]")
-        return str(run), [find_checkpoint(run, int(epoch)) for epoch in several(config.epochs)]
+    if settings.epochs != "all":
+        if not all(epoch.isdigit() for epoch in several(settings.epochs)):
+            raise InputError(f"epochs={settings.epochs}: give all, or numbers as [0,1,5]")
+        return str(run), [find_checkpoint(run, int(epoch)) for epoch in several(settings.epochs)]
     checkpoints = kept_checkpoints(run)
     if not checkpoints:
         raise InputError(f"model={name}: keeps no epoch; train with checkpoints.keep=every, or leave out epochs=")
     return str(run), checkpoints
 
 
-def _trained(run: SavedRun, config: DictConfig, device: str, work: Path) -> Model:
+def _trained(run: SavedRun, settings: EvaluationSettings, device: str, work: Path) -> Model:
     """The frozen encoder of a run, with the vectors of `embeddings=file` for words that it does not have."""
-    source = instantiate(config.embeddings.source)
+    source = settings.embeddings.source.build()
     more = source.vectors(list, "", work) if isinstance(source, FromFile) else None
-    model = trained(run, device, more, config.allow)
-    return model._replace(settings={**model.settings, "embeddings": config.embeddings}) if more else model
+    model = trained(run, device, more, settings.allow)
+    return model._replace(settings={**model.settings, "embeddings": settings.embeddings.written}) if more else model
 
 
-def _with_decoder(name: str, model: Model, run: SavedRun, tasks: Sequence[Task], config: DictConfig) -> Model:
+def _with_decoder(name: str, model: Model, run: SavedRun, tasks: Sequence[Task], settings: EvaluationSettings) -> Model:
     """With the decoder of the run as a language model, where a task needs surprisal. Raises InputError."""
     suite = next((task.suite for task in tasks if task.needs == "surprisal"), None)
     if suite is None or model.encode is None:
         return model
-    if not config.bos:
+    if not settings.bos:
         raise InputError(f"model={name}: bos=false: the mark that begins a sentence is always context; leave it out")
     try:
-        likelihood = load_likelihood(run, ends=config.eos)
+        likelihood = load_likelihood(run, ends=settings.eos)
     except NoLikelihood as why:
         raise InputError(f"model={name}: has no language model, which suite={suite} needs: {why}") from None
     likelihood.network.to(model.device)
-    known = key_of(model.fingerprint, code_of(type(likelihood)), code_of(TextLikelihood), config.eos)
+    known = key_of(model.fingerprint, code_of(type(likelihood)), code_of(TextLikelihood), settings.eos)
     return model._replace(logprobs=TextLikelihood(model.encode, likelihood).logprobs, fingerprint=known)
 
 
@@ -145,35 +147,39 @@ def _called(name: str, function: Callable[..., Any], device: str, tasks: Sequenc
 
 
 def untrained(
-    encoder: str, config: DictConfig, device: str, corpus: Corpus, sentences: Sequence[str], work: Path
+    encoder: str, settings: EvaluationSettings, device: str, corpus: Corpus, sentences: Sequence[str], work: Path
 ) -> Model:
     """bov, or an encoder with initial weights from the seed."""
-    source = instantiate(config.embeddings.source)
+    source = settings.embeddings.source.build()
     store = source.vectors(lambda: corpus.sentences("train"), key_of(made_of(corpus)), work)
-    torch.manual_seed(config.seed)
-    loaded: Any = OmegaConf.load(encoder_file(encoder))
-    settings = loaded.get("encoder", loaded)  # of a YAML that also has labels
-    network = instantiate(settings, input_dim=store.matrix.shape[1])
+    torch.manual_seed(settings.random_seed)
+    loaded = yaml.safe_load(encoder_file(encoder).read_text(encoding="utf-8"))
+    described = loaded.get("encoder", loaded)  # of a YAML that also has labels
+    network = build(described, input_dim=store.matrix.shape[1])
     objective = "bov" if encoder == "bov" else "untrained"
-    model = initialised(encoder, objective, network, OmegaConf.to_yaml(settings), sentences, store, device)
-    text = {} if isinstance(source, FromFile) else {"corpus": config.corpus}  # that word vectors were trained on
-    return model._replace(settings={"embeddings": config.embeddings, **text})
+    model = initialised(encoder, objective, network, as_yaml(described), sentences, store, device)
+    text = (
+        {} if isinstance(source, FromFile) else {"corpus": settings.corpus.written}
+    )  # that word vectors were trained on
+    return model._replace(settings={"embeddings": settings.embeddings.written, **text})
 
 
-def _language_model(path: Path, config: DictConfig, device: str) -> Model:
+def _language_model(path: Path, settings: EvaluationSettings, device: str) -> Model:
     """A causal language model on disk, with what counts as its text: `bos` and `eos`."""
-    model = CausalLM(path, device, config.bos, config.eos)
+    model = CausalLM(path, device, settings.bos, settings.eos)
     files = (file for file in path.rglob("*") if file.is_file())
-    known = key_of(code_of(CausalLM), contents_of(files, path), config.bos, config.eos)
-    settings = {"bos": config.bos, "eos": config.eos}
+    known = key_of(code_of(CausalLM), contents_of(files, path), settings.bos, settings.eos)
+    marks = {"bos": settings.bos, "eos": settings.eos}
     name = path.resolve().name
-    return Model(name, "language model", None, known, 0, 0, settings, model.logprobs, model.long_texts)
+    return Model(name, "language model", None, known, 0, 0, marks, model.logprobs, model.long_texts)
 
 
-def _ngram(name: str, corpus: Corpus, config: DictConfig) -> Model:
+def _ngram(name: str, corpus: Corpus, settings: EvaluationSettings) -> Model:
     """An n-gram model of the training text."""
     known = key_of(name, made_of(corpus), code_of(NgramModel))
-    return Model("baseline", name, None, known, settings={"corpus": config.corpus}, logprobs=counted(corpus, name))
+    return Model(
+        "baseline", name, None, known, settings={"corpus": settings.corpus.written}, logprobs=counted(corpus, name)
+    )
 
 
 def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) -> None:

@@ -2,53 +2,52 @@
 
 from collections.abc import Sequence
 
-from omegaconf import DictConfig, ListConfig, OmegaConf
-
 from encoder_lab.errors import InputError
 from encoder_lab.evaluation.names import FORMS
 from encoder_lab.reports.evaluations import refuse_published_of_other_tasks, requested_tables
+from encoder_lab.settings.run import EvaluationSettings
 from probes.facts import facts_of
 from probes.suites import Suite
 
 
-def refuse_wrong_settings(config: DictConfig) -> None:
+def refuse_wrong_settings(settings: EvaluationSettings) -> None:
     """Raises InputError for settings that are wrong with any models and tasks."""
-    requested_tables(config)
-    _refuse_layers_of_no_transformer(config)
-    if not models_wanted(config) and not config.write_sentences:
+    requested_tables(settings.published)
+    _refuse_layers_of_no_transformer(settings)
+    if not models_wanted(settings) and not settings.write_sentences:
         raise InputError(f"model= is missing; give {FORMS}")
 
 
-def refuse_what_has_no_effect(config: DictConfig, suites: Sequence[Suite]) -> None:
+def refuse_what_has_no_effect(settings: EvaluationSettings, suites: Sequence[Suite]) -> None:
     """Raises InputError if no suite has tasks, or a setting applies to none of the suites."""
     if not any(suite.tasks for suite in suites):
         raise InputError("no tasks; give suite=, and for suite=probing a source: probes=corpus, trees or senteval")
-    if (config.control or config.mdl) and not any(facts_of(suite.name).controls for suite in suites):
+    if (settings.control or settings.mdl) and not any(facts_of(suite.name).controls for suite in suites):
         names = ",".join(suite.name for suite in suites)
         raise InputError(f"control= and mdl= apply only to probing tasks; leave them out with suite={names}")
-    refuse_published_of_other_tasks(config, suites)
+    refuse_published_of_other_tasks(settings.published, suites)
 
 
-def _refuse_layers_of_no_transformer(config: DictConfig) -> None:
+def _refuse_layers_of_no_transformer(settings: EvaluationSettings) -> None:
     """Raises InputError where a setting of `hf:` models is given and none of the models is one."""
-    if any(name.startswith("hf:") for name in models_wanted(config)):
+    if any(name.startswith("hf:") for name in models_wanted(settings)):
         return
     for key, default in (("layers", "last"), ("pooling", None), ("prompt", None)):
-        if config[key] != default:
+        if getattr(settings, key) != default:
             remedy = "only a Hugging Face model has it; give model=hf:NAME_OR_PATH, or leave it out"
-            raise InputError(f"{key}={config[key]}: {remedy}")
+            raise InputError(f"{key}={getattr(settings, key)}: {remedy}")
 
 
-def models_wanted(config: DictConfig) -> list[str]:
+def models_wanted(settings: EvaluationSettings) -> list[str]:
     """The names in `model=`; none where it is not given."""
-    return [] if OmegaConf.is_missing(config, "model") or not config.model else several(config.model)
+    return several(settings.model) if settings.model else []
 
 
-def caches(config: DictConfig) -> bool:
+def caches(settings: EvaluationSettings) -> bool:
     """Whether scores and vectors are kept for the next evaluation."""
-    return str(config.cache) not in ("off", "False", "None")
+    return str(settings.cache) not in ("off", "False", "None")
 
 
 def several(setting: object) -> list[str]:
-    """The names in a setting that is a list or one name."""
-    return [str(name) for name in setting] if isinstance(setting, ListConfig) else [str(setting)]
+    """The names in a setting that is several or one."""
+    return [str(name) for name in setting] if isinstance(setting, tuple) else [str(setting)]

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from omegaconf import DictConfig, OmegaConf
-
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.reports.coherence_lines import suite_lines
@@ -18,6 +16,8 @@ from encoder_lab.reports.runs import EACH_EPOCH, read_run
 from encoder_lab.reports.strips import TOKENS
 from encoder_lab.reports.table import has_scores_of, probing_table
 from encoder_lab.reports.terminal import comparisons, descriptions, plain, second_measures, selectivities
+from encoder_lab.settings.run import EvaluationSettings
+from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.files import atomic_write
 from probes.coherence.tasks import Coherence
@@ -46,21 +46,21 @@ class WrittenScores(NamedTuple):
     model: str = ""  # as the user named it
 
 
-def write(name: str, model: Model, suite: Suite, scores: ModelScores, config: DictConfig) -> WrittenScores:
+def write(name: str, model: Model, suite: Suite, scores: ModelScores, settings: EvaluationSettings) -> WrittenScores:
     """Write the scores of one model on one suite into a folder that report.py reads."""
     title = ", ".join(filter(None, [model.encoder, model.objective]))
-    by_epoch = config.epochs is not None
-    out = Path(name) / config.out if by_epoch else Path(config.out)
+    by_epoch = settings.epochs is not None
+    out = Path(name) / settings.out if by_epoch else Path(settings.out)
     folder = out / suite.name / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', title)}-{scores.key}"
     names = {"encoder_name": model.encoder, "objective_name": model.objective, "corpus_name": None, "model": name}
-    key = config.suites[suite.name].settings
-    kept = {"suite": suite.name, "seed": config.seed}
+    own = settings.suites[suite.name]
+    kept = {"suite": suite.name, "seed": settings.random_seed}
     if any(task.needs == "vectors" for task in suite.tasks):
-        kept["probes"] = {"classifier": config.probes.classifier}
-    kept |= {key: config[key]} | ({"corpus": config.corpus} if suite.of_corpus else {})
+        kept["probes"] = {"classifier": settings.probes.classifier.written}
+    kept |= {own.group: own.values} | ({"corpus": settings.corpus.written} if suite.of_corpus else {})
     made_of = {**model.settings, "checkpoint": EACH_EPOCH} if by_epoch else model.settings
     with atomic_write(folder / "config.yaml") as file:
-        file.write(OmegaConf.to_yaml({**names, **kept, **made_of}, resolve=True))
+        file.write(as_yaml({**names, **kept, **made_of}))
     write_rows(folder / "probes.csv", [e.row for e in (*scores.main, *scores.control)])
     if scores.mdl:
         upsert_csv(folder / "mdl.csv", scores.mdl, ("task",))
@@ -81,18 +81,18 @@ def write_tokens(folder: Path, tasks: Sequence[Task], evaluation: Evaluation) ->
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def requested_tables(config: DictConfig) -> list[str] | None:
+def requested_tables(chosen: str | None) -> list[str] | None:
     """The requested published table; None leaves the choice to the table. Raises InputError for an unknown one."""
-    if config.published == "paper":
+    if chosen == "paper":
         return None
-    if config.published:
-        published(config.published)
-    return [config.published] if config.published else []
+    if chosen:
+        published(chosen)
+    return [chosen] if chosen else []
 
 
-def refuse_published_of_other_tasks(config: DictConfig, suites: Sequence[Suite]) -> None:
+def refuse_published_of_other_tasks(chosen: str | None, suites: Sequence[Suite]) -> None:
     """Raises InputError where the requested published table has no score of any task."""
-    for table in requested_tables(config) or ():
+    for table in requested_tables(chosen) or ():
         names = {suite.name: [task.name for task in suite.tasks] for suite in suites}
         for task in (task for suite in suites for task in suite.tasks if isinstance(task, Coherence)):
             names[task.suite] += task.compared
@@ -101,10 +101,10 @@ def refuse_published_of_other_tasks(config: DictConfig, suites: Sequence[Suite])
             raise InputError(f"published={table}: {said}")
 
 
-def show(done: Sequence[WrittenScores], config: DictConfig) -> None:
+def show(done: Sequence[WrittenScores], settings: EvaluationSettings) -> None:
     """Print the scores of each suite next to the published ones, then control tasks and description lengths."""
     for suite in dict.fromkeys(d.suite for d in done):
-        _show(with_distinct_titles([d for d in done if d.suite == suite]), suite, config)
+        _show(with_distinct_titles([d for d in done if d.suite == suite]), suite, settings)
 
 
 def with_distinct_titles(done: Sequence[WrittenScores]) -> list[WrittenScores]:
@@ -119,20 +119,20 @@ def with_distinct_titles(done: Sequence[WrittenScores]) -> list[WrittenScores]:
     ]
 
 
-def _show(done: Sequence[WrittenScores], suite: str, config: DictConfig) -> None:
+def _show(done: Sequence[WrittenScores], suite: str, settings: EvaluationSettings) -> None:
     models = models_of(read_run(d.folder) for d in done)
-    reader = "mlp" if any(config.probes.classifier.widths) else "logreg"
-    say(plain(probing_table(models, suite, "last", reader, requested_tables(config))))
+    reader = "mlp" if any(settings.probes.classifier.build().widths) else "logreg"
+    say(plain(probing_table(models, suite, "last", reader, requested_tables(settings.published))))
     for d in done:
         if any(e.row.classifier == "surprisal" for e in d.scores.main):
-            say(suite_lines(d.title, d.scores.main, requested_tables(config)))
+            say(suite_lines(d.title, d.scores.main, requested_tables(settings.published)))
         elif measures := second_measures(d.title, d.scores.main):
             say(measures)
         if d.scores.control:
             say(selectivities(d.title, d.scores.main, d.scores.control))
         if d.scores.mdl:
             say(descriptions(d.title, d.scores.mdl))
-        elif config.mdl:
+        elif settings.mdl:
             say(f"{d.title}: no description length, as it has no vectors\n")
     if len(done) > 1:
         say(comparisons([(d.title, d.scores.main) for d in done]))

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
-
 from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.metrics import read_metrics
@@ -121,7 +119,7 @@ def run_folders(given: Iterable[Path]) -> list[Path]:
 
 def read_run(folder: Path) -> Run:
     """Read a run folder. Raises InputError naming the corrupt file."""
-    settings = _flat(OmegaConf.to_container(read_settings(folder / SETTINGS)))
+    settings = _flat(read_settings(folder / SETTINGS))
     settings = {key: value for key, value in settings.items() if not key.startswith("suites.")}  # no part of a model
     check_settings(folder / SETTINGS, settings)
     if protocol := settings.pop("protocol", None):  # the key in evaluations made before 22 November 2026

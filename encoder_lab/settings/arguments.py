@@ -10,7 +10,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import fail, unknown
 from encoder_lab.settings.config_help import description
 from encoder_lab.settings.known import Known, known_settings, no_such_setting
-from encoder_lab.settings.quoting import names
+from encoder_lab.settings.quoting import names, unquoted
 
 PART = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
 SETTING = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
@@ -80,6 +80,8 @@ def wrong_values(known: Known, program: str, settings: Sequence[str]) -> Iterato
 
 def plain_value(text: str) -> Any:
     """A plain value, or a list of them, as Hydra reads it."""
+    if text[:1] in ("'", '"'):
+        return unquoted(text)
     if text.startswith("["):
         return [plain_value(one) for one in filter(None, names(text))]
     words = {"true": True, "false": False, "null": None, "infinity": text}  # Python's float reads the last too

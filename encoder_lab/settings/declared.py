@@ -110,7 +110,10 @@ def _parameters(module: str, node: ast.stmt) -> Mapping[str, Parameter] | None:
     bases = [ast.unparse(base).partition("[")[0] for base in node.bases]
     places = [place for base in bases if (place := definition(module, base))]
     inherited = next((found for place in places if (found := _parameters(*place))), {})
-    fields = [part for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
+    annotated = [part for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
+    fields = [
+        part for part in annotated if not ast.unparse(part).partition(" = ")[2].startswith("field(")
+    ]  # no setting
     if "dataclass" in "".join(map(ast.unparse, node.decorator_list)) or "NamedTuple" in bases:
         return {**inherited, **{ast.unparse(p.target): Parameter(module, p.annotation, p.value) for p in fields}}
     return inherited

@@ -1,11 +1,12 @@
 """The settings of a run and of an evaluation that belong to no class: what is asked of the program itself."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from encoder_lab.settings.build import ClassSettings, SuiteSettings
 from encoder_lab.settings.types import (
     MOST_ITEMS,
     AboveZero,
@@ -21,20 +22,13 @@ from encoder_lab.settings.types import (
 
 COLOUR = r"^#[0-9a-fA-F]{6}$"
 DEVICE = r"^(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?$"
+CONSTANT = ClassSettings("encoder_lab.training.schedules.RateSchedule")
 NUMBERS = r"^(-1|auto|\d{1,4}(,\d{1,4})*)$"
 IN_BRACKETS = "last, all, a number or several in brackets"
 SIZE = f"a whole number from 1 to {MOST_ITEMS}; null only with probes=senteval and files"
 PART = "a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more"
 STRATEGIES = "one of auto, ddp, ddp_find_unused_parameters_true, ddp_find_unused_parameters_false"
 DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
-
-
-class ClassSettings(NamedTuple):
-    """A class, with its settings."""
-
-    target: str
-    settings: Mapping[str, Any]
-
 
 PartOfBatches = Annotated[
     Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None,
@@ -150,11 +144,15 @@ class Trainer:
     model_registry: Annotated[None, Field(title="null: the model is in the folder of the run")] = None
     enable_autolog_hparams: Annotated[Literal[True], Field(title="true: the settings are in config.yaml")] = True
 
+    written: Mapping[str, Any] = field(default_factory=dict)  # all of the group
+
 
 @dataclass(frozen=True)
 class Embeddings:
     source: ClassSettings
     freeze: Annotated[bool, Field(description="false: the vectors are trained with the model")] = True
+
+    written: Mapping[str, Any] = field(default_factory=dict)  # all of the group
 
 
 @dataclass(frozen=True)
@@ -175,6 +173,8 @@ class Probes:
         Steps, Field(description="and after these optimiser steps, such as [1,2,4,8] of the first epoch")
     ] = ()
 
+    written: Mapping[str, Any] = field(default_factory=dict)  # all of the group
+
 
 @dataclass(frozen=True)
 class SuiteOf:
@@ -194,12 +194,12 @@ class RunSettings:
     embeddings: Embeddings
     probes: Probes
     trainer: Trainer
-    schedule: ClassSettings
     objective_name: Annotated[str, Field(description="the choice of this run; tables and figures show it")]
     encoder_name: Annotated[str, Field(description="the same")]
     corpus_name: Annotated[str, Field(description="the same")]
-    suites: Annotated[Mapping[str, Any], Field(description="the suites of tasks by name")]
+    suites: Annotated[Mapping[str, SuiteSettings], Field(description="the suites of tasks by name")]
     parts: Annotated[Mapping[str, Any] | None, Field(description="the objectives of objective=multitask")] = None
+    schedule: ClassSettings = CONSTANT
     seed: Annotated[Seed, Field(description="every random choice of the run: weights, order, dropout, probes")] = 1
     resume: Annotated[NameOrNull, Field(description="resume=RUN continues the run in that folder")] = None
     init: Annotated[
@@ -222,6 +222,13 @@ class RunSettings:
         ".cache"
     )
     labels: Labels = Labels()
+    begun_from: Sequence[Mapping[str, Any]] = field(default_factory=tuple)  # the runs before it, by init=
+    written: Mapping[str, Any] = field(default_factory=dict)  # as config.yaml has them
+
+    @property
+    def loggers(self) -> tuple[str, ...]:
+        """The names in `logger=`, which is a list or one name."""
+        return (self.logger,) if isinstance(self.logger, str) else tuple(self.logger)
 
 
 @dataclass(frozen=True)
@@ -231,11 +238,11 @@ class EvaluationSettings:
     probes: Probes
     corpus: ClassSettings
     embeddings: Embeddings
-    suites: Annotated[Mapping[str, Any], Field(description="the suites of tasks by name")]
+    suites: Annotated[Mapping[str, SuiteSettings], Field(description="the suites of tasks by name")]
     model: Annotated[
         str | Annotated[Sequence[str], Field(min_length=1)],
         Field(title="a name, or several in brackets", description="one or several: model=[bov,majority,RUN]"),
-    ]
+    ] = ()
     epochs: Annotated[
         int | str | Sequence[int | str] | None,
         Field(
@@ -250,11 +257,11 @@ class EvaluationSettings:
     control: Annotated[bool, Field(description="true adds control tasks and selectivity")] = False
     mdl: Annotated[bool, Field(description="true adds description lengths; baselines have none")] = False
     layers: Annotated[
-        int | str | Sequence[int | str],
+        int | str | Sequence[int],
         Field(title=IN_BRACKETS, description="of hf:NAME: last, all, a number or several: [0,3,6]"),
     ] = "last"
     pooling: Annotated[
-        NonEmpty | None,
+        Literal["mean", "cls", "max", "last"] | None,
         Field(
             description="of hf:NAME: mean, cls, max or last; null: as its sentence-transformers folder says, or mean"
         ),
@@ -297,3 +304,9 @@ class EvaluationSettings:
             description="cpu or cuda; null is the GPU if there is one",
         ),
     ] = None
+
+    @property
+    def random_seed(self) -> int:
+        """The seed; without one, that of the published toolkit for its protocol."""
+        senteval = self.probes.classifier.arguments.get("protocol") == "senteval"
+        return self.seed if self.seed is not None else 1111 if senteval else 1

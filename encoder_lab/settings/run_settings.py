@@ -1,8 +1,4 @@
-"""Reads the settings in a run folder as plain data. The file may be damaged or come from an untrusted source.
-
-Older evaluations have references to other settings in them, `${..root}`. These alone are
-resolved; `${oc.env:HOME}` and all else that computes a value is refused.
-"""
+"""The settings in a run folder, as plain data. The file may be damaged or come from an untrusted source."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,14 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.storage.files import refuse_special
 
 MOST_BYTES = 1 << 20
-MOST_REFERENCES = 20  # ${...}; each can repeat the content of others, so nested ones could fill the memory
-REFERENCE = re.compile(r"\$\{[\w.]+\}")  # to another setting
 HALF = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # half of a surrogate pair; not a valid character
 
 
@@ -38,8 +31,8 @@ def trained_in_bfloat16(settings: Mapping[str, Any]) -> bool:
     return isinstance(trainer, Mapping) and trainer.get("precision") in ("bf16", "bf16-mixed")
 
 
-def read_settings(path: Path) -> DictConfig:
-    """The settings with every ${reference} resolved. Raises InputError naming the file, and the line if known."""
+def read_settings(path: Path) -> dict[str, Any]:
+    """The settings in a run folder. Raises InputError naming the file, and the line if known."""
     refuse_special(path)
     try:
         with path.open("rb") as file:
@@ -49,11 +42,8 @@ def read_settings(path: Path) -> DictConfig:
     if len(data) > MOST_BYTES:
         raise InputError(f"{path}: more than {MOST_BYTES} bytes; not the settings of a run")
     try:
-        _check_plain(data.decode("utf-8"))
-        config = OmegaConf.load(path)
-        _refuse_computed(config, REFERENCE)
-        OmegaConf.resolve(config)
-        _refuse_computed(config)  # also a value that was put together of two
+        settings = yaml.load(data.decode("utf-8"), PlainLoader)
+        _check_plain(data.decode("utf-8"), settings)
     except UnicodeDecodeError as error:
         raise _refused(path, data[: error.start], "not valid UTF-8") from None
     except yaml.reader.ReaderError as error:
@@ -61,27 +51,53 @@ def read_settings(path: Path) -> DictConfig:
     except yaml.MarkedYAMLError as error:
         before = b"\n" * (error.problem_mark.line if error.problem_mark else 0)
         raise _refused(path, before, f"not YAML ({error.problem})") from None
-    except Exception as error:  # resolving fails in many ways
+    except Exception as error:  # numbers, dates and nested lists fail in many ways
         raise InputError(f"{path}: not the settings of a run ({in_one_line(error)})") from None
-    if not isinstance(config, DictConfig):
-        raise InputError(f"{path}: not the settings of a run, but a list")
-    return config
+    if not isinstance(settings, dict):
+        raise InputError(f"{path}: not the settings of a run, but a list or a text")
+    return settings
 
 
-def _check_plain(text: str) -> None:
-    """Raises ValueError for what no run writes: YAML aliases, many references, invalid characters."""
-    if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
-        raise ValueError("a YAML alias")
-    if text.count("${") > MOST_REFERENCES:
-        raise ValueError(f"more than {MOST_REFERENCES} references")
+class PlainLoader(yaml.SafeLoader):
+    """Reads numbers as Hydra does (1e-3 is one), and no dates; refuses aliases and a key that stands twice."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise ValueError("a YAML alias")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        if wrong := [key for key in keys if not isinstance(key, str) or keys.count(key) > 1]:
+            raise ValueError(f"{str(wrong[0])[:40]!r} stands twice, or is no name")
+        return super().construct_mapping(node, deep=True)
+
+
+PlainLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+PlainLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?(\d[\d_]*)(\.[\d_]*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
+
+
+def as_yaml(settings: Mapping[str, Any]) -> str:
+    """Plain settings as a config.yaml has them."""
+    return yaml.dump(dict(settings), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+
+
+class _Dumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _check_plain(text: str, settings: Any) -> None:
+    """Raises ValueError for what no run writes: values that would be computed, invalid characters."""
     if HALF.search(text):
         raise ValueError("half of a surrogate pair")
-
-
-def _refuse_computed(config: Any, allowed: re.Pattern[str] = re.compile("(?!)")) -> None:
-    """Raises ValueError for a text that OmegaConf would replace at its use, except what is allowed."""
-    for value in _texts(OmegaConf.to_container(config, resolve=False)):
-        if "${" in allowed.sub("", value):
+    for value in _texts(settings):
+        if "${" in value:
             raise ValueError(f"{value[:40]!r} would be computed; write the value itself")
 
 

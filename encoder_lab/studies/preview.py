@@ -4,11 +4,11 @@ import shlex
 from pathlib import Path
 
 from hydra import compose, initialize_config_dir
-from hydra.errors import HydraException, InstantiationException
-from hydra.utils import instantiate
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.settings.build import build
 from encoder_lab.settings.check import mistakes
 from encoder_lab.studies.cell import ROOT, is_done
 from encoder_lab.studies.compose import plain, referred
@@ -66,7 +66,7 @@ def missing(cell: StudyCell) -> str:
             settings = config[suite.settings]
             sources += [settings.get("root"), *(settings.get("paths") or [])]
         found += [path for path in sources if path and not Path(path).exists()]
-        instantiate(config.corpus)
-    except (InputError, HydraException, InstantiationException) as error:
+        build(plain(config.corpus))
+    except (InputError, HydraException) as error:
         found.append(in_one_line(error))
     return f"missing: {'; '.join(found)}" if found else ""

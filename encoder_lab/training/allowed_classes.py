@@ -1,19 +1,18 @@
 """Which classes the settings of a run may name: a run folder from somebody else must not execute code."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import torch
-from omegaconf import DictConfig, OmegaConf
 
 from datamodules.base import ResumableData
 from datamodules.corpus import Corpus
 from datamodules.word_vectors.store import FromFile, Trained
-from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.errors import InputError
 from encoder_lab.training.schedules import RateSchedule
 from encoders.encoder import Encoder
 from encoders.load import class_in
@@ -34,16 +33,12 @@ PLACES: dict[str, tuple[str, tuple[type, ...]]] = {  # of a class: its package, 
 }
 
 
-def only_ours(config: DictConfig, path: Path | str, allow: Sequence[str] = ()) -> DictConfig:
-    """The settings read from `path`, resolved. Raises InputError if they name a class that is not allowed.
+def only_ours(settings: Mapping[str, Any], path: Path | str, allow: Sequence[str] = ()) -> None:
+    """Raises InputError if the settings read from `path` name a class that is not allowed.
 
-    `allow`: packages of the user, with any class. Another class is not even imported. A value that OmegaConf would
-    resolve again at its use is refused too.
+    `allow`: packages of the user, with any class. Another class is not even imported. A value that would be computed
+    is refused too.
     """
-    try:
-        settings = OmegaConf.to_container(config, resolve=True)
-    except Exception as error:  # much cannot be resolved
-        raise InputError(f"{path}: {in_one_line(error)}") from None
     for name, value in _values(settings):
         package = str(value).partition(".")[0]
         if name.endswith("_target_") and package not in allow and not _is_ours(PART.sub("", name), str(value)):
@@ -51,9 +46,6 @@ def only_ours(config: DictConfig, path: Path | str, allow: Sequence[str] = ()) -
             raise InputError(f"{path}: {name} is {value}; a run has only classes of this project there; {remedy}")
         if "${" in str(value):
             raise InputError(f"{path}: {name} is {value}; the settings of a run are plain values")
-    made = OmegaConf.create(settings)
-    assert isinstance(made, DictConfig)
-    return made
 
 
 def _values(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from omegaconf import DictConfig
 from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.run import Checkpoints
 from encoder_lab.storage.files import disk_errors, make_durable, refuse_link_or_device, temporary
 from probes.callback import epochs_done
 
@@ -177,12 +177,11 @@ class StepsAreReached(pl.Callback):
                 raise InputError(f"{name}: the run has {end} steps, so it never reaches step {beyond[0]}")
 
 
-def disk_use(config: DictConfig, module: pl.LightningModule, run: Path) -> str:
+def disk_use(given: Checkpoints, epochs: int, module: pl.LightningModule, run: Path) -> str:
     """What the checkpoints of a run will take on the disk, in one line.
 
     Raises InputError for `checkpoints.every_n_epochs` without `checkpoints.keep=every`.
     """
-    given, epochs = config.checkpoints, config.trainer.max_epochs or 0
     if given.every_n_epochs and given.keep != "every":
         raise InputError("checkpoints.every_n_epochs= says which epochs are kept; give checkpoints.keep=every with it")
     one = sum(value.nbytes for value in module.state_dict().values())

@@ -1,10 +1,10 @@
 """The processes that train together, and their devices."""
 
 import os
+from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from omegaconf import DictConfig, ListConfig
 from pytorch_lightning.plugins.environments import (
     ClusterEnvironment,
     LightningEnvironment,
@@ -15,23 +15,24 @@ from pytorch_lightning.utilities import rank_zero_only
 from torch.distributed import default_pg_timeout
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.build import build
 from encoder_lab.settings.command_line import make_silent
+from encoder_lab.settings.run import Trainer
 from objectives.objective import Objective
 
 RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK")  # as Lightning reads them
 
 
-def accelerator(config: DictConfig) -> str:
+def accelerator(chosen: str) -> str:
     """The accelerator of the run: an NVIDIA GPU if there is one. Apple GPUs lack the 64-bit floats that we need."""
-    given = str(config.trainer.accelerator)
-    return given if given != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+    return chosen if chosen != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def strategy(config: DictConfig, module: Objective) -> str | DictConfig:
+def strategy(trainer: Trainer, module: Objective) -> Any:
     """How processes train together. DDP must search for unused weights if a step does not train all of them."""
-    given: str | DictConfig = config.trainer.get("strategy", "auto")
-    ddp = given == "ddp" or (given == "auto" and several_devices(config))
-    return "ddp_find_unused_parameters_true" if ddp and not module.trains_all else given
+    chosen = build(trainer.strategy)
+    ddp = chosen == "ddp" or (chosen == "auto" and several_devices(trainer))
+    return "ddp_find_unused_parameters_true" if ddp and not module.trains_all else chosen
 
 
 def is_first() -> bool:
@@ -39,25 +40,24 @@ def is_first() -> bool:
     return not getattr(rank_zero_only, "rank", None)
 
 
-def starts_others(config: DictConfig) -> bool:
+def starts_others(trainer: Trainer) -> bool:
     """Whether Lightning starts the other processes of the run itself: torchrun or SLURM did not start them."""
-    return several_devices(config) and not _started_elsewhere()
+    return several_devices(trainer) and not _started_elsewhere()
 
 
 def _started_elsewhere() -> bool:
     return TorchElasticEnvironment.detect() or SLURMEnvironment.detect()
 
 
-def several_devices(config: DictConfig) -> bool:
+def several_devices(trainer: Trainer) -> bool:
     """Whether the run may take more than one device of a machine."""
-    devices = config.trainer.devices  # how many, or which
-    return len(devices) > 1 if isinstance(devices, ListConfig) else devices != 1
+    return trainer.devices != 1 if isinstance(trainer.devices, int | str) else len(trainer.devices) > 1
 
 
-def refuse_without_partner(config: DictConfig) -> None:
+def refuse_without_partner(trainer: Trainer) -> None:
     """Raises InputError where the environment and the settings differ on whether this process trains alone."""
-    nodes = config.trainer.get("num_nodes", 1)
-    if nodes == 1 and not several_devices(config):
+    nodes = trainer.num_nodes
+    if nodes == 1 and not several_devices(trainer):
         if not is_first():
             names = {name: os.environ[name] for name in RANKS if name in os.environ}
             said = ", ".join(f"{name}={rank}" for name, rank in names.items())
@@ -68,9 +68,9 @@ def refuse_without_partner(config: DictConfig) -> None:
         raise InputError(f"trainer.num_nodes={nodes}: nothing says where the other machines are; {remedy}")
 
 
-def own_environment(config: DictConfig) -> list[LightningEnvironment]:
+def own_environment(trainer: Trainer) -> list[LightningEnvironment]:
     """Of a process that trains alone, so that the variables of a SLURM shell do not count."""
-    alone = config.trainer.get("num_nodes", 1) == 1 and not several_devices(config)
+    alone = trainer.num_nodes == 1 and not several_devices(trainer)
     return [LightningEnvironment()] if alone else []
 
 

@@ -6,7 +6,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import pytorch_lightning as pl
-from omegaconf import DictConfig
 
 from encoder_lab.training.devices import say
 from encoder_lab.training.run_log import RunLog
@@ -16,9 +15,9 @@ from probes.callback import ProbingCallback
 SHOWN = 4  # tasks in a line
 
 
-def wants_lines(config: DictConfig) -> bool:
+def wants_lines(progress_bar: bool) -> bool:
     """Whether a run prints lines instead of a progress bar."""
-    return not (sys.stdout.isatty() and config.trainer.enable_progress_bar)
+    return not (sys.stdout.isatty() and progress_bar)
 
 
 class EpochLines(pl.Callback):

@@ -1,19 +1,19 @@
 """`init=`: a run that begins with the encoder and the word vectors of another run."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from omegaconf import DictConfig, OmegaConf
 from torch import Tensor
 
 from datamodules.corpus import Corpus
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.store import LookupResult, RunVectors, WordVectors, load_run_vectors
 from encoder_lab.errors import InputError
+from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import objective_of
 from encoder_lab.storage.reads import refuse_changed_corpus
 from encoder_lab.training.checkpoints import LAST, PREVIOUS
@@ -28,7 +28,7 @@ class Source(NamedTuple):
     """The run that another begins with."""
 
     name: str  # as `init=` gives it
-    config: DictConfig
+    settings: Mapping[str, Any]
     weights: dict[str, Tensor]
     vectors: RunVectors
     epoch: float
@@ -40,39 +40,37 @@ class Source(NamedTuple):
         return np.asarray(self.vectors.matrix) if trained is None else trained.numpy()
 
 
-def source_of(config: DictConfig, folder: Path, corpus: Corpus) -> Source | None:
+def source_of(settings: RunSettings, folder: Path, corpus: Corpus) -> Source | None:
     """What the run begins with; None without `init=`, or where it has begun and has a checkpoint of its own.
 
     Raises InputError where the encoder or the word vectors of the settings are others than those of the source, and
     where the corpus of the source has changed at its place.
     """
-    if not config.get("init") or any((folder / "checkpoints" / name).exists() for name in (LAST, PREVIOUS)):
+    if not settings.init or any((folder / "checkpoints" / name).exists() for name in (LAST, PREVIOUS)):
         return None
-    run = open_run(Path(config.init))
-    found = Source(str(config.init), run.config, run.weights, load_run_vectors(run.folder), run.epoch)
-    refuse_changed_corpus(run.folder, run.config.corpus, config.corpus, corpus.fingerprint())
-    theirs, ours = dict(found.config.encoder), dict(config.encoder)
+    run = open_run(Path(settings.init))
+    found = Source(settings.init, run.config, run.weights, load_run_vectors(run.folder), run.epoch)
+    refuse_changed_corpus(run.folder, run.config["corpus"], settings.corpus.written, corpus.fingerprint())
+    theirs, ours = found.settings["encoder"], settings.encoder.written
     if wrong := [key for key in {**theirs, **ours} if key not in FREE and theirs.get(key) != ours.get(key)]:
         differs = ", ".join(f"encoder.{key}={theirs.get(key)} there and {ours.get(key)} here" for key in wrong)
-        raise InputError(f"init={config.init}: another encoder: {differs}; give the settings of that run")
-    width, wanted = found.table.shape[1], config.embeddings.get("dim")
+        raise InputError(f"init={settings.init}: another encoder: {differs}; give the settings of that run")
+    width, wanted = found.table.shape[1], settings.embeddings.source.arguments.get("dim")
     if wanted is not None and wanted != width:
-        raise InputError(f"init={config.init}: its word vectors have {width} numbers; give embeddings.dim={width}")
+        raise InputError(f"init={settings.init}: its word vectors have {width} numbers; give embeddings.dim={width}")
     return found
 
 
-def begun_from(config: DictConfig) -> list[dict[str, Any]]:
+def begun_from(init: str) -> list[Any]:
     """The runs that a new run goes back to, the first of them first: what each was trained for, on what.
 
     `settings` stands for all that made it but the seed: runs that begin with two seeds of one run are seeds too.
     """
-    path = find_checkpoint(Path(config.init))
-    before = read_config(path.parents[1])
-    made = [OmegaConf.to_container(before[part]) if part in before else None for part in MAKES]
+    before = read_config(find_checkpoint(Path(init)).parents[1])
+    made = [before.get(part) for part in MAKES]
     key = sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:8]
-    earlier: Any = OmegaConf.to_container(before.begun_from) if "begun_from" in before else []
     name = objective_of(before).rpartition(" → ")[2]
-    return [*earlier, {"objective": name, "corpus": before.get("corpus_name"), "settings": key}]
+    return [*before.get("begun_from", []), {"objective": name, "corpus": before.get("corpus_name"), "settings": key}]
 
 
 def words_of(source: Source, vocabulary: Vocabulary, more: WordVectors | None) -> tuple[Vocabulary, LookupResult]:

@@ -3,11 +3,11 @@
 import csv
 import os
 import warnings
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from omegaconf import DictConfig, ListConfig, OmegaConf
 from pytorch_lightning.loggers import CSVLogger, Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
 
 from encoder_lab.errors import InputError
@@ -19,13 +19,12 @@ WANDB, MLFLOW = "wandb_run", "mlflow_run"  # files of a run with the names of it
 PACKAGES = {"wandb": "wandb", "mlflow": "mlflow-skinny"}
 
 
-def loggers_of(config: DictConfig, run: Path) -> list[Logger]:
+def loggers_of(chosen: Sequence[str], settings: Mapping[str, Any], run: Path) -> list[Logger]:
     """The loggers of a run, which also get its settings. Raises InputError where one is unknown or not installed.
 
     A resumed run continues the record that it has in Weights & Biases and in MLflow, which keeps the settings of the
     beginning: it refuses others.
     """
-    chosen = logger_names(config)
     if unknown := [name for name in chosen if name not in MADE]:
         raise InputError(f"logger=[{unknown[0]}]: no such logger; choose some of {', '.join(MADE)}, or []")
     found = []
@@ -39,16 +38,9 @@ def loggers_of(config: DictConfig, run: Path) -> list[Logger]:
                 f"logger={name}: the package {PACKAGES.get(name, name)} is not installed; {remedy}"
             ) from None
         if name in PACKAGES and is_first() and not (name == "mlflow" and begun):  # TensorBoard has them as text
-            settings: Any = OmegaConf.to_container(config, resolve=True)
-            logger.log_hyperparams(settings)
+            logger.log_hyperparams(dict(settings))
         found.append(logger)
     return found
-
-
-def logger_names(config: DictConfig) -> list[str]:
-    """The names in `logger=`, which is a list or one name."""
-    given = config.logger
-    return [str(name) for name in given] if isinstance(given, ListConfig) else [str(given)]
 
 
 def _tensorboard(run: Path) -> Logger:

@@ -6,31 +6,31 @@ from inspect import signature
 from typing import Any
 
 import torch
-from hydra.utils import instantiate
-from omegaconf import DictConfig, OmegaConf
 from torch import nn
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.build import ClassSettings, build
+from encoder_lab.settings.known import CLASS
 from objectives.objective import MakeOptimizer
 
 OTHER_STEPS = {"fused", "foreach", "differentiable"}  # of which an optimiser of torch takes one
 
 
-def prepare_optimizer(config: DictConfig, device: str) -> None:
-    """One pass over the weights (`fused`) where the optimiser has one on this device, and lists as plain lists.
+def prepared(objective: ClassSettings, device: str) -> ClassSettings:
+    """An objective with one pass over the weights (`fused`) where its optimiser has one on this device.
 
     Raises InputError for an optimiser that cannot train here, and for a setting that it refuses.
     """
-    settings = config.objective.get("optimizer")
-    if settings is None:
-        return
-    OmegaConf.update(settings, "_convert_", "all", force_add=True)  # a checkpoint holds plain values
-    make = instantiate(settings)
+    described = objective.arguments.get("optimizer")
+    if described is None:
+        return objective
+    make = build(described)
     may_fuse = "fused" in signature(make.func).parameters and not OTHER_STEPS & make.keywords.keys()
     if may_fuse and not _error(partial(make, fused=True), device):
-        OmegaConf.update(settings, "fused", True, force_add=True)
-    elif error := _error(make, device):
-        raise InputError(f"objective.optimizer.{_culprit(make.func, make.keywords, settings._target_)}: {error}")
+        return objective._replace(arguments={**objective.arguments, "optimizer": {**described, "fused": True}})
+    if error := _error(make, device):
+        raise InputError(f"objective.optimizer.{_culprit(make.func, make.keywords, described[CLASS])}: {error}")
+    return objective
 
 
 def _error(make: MakeOptimizer, device: str = "cpu") -> Exception | None:

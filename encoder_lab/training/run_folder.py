@@ -5,25 +5,26 @@ import os
 import re
 import shutil
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import torch
-from hydra.core.hydra_config import HydraConfig
-from hydra.types import RunMode
-from hydra.utils import instantiate
-from omegaconf import DictConfig, OmegaConf
+import yaml
 
 from datamodules.base import ResumableData
 from datamodules.text.vocabulary import SPECIALS
 from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, refuse_low_coverage, save_run_vectors
 from encoder_lab.errors import InputError
+from encoder_lab.settings.arguments import plain_value
+from encoder_lab.settings.build import ClassSettings, lacking, made
 from encoder_lab.settings.check import check
 from encoder_lab.settings.command_line import one_line_errors
 from encoder_lab.settings.quoting import for_shell, names
+from encoder_lab.settings.run import RunSettings
+from encoder_lab.settings.run_settings import PlainLoader, as_yaml
 from encoder_lab.storage.files import atomic_write, sweep
 from encoder_lab.storage.locks import locked, wait_for
 from encoder_lab.storage.made_with import made_with
@@ -37,8 +38,6 @@ from probes.evaluation import distinct_sentences
 from probes.results import ProbeRow, read_rows
 from probes.suites import Suite
 
-CONFIGS = Path(__file__).parents[2] / "configs"
-PARTS = ("seed", "cache", "corpus", "datamodule", "objective", "embeddings", "encoder", "probes", "trainer")
 EARLY = ("vectors", "tensorboard", "csv", "wandb", "mlruns")  # folders written before a checkpoint
 WRITTEN = (
     *EARLY,
@@ -53,13 +52,6 @@ WRITTEN = (
 APPENDED = ("tensorboard", "csv")  # in which Lightning may write into files that are there
 OF_OTHERS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
 FOLDERS = ("checkpoints", "decoder", "not_finite", *EARLY)
-SINCE: dict[str, Any] = {  # settings that older runs lack, with the value that changes nothing
-    "init": None,
-    "checkpoints": {"keep": "best_last", "every_n_epochs": None, "steps": [], "every_n_steps": None},
-    "early_stopping": {"patience": None},
-    "logger": ["tensorboard"],
-    "schedule": {"_target_": "encoder_lab.training.schedules.RateSchedule"},
-}
 PLACE = re.compile(  # a setting that says where the same content is now
     r"cache=|embeddings\.path=|(probes|downstream|discoeval|coherence)\.(root|paths|test_paths)="
     r"|(datamodule\.settings\.\w+\.)?corpus\.(root|more|(dev_|test_)?(source|target))="
@@ -67,27 +59,27 @@ PLACE = re.compile(  # a setting that says where the same content is now
 RUNNING = ".running"  # the lock in a run's folder, held while a process works on it
 
 
-def begin(config: DictConfig, run: Path) -> None:
+def begin(settings: RunSettings, run: Path, sweep: bool) -> None:
     """Write the settings of a new run. Raises InputError where there is one already, or a sweep cannot start it.
 
     The files of a run that ended before its first checkpoint are deleted: it has nothing to lose.
     """
-    if HydraConfig.get().mode == RunMode.MULTIRUN and starts_others(config):
+    if sweep and starts_others(settings.trainer):
         why = "a sweep starts one process for each run; with several GPUs start a sweep, or a study, for each of them"
-        raise InputError(f"trainer.devices={config.trainer.devices}: {why} (docs/scaling.md)")
+        raise InputError(f"trainer.devices={settings.trainer.devices}: {why} (docs/scaling.md)")
     if (run / "config.yaml").exists():
         if any((run / "checkpoints").glob("*.ckpt")) or "made_with" not in read_config(run):
-            again = resume_command(run, config.allow)
+            again = resume_command(run, settings.allow)
             raise InputError(
                 f"{run}: a run is already there; continue it with: {again} or choose another hydra.run.dir="
             )
         for path in (run / name for name in WRITTEN):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
     with atomic_write(run / "config.yaml") as file:
-        file.write(OmegaConf.to_yaml(config) + OmegaConf.to_yaml({"made_with": made_with()}))
+        file.write(as_yaml({**settings.written, "made_with": made_with()}))
 
 
-def settings_to_resume(run: Path, overrides: Sequence[str]) -> DictConfig:
+def settings_to_resume(run: Path, overrides: Sequence[str]) -> RunSettings:
     """The settings of a run to continue; only those of `trainer.` and places of files may change. Raises InputError.
 
     `allow=[my_package]` is not taken from the run, which may be somebody else's: the command gives it again.
@@ -98,31 +90,32 @@ def settings_to_resume(run: Path, overrides: Sequence[str]) -> DictConfig:
     if foreign := [text for text in overrides if not text.startswith("trainer.") and text not in moved]:
         may = "only trainer.* and places of files (as corpus.root=, cache=) may change"
         raise InputError(f"resume= keeps the run's settings; {may}, not {' '.join(foreign)}")
-    config = read_config(run)
-    if "suites" not in config:  # a run of before suite=
-        config.suites = OmegaConf.load(CONFIGS / "suite" / "probing.yaml").suites
-    if lacking := [part for part in PARTS if part not in config]:
-        raise InputError(f"{run / 'config.yaml'}: no {', '.join(lacking)} in it; copy the whole run folder")
-    overrides += [text for place in moved if OmegaConf.select(config, (text := _of_source(place)).partition("=")[0])]
-    merged = OmegaConf.merge(SINCE, config, OmegaConf.from_dotlist(list(overrides)))
-    assert isinstance(merged, DictConfig)
-    ours = only_ours(merged, run / "config.yaml", allow)
-    settings: Any = OmegaConf.to_container(ours)
-    check("train", settings, ("made_with", "begun_from"))
-    if said := other_threads(ours):
+    written: Any = read_config(run)
+    if missing := lacking(RunSettings, written):
+        raise InputError(f"{run / 'config.yaml'}: no {', '.join(missing)} in it; copy the whole run folder")
+    for key, _, text in (text.partition("=") for text in overrides):
+        value = yaml.load(text, PlainLoader) if "{" in text else plain_value(text)
+        written = _changed(written, key.split("."), value)
+        group, _, name = key.partition(".")
+        source = written[group].get("source") if isinstance(written[group], dict) else None
+        if isinstance(source, dict) and name in source:  # which has a copy
+            written = _changed(written, [group, "source", name], value)
+    only_ours(written, run / "config.yaml", allow)
+    check("train", written, ("made_with", "begun_from"))
+    if said := other_threads(written):
         say(said)
-    return ours
+    return made(RunSettings, written)
 
 
-def _of_source(place: str) -> str:
-    """The second place where the settings of a run have a place: `probes.source.root=` for `probes.root=`."""
-    group, _, rest = place.partition(".")
-    return f"{group}.source.{rest}"
+def _changed(settings: Any, name: Sequence[str], value: Any) -> Any:
+    """Plain settings with another value of one of them."""
+    inside = settings if isinstance(settings, dict) else {}
+    return {**inside, name[0]: _changed(inside.get(name[0]), name[1:], value) if name[1:] else value}
 
 
-def other_threads(config: DictConfig) -> str:
+def other_threads(written: Mapping[str, Any]) -> str:
     """A line where the run began with another number of threads; empty where it has the same."""
-    before, now = OmegaConf.select(config, "made_with.threads"), torch.get_num_threads()
+    before, now = (written.get("made_with") or {}).get("threads"), torch.get_num_threads()
     if before in (None, now):
         return ""
     same = f"for exactly the same result resume with OMP_NUM_THREADS={before}"
@@ -181,7 +174,7 @@ def explained(run: Path, allow: Sequence[str]) -> AbstractContextManager[None]:
 
 
 def run_vectors(
-    config: DictConfig,
+    given: ClassSettings,
     run: Path,
     data: ResumableData,
     probed: Sequence[str],
@@ -193,7 +186,7 @@ def run_vectors(
     """
     written = run / "vectors" / "matrix.npy"
     if not written.exists() and not (run / "checkpoints").exists():
-        source: Any = instantiate(config.embeddings.source)
+        source = given.build()
         reads = begin_with is None or isinstance(source, FromFile)
         store: Any = source.vectors(data.source_sentences, data.fingerprint, cache) if reads else None
         if not is_first():

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytorch_lightning as pl
 import torch
-from hydra.utils import instantiate
-from omegaconf import DictConfig
 
 from datamodules.base import ResumableData
 from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.settings.build import build
+from encoder_lab.settings.run import RunSettings
 from encoder_lab.training.checkpoints import (
     LAST,
     AtomicCheckpoints,
@@ -25,7 +25,7 @@ from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.epoch_lines import EpochLines, wants_lines
 from encoder_lab.training.finite import StopsWhereNotFinite
 from encoder_lab.training.interrupt import StopsOnInterrupt
-from encoder_lab.training.loggers import logger_names, loggers_of
+from encoder_lab.training.loggers import loggers_of
 from encoder_lab.training.progress import progress_bar
 from encoder_lab.training.resumable import read_resumable
 from encoder_lab.training.run_log import RunLog
@@ -35,7 +35,7 @@ from probes.callback import ProbingCallback
 
 
 def build_trainer(
-    config: DictConfig,
+    settings: RunSettings,
     run: Path,
     module: Objective,
     probing: ProbingCallback,
@@ -46,7 +46,7 @@ def build_trainer(
 
     `draw` draws the curves of the run, for its TensorBoard page.
     """
-    checkpoints = run / "checkpoints"
+    checkpoints, lines = run / "checkpoints", wants_lines(settings.trainer.enable_progress_bar)
     # both after probing, so that a checkpointed epoch is a probed one; last after best, as it holds the state of best
     best = BestCheckpoint(
         checkpoints,
@@ -57,32 +57,31 @@ def build_trainer(
         enable_version_counter=False,
     )
     last = BestCheckpoint(checkpoints, "last", save_on_train_epoch_end=True, enable_version_counter=False)
-    given = config.checkpoints
+    given = settings.checkpoints
     kept = KeptWeights(checkpoints, (given.every_n_epochs or 1) if given.keep == "every" else None, given.steps)
     within = CheckpointEvery(given.every_n_steps, checkpoints / LAST)
-    reached = StepsAreReached({"checkpoints.steps": given.steps, "probes.steps": config.probes.get("steps") or []})
-    patience = config.early_stopping.patience
+    reached = StepsAreReached({"checkpoints.steps": given.steps, "probes.steps": settings.probes.steps})
+    patience = settings.early_stopping.patience
     ends = [StopsEarly(module.score, module.mode, patience)] if patience else []
     record = RunLog(run / "metrics.csv")
-    shown: list[pl.Callback] = [EpochLines(record, probing)] if wants_lines(config) else []
-    if draw and "tensorboard" in logger_names(config):
+    shown: list[pl.Callback] = [EpochLines(record, probing)] if lines else []
+    if draw and "tensorboard" in settings.loggers:
         shown.append(TaskCharts(probing, run / "tensorboard", draw))
     finite = StopsWhereNotFinite(data, run / "not_finite")
-    bar = [] if wants_lines(config) else [progress_bar()]
-    theirs = {name: instantiate(config.trainer.get(name) or []) for name in ("callbacks", "logger")}
-    return instantiate(
-        config.trainer,
-        accelerator=accelerator(config),
-        strategy=strategy(config, module),
+    bar = [] if lines else [progress_bar()]
+    trainer = settings.trainer
+    return build(
+        {**trainer.written, "callbacks": [], "logger": [], "strategy": None},
+        accelerator=accelerator(trainer.accelerator),
+        strategy=strategy(trainer, module),
         default_root_dir=run,
-        enable_progress_bar=not wants_lines(config),
-        logger=[*loggers_of(config, run), *theirs["logger"]],
+        enable_progress_bar=not lines,
+        logger=[*loggers_of(settings.loggers, settings.written, run), *build(trainer.logger or [])],
         callbacks=[
-            *(StopsOnInterrupt(), *bar, reached, finite, instantiate(config.schedule), *ends, record),
-            *(*theirs["callbacks"], probing, *shown, kept, within, best, last),
+            *(StopsOnInterrupt(), *bar, reached, finite, settings.schedule.build(), *ends, record),
+            *(*build(trainer.callbacks or []), probing, *shown, kept, within, best, last),
         ],
-        plugins=[AtomicCheckpoints(), *own_environment(config)],
-        _convert_="all",
+        plugins=[AtomicCheckpoints(), *own_environment(trainer)],
     )
 
 

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
-
 from datamodules.download.catalogue import CATALOG
 from encoder_lab.settings.run_settings import trained_in_bfloat16
 from encoder_lab.storage.csv_files import read_csv
@@ -45,7 +43,7 @@ def _training(parts: Parts) -> Iterator[str]:
     for name in ("encoder", "objective", "corpus"):
         if settings := _settings(config.get(name)):
             yield f"* {name} `{config.get(f'{name}_name', '?')}`: {settings}"
-    yield f"* embeddings: {_settings(config.embeddings)}"
+    yield f"* embeddings: {_settings(config['embeddings'])}"
     yield f"* seed {config.get('seed', '?')}; trainer: {_settings(config.get('trainer')) or 'not known'}"
     if made := config.get("made_with"):
         yield f"* made with: {', '.join(f'{name} {value}' for name, value in made.items())}"
@@ -53,8 +51,7 @@ def _training(parts: Parts) -> Iterator[str]:
 
 def _settings(node: Any) -> str:
     """The plain values of a group of settings on one line."""
-    values = OmegaConf.to_container(node, resolve=False) if OmegaConf.is_config(node) else {}
-    assert isinstance(values, dict)
+    values = node if isinstance(node, dict) else {}
     plain = {key: value for key, value in values.items() if not isinstance(value, dict | list)}
     return ", ".join(f"{key!s}={value}" for key, value in plain.items() if key not in ("_target_", "_partial_"))
 
@@ -82,7 +79,7 @@ def _licences(config: Any) -> Iterator[str]:
         yield f"* {entry.name}: {entry.licence} ({entry.what}; {entry.homepage})"
     if not entries:
         yield f"* `corpus={corpus}`: text of the person who trained this encoder; ask there for its licence"
-    if path := config.embeddings.get("path"):
+    if path := config["embeddings"].get("path"):
         yield f"* word vectors of `{Path(str(path)).name}`: see the licence of their publisher"
     yield "* The exported code is that of Sentence Encoder Lab, MIT licence."
 
@@ -90,7 +87,7 @@ def _licences(config: Any) -> Iterator[str]:
 def _citations(parts: Parts) -> Iterator[str]:
     path = parts.run / "probes.csv"
     suites = sorted({row["suite"] for row in read_csv(path, ("suite",))}) if path.exists() else []
-    source = str(parts.config.embeddings.get("source", {}).get("_target_", "")).rpartition(".")[2]
+    source = str(parts.config["embeddings"].get("source", {}).get("_target_", "")).rpartition(".")[2]
     yield "* Sentence Encoder Lab authors, *Sentence Encoder Lab*, version 0.1.0 (software)"
     files = [file for suite in suites if (file := SUITES / f"{suite}.yaml").parent == SUITES and file.is_file()]
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]

@@ -1,13 +1,12 @@
 """The parts of a run that an export writes: weights, words, n-grams, settings."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from omegaconf import DictConfig, OmegaConf
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -28,7 +27,7 @@ class Parts(NamedTuple):
     """A run, ready to be exported."""
 
     run: Path
-    config: DictConfig
+    config: Mapping[str, Any]
     epoch: int | float
     encoder: Encoder
     table: Tensor  # (V, E), the run's words, then those that its subwords know in addition
@@ -58,8 +57,7 @@ def parts_of(path: Path, raw: bool, allow: Sequence[str]) -> Parts:
     run = open_run(path)
     config, frozen = run.config, load_encoder(run, "cpu", None, allow)
     words, table, ngrams, ngram_sizes = _words(frozen, run.folder)
-    settings: Any = OmegaConf.to_container(config.encoder, resolve=True)
-    settings.pop("_target_")
+    settings = {key: value for key, value in config["encoder"].items() if key != "_target_"}
     sizes = {"input_dim": table.shape[1], "dim": frozen.dim, "ngram_sizes": ngram_sizes, "longest": LONGEST}
     known = {"encoder": settings, **sizes, "words": words}
     moses = raw and _is_moses(run.folder / "config.yaml", config, allow)
@@ -85,9 +83,9 @@ def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndar
     return words, table, ngrams if arguments.maxn and len(ngrams) else None, [arguments.minn, arguments.maxn]
 
 
-def _is_moses(path: Path, config: DictConfig, allow: Sequence[str]) -> bool:
+def _is_moses(path: Path, config: Mapping[str, Any], allow: Sequence[str]) -> bool:
     """Whether the run's corpus is tokenised by Moses. Raises InputError if it has a tokeniser of its own."""
-    kind = class_in(("datamodules", *allow), str(config.corpus.get("_target_")), Corpus)
+    kind = class_in(("datamodules", *allow), str(config["corpus"].get("_target_")), Corpus)
     own = getattr(kind, "tokenize", None)
     if own not in (Corpus.tokenize, OnDisk.tokenize):
         raise InputError(f"{path}: its corpus has its own tokenisation, which cannot be exported; give raw=false")

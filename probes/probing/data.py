@@ -16,7 +16,7 @@ from datamodules.corpus import Corpus, NoSuchView, made_of
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
 from datamodules.trees.conllu import conllu_files, split_in_name
-from datamodules.trees.penn import Bracketed, OnBadTree, check_on_bad_tree, numbered, read_texts, tree_files
+from datamodules.trees.penn import Bracketed, OnBadTreeSetting, check_on_bad_tree, numbered, read_texts, tree_files
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import Paths
@@ -94,7 +94,7 @@ class FromTrees:
         own: Annotated[
             Mapping[str, TaskBuilder], Field(description="tasks of your own, see docs/own_parts.md")
         ] = NO_TASKS,
-        on_bad_tree: OnBadTree = "refuse",
+        on_bad_tree: OnBadTreeSetting = "refuse",
     ) -> None:
         check_on_bad_tree("probes.on_bad_tree", on_bad_tree)
         self.on_bad_tree = on_bad_tree

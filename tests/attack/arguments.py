@@ -7,13 +7,12 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.utils import instantiate
 from hypothesis import strategies as st
-from omegaconf import OmegaConf
 
 from encoder_lab.settings import check
+from encoder_lab.settings.build import ClassSettings, build
 from encoder_lab.settings.quoting import quoted, unquoted
-from encoder_lab.training.optimizers import prepare_optimizer
+from encoder_lab.training.optimizers import prepared
 from tests.attack.attack import Attack, refused
 from tests.attack.choices import ODD
 
@@ -44,13 +43,13 @@ def of_optimizer(case: Any, _: Path) -> None:
     settings = {"_target_": f"torch.optim.{name}", "_partial_": True, "lr": 0.01, setting: VALUES[odd]}
     if VALUES[odd] == "${seed}" or (isinstance(VALUES[odd], dict | list) and "_target_" in str(VALUES[odd])):
         return  # computed, which settings of a run never are
-    config = OmegaConf.create({"objective": {"optimizer": settings}})
-    said = refused(lambda: prepare_optimizer(config, "cpu"))
+    objective = ClassSettings("", {"optimizer": settings})
+    said = refused(lambda: prepared(objective, "cpu"))
     assert said is None or said.startswith("error: objective.optimizer."), said
     if said is None:
         weight = torch.nn.Parameter(torch.ones(2))
         weight.grad = torch.ones(2)
-        instantiate(config.objective.optimizer)([weight]).step()
+        build(prepared(objective, "cpu").arguments["optimizer"])([weight]).step()
 
 
 def of_path(text: Any, _: Path) -> None:

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 from transformers import Trainer, TrainingArguments
 
+from encoder_lab.evaluation.tasks import tasks_for
 from probes.callback import ProbingCallback
 from probes.results import read_rows
 from probes.trainer_callback import ProbingTrainerCallback
-from probes.watch import tasks_for
 from tests.conftest import TINY
 from tests.probes.test_share import tasks
 from tests.silent import silent_trainer

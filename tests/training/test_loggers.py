@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.csv_files import read_csv
@@ -28,7 +27,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 def log(run: Path, name: str, epoch: int) -> None:
     """What a process of a run logs: the settings, of which `trainer.` may change, and the scores of an epoch."""
     settings = {"logger": [name], "seed": 7, "trainer": {"max_epochs": epoch}}
-    (logger,) = loggers_of(OmegaConf.create(settings), run)
+    (logger,) = loggers_of([name], settings, run)
     logger.log_metrics(SCORES, step=epoch)
     logger.save()
     logger.finalize("success")

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 import pytorch_lightning as pl
 import torch
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
-from encoder_lab.training.optimizers import prepare_optimizer
+from encoder_lab.settings.build import ClassSettings, build
+from encoder_lab.training import optimizers
 from tests.conftest import Lab
 from tests.parts import Parts, fit, trainer_in
 
@@ -26,9 +25,8 @@ OTHERS = {"LBFGS": "closure", "SparseAdam": "dense gradients", "Muon": "2D param
 def prepared(name: str, **settings: Any) -> Any:
     """The optimiser of a run with these settings, to be called with weights."""
     target = {"_target_": f"torch.optim.{name}", "_partial_": True, "lr": 0.01}
-    config = OmegaConf.create({"objective": {"optimizer": target | settings}})
-    prepare_optimizer(config, "cpu")
-    return instantiate(config.objective.optimizer)
+    objective = optimizers.prepared(ClassSettings("", {"optimizer": target | settings}), "cpu")
+    return build(objective.arguments["optimizer"])
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)

@@ -13,7 +13,9 @@ from omegaconf import OmegaConf
 from pytorch_lightning.utilities import rank_zero_only
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.build import made
 from encoder_lab.settings.check import check
+from encoder_lab.settings.run import RunSettings, Trainer
 from encoder_lab.storage.locks import wait_for
 from encoder_lab.studies.compose import plain
 from encoder_lab.training.devices import RANKS, refuse_without_partner
@@ -80,11 +82,10 @@ def trial(lab: Lab, tmp_path: Path) -> Iterator[Any]:
         config = composed(*small, "embeddings.words=500", "embeddings.bucket=100", "logger=[]", f"cache={lab.cache}")
         for name, value in more.items():
             OmegaConf.update(config, f"trainer.{name}", value, force_add=True)
-        OmegaConf.resolve(config)
 
         def run() -> None:
             check("train", plain(config))
-            train(config, tmp_path / "run")
+            train(made(RunSettings, plain(config)), tmp_path / "run")
 
         (tmp_path / "run").mkdir()
         return refused(run)
@@ -117,17 +118,17 @@ def test_a_later_process_without_others_is_refused_at_once(monkeypatch: pytest.M
     monkeypatch.setenv(name, "1")
     monkeypatch.setattr(rank_zero_only, "rank", 1)
     with pytest.raises(InputError, match=f"^{name}=1 says .* unset {name}, or"):
-        refuse_without_partner(composed())
-    refuse_without_partner(composed("trainer=ddp"))
+        refuse_without_partner(Trainer())
+    refuse_without_partner(Trainer(devices=2))
 
 
 def test_machines_that_cannot_find_each_other_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MASTER_ADDR", raising=False)
-    config = composed("+trainer.num_nodes=2")
+    trainer = Trainer(num_nodes=2)
     with pytest.raises(InputError, match="num_nodes=2: nothing says where the other machines are; start it with"):
-        refuse_without_partner(config)
+        refuse_without_partner(trainer)
     monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
-    refuse_without_partner(config)
+    refuse_without_partner(trainer)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -6,27 +6,26 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hydra import compose, initialize_config_dir
-from omegaconf import DictConfig
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.evaluations import WrittenScores, show
+from encoder_lab.settings.run import EvaluationSettings
 from encoder_lab.storage.csv_files import read_csv
-from evaluate import CONFIGS, evaluate
+from evaluate import evaluate
 from probes.coherence.length import Length
 from probes.coherence.suite_file import Item, TestSuite, write_suite
 from probes.coherence.world import world_suites
 from probes.results import read_rows
 from report import main
+from tests.asked import evaluation
 from tests.encoders.small_language_models import gpt2
 
 SMALL = ["suite=coherence", "coherence.items=6", "corpus.size=200"]
 PROBING = ["probes.train_size=50", "corpus.size=200"]
 
 
-def settings(*more: str) -> DictConfig:
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        return compose("evaluate", [*(PROBING if "suite=probing" in more else SMALL), *more])
+def settings(*more: str) -> EvaluationSettings:
+    return evaluation(*(PROBING if "suite=probing" in more else SMALL), *more)
 
 
 def scored(folder: Path, *more: str) -> list[WrittenScores]:

@@ -1,0 +1,19 @@
+"""The tasks of an evaluation, for other programs."""
+
+from pathlib import Path
+
+from encoder_lab.settings.build import made
+from encoder_lab.settings.run import EvaluationSettings
+from encoder_lab.studies.compose import composed, plain
+from probes.suites import suites_of, tasks_of
+from probes.task import Task
+
+
+def tasks_for(*overrides: str) -> list[Task]:
+    """The tasks that `python evaluate.py` scores with the same settings, e.g. "probes.tasks=[SentLen,WC]".
+
+    Raises InputError for tasks that cannot be made, and Hydra's errors for settings that do not exist.
+    """
+    settings = made(EvaluationSettings, plain(composed("evaluate", list(overrides))))
+    grid, corpus = settings.probes.classifier.build(), settings.corpus.build()
+    return tasks_of(suites_of(settings.suites, grid, settings.random_seed, corpus, Path(str(settings.cache))))

@@ -1,0 +1,99 @@
+"""From settings to objects: one of the program's frozen settings, or one of the class that `_target_` names."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any, NamedTuple, TypeVar, get_type_hints
+
+from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.settings.known import CLASS, OF_HYDRA
+
+T = TypeVar("T")
+
+
+class ClassSettings(NamedTuple):
+    """A class or function by its path, and the arguments that settings give to it."""
+
+    target: str
+    arguments: Mapping[str, Any] = {}
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """As YAML has it."""
+        return {CLASS: self.target, **self.arguments}
+
+    def build(self, **more: Any) -> Any:
+        """The object, with arguments of the program in addition."""
+        return build(self.written, **more)
+
+
+class SuiteSettings(NamedTuple):
+    """A suite: the function that makes its tasks, the name of the group with its settings, and what is in it."""
+
+    target: str
+    group: str
+    values: Mapping[str, Any]
+
+
+def made(kind: type[T], plain: Mapping[str, Any]) -> T:
+    """The frozen settings of a program, or a group of them, of plain data that `check` has accepted.
+
+    A field `written` gets all of it.
+    """
+    assert is_dataclass(kind)
+    hints, values = get_type_hints(kind), {**plain, "written": plain}
+    values["suites"] = {
+        name: SuiteSettings(suite[CLASS], suite["settings"], plain[suite["settings"]])
+        for name, suite in (plain.get("suites") or {}).items()
+    }
+    names = [field.name for field in fields(kind) if values.get(field.name, "???") != "???"]
+    return kind(**{name: _made(hints[name], values[name]) for name in names})
+
+
+def lacking(kind: type, plain: Mapping[str, Any]) -> list[str]:
+    """The settings without a default that are not there."""
+    needed = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
+    return [name for name in needed if name not in plain]
+
+
+def _made(hint: Any, value: Any) -> Any:
+    if is_dataclass(hint) and isinstance(hint, type):
+        return made(hint, value)
+    if hint is ClassSettings:
+        return ClassSettings(value[CLASS], {key: inner for key, inner in value.items() if key != CLASS})
+    return tuple(value) if isinstance(value, list) else value
+
+
+def named(target: str) -> Any:
+    """The class or function with a path. Raises InputError where there is none."""
+    module, _, name = target.rpartition(".")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"{CLASS}={target}: {in_one_line(error)}") from None
+
+
+def build(described: Any, **more: Any) -> Any:
+    """What settings describe: a `_target_` is called with the settings next to it, those in them built before.
+
+    `_partial_: true` gives a function that waits for other arguments, `_recursive_: false` the settings as they are.
+    Raises InputError, also when the class fails.
+    """
+    if isinstance(described, list | tuple):
+        return [build(one) for one in described]
+    if not isinstance(described, Mapping):
+        return described
+    deep = described.get("_recursive_", True)
+    arguments = {key: build(one) if deep else one for key, one in described.items() if key not in OF_HYDRA}
+    if CLASS not in described:
+        return arguments
+    called = named(str(described[CLASS]))
+    if described.get("_partial_"):
+        return partial(called, **arguments, **more)
+    try:
+        return called(**{**arguments, **more})
+    except (InputError, OSError):
+        raise
+    except Exception as error:  # the class may be of the user or of a library
+        raise InputError(f"{described[CLASS]}: {type(error).__name__}: {in_one_line(error)}") from error
