@@ -27,7 +27,7 @@ docs: .venv/installed        ## these pages and the API reference as a site with
 	$(BIN)/mkdocs build --quiet --strict
 
 tensorboard: .venv/installed ## the curves of all runs, live, on http://localhost:6006
-	$(BIN)/python -m encoder_lab.reports.tensorboard runs
+	$(BIN)/tensorboard --logdir runs
 
 bench: .venv/installed       ## every CPU benchmark, and its tables in docs/results/performance.md
 	for name in training encoding probing downstream data; do $(BIN)/python benchmarks/$$name.py || exit 1; done

@@ -7,6 +7,9 @@ Words are packed step by step, the longest sentence first, so that each step rea
 
 The gates of a layer are the sum of two products, one with its inputs and one with its states of the step before. The
 first layer's inputs are word vectors, so their product may be taken once for each distinct word and then looked up.
+
+Gain: 1.5 to 2.1 times InferSent's encode (`python benchmarks/fair.py parts=[encoding]`). The plain reference is
+`Bidirectional` on padded sentences.
 """
 
 from collections.abc import Callable, Sequence
@@ -67,11 +70,11 @@ def _lstm(weight: Tensor, _: Tensor, rows: int) -> CellStep:
     dim = weight.shape[1]
     cells = torch.zeros(2, rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))  # times -2
     free = torch.empty_like(cells)
-    room = weight.new_empty(2 * sentences_of(rows), 4 * dim)  # of all steps, as new memory costs time
+    buffer = weight.new_empty(2 * sentences_of(rows), 4 * dim)  # of all steps, as new memory costs time
 
     def step(gates: Tensor, before: Tensor | None, states: Tensor) -> None:
         if before is not None:
-            product = torch.bmm(before, weight, out=room[: 2 * before.shape[1]].view(2, -1, 4 * dim))
+            product = torch.bmm(before, weight, out=buffer[: 2 * before.shape[1]].view(2, -1, 4 * dim))
             gates.add_(product[:, : gates.shape[1]])
         gates, here = gates.to(cells.dtype), slice(states.shape[1])
         new = gates[:, :, 2 * dim : 3 * dim]
@@ -104,31 +107,31 @@ def _gru(weight: Tensor, bias: Tensor, rows: int) -> CellStep:
 
 
 class Level:
-    """Both directions of a layer, with their weights in the precision `kind`."""
+    """Both directions of a layer, with their weights in the precision `dtype`."""
 
-    def __init__(self, directions: Sequence[nn.Module], kind: torch.dtype) -> None:
+    def __init__(self, directions: Sequence[nn.Module], dtype: torch.dtype) -> None:
         def both(name: str) -> list[Tensor]:
-            return [layer.get_parameter(f"{name}_l0").to(kind) for layer in directions]
+            return [layer.get_parameter(f"{name}_l0").to(dtype) for layer in directions]
 
-        self.of_inputs, self.bias, self.state_bias = both("weight_ih"), both("bias_ih"), torch.stack(both("bias_hh"))
-        self.of_states = torch.stack(both("weight_hh")).transpose(1, 2)  # (2, H, G)
+        self.weight_ih, self.bias, self.state_bias = both("weight_ih"), both("bias_ih"), torch.stack(both("bias_hh"))
+        self.weight_hh = torch.stack(both("weight_hh")).transpose(1, 2)  # (2, H, G)
         self.cell = _gru if isinstance(directions[0], nn.GRU) else _lstm
         if self.cell is _lstm:
             self.bias = [bias + more for bias, more in zip(self.bias, self.state_bias, strict=True)]
 
-    def gates(self, inputs: Tensor, direction: int, words: Tensor | None = None, found: Tensor | None = None) -> Tensor:
+    def gates(self, inputs: Tensor, direction: int, words: Tensor | None = None, out: Tensor | None = None) -> Tensor:
         """What inputs (n, E), or some of them, add to the gates (n, G) of a direction."""
-        some = (inputs if words is None else inputs[words]).to(self.of_states.dtype)
-        return torch.addmm(self.bias[direction], some, self.of_inputs[direction].t(), out=found)
+        some = (inputs if words is None else inputs[words]).to(self.weight_hh.dtype)
+        return torch.addmm(self.bias[direction], some, self.weight_ih[direction].t(), out=out)
 
     def states(self, inputs: Inputs, packing: Packing) -> Tensor:
         """States (2, N, H) of the packed words, each direction in the order in which it reads."""
-        words, (_, dim, gates) = len(packing.mirror), self.of_states.shape
+        words, (_, dim, gates) = len(packing.mirror), self.weight_hh.shape
         orders = [functional.pad(order, (0, ROWS)) for order in (packing.words, packing.mirror)]
-        found = self.of_states.new_empty(2, words, dim)
-        block = self.of_states.new_empty(2, max(BLOCK, packing.sizes[0]) + ROWS, gates)
-        step = self.cell(self.of_states, self.state_bias[:, None], packing.sizes[0])
-        last = self.of_states.new_zeros(2, sentences_of(packing.sizes[0]), dim)  # state of each sentence
+        outputs = self.weight_hh.new_empty(2, words, dim)
+        block = self.weight_hh.new_empty(2, max(BLOCK, packing.sizes[0]) + ROWS, gates)
+        step = self.cell(self.weight_hh, self.state_bias[:, None], packing.sizes[0])
+        last = self.weight_hh.new_zeros(2, sentences_of(packing.sizes[0]), dim)  # state of each sentence
         begin = first = end = 0
         for number, size in enumerate(packing.sizes):
             if begin == end:
@@ -136,11 +139,11 @@ class Level:
                 rows = multiple(end - first, ROWS)
                 for direction, order in enumerate(orders):
                     inputs(direction, order[first : first + rows], block[direction, :rows])
-            now, here = found[:, begin : begin + size], slice(begin - first, begin - first + size)
+            now, here = outputs[:, begin : begin + size], slice(begin - first, begin - first + size)
             step(block[:, here], last[:, : sentences_of(size)] if number else None, now)
             last[:, :size] = now
             begin += size
-        return found
+        return outputs
 
 
 def joined(states: Tensor, packing: Packing) -> Tensor:
@@ -159,26 +162,26 @@ def words_of_block(sizes: Sequence[int]) -> int:
 
 
 def packed_reader(
-    levels: Sequence[Sequence[nn.Module]], dropout: nn.Module, kind: torch.dtype, words: Tensor, table: int
+    levels: Sequence[Sequence[nn.Module]], dropout: nn.Module, dtype: torch.dtype, words: Tensor, table: int
 ) -> Callable[[Tensor, Tensor], tuple[Tensor, Packing]]:
     """The function from ids (B, T), which are rows of words (U, E), and lengths (B,) to packed states (2, N, H).
 
-    `levels`: layers of both directions, with `dropout` between two levels; `kind`: the precision of products.
+    `levels`: layers of both directions, with `dropout` between two levels; `dtype`: the precision of products.
     The products of distinct words are taken at once where they need no more bytes than `table`.
     """
-    first, *upper = [Level(directions, kind) for directions in levels]
-    size = len(words) * kind.itemsize * sum(map(len, first.bias))
+    first, *upper = [Level(directions, dtype) for directions in levels]
+    size = len(words) * dtype.itemsize * sum(map(len, first.bias))
     tables = [first.gates(words, direction) for direction in (0, 1)] if size <= table else None
 
     def read(ids: Tensor, lengths: Tensor) -> tuple[Tensor, Packing]:
         packing = pack(lengths, ids.shape[1])
         rows = ids.flatten()[packing.place]
 
-        def of_words(direction: int, some: Tensor, found: Tensor) -> None:
+        def of_words(direction: int, some: Tensor, out: Tensor) -> None:
             if tables is None:
-                first.gates(words, direction, rows[some], found)
+                first.gates(words, direction, rows[some], out)
             else:
-                torch.index_select(tables[direction], 0, rows[some], out=found)
+                torch.index_select(tables[direction], 0, rows[some], out=out)
 
         states = first.states(of_words, packing)
         for level in upper:

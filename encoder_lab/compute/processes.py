@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 CHUNK = 1000  # items sent to a process at a time
-AHEAD = 2  # chunks in flight per core, so that memory stays bounded
+IN_FLIGHT = 2  # chunks in flight per core, so that memory stays bounded
 
 
 def parallel_map(
@@ -39,7 +39,7 @@ def parallel_map(
         waiting: deque[tuple[Future[list[Result]], Exception | None]] = deque()
         for some, error in chain(head, chunks):
             waiting.append((pool.submit(_map, function, some), error))
-            if len(waiting) >= AHEAD * cores:
+            if len(waiting) >= IN_FLIGHT * cores:
                 yield from _results(*waiting.popleft())
         while waiting:
             yield from _results(*waiting.popleft())
@@ -56,18 +56,18 @@ def _have_semaphores() -> bool:
 
 def _chunks(items: Iterable[Item], size: int) -> Iterator[tuple[list[Item], Exception | None]]:
     """Lists of items. An error of the input ends them; it comes with the items read before it."""
-    held: list[Item] = []
+    chunk: list[Item] = []
     try:
         for item in items:
-            held.append(item)
-            if len(held) == size:
-                yield held, None
-                held = []
+            chunk.append(item)
+            if len(chunk) == size:
+                yield chunk, None
+                chunk = []
     except Exception as error:
-        yield held, error
+        yield chunk, error
     else:
-        if held:
-            yield held, None
+        if chunk:
+            yield chunk, None
 
 
 def _results(future: Future[list[Result]], error: Exception | None) -> Iterator[Result]:

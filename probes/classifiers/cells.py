@@ -13,11 +13,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from probes.classifiers.rooms import Dropout, Group, Room, room_for
+from probes.classifiers.buffers import Buffers, Dropout, Group, buffers_for
+from probes.classifiers.optimisers import adam, rmsprop
 from probes.vectors import Features, rows_at_once
 
 CHUNK = 2048  # sentences predicted at a time, at most
-RMSPROP_RATE, RMSPROP_DECAY = 1e-2, 0.99  # torch's defaults
 
 
 class Cell(NamedTuple):
@@ -87,64 +87,68 @@ class Cells:
     def step(self, x: Tensor, y: Tensor, rate: float = 1e-3, scale: float | None = None) -> None:
         """One step of Adam on `x (B, D)`, `y (B,)`; the loss is the mean, or the sum times `scale`."""
         x = x.bfloat16() if self.bfloat16 else x
-        back = self._backward(x, y, 1 / len(x) if scale is None else scale)
+        grad_hidden = self._backward(x, y, 1 / len(x) if scale is None else scale)
         if self.bfloat16:
-            self.gradients[0].copy_(torch.mm(back.bfloat16(), x))
+            self.gradients[0].copy_(torch.mm(grad_hidden.bfloat16(), x))
         elif self.sums is None:
-            torch.mm(back, x, out=self.gradients[0])
+            torch.mm(grad_hidden, x, out=self.gradients[0])
         else:
-            torch.mm(back, x, out=self.of_vectors.flatten(1))
-            torch.matmul(self.sums, self.of_vectors, out=self.gradients[0].view(len(back), len(self.sums), -1))
-        torch.sum(back, -1, keepdim=True, out=self.gradients[1])
-        if self.optimiser == "adam":
-            self._adam(rate)
-        else:
-            self._rmsprop()
+            torch.mm(grad_hidden, x, out=self.vector_weights.flatten(1))
+            torch.matmul(
+                self.sums, self.vector_weights, out=self.gradients[0].view(len(grad_hidden), len(self.sums), -1)
+            )
+        torch.sum(grad_hidden, -1, keepdim=True, out=self.gradients[1])
+        self.steps += 1
+        for l2, (parameters, gradients, means, squares) in self.by_l2.items():
+            if self.optimiser == "adam":
+                adam(parameters, gradients, means, squares, [self.steps] * len(parameters), rate, l2)
+            else:
+                rmsprop(parameters, gradients, squares, l2)
 
     def _backward(self, x: Tensor, y: Tensor, scale: float) -> Tensor:
         """The gradient (H, B) of the first layers' outputs; writes the gradients of the second layers."""
-        room, (weight, bias) = self._room(len(x)), self._first_layer()
+        buffers, (weight, bias) = self._buffers_of(len(x)), self._first_layer()
         if self.bfloat16:
-            torch.add(torch.mm(weight.bfloat16(), x.t()), bias, out=room.hidden)
+            torch.add(torch.mm(weight.bfloat16(), x.t()), bias, out=buffers.hidden)
         else:
-            torch.addmm(bias, weight, x.t(), out=room.hidden)
-        for (_, dropout), part in zip(self.dropped, room.dropped, strict=True):
+            torch.addmm(bias, weight, x.t(), out=buffers.hidden)
+        for (_, dropout), part in zip(self.dropped, buffers.dropped, strict=True):
             self._draw(part, dropout)
             part.hidden.mul_(part.mask)
         if self.heads:
-            room.hidden.sigmoid_()
+            buffers.hidden.sigmoid_()
         second, gradients = self.parameters[2:], self.gradients[2:]
-        for layers, weight, bias in zip(room.second, second[::2], second[1::2], strict=True):
+        for layers, weight, bias in zip(buffers.second, second[::2], second[1::2], strict=True):
             torch.baddbmm(bias, weight, layers.hidden, out=layers.scores)
-        torch.softmax(room.scores, 1, out=room.error)
-        room.error.scatter_add_(1, y.expand_as(room.ones), room.ones).mul_(scale)
+        torch.softmax(buffers.scores, 1, out=buffers.grad_scores)
+        buffers.grad_scores.scatter_add_(1, y.expand_as(buffers.ones), buffers.ones).mul_(scale)
         if not self.heads:
-            return room.back
-        for layers, weight, of_weight, of_bias in zip(
-            room.second, second[::2], gradients[::2], gradients[1::2], strict=True
+            return buffers.grad_hidden
+        for layers, weight, grad_weight, grad_bias in zip(
+            buffers.second, second[::2], gradients[::2], gradients[1::2], strict=True
         ):
-            torch.bmm(layers.error, layers.turned, out=of_weight)
-            torch.sum(layers.error, -1, keepdim=True, out=of_bias)
-            torch.bmm(weight.mT, layers.error, out=layers.back)
-        torch.ops.aten.sigmoid_backward.grad_input(room.back, room.hidden, grad_input=room.back)
-        for part in room.dropped:
-            part.back.mul_(part.mask)
-        return room.back
+            torch.bmm(layers.grad_scores, layers.transposed, out=grad_weight)
+            torch.sum(layers.grad_scores, -1, keepdim=True, out=grad_bias)
+            torch.bmm(weight.mT, layers.grad_scores, out=layers.grad_hidden)
+        torch.ops.aten.sigmoid_backward.grad_input(buffers.grad_hidden, buffers.hidden, grad_input=buffers.grad_hidden)
+        for part in buffers.dropped:
+            part.grad_hidden.mul_(part.mask)
+        return buffers.grad_hidden
 
-    def _room(self, size: int) -> Room:
-        if size not in self.rooms:
+    def _buffers_of(self, size: int) -> Buffers:
+        if size not in self.buffers:
             shape = len(self), self.classes, size
             dropped = [group for group, _ in self.dropped]
-            self.rooms[size] = room_for(self.parameters[0], shape, self.heads, dropped)
-        return self.rooms[size]
+            self.buffers[size] = buffers_for(self.parameters[0], shape, self.heads, dropped)
+        return self.buffers[size]
 
     def _first_layer(self) -> list[Tensor]:
         """Its weight, (H, D), or (H, kD/P) for the vectors of sums; and its bias."""
         weight, bias = self.parameters[:2]
         if self.sums is None:
             return [weight, bias]
-        torch.matmul(self.sums.t(), weight.view(len(weight), len(self.sums), -1), out=self.of_vectors)
-        return [self.of_vectors.flatten(1), bias]
+        torch.matmul(self.sums.t(), weight.view(len(weight), len(self.sums), -1), out=self.vector_weights)
+        return [self.vector_weights.flatten(1), bias]
 
     def _scores(self, hidden: Tensor) -> Tensor:
         """The second layers: (H, B) to (K, C, B)."""
@@ -166,38 +170,9 @@ class Cells:
             torch.ge(part.bits, round(dropout * 2**16) - 2**15, out=part.mask)
         part.mask.div_(1 - dropout)
 
-    def _adam(self, rate: float) -> None:
-        self.steps += 1
-        for l2, (parameters, gradients, means, squares) in self.by_l2.items():
-            torch._fused_adam_(
-                parameters,
-                gradients,
-                means,
-                squares,
-                [],
-                [self.steps] * len(parameters),
-                lr=rate,
-                beta1=0.9,
-                beta2=0.999,
-                weight_decay=l2,
-                eps=1e-8,
-                amsgrad=False,
-                maximize=False,
-            )
-
-    def _rmsprop(self) -> None:
-        """As torch's RMSprop with its defaults and L2."""
-        for l2, (parameters, gradients, _, squares) in self.by_l2.items():
-            slopes = torch._foreach_add(gradients, parameters, alpha=l2)
-            torch._foreach_mul_(squares, RMSPROP_DECAY)
-            torch._foreach_addcmul_(squares, slopes, slopes, value=1 - RMSPROP_DECAY)
-            scale = torch._foreach_sqrt(squares)
-            torch._foreach_add_(scale, 1e-8)
-            torch._foreach_addcdiv_(parameters, slopes, scale, value=-RMSPROP_RATE)
-
     def _arrange(self) -> None:
         """Compute the groups of cells, and the rows and views of each cell."""
-        self.rooms: dict[int, Room] = {}  # by the number of sentences
+        self.buffers: dict[int, Buffers] = {}  # by the number of sentences
         ends = list(accumulate(cell.width or self.classes for cell in self.cells))
         self.rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
         self.heads = [group for group, (width, *_) in self._neighbours(1) if width]
@@ -205,7 +180,7 @@ class Cells:
         if self.sums is not None:  # the first layer, or its gradient, for the vectors of sums
             height, inputs = self.parameters[0].shape
             parts, texts = self.sums.shape
-            self.of_vectors = torch.empty(height, texts, inputs // parts, device=self.device)
+            self.vector_weights = torch.empty(height, texts, inputs // parts, device=self.device)
         # Views of the state of each cell are created once: in each step they would cost as much as a small product.
         self.by_l2: dict[float, list[list[Tensor]]] = {}
         for place, cell in enumerate(self.cells):

@@ -10,10 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from probes.classifiers.cells import RMSPROP_DECAY, RMSPROP_RATE, initial
+from probes.classifiers.cells import initial
 from probes.classifiers.grid import Grid, Tensors
-
-RATE, BETAS, EPSILON = 1e-3, (0.9, 0.999), 1e-8  # of Adam
+from probes.classifiers.optimisers import adam, rmsprop
 
 
 class Fold(NamedTuple):
@@ -34,7 +33,7 @@ class FoldCells:
         self.weights = start.repeat(*l2.shape, 1, 1)  # (F, K, C, D)
         self.l2 = l2[:, :, None, None]
         self.means, self.squares = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
-        self.steps = torch.zeros(len(l2), 1, 1, 1, device=l2.device)
+        self.steps = torch.zeros(len(l2), device=l2.device)
 
     def step(self, x: Tensor, y: Tensor, share: Tensor) -> None:
         """A step of the first f folds, each on its batch: `x (f, B, D)`, `y (f, B)`; `share (f, B)`: loss weights."""
@@ -46,19 +45,13 @@ class FoldCells:
         error *= share[:, None, None]
         slope = torch.bmm(error.view(folds, -1, x.shape[1]), x).view_as(weights)
         slope.addcmul_(weights, self.l2[:folds])
-        self._update(weights, slope, folds)
-
-    def _update(self, weights: Tensor, slope: Tensor, folds: int) -> None:
-        if self.optimiser == "rmsprop":
-            squares = self.squares[:folds].mul_(RMSPROP_DECAY).addcmul_(slope, slope, value=1 - RMSPROP_DECAY)
-            weights.addcdiv_(slope, squares.sqrt().add_(EPSILON), value=-RMSPROP_RATE)
-            return
-        steps, means, squares = (state[:folds] for state in (self.steps, self.means, self.squares))
-        steps += 1
-        means.lerp_(slope, 1 - BETAS[0])
-        squares.mul_(BETAS[1]).addcmul_(slope, slope, value=1 - BETAS[1])
-        scale = squares.div(1 - BETAS[1] ** steps).sqrt_().add_(EPSILON)
-        weights.sub_(means.div(scale).mul_(RATE / (1 - BETAS[0] ** steps)))
+        means, squares, steps = (state[:folds] for state in (self.means, self.squares, self.steps))
+        if self.optimiser == "adam":
+            steps += 1
+            state = [list(tensors.unbind()) for tensors in (weights, slope, means, squares, steps)]
+            adam(state[0], state[1], state[2], state[3], state[4])
+        else:
+            rmsprop([weights], [slope], [squares])
 
     def keep(self, folds: list[int]) -> None:
         """Keep only these folds: positions among the current folds."""

@@ -14,6 +14,7 @@ from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import initial
 from probes.classifiers.classifier import standardised
 from probes.classifiers.grid import Grid, Tensors, best_of_l2
+from probes.classifiers.optimisers import adam
 from probes.classifiers.optimum import covariance, curvature, optimum
 
 PUBLISHED_RATINGS = (1.0, 5.0)
@@ -98,8 +99,7 @@ class SquaredErrorFit:
         self.weight[:, inputs] = first[:, -1].to(device)
         self.slope, self.mean, self.square = (torch.zeros_like(self.weight) for _ in range(3))
         self.steps = torch.zeros((), device=device)
-        state: list[list[Tensor]] = [[self.weight], [self.slope], [self.mean], [self.square], [], [self.steps]]
-        self.state = state  # of Adam, without the largest squares
+        self.state = [self.weight], [self.slope], [self.mean], [self.square], [self.steps]  # of Adam
 
     def shares(self, x: Tensor) -> Tensor:
         """The distributions over the ratings, (R, B), of pairs `x (B, D)`."""
@@ -111,13 +111,4 @@ class SquaredErrorFit:
         error = torch._softmax_backward_data(shares - wanted, shares, 0, shares.dtype)
         torch.addmm(self.slope, error, x, beta=0, alpha=2 / shares.numel(), out=self.slope)
         self.steps.add_(1)
-        torch._fused_adam_(
-            *self.state,
-            lr=1e-3,
-            beta1=0.9,
-            beta2=0.999,
-            weight_decay=0.0,
-            eps=1e-8,
-            amsgrad=False,
-            maximize=False,
-        )
+        adam(*self.state)

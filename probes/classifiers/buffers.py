@@ -31,53 +31,65 @@ class SecondLayers(NamedTuple):
     """Those of one width."""
 
     hidden: Tensor  # (K, W, B)
-    turned: Tensor  # (K, B, W), the same
-    back: Tensor  # (K, W, B), their gradient
+    transposed: Tensor  # (K, B, W), the same
+    grad_hidden: Tensor  # (K, W, B), their gradient
     scores: Tensor  # (K, C, B)
-    error: Tensor  # (K, C, B), their gradient
+    grad_scores: Tensor  # (K, C, B), their gradient
 
 
 class Dropout(NamedTuple):
     """Of cells that share width and dropout."""
 
     hidden: Tensor  # (K, W, B)
-    back: Tensor  # (K, W, B), their gradient
+    grad_hidden: Tensor  # (K, W, B), their gradient
     mask: Tensor  # (W, B), what multiplies both
     words: Tensor  # (B * W / 4,) int64, random
     bits: Tensor  # (W, B) int16, the same
 
 
-class Room(NamedTuple):
+class Buffers(NamedTuple):
     """What a step on B sentences writes."""
 
     hidden: Tensor  # (H, B)
-    back: Tensor  # (H, B), its gradient
+    grad_hidden: Tensor  # (H, B), its gradient
     scores: Tensor  # (K, C, B)
-    error: Tensor  # (K, C, B), their gradient
+    grad_scores: Tensor  # (K, C, B), their gradient
     ones: Tensor  # (K, 1, B), each -1
     second: list[SecondLayers]  # by width
     dropped: list[Dropout]  # by width and dropout
 
 
-def room_for(like: Tensor, shape: tuple[int, int, int], widths: Sequence[Group], dropped: Sequence[Group]) -> Room:
-    """Room for a step. `like (H, D)`: the weights of the first layers; `shape`: K, C and B.
+def buffers_for(
+    like: Tensor, shape: tuple[int, int, int], widths: Sequence[Group], dropped: Sequence[Group]
+) -> Buffers:
+    """Buffers of a step. `like (H, D)`: the weights of the first layers; `shape`: K, C and B.
 
     Without second layers the first layers' outputs are the scores.
     """
     hidden = like.new_empty(len(like), shape[2])
     scores = like.new_empty(shape) if widths else hidden.view(shape)
-    error = torch.empty_like(scores)
-    back = torch.empty_like(hidden) if widths else error.flatten(0, 1)
+    grad_scores = torch.empty_like(scores)
+    grad_hidden = torch.empty_like(hidden) if widths else grad_scores.flatten(0, 1)
     second = [
-        SecondLayers(of := group.of(hidden), of.mT, group.of(back), scores[group.cells], error[group.cells])
+        SecondLayers(
+            part := group.of(hidden), part.mT, group.of(grad_hidden), scores[group.cells], grad_scores[group.cells]
+        )
         for group in widths
     ]
     ones = like.new_full((shape[0], 1, shape[2]), -1.0)
-    return Room(hidden, back, scores, error, ones, second, [_dropout(hidden, back, group) for group in dropped])
+    return Buffers(
+        hidden,
+        grad_hidden,
+        scores,
+        grad_scores,
+        ones,
+        second,
+        [_dropout(hidden, grad_hidden, group) for group in dropped],
+    )
 
 
-def _dropout(hidden: Tensor, back: Tensor, group: Group) -> Dropout:
+def _dropout(hidden: Tensor, grad_hidden: Tensor, group: Group) -> Dropout:
     mask = hidden.new_empty(group.width, hidden.shape[1])
     words = hidden.new_empty(ceil(mask.numel() / 4), dtype=torch.long)
     bits = words.view(torch.int16)[: mask.numel()].view(mask.shape)
-    return Dropout(group.of(hidden), group.of(back), mask, words, bits)
+    return Dropout(group.of(hidden), group.of(grad_hidden), mask, words, bits)
