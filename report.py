@@ -30,6 +30,7 @@ RUNS = (
     "runs that differ only in their seed are one model"
 )
 FORMATS = ("markdown", "latex", "csv", "html")
+COMPARED = ("text", "csv", "latex")
 DEFAULTS = {"suite": "probing", "epoch": "best", "classifier": "mlp", "published": None}
 
 SUITE = Setting("suite", "which tasks", TEXT, DEFAULTS["suite"])
@@ -59,12 +60,22 @@ REPORTS = {
         "Models by tasks, best in bold, 95% intervals below (Conneau et al. 2018, Table 2).",
         None,
         *(SUITE, EPOCH, CLASSIFIER, TABLES, Setting("format", "of the table", one_of(*FORMATS), FORMATS[0])),
+        Setting("tasks", "these columns alone, in this order", NAMES),
+        Setting("transpose", "tasks as rows, models as columns", TRUTH, False),
+        Setting("intervals", "where each 95% interval stands", one_of("below", "inline", "none"), "below"),
     ),
     "training": _command(
         "training",
         "The objectives' own scores (Conneau et al. 2018, Table 3).",
         None,
         *(TABLES, Setting("format", "of the table", one_of(*FORMATS), FORMATS[0])),
+    ),
+    "compare": _command(
+        "compare",
+        "Two models or groups of seeds, paired over test items and seeds: effect, interval, p corrected over tasks.",
+        None,
+        Setting("suite", "which tasks (default: all that both have)", TEXT),
+        *(EPOCH, CLASSIFIER, Setting("format", "of the comparison", one_of(*COMPARED), COMPARED[0])),
     ),
     "scores": _command(
         "scores",

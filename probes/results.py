@@ -48,6 +48,11 @@ class ProbeRow:
     seconds: float
     answers: Answers | None = field(default=None, compare=False, repr=False)  # None: not known, or a correlation
 
+    @property
+    def interval(self) -> tuple[float, float, float]:
+        """The test score and the ends of its 95% interval."""
+        return self.test_accuracy, self.test_low, self.test_high
+
 
 COLUMNS = [column for column in fields(ProbeRow) if column.name != "answers"]
 

@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 
 from encoder_lab.errors import InputError, printable
 from encoder_lab.reports.claims import CLAIMS
+from encoder_lab.reports.compare import FORMATS as COMPARISONS
+from encoder_lab.reports.compare import compare_models, notes_on, two_models
 from encoder_lab.reports.correlation import FEWEST, ScoresByModel, correlate, draw_correlations, scores_of
 from encoder_lab.reports.curves import Panel, draw_panels, panel_of
 from encoder_lab.reports.drawing import FIGURES, save_figure
@@ -20,7 +22,7 @@ from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import Finding, as_markdown, check
 from encoder_lab.reports.findings_picture import draw_findings
-from encoder_lab.reports.formats import FORMATS
+from encoder_lab.reports.formats import FORMATS, of_tasks, shorten
 from encoder_lab.reports.layers import as_text, draw_layers, layer_of, layers_of_models, published_layers
 from encoder_lab.reports.models import ReportedModel, models_of
 from encoder_lab.reports.overlay import draw_overlay
@@ -45,10 +47,17 @@ PICTURES = (*FIGURES, ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp")  # endin
 
 def given(arguments: SimpleNamespace, or_published: bool = False) -> list[ReportedModel]:
     """The models of the given runs. Raises InputError for none, unless the report needs only published numbers."""
-    if not arguments.given and not (or_published and arguments.published):
-        instead = ", or published=true for the papers' own numbers" if or_published else ""
+    if not arguments.given and or_published and arguments.published:
+        return []
+    instead = ", or published=true for the papers' own numbers" if or_published else ""
+    return models_of(runs_in(folders(arguments, instead)))
+
+
+def folders(arguments: SimpleNamespace, instead: str = "") -> list[Path]:
+    """The paths of the runs. Raises InputError for none."""
+    if not arguments.given:
         raise InputError(f"give run folders, runs/<objective>/<encoder>/<time>{instead}")
-    return models_of(runs_in(map(Path, arguments.given)))
+    return list(map(Path, arguments.given))
 
 
 def quoted(arguments: SimpleNamespace) -> list[str] | None:
@@ -60,11 +69,19 @@ def table(arguments: SimpleNamespace) -> None:
     models = given(arguments, or_published=True)
     made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, quoted(arguments))
     refuse_published_without_effect(quoted(arguments) or [], [made] if models else [])
-    write_table(made, arguments)
+    made = of_tasks(made, arguments.tasks) if arguments.tasks else made
+    write_table(replace(made, intervals=arguments.intervals, transposed=arguments.transpose), arguments)
 
 
 def scores(arguments: SimpleNamespace) -> None:
-    write_text(as_csv(scores_of_runs(*arguments.given)), arguments.out)
+    write_text(as_csv(scores_of_runs(*folders(arguments))), arguments.out)
+
+
+def compare(arguments: SimpleNamespace) -> None:
+    (title, first), (other, second) = two_models(folders(arguments, ", of two models, A and B"))
+    found = compare_models(first, second, arguments.suite, arguments.epoch, arguments.classifier)
+    notes = notes_on(found, [title, other], [len(first.runs), len(second.runs)])
+    write_text(COMPARISONS[arguments.format](found, notes), arguments.out)
 
 
 def training(arguments: SimpleNamespace) -> None:
@@ -206,6 +223,7 @@ def left_out(why: str, names: list[str]) -> None:
 
 
 def write_table(made: Table, arguments: SimpleNamespace) -> None:
+    shorten(made.rows)
     text = page(made.title, [made], []) if arguments.format == "html" else FORMATS[arguments.format](made)
     write_text(text, arguments.out)
 

@@ -53,13 +53,17 @@ def correlate(probing: ScoresByModel, downstream: ScoresByModel) -> Correlations
 
 def holm(p_values: np.ndarray, level: float) -> np.ndarray:
     """Which of the tests are significant at `level` together (Holm 1979); NaN is not a test."""
-    flat = np.where(np.isnan(p_values), np.inf, p_values).ravel()
-    order = np.argsort(flat)
-    tests = int(np.isfinite(flat).sum())
-    passed = flat[order] <= level / np.maximum(tests - np.arange(len(flat)), 1)
-    held = np.zeros(len(flat), dtype=bool)
-    held[order] = np.logical_and.accumulate(passed)
-    return held.reshape(p_values.shape)
+    return adjusted(p_values) <= level
+
+
+def adjusted(p_values: np.ndarray) -> np.ndarray:
+    """The p-values of tests that are made together (Holm 1979); NaN is not a test and stays."""
+    flat = p_values.ravel()
+    order = np.argsort(flat)  # NaN last
+    tests = np.count_nonzero(~np.isnan(flat))
+    found = np.empty(len(flat))
+    found[order] = np.minimum(np.maximum.accumulate(flat[order] * np.maximum(tests - np.arange(len(flat)), 1)), 1)
+    return found.reshape(p_values.shape)
 
 
 def _spearman(pairs: Sequence[tuple[float | None, float | None]]) -> tuple[float, float]:

@@ -30,7 +30,7 @@ from encoder_lab.reports.drawing import (
 from encoder_lab.reports.metrics import read_metrics
 from probes.facts import facts_of
 from probes.results import ProbeRow, read_rows
-from probes.statistics import ENOUGH, mean_of_runs
+from probes.statistics import mean_of_runs
 
 NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
 PERCENT = ("BLEU", "accuracy")  # the scores that have a highest value
@@ -81,7 +81,7 @@ def panel_of(
 
 
 def _by_epoch(rows: Sequence[ProbeRow], task: str) -> dict[float, tuple[float, float, float]]:
-    return {float(row.epoch): (row.test_accuracy, row.test_low, row.test_high) for row in rows if row.task == task}
+    return {float(row.epoch): row.interval for row in rows if row.task == task}
 
 
 def _finite(metrics: Sequence[Mapping[str, str]], score: str) -> list[tuple[float, float]]:
@@ -101,10 +101,7 @@ def band_meaning(runs: Collection[int]) -> str:
     several = [number for number in runs if number > 1]
     if not several:
         return "95% interval"
-    how = f"bootstrap, too narrow below {ENOUGH}" if min(several) < ENOUGH else "bootstrap"
-    return (
-        f"95% interval; seeds: of their mean ({how})" if 1 in runs else f"95% interval of the mean over seeds ({how})"
-    )
+    return "95% interval; seeds: of their mean" if 1 in runs else "95% interval of the mean over seeds"
 
 
 def score_label(suite: str) -> str:

@@ -15,7 +15,7 @@ from encoder_lab.reports.table import TableCell, final_rows, published_rows
 from encoder_lab.reports.table_notes import RELATEDNESS, at_another_epoch
 from probes.facts import facts_of
 from probes.results import Answers, Epoch, ProbeRow
-from probes.statistics import fisher, over_seeds, wilson
+from probes.statistics import fisher, mean_of_runs, wilson
 
 ModelName = tuple[str, str]  # encoder and objective as the papers write them
 BOV: ModelName = ("BoV", "BoV")
@@ -127,17 +127,10 @@ def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dic
 
 
 def _point(rows: Sequence[ProbeRow]) -> Point:
-    """One run: half of the test interval; several seeds: with the variance between seeds.
-
-    The mean over seeds has no smaller test-set variance than one seed, because all seeds may share the test sentences.
-    """
-    scores = [row.test_accuracy for row in rows]
-    half = sum((row.test_high - row.test_low) / 2 for row in rows) / len(rows)
-    if len(rows) > 1:
-        low, high = over_seeds(scores)
-        half = math.hypot(half, (high - low) / 2)
+    """The score of one run, or the mean over seeds, with the interval of the tables."""
+    score, low, high = mean_of_runs([row.interval for row in rows])
     answers = tuple(row.answers for row in sorted(rows, key=lambda row: row.seed) if row.answers)
-    return Point(sum(scores) / len(scores), half, answers if len(answers) == len(rows) else ())
+    return Point(score, (high - low) / 2, answers if len(answers) == len(rows) else ())
 
 
 def moments_of(runs: Sequence[Run]) -> list[EpochScores]:

@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple
 
 from encoder_lab.reports.escape import for_markdown
 from encoder_lab.reports.evidence import Evidence, Point
-from probes.statistics import compare, over_seeds
+from probes.results import Answers
+from probes.statistics import PairedComparison, compare, paired_over_seeds
 
 Verdict = Literal["holds", "fails", "cannot tell"]
 
@@ -112,20 +113,24 @@ def within(first: Point, second: Point, points: float, about: str) -> Comparison
 
 
 def half_of_difference(first: Point, second: Point) -> tuple[float, bool]:
-    """Half of the 95% interval of the difference of two scores, and whether the comparison is paired.
-
-    Several seeds: with the variance of items and of seeds, as in the interval of one score (evidence.py).
-    """
-    pairs = list(zip(first.answers, second.answers, strict=False))
-    same = len(first.answers) == len(second.answers) and all(len(a.right) == len(b.right) for a, b in pairs)
-    if not pairs or not same or any(a.test != b.test for a, b in pairs):
+    """Half of the 95% interval of the difference of two scores, and whether the comparison is paired."""
+    if (paired := by_items(first.answers, second.answers)) is None:
         return math.hypot(first.half, second.half), False
-    found = [compare(a.right, b.right) for a, b in pairs]
-    half = sum((one.high - one.low) / 2 for one in found) / len(found)
-    if len(found) > 1:
-        low, high = over_seeds([one.difference for one in found])
-        half = math.hypot(half, (high - low) / 2)
-    return half, True
+    return (paired.high - paired.low) / 2, True
+
+
+def by_items(first: Sequence[Answers], second: Sequence[Answers]) -> PairedComparison | None:
+    """Two models compared item by item and seed by seed, or all seeds with the only one of the other model.
+
+    None where the seeds do not have the same test items.
+    """
+    sizes = {len(first), len(second)}
+    if 0 in sizes or len(sizes - {1}) > 1:
+        return None
+    pairs = [(first[at % len(first)], second[at % len(second)]) for at in range(max(sizes))]
+    if any(a.test != b.test or len(a.right) != len(b.right) for a, b in pairs):
+        return None
+    return paired_over_seeds([compare(a.right, b.right) for a, b in pairs])
 
 
 def _with(about: str, *scores: Point) -> str:

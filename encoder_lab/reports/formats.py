@@ -2,86 +2,149 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
-from encoder_lab.errors import printable
+from encoder_lab.errors import InputError, printable
 from encoder_lab.reports.escape import for_csv, for_html, for_latex, for_markdown
 from encoder_lab.reports.table import Table, TableCell, TableRow
 
+SETTING = re.compile(r"[\w.]+(?==)")
+MINUS = "\u2212"
 LARGE = 1e7  # scores above it, of a diverged run, are written with an exponent
 
 
-def markdown(table: Table) -> str:
-    """For README files: best in bold, the interval small below the score."""
+def of_tasks(table: Table, tasks: Sequence[str]) -> Table:
+    """Some columns of a table, in this order, and the rows that have any. Raises InputError for one it lacks."""
+    if missing := [task for task in tasks if task not in table.columns]:
+        raise InputError(f"tasks={missing[0]}: not in this table; there are {', '.join(table.columns)}")
+    return replace(table, columns=list(tasks), rows=[row for row in table.rows if row.cells.keys() & set(tasks)])
 
-    def cell(row: TableRow, column: str) -> str:
-        found = row.cells.get(column)
+
+def shorten(rows: Sequence[TableRow]) -> None:
+    """Settings in the names of rows become their last part, where that says the same: dim, not encoder.dim."""
+    keys = {key for row in rows for key in SETTING.findall(row.name)}
+    tails = Counter(key.rpartition(".")[2] for key in keys)
+    for row in rows:
+        row.name = SETTING.sub(
+            lambda k: k[0].rpartition(".")[2] if tails[k[0].rpartition(".")[2]] == 1 else k[0], row.name
+        )
+
+
+class Line(NamedTuple):
+    """A row as it is shown: the heading before it, if that is new, its name, its cells and whether each is bold."""
+
+    heading: str
+    name: str
+    cells: list[tuple[TableCell | None, bool]]
+
+
+def heads_and_lines(table: Table) -> tuple[list[str], list[Line]]:
+    """The names of the columns and the rows; transposed, a task is a row and a model a column."""
+    if table.transposed:
+        heads = [" ".join(filter(None, [row.source, row.encoder, row.name])) for row in table.rows]
+        return heads, [Line("", c, [(r.cells.get(c), table.best(r, c)) for r in table.rows]) for c in table.columns]
+    cells = [[(row.cells.get(c), table.best(row, c)) for c in table.columns] for row in table.rows]
+    headed = zip(_with_headings(table), cells, strict=True)
+    return table.columns, [Line(heading, row.name, shown) for (heading, row), shown in headed]
+
+
+def markdown(table: Table) -> str:
+    """For README files: best in bold, the interval small below the score or behind it."""
+    behind = {"below": "<br><sub>{}</sub>", "inline": " ({})", "none": ""}[table.intervals]
+
+    def cell(found: TableCell | None, best: bool) -> str:
         if found is None:
             return ""
-        text = f"**{_score(found)}**" if table.best(row, column) else _score(found)
-        return text + (f"<br><sub>{_interval(found)}</sub>" if found.low is not None else "")
+        text = f"**{_score(found)}**" if best else _score(found)
+        return text + (behind.format(_interval(found)) if found.low is not None else "")
 
-    lines = [f"| model | {' | '.join(map(for_markdown, table.columns))} |", "|---" + "|---:" * len(table.columns) + "|"]
-    for heading, row in _with_headings(table):
+    heads, rows = heads_and_lines(table)
+    lines = [f"| {'' if table.transposed else 'model'} | {' | '.join(map(for_markdown, heads))} |"]
+    lines += ["|---" + "|---:" * len(heads) + "|"]
+    for heading, name, cells in rows:
         if heading:
-            lines.append(f"| *{for_markdown(heading)}* |" + " |" * len(table.columns))
-        lines.append(f"| {for_markdown(row.name)} | {' | '.join(cell(row, c) for c in table.columns)} |")
+            lines.append(f"| *{for_markdown(heading)}* |" + " |" * len(heads))
+        lines.append(f"| {for_markdown(name)} | {' | '.join(cell(*c) for c in cells)} |")
     return "\n".join([*lines, "", *map(for_markdown, table.notes)]) + "\n"
 
 
 def latex(table: Table) -> str:
-    """A tabular for the booktabs package."""
+    """A tabular for the packages booktabs and graphicx, no wider than its column."""
 
-    def cell(row: TableRow, column: str) -> str:
-        found = row.cells.get(column)
-        if found is None:
+    def score(found: TableCell | None, best: bool) -> str:
+        text = _signed(_score(found)) if found else ""
+        return rf"\textbf{{{text}}}" if best else text
+
+    def interval(found: TableCell | None, _: bool) -> str:
+        if found is None or found.low is None or found.high is None:
             return ""
-        text = rf"\textbf{{{_score(found)}}}" if table.best(row, column) else _score(found)
-        return text + (rf" {{\tiny {found.low:.1f}--{found.high:.1f}}}" if found.low is not None else "")
+        return rf"{{\tiny {_signed(f'{found.low:.1f}')}--{_signed(f'{found.high:.1f}')}}}"
 
-    width = len(table.columns) + 1
-    lines = [rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}", r"\toprule"]
-    lines += [" & ".join(["", *map(for_latex, table.columns)]) + r" \\"]
-    for heading, row in _with_headings(table):
+    heads, rows = heads_and_lines(table)
+    width = len(heads) + 1
+    lines = [
+        r"\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{%",
+        rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}",
+        r"\toprule",
+    ]
+    lines += [" & ".join(["", *map(for_latex, heads)]) + r" \\", *([r"\midrule"] if table.transposed else [])]
+    for heading, name, cells in rows:
         if heading:
             lines += [r"\midrule", rf"\multicolumn{{{width}}}{{l}}{{\textit{{{for_latex(heading)}}}}} \\"]
-        lines.append(" & ".join([for_latex(row.name), *(cell(row, c) for c in table.columns)]) + r" \\")
-    notes = [f"% {printable(note)}" for note in table.notes]
-    return "\n".join([*notes, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+        scores, below = [score(*c) for c in cells], [interval(*c) for c in cells]
+        if table.intervals == "inline":
+            scores = [f"{text} {more}".rstrip() for text, more in zip(scores, below, strict=True)]
+        lines.append(" & ".join([for_latex(name), *scores]) + r" \\")
+        if table.intervals == "below" and any(below):
+            lines.append(" & ".join(["", *below]) + r" \\")
+    notes = [f"% {printable(note)}" for note in ["Packages: booktabs, graphicx.", *table.notes]]
+    return "\n".join([*notes, *lines, r"\bottomrule", r"\end{tabular}", "}"]) + "\n"
 
 
 def as_csv(table: Table) -> str:
-    """One row for each model, three columns for each task: score, low, high; full precision, empty where unknown."""
+    """A row for each model, three columns for each task: score, low, high; full precision, empty where unknown."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    names = [name for c in table.columns for name in (c, f"{c} low", f"{c} high")]
-    writer.writerow(["source", "encoder", "model", *map(for_csv, names)])
-    for row in table.rows:
-        cells = [row.cells.get(column) for column in table.columns]
-        values = [value for cell in cells for value in (cell[:3] if cell else (None,) * 3)]
-        about = map(for_csv, (row.source or "ours", row.encoder, row.name))
-        writer.writerow([*about, *("" if v is None else f"{v:g}" for v in values)])
+    heads, lines = heads_and_lines(table)
+    names = [name for c in heads for name in (c, f"{c} low", f"{c} high")]
+    rows: list[tuple[str, ...]] = [("source", "encoder", "model")]
+    rows += [(row.source or "ours", row.encoder, row.name) for row in table.rows]
+    if table.transposed:
+        rows = [("task",), *((column,) for column in table.columns)]
+    writer.writerow([*rows[0], *map(for_csv, names)])
+    for about, line in zip(rows[1:], lines, strict=True):
+        values = [value for cell, _ in line.cells for value in (cell[:3] if cell else (None,) * 3)]
+        writer.writerow([*map(for_csv, about), *("" if v is None else f"{v:g}" for v in values)])
     return out.getvalue()
 
 
 def as_html(table: Table) -> str:
     """A table element that page.py makes sortable; tooltips show the interval and the chosen hyper-parameters."""
+    small = {"below": "<small>{}</small>", "inline": " ({})", "none": ""}[table.intervals]
 
-    def cell(row: TableRow, column: str) -> str:
-        found = row.cells.get(column)
+    def cell(found: TableCell | None, best: bool) -> str:
         if found is None:
             return "<td></td>"
-        hover = "; ".join(filter(None, [_interval(found) if found.low is not None else "", found.about]))
-        score = f"<b>{_score(found)}</b>" if table.best(row, column) else _score(found)
-        small = f"<small>{_interval(found)}</small>" if found.low is not None else ""
-        return f'<td data-value="{found.score:.4f}" title="{for_html(hover)}">{score}{small}</td>'
+        interval = _interval(found) if found.low is not None else ""
+        hover = "; ".join(filter(None, [interval, found.about]))
+        score = f"<b>{_score(found)}</b>" if best else _score(found)
+        behind = small.format(interval) if interval else ""
+        return f'<td data-value="{found.score:.4f}" title="{for_html(hover)}">{score}{behind}</td>'
 
-    heads = "".join(f"<th>{for_html(name)}</th>" for name in ("source", "encoder", "model", *table.columns))
+    columns, lines = heads_and_lines(table)
+    of_a_row = ("task",) if table.transposed else ("source", "encoder", "model")
+    heads = "".join(f"<th>{for_html(name)}</th>" for name in (*of_a_row, *columns))
     body = []
-    for row in table.rows:
-        names = "".join(f"<td>{for_html(text)}</td>" for text in (row.source or "ours", row.encoder, row.name))
-        cells = "".join(cell(row, column) for column in table.columns)
-        body.append(f'<tr class="{"quoted" if row.source else "ours"}">{names}{cells}</tr>')
+    for place, line in enumerate(lines):
+        row = None if table.transposed else table.rows[place]
+        about = (row.source or "ours", row.encoder, row.name) if row else (line.name,)
+        names = "".join(f"<td>{for_html(text)}</td>" for text in about)
+        cells = "".join(cell(*c) for c in line.cells)
+        body.append(f'<tr class="{"quoted" if row and row.source else "ours"}">{names}{cells}</tr>')
     notes = f"<p>{for_html(' '.join(table.notes))}</p>"
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table>{notes}"
 
@@ -99,8 +162,14 @@ def _with_headings(table: Table) -> Iterator[tuple[str, TableRow]]:
 
 
 def _score(cell: TableCell) -> str:
-    return f"{cell.score:.1f}" if abs(cell.score) < LARGE else f"{cell.score:.3g}"
+    """With a true minus sign."""
+    return (f"{cell.score:.1f}" if abs(cell.score) < LARGE else f"{cell.score:.3g}").replace("-", MINUS)
 
 
 def _interval(cell: TableCell) -> str:
-    return f"{cell.low:.1f}–{cell.high:.1f}"
+    return f"{cell.low:.1f}–{cell.high:.1f}".replace("-", MINUS)
+
+
+def _signed(text: str) -> str:
+    """With the minus sign of LaTeX."""
+    return text.replace("-", "$-$").replace(MINUS, "$-$")

@@ -77,6 +77,10 @@ class Run:
         names, theirs = ((one.evaluated, one.encoder, one.objective) for one in (self, evaluation))
         return names == theirs and agree(self, evaluation, MODEL)
 
+    def has(self, suite: str) -> bool:
+        """Whether it has scores of a suite."""
+        return any(row.suite == suite for row in self.rows)
+
     def own_scores(self) -> dict[int, float]:
         """The objective's score by epoch."""
         score = self.score
@@ -93,10 +97,23 @@ class Run:
         return max((e for e in probed if wanted is None or e <= wanted), default=probed[0])
 
     def best_epoch(self) -> int | None:
-        """The epoch of the best own score, the first of equals; none without scores."""
-        scores = {epoch: score for epoch, score in self.own_scores().items() if math.isfinite(score)}
-        choose = max if OWN_SCORES.get(self.score.rsplit("/", 1)[-1], True) else min
-        return choose(sorted(scores), key=scores.__getitem__) if scores else None
+        """The epoch of the best own score; of equals that of the lowest loss, then the last. None without scores."""
+        sign = 1 if OWN_SCORES.get(self.score.rsplit("/", 1)[-1], True) else -1
+        loss = f"{self.score.rpartition('/')[0]}/loss"
+        losses = {int(row["epoch"]): float(row[loss]) for row in self.metrics if row.get(loss)}
+        ranks = {
+            epoch: (sign * score, -losses.get(epoch, math.inf), epoch)
+            for epoch, score in self.own_scores().items()
+            if math.isfinite(score)
+        }
+        return max(ranks, key=ranks.__getitem__, default=None)
+
+    @property
+    def last_epoch(self) -> Epoch:
+        """The last epoch that has a score; of an evaluated run the last one that it was trained for, where known."""
+        return max(
+            [int(self.settings.get("run.trainer.max_epochs") or 0), *self.own_scores(), *(r.epoch for r in self.rows)]
+        )
 
 
 def run_folders(given: Iterable[Path]) -> list[Path]:

@@ -19,6 +19,10 @@ from probes.results import ProbeRow
 from probes.statistics import mean_of_runs
 
 BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
+BOLD = (
+    "Bold: the best trained encoder of a column, among ours and in each published table; baselines and bags of "
+    "vectors (BoV) do not compete."
+)
 MEAN = "avg."  # the column of the mean over groups, as in Chen et al. 2019
 CHOSEN_ON_DEV = ("mlp", "logreg", "regression")  # readers with settings that dev chooses
 
@@ -31,6 +35,7 @@ class TableCell(NamedTuple):
     high: float | None = None
     about: str = ""
     dev: float | None = None  # the score on dev, where something was chosen by it
+    test: frozenset[str] = frozenset()  # what it was scored on, by which classifier; empty if unknown
 
 
 @dataclass
@@ -58,11 +63,19 @@ class Table:
     rows: list[TableRow]
     notes: list[str] = field(default_factory=list)
     lower_is_better: frozenset[str] = frozenset()
+    intervals: str = "below"  # the score, inline, or none
+    transposed: bool = False  # tasks are rows
 
     def best(self, row: TableRow, column: str) -> bool:
-        """Whether no competitor has a better score, at the precision that is printed; alone there is no best."""
-        rivals = [r for r in self.rows if r.competes and r.source == row.source and column in r.cells]
-        if not row.competes or column not in row.cells or len(rivals) < 2:
+        """Whether no competitor has a better score, at the precision that is printed; alone there is no best.
+
+        Rivals are of one source, on the same test items by the same classifier.
+        """
+        if not row.competes or column not in row.cells:
+            return False
+        sources = [r for r in self.rows if r.competes and r.source == row.source and column in r.cells]
+        rivals = [r for r in sources if r.cells[column].test == row.cells[column].test]
+        if len(rivals) < 2:
             return False
         scores = [round(r.cells[column].score, 1) for r in rivals]
         return round(row.cells[column].score, 1) == (min if column in self.lower_is_better else max)(scores)
@@ -80,7 +93,7 @@ def probing_table(
     A task that has no score by `classifier` shows the one it has (WordContent is logistic regression), and a model
     that has none at `epoch` shows another; notes say which.
     """
-    found = [(model, scores) for model in models if (scores := _found(model, suite, epoch, classifier))]
+    found = [(model, scores) for model in models if (scores := scores_by_task(model, suite, epoch, classifier))]
     others = {column: other for column, other in facts_of(suite).means.items() if found}
     rows = [_row(model, scores, suite, _means(model, others, epoch, classifier)) for model, scores in found]
     tables = fitting(suite, read_by(found, classifier)) if published_names is None else published_names
@@ -94,12 +107,24 @@ def probing_table(
         raise no_scores(models, suite)
     shown = [row for row in quoted if row.cells.keys() & set(columns)]
     notes = notes_of(found, suite, epoch, classifier, bool(shown)) if found else []
+    notes += mixed(rows)
     notes += [
         f"{c}: the mean over the tasks of suite={s}." for c, s in others.items() if any(c in r.cells for r in rows)
     ]
-    return Table(
-        f"{suite} scores", columns, rows + shown, [*notes, *measures(columns), *quoting([row.source for row in shown])]
-    )
+    made = Table(f"{suite} scores", columns, rows + shown)
+    bold = [BOLD] if any(made.best(row, column) for row in made.rows for column in columns) else []
+    made.notes = [*notes, *bold, *measures(columns), *quoting([row.source for row in shown])]
+    return made
+
+
+def mixed(rows: Sequence[TableRow]) -> list[str]:
+    """A note on the columns of our rows that are of different test items, or by different classifiers."""
+    apart = []
+    for column in dict.fromkeys(column for row in rows for column in row.cells):
+        tests = {row.cells[column].test for row in rows if row.competes and column in row.cells}
+        apart += [column] if len(tests) > 1 else []
+    said = "rows are of different test sentences, or by different classifiers: do not compare them; none is bold"
+    return [f"{', '.join(in_order(apart))}: {said} across them."] if apart else []
 
 
 def _part_of(task: str, columns: Sequence[str]) -> bool:
@@ -177,7 +202,7 @@ def published_rows(scores: Sequence[Published]) -> list[TableRow]:
 
 def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, ProbeRow]:
     """The run's scores by task at one epoch; `classifier` where there is a choice."""
-    if not any(row.suite == suite for row in run.rows):
+    if not run.has(suite):
         return {}
     shown = run.epoch(epoch, suite)
     at = [row for row in run.rows if row.suite == suite and row.epoch == shown]
@@ -196,7 +221,8 @@ def own_cell(model: ReportedModel) -> TableCell | None:
     return TableCell(*mean_of_runs([(score, score, score) for score in scores]), about)
 
 
-def _found(model: ReportedModel, suite: str, epoch: str, classifier: str) -> RowsByTask:
+def scores_by_task(model: ReportedModel, suite: str, epoch: str, classifier: str) -> RowsByTask:
+    """The scores of all seeds of a model by task, at one epoch of each."""
     found: RowsByTask = {}
     for run in model.runs:
         for task, row in final_rows(run, suite, epoch, classifier).items():
@@ -206,7 +232,7 @@ def _found(model: ReportedModel, suite: str, epoch: str, classifier: str) -> Row
 
 def _means(model: ReportedModel, others: Mapping[str, str], epoch: str, classifier: str) -> dict[str, TableCell]:
     """The model's means over the tasks of other suites, by column."""
-    found = {column: _found(model, other, epoch, classifier) for column, other in others.items()}
+    found = {column: scores_by_task(model, other, epoch, classifier) for column, other in others.items()}
     return {
         column: _mean_cell({task: _cell(rows) for task, rows in scores.items()})
         for column, scores in found.items()
@@ -248,19 +274,20 @@ def _mean_cell(cells: Mapping[str, TableCell]) -> TableCell:
     about = "mean of " + ", ".join(f"{task} {cell.score:.1f}" for task, cell in cells.items())
     devs = [cell.dev for cell in cells.values() if cell.dev is not None]
     dev = sum(devs) / len(devs) if len(devs) == len(cells) else None
-    return TableCell(mean, mean - half, mean + half, about, dev)
+    return TableCell(mean, mean - half, mean + half, about, dev, frozenset().union(*(c.test for c in cells.values())))
 
 
 def _cell(rows: Sequence[ProbeRow]) -> TableCell:
     scores = [row.test_accuracy for row in rows]
     chosen = all(row.classifier in CHOSEN_ON_DEV for row in rows)
     dev = sum(row.dev_accuracy for row in rows) / len(rows) if chosen else None
+    test = frozenset(f"{row.answers.test} {row.classifier}" for row in rows if row.answers)
     if len(rows) == 1:
         settings = ", ".join(f"{name} {value}" for name, value in rows[0].hyperparameters.items())
         about = f"epoch {rows[0].epoch}, {rows[0].classifier}, {settings}, dev {rows[0].dev_accuracy:.1f}"
-        return TableCell(scores[0], rows[0].test_low, rows[0].test_high, about, dev)
+        return TableCell(*rows[0].interval, about, dev, test)
     about = f"{len(rows)} seeds: " + ", ".join(f"{score:.1f}" for score in scores)
-    return TableCell(*mean_of_runs([(row.test_accuracy, row.test_low, row.test_high) for row in rows]), about, dev)
+    return TableCell(*mean_of_runs([row.interval for row in rows]), about, dev, test)
 
 
 def _own_column(objective: str, kind: str) -> str:

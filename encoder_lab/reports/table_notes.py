@@ -10,7 +10,6 @@ from encoder_lab.reports.runs import Run
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.facts import facts_of
 from probes.results import Epoch
-from probes.statistics import ENOUGH
 
 CLASSIFIERS = {"mlp": "MLP", "logreg": "logistic regression"}
 RELATEDNESS = ("SICK-R", "STSB")  # scores that are Pearson's r times 100
@@ -21,16 +20,20 @@ def notes_of(
     found: Sequence[tuple[ReportedModel, RowsByTask]], suite: str, epoch: str, classifier: str, quoted: bool
 ) -> list[str]:
     """What our rows show, and where it is not what was asked for."""
-    when = f"epoch {epoch}" if epoch.isdigit() else f"{epoch} epoch"
+    once = all(
+        "model" in run.settings and len({row.epoch for row in run.rows}) == 1 for m, _ in found for run in m.runs
+    )
+    when = "as evaluated" if once else f"{f'epoch {epoch}' if epoch.isdigit() else f'{epoch} epoch'} of each run"
     choice = facts_of(suite).choice
     has_one = any(row.classifier == classifier for _, scores in found for rows in scores.values() for row in rows)
     used = classifier if has_one else read_by(found, classifier)
     instead = "" if used == classifier else f" (none by {CLASSIFIERS[classifier]})"
     by = f" by {CLASSIFIERS[used]}{instead}," if choice else ""
-    notes = [f"Test scores in %,{by} {when} of each run."]
+    notes = [f"Test scores in %,{by} {when}."]
     notes += _otherwise_classified(found, used) if choice else []
     notes += _by_protocol([model for model, scores in found if _uses_classifiers(scores)], suite, quoted)
     notes += at_another_epoch([model for model, _ in found], suite, epoch)
+    notes += [] if epoch.isdigit() else _not_last([model for model, _ in found], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in found}
     notes += ["With each score its 95% interval."] if any(1 in numbers for numbers in seeds.values()) else []
     return [*notes, *of_seeds(seeds)]
@@ -77,9 +80,7 @@ def of_seeds(seeds: Mapping[str, Collection[int]]) -> list[str]:
     ranges = {title: "-".join(map(str, dict.fromkeys((n[0], n[-1])))) for title, n in several.items()}
     one = len(set(ranges.values())) == 1
     count = next(iter(ranges.values())) if one else f"several ({'; '.join(f'{t}: {n}' for t, n in ranges.items())})"
-    few = f"; with fewer than {ENOUGH} it is too narrow" if min(n[0] for n in several.values()) < ENOUGH else ""
-    how = f"by bootstrap over the seeds, which excludes test-set sampling variance{few}"
-    return [f"Models with {count} seeds: their mean with its 95% interval {how}."]
+    return [f"Models with {count} seeds: their mean with its 95% interval, of the test items and of the seeds (t)."]
 
 
 def read_by(found: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> str:
@@ -108,11 +109,21 @@ def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) ->
     """The models that were not scored at the requested epoch."""
     others: dict[Epoch, dict[str, None]] = {}
     for title, run in ((model.title, run) for model in models for run in model.runs):
-        if any(row.suite == suite for row in run.rows):
+        if run.has(suite):
             shown = run.epoch(epoch, suite)
             if _asked(run, epoch) not in (None, shown):
                 others.setdefault(shown, {})[title] = None
     return [f"At epoch {e}, as the requested one has no scores: {'; '.join(names)}." for e, names in others.items()]
+
+
+def _not_last(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
+    """The models whose scores are of an epoch before their last one, and of which."""
+    early = []
+    for model in models:
+        shown = [(run.epoch(epoch, suite), run.last_epoch) for run in model.runs if run.has(suite)]
+        if any(at < last for at, last in shown):
+            early.append(f"{model.title}: {', '.join(f'{at} of {last}' for at, last in shown)}")
+    return [f"Not of the last epoch: {'; '.join(early)}."] if early else []
 
 
 def _asked(run: Run, epoch: str) -> Epoch | None:

@@ -101,11 +101,28 @@ def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
 
 
 class BestCheckpoint(ModelCheckpoint):
-    """Also restores `current_score`, so that a resumed run writes the state of one that was never stopped."""
+    """Of equal scores the one of the lowest loss is best, then the last, as in reports.
+
+    Also restores `current_score`, so that a resumed run writes the state of one that was never stopped.
+    """
+
+    best_loss = math.inf
+
+    def check_monitor_top_k(self, trainer: pl.Trainer, current: torch.Tensor | None = None) -> bool:
+        metrics = trainer.callback_metrics
+        loss = float(metrics.get(f"{(self.monitor or '').rpartition('/')[0]}/loss", math.inf))
+        equal = current is not None and self.best_model_score is not None and bool(current == self.best_model_score)
+        better = super().check_monitor_top_k(trainer, current) or (equal and loss <= self.best_loss)
+        self.best_loss = loss if better else self.best_loss
+        return better
+
+    def state_dict(self) -> dict[str, Any]:
+        return super().state_dict() | {"best_loss": self.best_loss}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict(state_dict)
         self.current_score = state_dict["current_score"]
+        self.best_loss = state_dict.get("best_loss", math.inf)
 
 
 class CheckpointEvery(pl.Callback):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 
-from probes.statistics import compare, mcnemar, over_seeds, wilson
+from probes.statistics import compare, mcnemar, mean_of_runs, wilson
 
 
 @pytest.mark.parametrize(
@@ -59,11 +60,22 @@ def test_the_paired_interval_equals_that_of_the_mean_difference() -> None:
     assert (found.low, found.high) == pytest.approx((differences.mean() - half, differences.mean() + half), abs=0.15)
 
 
-def test_equal_runs_have_an_interval_of_width_zero() -> None:
-    assert over_seeds([71.5, 71.5, 71.5]) == (71.5, 71.5)
+def test_equal_runs_have_the_interval_of_one() -> None:
+    assert mean_of_runs([(71.5, 70.0, 74.0)] * 3) == (71.5, 70.0, 74.0)
+
+
+@given(st.lists(st.floats(0, 100), min_size=2, max_size=7), st.floats(0, 20), st.floats(0, 20))
+def test_a_mean_of_seeds_is_less_sure_than_its_items_and_than_students_t(
+    scores: list[float], below: float, above: float
+) -> None:
+    mean, low, high = mean_of_runs([(score, score - below, score + above) for score in scores])
+    error = np.std(scores, ddof=1) / len(scores) ** 0.5
+    ends = t.interval(0.95, len(scores) - 1, np.mean(scores), error) if error else (mean, mean)
+    assert low <= min(mean - below, ends[0]) + 1e-6
+    assert high >= max(mean + above, ends[1]) - 1e-6
 
 
 def test_the_interval_over_seeds_is_that_of_the_mean() -> None:
-    scores = np.random.default_rng(3).normal(70, 2, 100)
-    half = 1.96 * scores.std() / 10
-    assert over_seeds(scores.tolist()) == pytest.approx((scores.mean() - half, scores.mean() + half), abs=0.05)
+    found = mean_of_runs([(score, score, score) for score in (68.0, 70.0, 72.0)])
+    half = 4.303 * 2 / 3**0.5  # t of two degrees of freedom, as in tables
+    assert found == pytest.approx((70, 70 - half, 70 + half), abs=0.001)

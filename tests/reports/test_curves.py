@@ -14,7 +14,7 @@ from encoder_lab.reports.drawing import TASKS, as_svg, name_ends, new_figure, sa
 from encoder_lab.reports.overlay import draw_overlay
 from encoder_lab.storage.csv_files import read_csv, upsert_csv
 from probes.results import ProbeRow, read_rows, write_rows
-from probes.statistics import over_seeds
+from probes.statistics import mean_of_runs
 
 
 def run_of(folder: Path, epochs: int, tasks: tuple[str, ...] = TASKS) -> Path:
@@ -87,10 +87,8 @@ def test_a_figure_says_what_its_bands_are(tmp_path: Path) -> None:
     one, other, untrained = (run_of(tmp_path / f"{n} epochs", n) for n in (3, 4, 1))
     assert legend_of(figure_of(untrained)) == ["bars: 95% interval"]
     assert legend_of(figure_of(one))[-1] == "bands: 95% interval"
-    assert legend_of(figure_of(*[one] * 5))[-1] == "bands: 95% interval of the mean over seeds (bootstrap)"
-    few = "(bootstrap, too narrow below 5)"
-    assert legend_of(figure_of(one, one))[-1] == f"bands: 95% interval of the mean over seeds {few}"
-    assert legend_of(figure_of(one, other))[-1] == f"bands: 95% interval; seeds: of their mean {few}"
+    assert legend_of(figure_of(one, one))[-1] == "bands: 95% interval of the mean over seeds"
+    assert legend_of(figure_of(one, other))[-1] == "bands: 95% interval; seeds: of their mean"
 
 
 def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -> None:
@@ -166,8 +164,7 @@ def test_names_that_have_room_stay_where_their_lines_end() -> None:
 def test_several_seeds_become_their_mean_with_its_interval_and_one_keeps_its_own() -> None:
     scores = [10.0, 12.0, 13.0, 15.0, 20.0]
     line = over_runs("WC", [*({0.0: (score, 0.0, 99.0)} for score in scores), {1.0: (20.0, 18.0, 22.0)}])
-    low, high = over_seeds(scores)
-    assert 10 < low < high < 20
+    _, low, high = mean_of_runs([(score, 0.0, 99.0) for score in scores])
     assert line == ("WC", [0.0, 1.0], [14.0, 20.0], [low, 18.0], [high, 22.0])
 
 

@@ -5,6 +5,7 @@ import html
 import io
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.commands import panel
 from encoder_lab.reports.correlation import correlate, draw_correlations, holm, scores_of
-from encoder_lab.reports.evidence import published_evidence
+from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import check
 from encoder_lab.reports.formats import FORMATS, as_csv, as_html, latex, markdown
 from encoder_lab.reports.overlay import draw_overlay
@@ -30,8 +31,8 @@ from encoder_lab.reports.sizes import by_size
 from encoder_lab.reports.table import Table, TableCell, TableRow, probing_table, training_table
 from encoder_lab.reports.terminal import plain
 from encoder_lab.storage.csv_files import read_csv
-from probes.results import ProbeRow, write_rows
-from probes.statistics import over_seeds
+from probes.results import Answers, ProbeRow, write_rows
+from probes.statistics import mean_of_runs
 from report import FORMATS as OFFERED
 from report import REPORTS, main
 from tests.reports.small_runs import SCORES, evaluation_of, models, of_a_run, run_of
@@ -141,7 +142,7 @@ def test_dev_scores_are_in_the_printed_table_where_dev_chose(tmp_path: Path) -> 
 )
 def test_a_correlation_among_the_downstream_scores_is_said_to_be_one(tmp_path: Path, task: str, said: str) -> None:
     table = probing_table(models(evaluation_of(tmp_path / "a", "hf:name", task=task)), "downstream")
-    assert table.notes[0] == "Test scores in %, best epoch of each run."
+    assert table.notes[0] == "Test scores in %, as evaluated."
     assert said in table.notes
 
 
@@ -152,19 +153,17 @@ def test_baselines_do_not_compete_and_of_them_a_bag_of_vectors_alone_is_an_embed
     assert list(scores_of(table)) == ["BiLSTM-max NMT En-Fr", "BoV NMT En-Fr"]
 
 
-@pytest.mark.parametrize(
-    ("seeds", "said"), [(5, "test-set sampling variance."), (2, "; with fewer than 5 it is too narrow.")]
-)
-def test_a_table_has_the_interval_of_the_mean_over_seeds(tmp_path: Path, seeds: int, said: str) -> None:
-    squares = [float(seed * seed) for seed in range(seeds)]
+def test_tables_and_findings_have_one_interval_of_the_mean_over_seeds(tmp_path: Path) -> None:
+    squares = [float(seed * seed) for seed in range(3)]
     runs = [run_of(tmp_path / str(s), seed=s, more=more, own=(0.0, 52 + more)) for s, more in enumerate(squares)]
-    low, high = over_seeds([52 + more for more in squares])
+    _, low, high = mean_of_runs([(52 + more, 50 + more, 54 + more) for more in squares])
     probing, own = probing_table(models(*runs), "probing", published_names=[]), training_table(models(*runs), [])
-    assert probing.rows[0].cells["WC"][1:3] == own.rows[0].cells["NMT En-Fr BLEU"][1:3] == (low, high)
+    (point,) = [points["WC"] for points in evidence_of(models(*runs)).probing.values()]
+    assert probing.rows[0].cells["WC"][1:3] == (low, high)
+    assert point.half == pytest.approx((high - low) / 2)
     assert f"±{(high - low) / 2:.1f}" in plain(probing)
-    assert f"Models with {seeds} seeds" in probing.notes[-1]
-    assert probing.notes[-1].endswith(said)
-    assert own.notes[-1].endswith(said)
+    assert "Models with 3 seeds" in " ".join(probing.notes)
+    assert own.notes[-1].endswith("of the test items and of the seeds (t).")
 
 
 def small_table() -> Table:
@@ -193,7 +192,73 @@ def test_markdown_holds_scores_intervals_and_bold() -> None:
 def test_latex_escapes_names_and_ends_every_row() -> None:
     lines = latex(small_table()).splitlines()
     assert r"\multicolumn{3}{l}{\textit{A\_b}} \\" in lines
-    assert r"one & \textbf{50.0} {\tiny 48.0--52.0} &  \\" in lines
+    assert r"one & \textbf{50.0} &  \\" in lines
+    assert lines[lines.index(r"one & \textbf{50.0} &  \\") + 1] == r" & {\tiny 48.0--52.0} &  \\"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(("intervals", "shown"), [("below", 1), ("inline", 1), ("none", 0)])
+def test_intervals_stand_where_they_are_asked_for(form: str, intervals: str, shown: int) -> None:
+    texts = [FORMATS[form](replace(small_table(), intervals=intervals, transposed=turned)) for turned in (False, True)]
+    for text in (re.sub('title="[^"]*"', "", text) for text in texts if form != "csv"):
+        assert len(re.findall(r"48\.0(?:--|–)52\.0", text)) == shown
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_transposed_table_has_a_row_for_each_task_and_the_same_scores(form: str) -> None:
+    straight, turned = (FORMATS[form](replace(small_table(), transposed=turned)) for turned in (False, True))
+    score = r"50\.04|50\.0|100" if form == "csv" else r"(?<=[{>|& *])(?:50\.0|100\.0)(?=[}*<& ])"
+    assert sorted(re.findall(score, straight)) == sorted(re.findall(score, turned))
+    assert turned.index("WC") < turned.index("SOMO")
+    assert turned.index("Hum. Eval.") < turned.index("WC")
+
+
+@pytest.mark.parametrize(
+    ("form", "minus"), [("markdown", "\u22121.5"), ("html", "\u22121.5"), ("latex", "$-$1.5"), ("csv", "-1.5")]
+)
+def test_a_score_below_zero_has_a_true_minus_sign_where_people_read_it(form: str, minus: str) -> None:
+    table = Table("", ["SICK-R"], [TableRow("", "", "one", {"SICK-R": TableCell(-1.5, -3.0, 0.0)})])
+    assert minus in FORMATS[form](table)
+    assert ("-1.5" in FORMATS[form](table).replace('"-1.5000"', "")) == (form == "csv")
+
+
+def test_bold_is_never_across_test_sets_or_classifiers_and_a_note_says_so(tmp_path: Path) -> None:
+    tests = [("t", "mlp"), ("t", "mlp"), ("u", "mlp"), ("t", "logreg")]
+    for place, (test, classifier) in enumerate(tests):
+        folder = run_of(tmp_path / str(place), encoder=f"model{place}")
+        (folder / "probes.csv").unlink()
+        answers = Answers(test, np.arange(9) < 5 + place)
+        about = (2, 2, "probing", "WC", classifier, 1.0, 60.0 + place, 50, 70, {}, 1, 0.1)
+        write_rows(folder / "probes.csv", [ProbeRow(*about, answers)])
+    table = probing_table(models(*sorted(tmp_path.iterdir())), "probing", published_names=[])
+    assert [table.best(row, "WC") for row in table.rows] == [False, True, False, False]
+    said = " ".join(table.notes)
+    assert "WC: rows are of different test sentences, or by different classifiers: do not compare them" in said
+    assert "Bold: the best trained encoder" in said
+    alike = probing_table(models(tmp_path / "0", tmp_path / "1"), "probing", published_names=[])
+    assert "do not compare" not in " ".join(alike.notes)
+
+
+def test_chosen_tasks_are_the_columns_and_another_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    runs = [str(run_of(tmp_path / str(dim), dim=dim)) for dim in (512, 1024)]
+    more = ["published=none", "tasks=WC,SentLen", "intervals=none"]
+    assert main(["table", *runs, *more]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("| model | WC | SentLen |")
+    assert "| NMT En-Fr (dim=512) | 52.0 | 72.0 |" in said.replace("**", "")
+    assert main(["table", *runs, "tasks=Nonsense"]) == 2
+    assert "tasks=Nonsense: not in this table; there are SentLen, WC, BShift" in capsys.readouterr().err
+
+
+def test_a_table_says_which_rows_are_not_of_the_last_epoch(tmp_path: Path) -> None:
+    early, late = run_of(tmp_path / "a"), run_of(tmp_path / "b", "bilstm_last", own=(1.0, 2.0, 3.0))
+    of_best = evaluation_of(tmp_path / "c", "RUN", "probing", objective="nli", epoch=1, settings=of_a_run(1))
+    assert (
+        "Not of the last epoch: BiLSTM-max, NMT En-Fr: 2 of 3." in probing_table(models(early, late), "probing").notes
+    )
+    notes = probing_table(models(of_best), "probing", "last").notes
+    assert notes[0].endswith("as evaluated.")
+    assert "Not of the last epoch: BiLSTM-max, NLI: 1 of 5." in notes
 
 
 def test_csv_keeps_the_full_precision() -> None:

@@ -1,0 +1,129 @@
+"""Two models: laws of the comparison, and what the report writes."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kstest
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.compare import TaskComparison, compare_models, two_models
+from encoder_lab.reports.evidence import evidence_of
+from encoder_lab.reports.findings import half_of_difference
+from probes.results import Answers, ProbeRow, write_rows
+from probes.statistics import compare, paired_over_seeds, unpaired
+from report import main
+from tests.reports.small_runs import run_of
+
+RIGHT = np.random.default_rng(1).random((2, 3, 300)) < np.array([0.8, 0.6])[:, None, None]
+correlations = st.lists(st.floats(0, 100).map(lambda r: (r, r - 3.0, r + 2.0)), min_size=1, max_size=4)
+
+
+def models_in(
+    folder: Path, right: np.ndarray, test: str = "t", encoders: tuple[str, ...] = ("bilstm_max", "bov")
+) -> None:
+    """Folders a and b with a run for each seed of `right (2, S, N)`; SICK-R, as a correlation, has no answers."""
+    for name, encoder, seeds in zip("ab", encoders, right, strict=True):
+        for seed, items in enumerate(seeds, 1):
+            run = run_of(folder / name / str(seed), encoder, seed)
+            (run / "probes.csv").unlink()
+            score = 100 * items.mean()
+            about = (score, score - 4, score + 4, {}, seed, 0.1)
+            answers = Answers(test if name == "b" else "t", items)
+            write_rows(
+                run / "probes.csv",
+                [
+                    ProbeRow(2, 2, "probing", "WC", "logreg", 1.0, *about, answers),
+                    ProbeRow(2, 2, "downstream", "SICK-R", "ridge", 1.0, *about),
+                ],
+            )
+
+
+def compared(folder: Path, *names: str) -> dict[str, TaskComparison]:
+    (_, first), (_, second) = two_models([folder / name for name in names])
+    return {c.task: c for c in compare_models(first, second)}
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+def test_a_model_does_not_differ_from_itself_and_swapping_two_negates(tmp_path: Path, seeds: int) -> None:
+    models_in(tmp_path, RIGHT[:, :seeds])
+    assert {(c.difference.difference, c.difference.p_value) for c in compared(tmp_path, "a", "a").values()} == {(0, 1)}
+    there, back = compared(tmp_path, "a", "b"), compared(tmp_path, "b", "a")
+    for task in ("WC", "SICK-R"):
+        first, second = there[task].difference, back[task].difference
+        assert (first.difference, first.p_value) == pytest.approx((-second.difference, second.p_value))
+        assert (first.low, first.high) == pytest.approx((-second.high, -second.low), abs=1)
+
+
+@settings(max_examples=25)
+@given(correlations, correlations)
+def test_scores_without_answers_keep_the_laws(
+    first: list[tuple[float, float, float]], second: list[tuple[float, float, float]]
+) -> None:
+    assert unpaired(first, first)[::3] == (0, 1)
+    there, back = unpaired(first, second), unpaired(second, first)
+    assert there == pytest.approx((-back.difference, -back.high, -back.low, back.p_value))
+
+
+def test_one_seed_is_compared_item_by_item_as_in_findings_and_other_items_are_not_paired(tmp_path: Path) -> None:
+    models_in(tmp_path / "same", RIGHT[:, :1])
+    found = compared(tmp_path / "same", "a", "b")
+    assert found["WC"].difference == compare(*RIGHT[:, 0])
+    assert (found["WC"].paired, found["SICK-R"].paired) == (True, False)
+    models_in(tmp_path / "other", RIGHT[:, :1], test="others")
+    apart = compared(tmp_path / "other", "a", "b")["WC"]
+    assert not apart.paired
+    assert apart.difference.high - apart.difference.low == pytest.approx(2 * 4 * 2**0.5)
+
+
+def test_findings_and_the_comparison_have_one_interval(tmp_path: Path) -> None:
+    models_in(tmp_path, RIGHT)
+    (_, first), (_, second) = two_models([tmp_path / "a", tmp_path / "b"])
+    points = [next(iter(evidence_of([model]).probing.values()))["WC"] for model in (first, second)]
+    found = compared(tmp_path, "a", "b")["WC"].difference
+    assert half_of_difference(*points) == ((found.high - found.low) / 2, True)
+
+
+@pytest.mark.parametrize(("items_differ", "seeds_differ"), [(1.0, 0.0), (0.3, 0.3), (0.2, 0.6)])
+def test_p_values_are_uniform_where_models_do_not_differ(items_differ: float, seeds_differ: float) -> None:
+    rng = np.random.default_rng(5)
+    p_values = []
+    for _ in range(100):
+        means = (
+            rng.normal(0, seeds_differ, (2, 4, 1)) + rng.normal(0, items_differ, (2, 1, 200)) + rng.normal(0, 1, 200)
+        )
+        first, second = means > 0
+        p_values.append(paired_over_seeds([compare(a, b) for a, b in zip(first, second, strict=True)]).p_value)
+    assert np.mean(np.array(p_values) <= 0.05) < 0.1
+    assert kstest(p_values, "uniform").pvalue > 0.001
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "latex"])
+def test_the_report_says_effect_interval_and_corrected_p(
+    tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models_in(tmp_path, RIGHT)
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), f"format={form}"]) == 0
+    said = capsys.readouterr().out
+    if form == "csv":
+        row = next(row for row in csv.DictReader(io.StringIO(said)) if row["task"] == "WC")
+        found = compared(tmp_path, "a", "b")["WC"]
+        assert float(row["difference"]) == pytest.approx(found.difference.difference, rel=1e-4)
+        assert float(row["p_holm"]) == pytest.approx(found.corrected, rel=1e-4)
+        assert row["paired"] == "true"
+    else:
+        assert "A: BiLSTM-max, NMT En-Fr (3 seeds)." in said
+        assert "Not paired: SICK-R" in said
+
+
+def test_two_runs_that_differ_in_seed_can_be_compared_and_three_models_are_refused(tmp_path: Path) -> None:
+    models_in(tmp_path, RIGHT)
+    (first, _), (second, _) = two_models([tmp_path / "a" / "1", tmp_path / "a" / "2"])
+    assert (first, second) == ("BiLSTM-max, NMT En-Fr (1)", "BiLSTM-max, NMT En-Fr (2)")
+    assert [len(model.runs) for _, model in two_models([tmp_path])] == [3, 3]
+    with pytest.raises(InputError, match="these are 1: BiLSTM-max"):
+        two_models([tmp_path / "a"])
