@@ -91,7 +91,9 @@ def latex(table: Table) -> str:
         rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}",
         r"\toprule",
     ]
-    lines += [" & ".join(["", *map(for_latex, heads)]) + r" \\", *([r"\midrule"] if table.transposed else [])]
+    head = r"\rotatebox{90}{%s}" if table.transposed else "%s"
+    lines += [" & ".join(["", *(head % for_latex(name) for name in heads)]) + r" \\"]
+    lines += [r"\midrule"] if table.transposed else []
     for heading, name, cells in rows:
         if heading:
             lines += [r"\midrule", rf"\multicolumn{{{width}}}{{l}}{{\textit{{{for_latex(heading)}}}}} \\"]

@@ -117,7 +117,7 @@ def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) ->
 
 
 def _not_last(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
-    """The models whose scores are of an epoch before their last one, and of which."""
+    """The models with scores of an epoch before their last one, and of which."""
     early = []
     for model in models:
         shown = [(run.epoch(epoch, suite), run.last_epoch) for run in model.runs if run.has(suite)]
