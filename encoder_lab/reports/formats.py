@@ -34,7 +34,7 @@ def shorten(rows: Sequence[TableRow]) -> None:
         )
 
 
-class Line(NamedTuple):
+class ShownRow(NamedTuple):
     """A row as it is shown: the heading before it, if that is new, its name, its cells and whether each is bold."""
 
     heading: str
@@ -42,14 +42,14 @@ class Line(NamedTuple):
     cells: list[tuple[TableCell | None, bool]]
 
 
-def heads_and_lines(table: Table) -> tuple[list[str], list[Line]]:
+def heads_and_lines(table: Table) -> tuple[list[str], list[ShownRow]]:
     """The names of the columns and the rows; transposed, a task is a row and a model a column."""
     if table.transposed:
         heads = [" ".join(filter(None, [row.source, row.encoder, row.name])) for row in table.rows]
-        return heads, [Line("", c, [(r.cells.get(c), table.best(r, c)) for r in table.rows]) for c in table.columns]
+        return heads, [ShownRow("", c, [(r.cells.get(c), table.best(r, c)) for r in table.rows]) for c in table.columns]
     cells = [[(row.cells.get(c), table.best(row, c)) for c in table.columns] for row in table.rows]
     headed = zip(_with_headings(table), cells, strict=True)
-    return table.columns, [Line(heading, row.name, shown) for (heading, row), shown in headed]
+    return table.columns, [ShownRow(heading, row.name, shown) for (heading, row), shown in headed]
 
 
 def markdown(table: Table) -> str:
