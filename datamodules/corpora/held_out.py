@@ -3,14 +3,22 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
 
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Document, Split
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
+from encoder_lab.settings.types import CorpusSize, PartHeldOut
 
-SHARES: tuple[tuple[Split, float], ...] = (("dev", 0.05), ("test", 0.05), ("probe", 0.1))  # the rest is train
+SHARES: tuple[tuple[Split, int], ...] = (
+    ("dev", 1),
+    ("test", 1),
+    ("probe", 2),
+)  # parts of `held_out`; the rest is train
+HELD_OUT = 20
 MOST = {"dev": 10_000, "test": 10_000}  # sentences
 AT_A_TIME = 16  # documents sent to a process at a time
 
@@ -28,31 +36,47 @@ def _read(found: UnreadDocument) -> Document:
     return found.read()
 
 
-def split_of(id: str, published: Split | None = None) -> Split:
+def split_of(id: str, published: Split | None = None, held_out: int = HELD_OUT) -> Split:
     """The split of a document: the published one, or chosen by a hash of its id or text, the same on every machine.
 
-    Of the documents published for training, a tenth (SHARES) becomes the probe split.
+    One in `held_out` is dev, one test, two probe. Of the documents published for training, these two are taken too.
     """
-    drawn = _drawn(id)
+    drawn = _drawn(id, held_out)
     if published is None:
         return drawn
     return "probe" if (published, drawn) == ("train", "probe") else published
 
 
-def _drawn(id: str) -> Split:
+def _drawn(id: str, held_out: int) -> Split:
     point = int.from_bytes(hashlib.blake2b(id.encode("utf-8"), digest_size=8).digest()) / 2**64
-    for split, share in SHARES:
-        if point < share:
+    for split, parts in SHARES:
+        if point < parts / held_out:
             return split
-        point -= share
+        point -= parts / held_out
     return "train"
 
 
 class DocumentCorpus(OnDisk):
-    """5% of the documents are dev, 5% test (at most 10,000 sentences each), 10% probe, the others train.
+    """One document in `held_out` is dev, one test (at most 10,000 sentences each), two are probe, the others train.
 
     `size` counts training sentences; the document that reaches it is the last one.
     """
+
+    def __init__(
+        self,
+        root: Annotated[str | None, Field(description="a folder of .md and .markdown files, at any depth")],
+        size: CorpusSize = None,
+        held_out: PartHeldOut = HELD_OUT,
+    ) -> None:
+        super().__init__(root, size)
+        if not isinstance(held_out, int) or held_out < 5:
+            raise InputError(
+                f"corpus.held_out={held_out}: give 5 or more: of so many parts one is dev, one test, two probe"
+            )
+        self.held_out = held_out
+
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint()} 1/{self.held_out}"
 
     def unread_documents(self) -> Iterator[UnreadDocument]:
         """All documents, in file order."""
@@ -66,7 +90,7 @@ class DocumentCorpus(OnDisk):
             nonlocal documents
             for found in self.unread_documents():
                 documents += 1
-                if split_of(found.id if found.text is None else found.text, found.split) == split:
+                if split_of(found.id if found.text is None else found.text, found.split, self.held_out) == split:
                     yield found
 
         for document in parallel_map(_read, of_split(), AT_A_TIME):
@@ -78,7 +102,7 @@ class DocumentCorpus(OnDisk):
         if not seen and split != "test":
             raise InputError(
                 f"{self.root}: none of its {documents} documents falls into the {split} split, "
-                "for which one in twenty is held out; give more documents"
+                f"for which one in {self.held_out} is held out; give more documents, or a smaller corpus.held_out="
             )
 
     def sentences(self, split: Split) -> Iterator[str]:

@@ -10,7 +10,7 @@ from datamodules.corpora.tokenized import PerhapsTokenized
 from datamodules.corpus import Document, Section
 from encoder_lab.storage.text_files import read_lines
 
-LONGEST = 1000  # sentences; a longer document is split, so that memory stays bounded
+LONGEST, PIECE = 1000, 100  # sentences; a longer document is split into pieces: bounded memory, small text has some
 
 
 class PlainText(PerhapsTokenized):
@@ -25,7 +25,7 @@ class PlainText(PerhapsTokenized):
     def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():
             name = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
-            for first, lines in _documents(path):
+            for first, lines in _pieces(path):
                 yield self._found(f"{name}:{first}", lines)
 
     def _found(self, id: str, lines: list[str]) -> UnreadDocument:
@@ -33,6 +33,13 @@ class PlainText(PerhapsTokenized):
 
     def _document(self, id: str, lines: list[str]) -> Document:
         return Document(id, None, [Section(None, None, [[*map(self.tokens, lines)]])])
+
+
+def _pieces(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The documents of a file; those of LONGEST lines in pieces."""
+    for first, lines in _documents(path):
+        size = PIECE if len(lines) == LONGEST else LONGEST
+        yield from ((first + start, lines[start : start + size]) for start in range(0, len(lines), size))
 
 
 def _documents(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from datamodules.corpora.held_out import DocumentCorpus
+from datamodules.corpora.held_out import HELD_OUT, DocumentCorpus
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
-from encoder_lab.settings.types import CorpusSize, SourceLanguage, Tokenized
+from encoder_lab.settings.types import CorpusSize, PartHeldOut, SourceLanguage, Tokenized
 
 
 class PerhapsTokenized(DocumentCorpus):
@@ -19,8 +19,9 @@ class PerhapsTokenized(DocumentCorpus):
         size: CorpusSize = None,
         tokenized: Tokenized = False,
         source_language: SourceLanguage = "en",
+        held_out: PartHeldOut = HELD_OUT,
     ) -> None:
-        super().__init__(root, size)
+        super().__init__(root, size, held_out)
         check_language(source_language, "corpus.source_language")
         self.tokenized, self.source_language = tokenized, source_language
 

@@ -15,6 +15,7 @@ from encoder_lab.settings.types import (
     NameOrNull,
     NonEmpty,
     NotNegative,
+    Paths,
     Seed,
     Steps,
     ZeroOrMore,
@@ -25,7 +26,7 @@ DEVICE = r"^(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?$"
 CONSTANT = ClassSettings("encoder_lab.training.schedules.RateSchedule")
 NUMBERS = r"^(-1|auto|\d{1,4}(,\d{1,4})*)$"
 IN_BRACKETS = "last, all, a number or several in brackets"
-SIZE = f"a whole number from 1 to {MOST_ITEMS}; null only with probes=senteval and files"
+SIZE = f"a whole number from 1 to {MOST_ITEMS}; or null (train_size: only with probes=senteval and files)"
 PART = "a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more"
 STRATEGIES = "one of auto, ddp, ddp_find_unused_parameters_true, ddp_find_unused_parameters_false"
 DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
@@ -160,8 +161,10 @@ class Probes:
     source: ClassSettings
     classifier: ClassSettings
     train_size: Annotated[Size, Field(description="sentences of each task; published: 100000")] = None
-    dev_size: Annotated[Size, Field(description="published: 10000")] = None
-    test_size: Annotated[Size, Field(description="published: 10000")] = None
+    dev_size: Annotated[Size, Field(description="null: a quarter of train_size, at most 300; published: 10000")] = None
+    test_size: Annotated[
+        Size, Field(description="null: five twelfths of train_size, at most 500; published: 10000")
+    ] = None
     tasks: Annotated[
         str | Sequence[str],
         Field(title="a name, or a list in brackets, as [SentLen,WC]", description="all, or some by name"),
@@ -169,6 +172,9 @@ class Probes:
     every_n_epochs: Annotated[
         Count, Field(description="probing after every n-th epoch, the last, and before training")
     ] = 1
+    more: Annotated[
+        Paths, Field(description="files or folders with tasks of your own, added to these: docs/own_task.md")
+    ] = ()
     steps: Annotated[
         Steps, Field(description="and after these optimiser steps, such as [1,2,4,8] of the first epoch")
     ] = ()

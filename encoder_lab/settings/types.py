@@ -42,4 +42,8 @@ CorpusSize = Annotated[
 ]
 SourceLanguage = Annotated[str, Field(description="what the encoder reads; decides how text is tokenised")]
 Tokenized = Annotated[bool, Field(description="true if the text is already tokenised, with spaces between tokens")]
+PartHeldOut = Annotated[
+    Annotated[int, Field(ge=5, le=MOST)],
+    Field(title="5 or more", description="one document in so many is dev, one test, two are for probing"),
+]
 HeldOut = Annotated[Count, Field(description="where no split is given: every n-th line is dev, the next one test")]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from math import ceil, floor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines, read_table
 from probes.classification import Classification
 from probes.downstream.scoring import Downstream
+from probes.probing.published_files import columns_of, items_of, read_rows, read_task
 from probes.task import Items
 from probes.vectors import alone, pair
 
@@ -221,6 +223,25 @@ def _by_cosine(folder: Path, name: str) -> Downstream:
     return Downstream(name, "similarity", {"test": task.parts["test"]})
 
 
+def read_own(name: str, path: Path) -> Classification | Downstream:
+    """The user's own task of a file: with labels, or pairs with scores, of which test alone is scored by cosines."""
+    if "score" not in columns_of(path):
+        return read_task(name, path, "downstream")
+    parts = {}
+    for part, rows in zip(SPLITS, read_rows(path, "score").values(), strict=True):
+        if rows:
+            gold = [_score(path, row.number, row.gold, -MOST_SCORE, MOST_SCORE) for row in rows]
+            parts[part] = items_of(rows, np.array(gold))
+            if len(parts[part].texts) != 2:
+                raise InputError(f"{path}:{rows[0].number}: a score is of a pair; give sentence and sentence2")
+    if list(parts) == ["test"]:
+        return Downstream(name, "similarity", parts)
+    if len(parts) < len(SPLITS):
+        raise InputError(f"{path}: lines of {' and '.join(parts)} alone; give all of {', '.join(SPLITS)}, or only test")
+    rated = floor(parts["train"].gold.min()), ceil(parts["train"].gold.max())
+    return Downstream(name, "relatedness", parts, rated=rated)
+
+
 def wrong_size(task: Classification | Downstream) -> str:
     """How many items a task has, where they are not as many as were published, within a tenth; else nothing."""
     parts = task.parts.values() if isinstance(task, Downstream) else task.parts
@@ -237,6 +258,7 @@ def _domains(name: str) -> tuple[str, ...]:
 # the toolkit's names that differ from those of the papers
 TOOLKIT = {"stsbenchmark": "STSB", "sickentailment": "SICK-E", "sickrelatedness": "SICK-R"}
 SPLITS = ("train", "dev", "test")
+MOST_SCORE = 1000  # the regression has an output for each whole number in the range of scores
 COSINE = "-cosine"
 SICK = ("SICK/SICK_train.txt", "SICK/SICK_trial.txt", "SICK/SICK_test_annotated.txt")
 SST = {

@@ -8,11 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from encoder_lab.errors import InputError, printable
-from encoder_lab.settings.types import NameOrNull, NamesOrNull
+from encoder_lab.settings.types import NameOrNull, NamesOrNull, Paths
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.downstream.data import SOURCE, read_downstream, wrong_size
+from probes.downstream.data import SOURCE, read_downstream, read_own, wrong_size
 from probes.downstream.scoring import Downstream
+from probes.probing.published_files import own_files
+from probes.probing.tasks import refuse_taken
 from probes.suites import Context
 
 
@@ -26,6 +28,9 @@ class DownstreamSettings:
     tasks: Annotated[
         NamesOrNull, Field(description="MR or [MR,SICK-E,...]; null is all; those that are not there are skipped")
     ] = None
+    more: Annotated[
+        Paths, Field(description="files or folders with tasks of your own, added to these: docs/own_task.md")
+    ] = ()
     kfold: Annotated[
         int,
         Field(
@@ -39,15 +44,21 @@ class DownstreamSettings:
 
 def tasks(context: Context, settings: DownstreamSettings) -> list[Classification | Downstream]:
     """The tasks with files in `downstream.root`, read by logistic regression. Prints which files are missing."""
-    if settings.root is None:
+    if settings.root is None and not settings.more:
         raise InputError(f"downstream.root= is missing: the folder of the tasks; get them with {SOURCE}")
     names = [settings.tasks] if isinstance(settings.tasks, str) else settings.tasks
     grid = without_hidden_layer(context.grid)
-    found, missing = read_downstream(Path(settings.root), names)
+    found, missing = read_downstream(Path(settings.root), names) if settings.root is not None else ([], {})
     for name, path in missing.items():
         print(printable(f"{name}: skipped, no {path}; get it with {SOURCE}"), file=sys.stderr)
     for said in filter(None, map(wrong_size, found)):
         print(f"warning: {said}", file=sys.stderr)
+    own = own_files(settings.more, "downstream.more")
+    refuse_taken(own, [task.name for task in found], "downstream.more")
+    found += [read_own(name, path) for name, path in own.items()]
+    for task in found:
+        if isinstance(task, Downstream) and task.name in own and grid.protocol == "senteval" and task.rated != (1, 5):
+            raise InputError(f"{own[task.name]}: probes.classifier.protocol=senteval reads scores from 1 to 5 only")
     if not found:
         raise InputError(f"{settings.root}: none of the tasks is there")
     return [

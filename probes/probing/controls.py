@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from probes.classification import Classification
-from probes.task import Items, single
+from probes.task import Items
 
 PER: tuple[Literal["word", "sentence"], ...] = ("word", "sentence")
 
@@ -23,7 +23,8 @@ def control_task(task: Classification, per: Literal["word", "sentence"], seed: i
     shares = np.bincount(task.train.gold, minlength=len(task.classes)) / len(task.train.gold)
 
     def relabelled(split: Items) -> Items:
-        return single(split.sentences, _draw([_decides(s, per) for s in split.sentences], shares, seed))
+        items = [" ".join(map(str, texts)) for texts in zip(*split.texts, strict=True)]
+        return Items(split.texts, _draw([_decides(text, per) for text in items], shares, seed))
 
     splits = relabelled(task.train), relabelled(task.dev), relabelled(task.test)
     train, dev, test = splits

@@ -41,11 +41,12 @@ from probes.probing.build.pool import Sizes
 from probes.probing.build.report import section
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
 from probes.probing.build.universal import UD_TASKS, build_universal
-from probes.probing.published_files import name_of, read_senteval, read_task, write_task
+from probes.probing.published_files import own_files, read_senteval, read_task, write_task
 from probes.suites import Context
 
 ALL = "all"  # in place of the names of tasks: all that the source has
 RequestedSizes = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
+USUAL = Sizes(1200, 300, 500)
 TREES_PER_SENTENCE = 12  # trees that are read for each sentence of a task
 
 
@@ -217,7 +218,7 @@ class FromSentEval:
 
 
 class FromFiles:
-    """`probes=files`: the user's own tasks, one for each file (of a folder: .txt and .jsonl), named after it."""
+    """`probes=files`: the user's own tasks, one for each file (of a folder: .txt, .tsv and .jsonl), named after it."""
 
     def __init__(
         self,
@@ -230,10 +231,7 @@ class FromFiles:
     ) -> None:
         if not paths:
             raise InputError("probes=files needs probes.paths=[FILE,...]: split, tab, label, tab, sentence; or .jsonl")
-        files = _files([Path(path) for path in paths], partial(text_files, endings=(".txt", ".jsonl")))
-        self.paths = {name_of(path): path for path in files}
-        if len(self.paths) < len(files):
-            raise InputError(f"probes.paths: two files of one name; tasks are named {', '.join(self.paths)}")
+        self.paths = own_files(paths, "probes.paths")
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks, all without names. Raises InputError for a size: the files decide."""
@@ -254,15 +252,15 @@ class NoTasks:
 
 
 def given(sizes: RequestedSizes) -> Sizes:
-    """The sizes of the tasks to build. Raises InputError if a size is null."""
-    wanted = []
-    for name, size in zip(Sizes._fields, sizes, strict=True):
-        if size is None:
-            raise InputError(
-                f"probes.{name}_size=null: give a number of sentences; only published files have their own"
-            )
-        wanted.append(size)
-    return Sizes(*wanted)
+    """The sizes of the tasks to build; dev and test without a size are in proportion to train, or as many as usual.
+
+    Raises InputError without a size of train.
+    """
+    train = sizes[0]
+    if train is None:
+        raise InputError("probes.train_size=null: give a number of sentences; only published files have their own")
+    usual = Sizes(*(max(1, min(size, train * size // USUAL.train)) for size in USUAL))
+    return Sizes(train, *(size or most for size, most in zip(sizes[1:], usual[1:], strict=True)))
 
 
 def held_out_text(corpus: Corpus) -> Iterator[str]:

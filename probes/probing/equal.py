@@ -104,16 +104,15 @@ def cut(task: "Classification", labels: Sequence[str], counts: Sequence[int]) ->
 def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
     """Write the tasks of all folders at equal sizes; the lines of a table of sizes. Says what is left out and why."""
     from probes.probing.parallel import majority
-    from probes.probing.published_files import FILES, name_of, read_task, read_test_ids, write_task
+    from probes.probing.published_files import name_of, read_task, read_test_ids, write_task
 
     if len({folder.name for folder in folders}) < len(folders):
         raise InputError("two folders of one name; the folders of out= are named after them")
-    names = {file: task for task, file in FILES.items()}
     found: dict[str, dict[str, Classification]] = {}
     ids: dict[str, dict[str, list[str]]] = {}
     for folder in folders:
         for path in sorted(folder.glob("*.txt")):
-            name = names.get(path.name, name_of(path))
+            name = name_of(path)
             found.setdefault(name, {})[folder.name] = read_task(name, path)
             ids.setdefault(name, {})[folder.name] = read_test_ids(path)
     lines = [

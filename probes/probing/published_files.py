@@ -1,16 +1,19 @@
-"""Reads the ten published probing files (SentEval's data/probing)."""
+"""Reads the ten published probing files (SentEval's data/probing), and files of tasks of the user's own."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from datamodules.corpora.on_disk import text_files
 from encoder_lab.errors import InputError, printable
 from encoder_lab.storage.files import atomic_write
-from encoder_lab.storage.text_files import read_json_lines, read_lines
+from encoder_lab.storage.text_files import read_json_lines, read_lines, read_table
 from probes.classification import Classification
-from probes.task import single
+from probes.task import Items
+from probes.vectors import alone, pair
 
 FILES = {
     "SentLen": "sentence_length.txt",
@@ -37,6 +40,7 @@ TOOLKIT = {  # the toolkit's names of its tasks
 }
 SPLITS = ("tr", "va", "te")
 SPLIT_NAMES = {"train": "tr", "dev": "va", "validation": "va", "test": "te"}  # in JSON lines
+OWN_ENDINGS = (".txt", ".tsv", ".jsonl")
 SOURCE = "github.com/facebookresearch/SentEval/tree/main/data/probing"
 
 
@@ -60,45 +64,85 @@ def read_senteval(root: Path, names: Sequence[str] = tuple(FILES)) -> list[Class
     return [read_task(name, folder / FILES[name]) for name in names if name not in missing]
 
 
-def read_task(name: str, path: Path) -> Classification:
-    """One published file."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    rows: dict[str, list[tuple[int, str, str]]] = {split: [] for split in SPLITS}
-    for number, split, label, sentence in _records(path):
-        rows[split].append((number, label, " ".join(sentence.split())))
-    empty = [split for split in SPLITS if not rows[split]]
-    if empty:
+class Row(NamedTuple):
+    """A line of a file: an item of a task."""
+
+    number: int
+    split: str
+    gold: str  # a label, or a score
+    texts: tuple[str, ...]  # a sentence, or a pair
+
+
+def read_task(name: str, path: Path, suite: str = "probing") -> Classification:
+    """One published file, or one of the user's own: of sentences or of pairs, with labels."""
+    rows = read_rows(path, "label")
+    if empty := [split for split in SPLITS if not rows[split]]:
         raise InputError(f"{path}: no line of split {' or '.join(empty)}; the file is cut off")
-    classes = sorted({label for _, label, _ in rows["tr"]})
+    classes = sorted({row.gold for row in rows["tr"]})
     if len(classes) < 2:
         said = f"the training lines have only one label, {classes[0]!r}"
         raise InputError(f"{path}: {said}; fix the file, or leave {name} out of probes.tasks=")
     index = {label: i for i, label in enumerate(classes)}
-    for split in SPLITS[1:]:
-        for number, label, _ in rows[split]:
-            if label not in index:
-                raise InputError(f"{path}:{number}: label {label!r} is not among the training labels")
-    splits = [
-        single([s for _, _, s in rows[split]], np.array([index[label] for _, label, _ in rows[split]], dtype=np.int64))
-        for split in SPLITS
-    ]
-    return Classification(name, classes, *splits)
+    if unseen := next((row for split in SPLITS[1:] for row in rows[split] if row.gold not in index), None):
+        raise InputError(f"{path}:{unseen.number}: label {unseen.gold!r} is not among the training labels")
+    parts = [items_of(rows[split], np.array([index[row.gold] for row in rows[split]], np.int64)) for split in SPLITS]
+    return Classification(name, classes, *parts, suite=suite, features=alone if len(parts[0].texts) == 1 else pair)
+
+
+def read_rows(path: Path, gold: str) -> dict[str, list[Row]]:
+    """The rows of each split. `gold`: the column with "label" or "score". Raises InputError naming file and line."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    if gold == "label" and "score" in columns_of(path):
+        raise InputError(f"{path}: scores in place of labels; give it as suite=downstream downstream.more=[{path}]")
+    rows: dict[str, list[Row]] = {split: [] for split in SPLITS}
+    texts = 0
+    for row in _records(path, gold):
+        texts = texts or len(row.texts)
+        if len(row.texts) != texts:
+            raise InputError(f"{path}:{row.number}: {len(row.texts)} sentences, but {texts} in the lines before")
+        rows[row.split].append(row)
+    return rows
+
+
+def items_of(rows: Sequence[Row], gold: np.ndarray) -> Items:
+    """The texts of some rows with their classes or scores."""
+    return Items(tuple(list(column) for column in zip(*(row.texts for row in rows), strict=True)), gold)
 
 
 def name_of(path: Path) -> str:
-    """The name of the user's own task in a file: its name without endings."""
-    return path.name.partition(".")[0]
+    """The name of the task in a file: the published one of a published file, else that of the file without endings."""
+    name = path.name.partition(".")[0]
+    return next((task for task, file in FILES.items() if file == f"{name}.txt"), name)
 
 
-def _records(path: Path) -> Iterator[tuple[int, str, str, str]]:
-    """Line, split, label and sentence: tab-separated, or JSON objects with these names if the file ends in .jsonl."""
+def own_files(paths: Sequence[str], key: str) -> dict[str, Path]:
+    """The tasks in files and folders of the user, by name. Raises InputError for a missing one, or two of a name."""
+    if missing := [path for path in paths if not Path(path).exists()]:
+        raise InputError(f"{missing[0]}: no such file or folder ({key})")
+    files = [file for path in paths for file in text_files(Path(path), OWN_ENDINGS)]
+    named = {name_of(file): file for file in files}
+    if len(named) < len(files):
+        raise InputError(f"{key}: two files of one name; tasks are named {', '.join(named)}")
+    return named
+
+
+def columns_of(path: Path) -> list[str]:
+    """The names that the first line of a file gives to its fields; none in the published form."""
     if path.name.removesuffix(".gz").endswith(".jsonl"):
-        for number, record in read_json_lines(path):
-            split, label, sentence = (str(record.get(key, "")) for key in ("split", "label", "sentence"))
-            if SPLIT_NAMES.get(split, split) not in SPLITS or not label or not sentence.strip():
-                raise InputError(f"{path}:{number}: expected split (train, dev or test), label and sentence")
-            yield number, SPLIT_NAMES.get(split, split), label, sentence
+        return list(next(read_json_lines(path), (0, {}))[1])
+    header = next(read_lines(path))[1].split("\t")
+    return header if "split" in header and header[0] not in SPLITS else []
+
+
+def _records(path: Path, gold: str) -> Iterator[Row]:
+    """The rows of a file: JSON objects (.jsonl), a table whose first line names its columns, or the published form."""
+    if path.name.removesuffix(".gz").endswith(".jsonl"):
+        yield from (_row(path, gold, number, record) for number, record in read_json_lines(path))
+        return
+    if header := columns_of(path):
+        columns = [name for name in ("split", gold, "sentence", "sentence2") if name in header]
+        yield from (_row(path, gold, number, record) for number, record in read_table(path, columns))
         return
     for number, line in read_lines(path):
         fields = line.rstrip().split("\t")
@@ -106,7 +150,18 @@ def _records(path: Path) -> Iterator[tuple[int, str, str, str]]:
             raise InputError(
                 f"{path}:{number}: expected tr, va or te, a label and a sentence between tabs: {line[:60]!r}"
             )
-        yield number, fields[0], fields[1], fields[-1]
+        yield Row(number, fields[0], fields[1], (" ".join(fields[-1].split()),))
+
+
+def _row(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> Row:
+    """A row of an object or a table, which names its fields."""
+    tag = SPLIT_NAMES.get(str(record.get("split")), str(record.get("split")))
+    value, texts = record.get(gold), [record.get("sentence"), *([record["sentence2"]] if "sentence2" in record else [])]
+    whole = value not in (None, "") and all(isinstance(text, str) and text.strip() for text in texts)
+    if tag not in SPLITS or not whole:
+        hint = ", and sentence2 of a pair" if len(texts) > 1 else ""
+        raise InputError(f"{path}:{number}: expected split (train, dev or test), {gold} and sentence{hint}")
+    return Row(number, tag, str(value), tuple(" ".join(str(text).split()) for text in texts))
 
 
 def write_task(task: Classification, path: Path, ids: Sequence[str] = ()) -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.probing import FACTS
-from probes.probing.published_files import TOOLKIT
+from probes.probing.published_files import TOOLKIT, own_files, read_task
 from probes.suites import Context
 
 
@@ -17,7 +19,16 @@ def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification]
     given = settings["tasks"]
     names = [TOOLKIT.get(name, name) for name in ([given] if isinstance(given, str) else given)]
     found = settings["source"].tasks(context, list(dict.fromkeys(names)), sizes)
+    own = own_files(settings.get("more", ()), "probes.more")
+    refuse_taken(own, [task.name for task in found], "probes.more")
+    found = [*found, *(read_task(name, path) for name, path in own.items())]
     return with_classifiers(found, context.grid, context.seed)
+
+
+def refuse_taken(own: Mapping[str, Path], taken: Sequence[str], key: str) -> None:
+    """Raises InputError if a task of the user's own has the name of another one."""
+    if twice := [name for name in own if name in taken]:
+        raise InputError(f"{key}: {own[twice[0]]} makes a second task {twice[0]}; rename the file")
 
 
 def with_classifiers(tasks: Sequence[Classification], grid: Grid, seed: int) -> list[Classification]:
@@ -28,7 +39,7 @@ def with_classifiers(tasks: Sequence[Classification], grid: Grid, seed: int) -> 
             task,
             grid=grid.logistic() if task.name in FACTS.one_reader else grid,
             seed=seed,
-            sorted_by_length=published,
+            sorted_by_length=published and len(task.train.texts) == 1,
         )
         for task in tasks
     ]

@@ -144,7 +144,10 @@ def too_small(
     found = ", ".join(f"{label} {'/'.join(map(str, count))}" for label, count in list(counts.items())[:6])
     wanted = f"it needs two classes of {fewest} training sentences: give more"
     if limiting:
-        most = " and ".join(f"{number} {part} sentences" for part, number in limiting.items())
+        most = " and ".join(
+            f"{number} {part} sentences ({part}_size={number}, or {part}={number} of a command)"
+            for part, number in limiting.items()
+        )
         wanted = f"the splits shrink equally: ask for at most {most}"
     said = f"too few sentences for {name}: usable in {'/'.join(sizes._fields)}: {found or 'none'}; {wanted}"
     return InputError(f"{said}, or leave {name} out of probes.tasks=[...]")
