@@ -26,7 +26,7 @@ class Block(NamedTuple):
     @property
     def names(self) -> str:
         """The file that it is the content of, if the line above names one."""
-        found = re.fullmatch(r"`([\w/]+\.(py|yaml|jsonl))`:", self.above)
+        found = re.fullmatch(r"`([\w/]+\.(py|yaml|jsonl|tsv))`:", self.above)
         return found[1] if found else ""
 
 

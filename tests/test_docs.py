@@ -144,6 +144,8 @@ def smaller(command: Command, configs: Path) -> Command:
         config = chosen(configs, command.name, choices)
         own = given - MERE_SIZES
         own |= {"encoder.projection"} if "-m" in command.arguments else set()  # not every encoder of a sweep has it
+        if "suite=downstream" in command.arguments:  # which logistic regression reads
+            own |= {"probes.classifier.widths", "probes.classifier.dropouts"}
         small = [
             text
             for key, text in SMALL.items()

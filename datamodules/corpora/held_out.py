@@ -71,7 +71,7 @@ class DocumentCorpus(OnDisk):
         super().__init__(root, size)
         if not isinstance(held_out, int) or held_out < 5:
             raise InputError(
-                f"corpus.held_out={held_out}: give 5 or more: of so many parts one is dev, one test, two probe"
+                f"corpus.held_out={held_out}: give 5 or more: one part in this many is dev, one test, two probe"
             )
         self.held_out = held_out
 

@@ -53,7 +53,7 @@ APPENDED = ("tensorboard", "csv")  # in which Lightning may write into files tha
 OF_OTHERS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
 FOLDERS = ("checkpoints", "decoder", "not_finite", *EARLY)
 PLACE = re.compile(  # a setting that says where the same content is now
-    r"cache=|embeddings\.path=|(probes|downstream|discoeval|coherence)\.(root|paths|test_paths)="
+    r"cache=|embeddings\.path=|(probes|downstream|discoeval|coherence)\.(root|paths|test_paths|more)="
     r"|(datamodule\.settings\.\w+\.)?corpus\.(root|more|(dev_|test_)?(source|target))="
 )
 RUNNING = ".running"  # the lock in a run's folder, held while a process works on it

@@ -224,7 +224,7 @@ def _by_cosine(folder: Path, name: str) -> Downstream:
 
 
 def read_own(name: str, path: Path) -> Classification | Downstream:
-    """The user's own task of a file: with labels, or pairs with scores, of which test alone is scored by cosines."""
+    """The user's own task of a file: with labels, or pairs with scores; test pairs alone are scored by cosines."""
     if "score" not in columns_of(path):
         return read_task(name, path, "downstream")
     parts = {}

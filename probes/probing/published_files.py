@@ -64,7 +64,7 @@ def read_senteval(root: Path, names: Sequence[str] = tuple(FILES)) -> list[Class
     return [read_task(name, folder / FILES[name]) for name in names if name not in missing]
 
 
-class Row(NamedTuple):
+class TaskRow(NamedTuple):
     """A line of a file: an item of a task."""
 
     number: int
@@ -89,13 +89,13 @@ def read_task(name: str, path: Path, suite: str = "probing") -> Classification:
     return Classification(name, classes, *parts, suite=suite, features=alone if len(parts[0].texts) == 1 else pair)
 
 
-def read_rows(path: Path, gold: str) -> dict[str, list[Row]]:
+def read_rows(path: Path, gold: str) -> dict[str, list[TaskRow]]:
     """The rows of each split. `gold`: the column with "label" or "score". Raises InputError naming file and line."""
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     if gold == "label" and "score" in columns_of(path):
         raise InputError(f"{path}: scores in place of labels; give it as suite=downstream downstream.more=[{path}]")
-    rows: dict[str, list[Row]] = {split: [] for split in SPLITS}
+    rows: dict[str, list[TaskRow]] = {split: [] for split in SPLITS}
     texts = 0
     for row in _records(path, gold):
         texts = texts or len(row.texts)
@@ -105,7 +105,7 @@ def read_rows(path: Path, gold: str) -> dict[str, list[Row]]:
     return rows
 
 
-def items_of(rows: Sequence[Row], gold: np.ndarray) -> Items:
+def items_of(rows: Sequence[TaskRow], gold: np.ndarray) -> Items:
     """The texts of some rows with their classes or scores."""
     return Items(tuple(list(column) for column in zip(*(row.texts for row in rows), strict=True)), gold)
 
@@ -135,8 +135,8 @@ def columns_of(path: Path) -> list[str]:
     return header if "split" in header and header[0] not in SPLITS else []
 
 
-def _records(path: Path, gold: str) -> Iterator[Row]:
-    """The rows of a file: JSON objects (.jsonl), a table whose first line names its columns, or the published form."""
+def _records(path: Path, gold: str) -> Iterator[TaskRow]:
+    """The rows of a file: JSON objects (.jsonl), a table that names its columns first, or the published form."""
     if path.name.removesuffix(".gz").endswith(".jsonl"):
         yield from (_row(path, gold, number, record) for number, record in read_json_lines(path))
         return
@@ -150,10 +150,10 @@ def _records(path: Path, gold: str) -> Iterator[Row]:
             raise InputError(
                 f"{path}:{number}: expected tr, va or te, a label and a sentence between tabs: {line[:60]!r}"
             )
-        yield Row(number, fields[0], fields[1], (" ".join(fields[-1].split()),))
+        yield TaskRow(number, fields[0], fields[1], (" ".join(fields[-1].split()),))
 
 
-def _row(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> Row:
+def _row(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> TaskRow:
     """A row of an object or a table, which names its fields."""
     tag = SPLIT_NAMES.get(str(record.get("split")), str(record.get("split")))
     value, texts = record.get(gold), [record.get("sentence"), *([record["sentence2"]] if "sentence2" in record else [])]
@@ -161,7 +161,7 @@ def _row(path: Path, gold: str, number: int, record: Mapping[str, Any]) -> Row:
     if tag not in SPLITS or not whole:
         hint = ", and sentence2 of a pair" if len(texts) > 1 else ""
         raise InputError(f"{path}:{number}: expected split (train, dev or test), {gold} and sentence{hint}")
-    return Row(number, tag, str(value), tuple(" ".join(str(text).split()) for text in texts))
+    return TaskRow(number, tag, str(value), tuple(" ".join(str(text).split()) for text in texts))
 
 
 def write_task(task: Classification, path: Path, ids: Sequence[str] = ()) -> None:

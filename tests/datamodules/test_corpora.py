@@ -4,6 +4,7 @@ import bz2
 import gzip
 import pickle
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -144,7 +145,7 @@ def test_blank_lines_separate_documents_of_plain_text() -> None:
 def test_a_text_without_blank_lines_is_cut_into_documents(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("a b .\n" * 2500)
     lengths = [len(document.sections[0].paragraphs[0]) for document in whole(PlainText(str(tmp_path)))]
-    assert lengths == [1000, 1000, 500]
+    assert lengths == [100] * 20 + [500]
 
 
 def test_trees_are_read_without_traces_and_functions() -> None:
@@ -236,6 +237,21 @@ def test_every_document_is_in_exactly_one_split(tmp_path: Path) -> None:
     assert sorted(ids) == sorted(document.id for document in whole(corpus))
     shares = [len(list(corpus.documents(split))) for split in SPLITS[1:]]
     assert all(0 < share < 40 for share in shares)
+
+
+@pytest.mark.parametrize("held_out", [5, 20])
+def test_one_document_in_so_many_is_dev_one_test_and_two_are_for_probing(held_out: int) -> None:
+    drawn = Counter(split_of(str(i), None, held_out) for i in range(20_000))
+    expected = {"dev": 1 / held_out, "test": 1 / held_out, "probe": 2 / held_out}
+    assert all(abs(drawn[split] / 20_000 - share) < 0.015 for split, share in expected.items())
+
+
+def test_long_text_without_blank_lines_has_documents_for_every_split(tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text("".join(f"line {i} .\n" for i in range(3000)))
+    corpus = PlainText(str(tmp_path), tokenized=True, held_out=5)
+    text = [sentence for split in SPLITS for sentence in corpus.sentences(split)]
+    assert all(any(corpus.sentences(split)) for split in SPLITS)
+    assert sorted(text) == sorted(f"line {i} ." for i in range(3000))
 
 
 def test_size_counts_training_sentences_of_documents(tmp_path: Path) -> None:

@@ -162,6 +162,37 @@ def test_features_of_a_pair_are_difference_and_product() -> None:
     assert vectors.features(Items((["b"],), np.array([1])), alone).tolist() == [[3, -1]]
 
 
+def own_scores(path: Path, splits: tuple[str, ...]) -> DownstreamSettings:
+    rows = (f"{split}\t{i % 4 + 1}\twords {'x ' * i}.\tothers {'y ' * i}.\n" for split in splits for i in range(12))
+    path.write_text("split\tscore\tsentence\tsentence2\n" + "".join(rows))
+    return DownstreamSettings(more=[str(path)])
+
+
+@pytest.mark.parametrize(("splits", "kind"), [(("train", "dev", "test"), "relatedness"), (("test",), "similarity")])
+def test_scored_pairs_of_the_users_own_are_a_regression_or_cosines(
+    tmp_path: Path, splits: tuple[str, ...], kind: str
+) -> None:
+    (task,) = downstream_tasks(Context(MODERN, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits))
+    assert isinstance(task, Downstream)
+    assert (task.name, task.kind) == ("own", kind)
+    assert task.parts["test"].gold.tolist() == [1, 2, 3, 4] * 3
+    assert kind == "similarity" or task.rated == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("splits", "grid", "said"),
+    [
+        (("train", "test"), MODERN, "lines of train and test alone"),
+        (("train", "dev", "test"), PUBLISHED, "protocol=senteval reads scores from 1 to 5 only"),
+    ],
+)
+def test_scored_pairs_that_cannot_be_read_are_refused(
+    tmp_path: Path, splits: tuple[str, ...], grid: Grid, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        downstream_tasks(Context(grid, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits))
+
+
 def folder_of_tasks(root: Path) -> Path:
     """A few made-up items for every task, in the published layout."""
     words = ("calm", "blue", "cold", "loud", "soft", "warm")

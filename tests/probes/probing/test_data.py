@@ -14,7 +14,7 @@ from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import TAG_SETS
-from probes.probing.data import FromCorpus, FromSentEval, FromText, FromTreebank, FromTrees, NoTasks
+from probes.probing.data import FromCorpus, FromSentEval, FromText, FromTreebank, FromTrees, NoTasks, given
 from probes.probing.published_files import write_task
 from probes.suites import Context
 from tests.probes.probing.test_plain import lines
@@ -143,8 +143,21 @@ def test_a_source_that_cannot_be_names_the_key(source: type, key: str) -> None:
 
 @pytest.mark.parametrize("source", [FromCorpus(), FromTrees(["a.mrg"])], ids=["corpus", "trees"])
 def test_tasks_that_are_built_need_a_size(source: FromCorpus | FromTrees, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="dev_size=null"):
-        source.tasks(context(TinyCorpus(), tmp_path, 0), NAMES, (60, None, 12))
+    with pytest.raises(InputError, match="train_size=null"):
+        source.tasks(context(TinyCorpus(), tmp_path, 0), NAMES, (None, 12, 12))
+
+
+@pytest.mark.parametrize(
+    ("asked", "built"),
+    [
+        ((1200, None, None), (1200, 300, 500)),
+        ((120, None, None), (120, 30, 50)),
+        ((100_000, None, 7), (100_000, 300, 7)),
+        ((2, None, None), (2, 1, 1)),
+    ],
+)
+def test_fewer_training_sentences_come_with_fewer_of_the_other_parts(asked: tuple, built: tuple) -> None:
+    assert given(asked) == built
 
 
 def test_a_missing_tree_file_is_named(tmp_path: Path) -> None:

@@ -1,14 +1,18 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from encoder_lab.errors import InputError
+from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.probing.data import FromFiles, FromSentEval
-from probes.probing.published_files import read_senteval, write_task
+from probes.probing.controls import controls_of
+from probes.probing.data import FromFiles, FromSentEval, NoTasks
+from probes.probing.published_files import FILES, read_senteval, write_task
 from probes.probing.tasks import tasks
 from probes.suites import Context
+from probes.vectors import Vectors
 from tests.tiny_corpus import TinyCorpus
 
 GOOD = "tr\t10\ta b c d .\ntr\t5\ta b .\nva\t5\tc d .\nte\t10\te , f .\t\n"
@@ -84,10 +88,62 @@ def test_own_tasks_are_named_after_their_files_in_either_form(tmp_path: Path) ->
     (tmp_path / "mine.jsonl").write_text(JSON)
     paths = [str(written(tmp_path, GOOD) / "tree_depth.txt"), str(tmp_path / "mine.jsonl")]
     depth, mine = FromFiles(paths).tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), [], [None] * 3)
-    assert (depth.name, mine.name, mine.classes) == ("tree_depth", "mine", ["no", "yes"])
+    assert (depth.name, mine.name, mine.classes) == ("TreeDepth", "mine", ["no", "yes"])
     assert mine.dev.sentences == ["validation yes", "validation no"]
     assert mine.dev.gold.tolist() == [1, 0]
-    assert FromFiles([str(tmp_path)]).paths.keys() == {"tree_depth", "mine"}
+    assert FromFiles([str(tmp_path)]).paths.keys() == {"TreeDepth", "mine"}
+
+
+PAIRS = "split\tlabel\tsentence\tsentence2\n" + "".join(
+    f"{split}\t{label}\ta {label} .\tb  {label}\n" for split in ("train", "dev", "test") for label in ("no", "yes")
+)
+
+
+def with_more(folder: Path, grid: Grid | None = None) -> list[Classification]:
+    settings = {"train_size": None, "dev_size": None, "test_size": None, "tasks": [], "more": [str(folder)]}
+    return tasks(Context(grid or Grid(), 1, folder, TinyCorpus()), {**settings, "source": NoTasks()})
+
+
+@pytest.mark.parametrize("protocol", ["modern", "senteval"])
+def test_pairs_join_the_tasks_of_a_source_and_their_controls_are_of_pairs(tmp_path: Path, protocol: str) -> None:
+    (tmp_path / "same.tsv").write_text(PAIRS)
+    (task,) = with_more(tmp_path, Grid((0,), (0.0,), protocol=protocol))
+    assert task.train.texts == (["a no .", "a yes ."], ["b no", "b yes"])
+    assert [part.gold.tolist() for part in task.parts] == [[0, 1]] * 3
+    sentences = sorted(set(task.sentences))
+    vectors = Vectors(np.array([[len(text), "yes" in text] for text in sentences]), sentences)
+    for read in (task, *controls_of([task], 1)):
+        assert len(read.score(vectors, "cpu").correct) == 2
+
+
+def test_a_task_keeps_its_name_and_its_reader_on_the_way_through_a_file(tmp_path: Path) -> None:
+    for name, file in FILES.items():
+        written(tmp_path, GOOD)
+        (tmp_path / "tree_depth.txt").rename(tmp_path / file)
+        (task,) = with_more(tmp_path)
+        assert (task.name, task.reader) == (name, "logreg" if name == "WC" else "mlp")
+        (tmp_path / file).unlink()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (PAIRS.replace("label", "score", 1), "scores in place of labels; give it as suite=downstream"),
+        (PAIRS.replace("b  no", "", 1), r"more.tsv:2: expected split .*, and sentence2 of a pair"),
+        (PAIRS.replace("dev\tyes", "dev\tmaybe"), r"more.tsv:5: label 'maybe' is not among"),
+    ],
+)
+def test_a_table_that_is_no_task_names_the_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "more.tsv").write_text(text)
+    with pytest.raises(InputError, match=said):
+        with_more(tmp_path)
+
+
+def test_a_second_task_of_a_name_is_refused(tmp_path: Path) -> None:
+    source = FromSentEval(str(written(tmp_path, GOOD)))
+    settings = {"train_size": None, "dev_size": None, "test_size": None, "tasks": ["TreeDepth"], "source": source}
+    with pytest.raises(InputError, match="a second task TreeDepth; rename the file"):
+        tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), {**settings, "more": [str(tmp_path)]})
 
 
 @pytest.mark.parametrize(
