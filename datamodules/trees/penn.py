@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
+from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from pydantic import Field
 
@@ -197,7 +197,7 @@ def readable(parsed: Iterable[list[T] | None], where: str = "") -> Iterator[T]:
 
 def check_on_bad_tree(setting: str, wish: str) -> None:
     """Raises InputError for another wish than `refuse` or `skip`."""
-    if wish not in get_args(OnBadTree):
+    if wish not in ("refuse", "skip"):
         raise InputError(f"{setting}={wish}: give refuse or skip")
 
 
