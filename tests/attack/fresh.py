@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import random
 import tempfile
 import time
@@ -15,11 +16,12 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tests.attack import processes
+from tests.attack import faults, processes
 from tests.attack.attack import CASES, Attack
 from tests.attack.every import ATTACKS
+from tests.attack.preload import preload
 
-PORTION = 25  # cases between two looks at the clock
+PORTION = 25  # cases that are drawn at once
 
 
 class Tried:
@@ -43,29 +45,37 @@ class Tried:
             last = traceback.extract_tb(error.__traceback__)[-1]
             if (how := f"{attack.category} {type(error).__name__} {last.filename}:{last.lineno}") not in self._met:
                 self._met.add(how)
-                print(f"FAILED {attack.category}: {type(error).__name__}: {str(error)[:300]}\n  {_keep(attack, kept)}")
+                where = _keep(attack, kept) if attack in ATTACKS else kept  # the test suite tries no whole commands
+                print(f"FAILED {attack.category}: {type(error).__name__}: {str(error)[:600]}\n  {where}", flush=True)
 
     def several(self, attack: Attack, number: int, seconds: float) -> None:
         """Fresh cases until the time is over."""
         until = time.monotonic() + seconds
-        portion = 1 if attack in processes.ATTACKS else PORTION
         choice = random.Random(f"{number} {attack.category}")
         while time.monotonic() < until:
-
-            @seed(choice.getrandbits(64))
-            @settings(
-                max_examples=portion,
-                phases=[Phase.generate],
-                database=None,
-                deadline=None,
-                suppress_health_check=list(HealthCheck),
-            )
-            @given(attack.cases)
-            def check(case: Any) -> None:
+            for case in _drawn(attack, choice.getrandbits(64)):
                 if time.monotonic() < until:
                     self.one(attack, case)
 
-            check()
+
+def _drawn(attack: Attack, number: int) -> list[Any]:
+    """Some cases, without the simplest, which always comes first."""
+    cases: list[Any] = []
+
+    @seed(number)
+    @settings(
+        max_examples=PORTION,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(attack.cases)
+    def draw(case: Any) -> None:
+        cases.append(case)
+
+    draw()
+    return cases[1:]
 
 
 def _keep(attack: Attack, case: Any) -> Path:
@@ -78,10 +88,11 @@ def _keep(attack: Attack, case: Any) -> Path:
 
 def work(given: SimpleNamespace) -> int:
     """Every category has the same time. The exit status is 1 if something failed."""
+    os.environ["LD_PRELOAD"] = preload()  # before the fork server begins
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     number = random.SystemRandom().getrandbits(32) if given.seed is None else given.seed
-    attacks = [one for one in (*processes.ATTACKS, *ATTACKS) if given.only in (None, one.category)]
+    attacks = [one for one in (*faults.ATTACKS, *processes.ATTACKS, *ATTACKS) if given.only in (None, one.category)]
     tried = Tried()
     for attack in attacks:
         tried.several(attack, number, given.seconds / len(attacks))
