@@ -28,7 +28,7 @@ from encoder_lab.settings.run_settings import PlainLoader, as_yaml
 from encoder_lab.storage.files import atomic_write, sweep
 from encoder_lab.storage.locks import locked, wait_for
 from encoder_lab.storage.made_with import made_with
-from encoder_lab.training.allowed_classes import only_ours
+from encoder_lab.training.allowed_classes import only_ours, refuse_without_class
 from encoder_lab.training.checkpoints import LAST
 from encoder_lab.training.devices import is_first, say, starts_others
 from encoder_lab.training.initial import Source, words_of
@@ -101,6 +101,7 @@ def settings_to_resume(run: Path, overrides: Sequence[str]) -> RunSettings:
         if isinstance(source, dict) and name in source:  # which has a copy
             written = _changed(written, [group, "source", name], value)
     only_ours(written, run / "config.yaml", allow)
+    refuse_without_class(written, run / "config.yaml")
     check("train", written, ("made_with", "begun_from"))
     if said := other_threads(written):
         say(said)

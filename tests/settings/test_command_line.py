@@ -133,6 +133,9 @@ FULL_FILE = OSError(errno.ENOSPC, "No space left on device", "loaf.tmp")
         (ConfigKeyError("no key flour"), 2, "error: no key flour\n"),
         (FULL, 2, "error: loaf: No space left on device; bake less\n"),
         (FULL_FILE, 2, "error: loaf.tmp: No space left on device; bake less\n"),
+        (Exception("I/O: no room (os error 28)"), 2, "error: loaf: No space left on device; bake less\n"),
+        (Exception("I/O (os error 24)"), 2, "error: loaf: Too many open files; check this path\n"),
+        (OSError(errno.ESTALE, "Stale file handle"), 2, "error: loaf: Stale file handle; check this path\n"),
         (KeyboardInterrupt(), 130, "\nstopped; the dough is there\n"),
     ],
 )

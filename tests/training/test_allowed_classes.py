@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+import yaml
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.studies.compose import plain
-from encoder_lab.training.allowed_classes import _values, only_ours
+from encoder_lab.training.allowed_classes import _values, only_ours, refuse_without_class
 from tests.settings.test_config_check import CONFIGS, composed
 from train import command
 
@@ -100,3 +101,14 @@ HIDDEN = ["${oc.create:{_target_: os.getcwd}}", "\\${oc.create:{_target_: os.get
 def test_a_class_that_hides_in_a_text_is_refused(hidden: str) -> None:
     with pytest.raises(InputError, match=r"config\.yaml: .*"):
         only_ours({"size": hidden}, HERE)
+
+
+@pytest.mark.parametrize("name", ["objective", "objective.optimizer", "suites.probing", "suites", "schedule", "probes"])
+@pytest.mark.parametrize("odd", [5, "a", [1], {"a": {}}, {"_target_": [1]}, {"_target_": {}}])
+def test_a_part_that_names_no_class_is_refused(run_settings: str, name: str, odd: object) -> None:
+    written = yaml.safe_load(run_settings)
+    refuse_without_class(written, HERE)
+    group, _, part = name.partition(".")
+    written[group] = {**written[group], part: odd} if part else odd
+    with pytest.raises(InputError, match=rf"config.yaml: {name}"):
+        refuse_without_class(written, HERE)
