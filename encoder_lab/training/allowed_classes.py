@@ -53,7 +53,8 @@ def refuse_without_class(settings: Mapping[str, Any], path: Path | str) -> None:
     suites = settings.get("suites") or {}
     if not isinstance(suites, dict):
         raise InputError(f"{path}: suites is {suites}, not the suites of a run")
-    optimizer = ["objective.optimizer"] if "optimizer" in (settings.get("objective") or {}) else []
+    objective = settings.get("objective")
+    optimizer = ["objective.optimizer"] if isinstance(objective, dict) and "optimizer" in objective else []
     for name in (*PLACES, *optimizer, *(f"suites.{suite}" for suite in suites)):
         part: Any = settings
         for key in name.split("."):

@@ -78,7 +78,7 @@ def _undisturbed(name: str) -> tuple[int, set[str]]:
 
 
 def _there(place: Path) -> set[str]:
-    """The files in a folder, without locks, the cache, and logs whose names have a time in them."""
+    """The files in a folder, without locks, the cache, and logs with a time in their names."""
     files = {str(path.relative_to(place)) for path in place.rglob("*") if path.is_file() and path.suffix != ".lock"}
     return {name for name in files if "tfevents" not in name and not name.startswith("cache")}
 

@@ -1,4 +1,4 @@
-"""Compiles `faults.c`, which is preloaded into the processes whose system calls fail."""
+"""Compiles `faults.c`, which is preloaded into processes in which a system call is to fail."""
 
 import subprocess
 import tempfile
