@@ -22,7 +22,7 @@ SPREAD = 8  # sentences per feature, at most, that the covariance is of
 SAMPLE = 512  # sentences that tell how much the loss curves, about
 FLAT = 1e-6  # curvature, at least, so that it has an inverse
 ITERATIONS = 500  # of L-BFGS, at most; tens are usual
-GAP = 1e-5  # nats: how far the loss may be above its minimum, by a bound that is about ten times too large
+GAP = 3e-5  # nats: how far the loss may be above its minimum, by a bound that is about thirty times too large
 
 Weights = tuple[Tensor, Tensor]  # weight (D, C) and bias (C,)
 
