@@ -111,9 +111,9 @@ class Run:
     @property
     def last_epoch(self) -> Epoch:
         """The last epoch that has a score; of an evaluated run the last one that it was trained for, where known."""
-        return max(
-            [int(self.settings.get("run.trainer.max_epochs") or 0), *self.own_scores(), *(r.epoch for r in self.rows)]
-        )
+        wanted = self.settings.get("run.trainer.max_epochs")
+        known = wanted if isinstance(wanted, int) else 0
+        return max([known, *self.own_scores(), *(row.epoch for row in self.rows)])
 
 
 def run_folders(given: Iterable[Path]) -> list[Path]:
