@@ -119,7 +119,7 @@ def resume(run: Path, overrides: list[str]) -> None:
 def command(arguments: list[str]) -> None:
     """The command line: help, a study, a run to resume, or a new run."""
     if asks_for_help(arguments):
-        show_help(help_text(CONFIGS))
+        show_help(help_text(CONFIGS, arguments))
         return
     with one_line_errors(Path.cwd(), "choose another hydra.run.dir="):  # Hydra could not make the run's folder
         from encoder_lab.studies.plan import named_study

@@ -1,6 +1,12 @@
 """The text of `python train.py --help`, read from the configuration files themselves."""
 
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 from pathlib import Path
+from typing import Any
+
+from encoder_lab.settings.known import CLASS, at_its_place
 
 GROUPS = {
     "encoder": "what turns a sentence into a vector",
@@ -15,6 +21,8 @@ GROUPS = {
     "study": "a published table or figure: many runs, then its reports (scale= data= study_dir= dry_run=true)",
 }
 
+CONFIG_DIR = ("--config-dir", "-cd")
+WIDE = 120  # columns
 WIDEST = 36  # columns for a setting with its default
 
 INTRODUCTION = """\
@@ -60,10 +68,68 @@ A run is written to runs/<objective>/<encoder>/<time>: config.yaml, checkpoints/
 probes.csv, answers.csv, curves.png, vectors/, tensorboard/. Look at it with: make tensorboard"""
 
 
-def help_text(configs: Path) -> str:
-    """Introduction, groups with the meaning of each choice, and common settings."""
-    groups = [_group(configs / name, meaning) for name, meaning in GROUPS.items()]
-    return "\n".join([INTRODUCTION, *groups, COMMON_SETTINGS])
+def help_text(configs: Path, arguments: Sequence[str] = ()) -> str:
+    """Introduction, groups with the meaning of each choice, and common settings; with choices, their settings."""
+    folders = [configs, *own_folders(arguments)]
+    if chosen := [line for text in arguments for line in _of_choice(folders, text)]:
+        return "\n".join(chosen).rstrip()
+    groups = [_group(folder / name, meaning) for name, meaning in GROUPS.items() for folder in folders]
+    return "\n".join([INTRODUCTION, *filter(None, groups), COMMON_SETTINGS])
+
+
+def own_folders(arguments: Sequence[str]) -> list[Path]:
+    """The folders of `--config-dir`."""
+    after = dict(pairwise(arguments))
+    given = [text.partition("=")[2] or after.get(text, "") for text in arguments if text.startswith(CONFIG_DIR)]
+    return [Path(folder) for folder in given]
+
+
+def _of_choice(folders: Sequence[Path], text: str) -> Iterator[str]:
+    """The settings of `encoder=bilstm_max` with their values and meaning, as their declarations have them."""
+    from encoder_lab.settings.check import declared_by, declared_in
+
+    group, _, choice = text.partition("=")
+    path = next((path for f in folders if (path := f / group / f"{choice}.yaml").is_file()), None)
+    if path is None:
+        return
+    yield f"{group}={choice}  {description(path)}"
+    settings = with_defaults(path)
+    declared = declared_by("train", settings) or {}
+    waiting = [(name, node, declared.get(name)) for name, node in settings.items() if isinstance(node, dict)]
+    for name, node, place in waiting:
+        for key, parameter in (declared_in(node, place, name) or {}).items():
+            value = node.get(key, parameter.value)
+            if isinstance(value, dict) and CLASS in value and key != "source":
+                waiting.append((f"{name}.{key}", value, parameter))
+            elif parameter.description and not isinstance(value, dict):
+                setting = f"{name}.{key}={_shown(value)}"
+                yield f"  {setting:<{WIDEST}} {parameter.description}"
+    yield ""
+
+
+def _shown(value: Any) -> str:
+    """A default as it is written on the command line; nothing where there is none."""
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_shown, value))}]"
+    return (
+        ""
+        if value is ...
+        else "null"
+        if value is None
+        else str(value).lower()
+        if value in (True, False)
+        else str(value)
+    )
+
+
+def with_defaults(path: Path) -> dict[str, Any]:
+    """The settings of a YAML file at their place, over those of the files next to it that it names first."""
+    settings = at_its_place(path, path.parent.name)
+    bases = [text.partition("@")[0] for text in settings.pop("defaults", ()) if isinstance(text, str)]
+    whole: dict[str, Any] = {}
+    for base in [with_defaults(path.with_name(f"{name}.yaml")) for name in bases if name != "_self_"]:
+        whole |= base
+    return {**whole, **{k: {**whole.get(k, {}), **v} if isinstance(v, dict) else v for k, v in settings.items()}}
 
 
 def evaluate_help(configs: Path) -> str:
@@ -91,14 +157,25 @@ def _settings(text: str) -> list[str]:
 
 def _group(folder: Path, meaning: str) -> str:
     paths = sorted(folder.rglob("*.yaml"))
+    if not paths:
+        return ""
     choices = [(path.relative_to(folder).with_suffix("").as_posix(), description(path)) for path in paths]
     wide = max(16, max(len(name) for name, _ in choices))
     lines = [f"  {name:<{wide}} {text}" for name, text in choices if "not a choice" not in text]
-    if folder.name == "probes":
+    if folder.name == "experiment":
+        lines = list(_folded(name for name, text in choices if "not a choice" not in text))
+    if folder.name == "probes" and (folder / "corpus.yaml").is_file():
         lines += _classifier(folder / "classifier.yaml")
     if folder.name == "suite":
         lines += [line for path in paths for line in _settings(_own_settings(path))]
     return "\n".join([f"{folder.name}=  {meaning}", *lines, ""])
+
+
+def _folded(names: Iterable[str]) -> Iterator[str]:
+    """A line for each paper with the names of its experiments."""
+    for paper, inside in groupby(names, lambda name: name.rpartition("/")[0]):
+        known = [name.rpartition("/")[2] for name in inside]
+        yield "  " + textwrap.shorten(f"{paper}/ {len(known)}: {', '.join(known)}", WIDE, placeholder=", ...")
 
 
 def _classifier(path: Path) -> list[str]:

@@ -31,14 +31,22 @@ def known_settings(configs: Path, program: str) -> Known:
         group = path.relative_to(configs).parts[0] if path.parent != configs else ""
         if group in NO_SOURCE:
             continue
-        text = path.read_text(encoding="utf-8")
-        settings = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
-        files.append(settings if not group or GLOBAL.search(text) else {group: settings})
+        files.append(at_its_place(path, group))
         for name, value in flat(files[-1]):
             names.add(name)
             (sections if isinstance(value, dict) else values).add(name)
     parts = {name.removesuffix(f".{CLASS}") for name in names if name.endswith(f".{CLASS}")}
     return Known(files, frozenset(names), frozenset(parts), frozenset(sections - values))
+
+
+def at_its_place(path: Path, group: str) -> dict[str, Any]:
+    """The settings of a YAML file below the name of its group, or where the file itself puts them."""
+    text = path.read_text(encoding="utf-8")
+    settings = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
+    if not group or GLOBAL.search(text):
+        return settings
+    defaults = {"defaults": settings.pop("defaults")} if "defaults" in settings else {}
+    return {**defaults, group: settings}
 
 
 def no_such_setting(name: str, known: Iterable[str]) -> str:
