@@ -111,15 +111,9 @@ def _shown(value: Any) -> str:
     """A default as it is written on the command line; nothing where there is none."""
     if isinstance(value, list | tuple):
         return f"[{','.join(map(_shown, value))}]"
-    return (
-        ""
-        if value is ...
-        else "null"
-        if value is None
-        else str(value).lower()
-        if value in (True, False)
-        else str(value)
-    )
+    if value is ...:
+        return ""
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def with_defaults(path: Path) -> dict[str, Any]:
@@ -175,7 +169,7 @@ def _folded(names: Iterable[str]) -> Iterator[str]:
     """A line for each paper with the names of its experiments."""
     for paper, inside in groupby(names, lambda name: name.rpartition("/")[0]):
         known = [name.rpartition("/")[2] for name in inside]
-        yield "  " + textwrap.shorten(f"{paper}/ {len(known)}: {', '.join(known)}", WIDE, placeholder=", ...")
+        yield "  " + textwrap.shorten(f"{paper}/ {len(known)}: {', '.join(known)}", WIDE, placeholder=" ...")
 
 
 def _classifier(path: Path) -> list[str]:
