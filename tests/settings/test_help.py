@@ -11,7 +11,7 @@ def test_help_of_choices_lists_their_settings_with_value_and_meaning() -> None:
     shown = {line.split()[0]: line for line in lines if line.startswith("  ")}
     assert {"encoder.pooling=last", "datamodule.target=same", "objective.optimizer.lr=0.001"} <= shown.keys()
     assert "sentence vector" in shown["encoder.dim=512"]
-    assert not any(name in text for text in shown for name in ("input_dim", "embedding=", "cache"))
+    assert not any(name in text for text in shown for name in (".input_dim", ".embedding=", ".cache"))
 
 
 def test_help_shows_the_parts_of_the_user_and_a_line_for_each_paper(tmp_path: Path) -> None:
