@@ -100,7 +100,7 @@ def _build(work: Path, corpus: Corpus, target: str, codes: int, max_words: int) 
 
 
 def _pairs(corpus: Corpus, split: Split, target: str) -> Iterator[tuple[str, str]]:
-    if target == "same" or target == corpus.source_language == "en":  # as older runs have it
+    if target == "same":
         return ((sentence, sentence) for sentence in corpus.sentences(split))
     if target == corpus.source_language:
         raise InputError(f"datamodule.target={target} is the source language: give another, or objective=autoencoder")

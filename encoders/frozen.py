@@ -93,7 +93,7 @@ class FrozenEncoder:
         return self.__dict__ | {"oov": self.oov.__wrapped__ if self.oov else None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({"_bfloat16": False} | state)  # older files do not say
+        self.__dict__.update(state)
         self.oov = lru_cache(CACHED_WORDS)(self.oov) if self.oov else None
 
     def get_sentence_embedding_dimension(self) -> int:

@@ -17,7 +17,7 @@ from probes.results import Epoch, ProbeRow, read_rows
 # the score that names an objective in the tables, the first that it reports; True where more is better
 OWN_SCORES = {"bleu": True, "accuracy": True, "perplexity": False, "loss": False}
 LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # in addition to NSP, in the order of Chen et al. 2019, Table 2
-UNNAMED = {  # settings that older runs do not name, with their defaults
+UNNAMED = {  # settings that are not told apart from absent ones at these values
     **{f"probes.classifier.{name}": getattr(Grid, name) for name in (*SENTEVAL_ONLY, "block_mb", "memory_mb")},
     "corpus.source_language": "en",
     **{f"embeddings.{part}lowercase": "auto" for part in ("", "source.")},
@@ -139,8 +139,6 @@ def read_run(folder: Path) -> Run:
     settings = _flat(read_settings(folder / SETTINGS))
     settings = {key: value for key, value in settings.items() if not key.startswith("suites.")}  # no part of a model
     check_settings(folder / SETTINGS, settings)
-    if protocol := settings.pop("protocol", None):  # the key in evaluations made before 22 November 2026
-        settings["probes.classifier.protocol"] = protocol
     settings = {key: value for key, value in settings.items() if not _is_default(key, value)}
     *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
@@ -175,6 +173,6 @@ def _flat(settings: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def agree(one: Run, other: Run, on: tuple[str, ...]) -> bool:
-    """Whether the settings with these prefixes are equal, where both runs have them; an older run lacks newer ones."""
+    """Whether the settings with these prefixes are equal, where both runs have them."""
     both = [key for key in one.settings.keys() & other.settings.keys() if key.startswith(on)]
     return all(str(one.settings[key]) == str(other.settings[key]) for key in both)
