@@ -97,8 +97,11 @@ class SavedDataset(OnDisk):
     def _label_names(self) -> list[str]:
         """The names of a column of class numbers; in the order of SNLI where the data set does not say."""
         info = self.folders["train"] / "dataset_info.json"
-        features = json.loads(info.read_text(encoding="utf-8")).get("features") or {} if info.is_file() else {}
-        return list(features.get(self.columns["label"], {}).get("names") or LABELS)
+        try:
+            features = json.loads(info.read_text(encoding="utf-8")).get("features") or {} if info.is_file() else {}
+            return list(features.get(self.columns["label"], {}).get("names") or LABELS)
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise InputError(f"{info}: damaged ({error}); save the data set again") from None
 
     def _rows(self, split: Split, *kinds: str) -> Iterator[Any]:
         """The values of some columns, row by row."""

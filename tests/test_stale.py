@@ -1,0 +1,335 @@
+"""Nothing stale: what changes the text of a corpus or the numbers of a model changes the key of what is cached.
+
+Every corpus of configs/, every source of models; each of their files, settings and libraries is changed by itself.
+"""
+
+import ast
+import inspect
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.utils import get_class
+from omegaconf import DictConfig, OmegaConf
+
+from datamodules.corpus import Corpus, Split, made_of
+from datamodules.sentences import PlainSentences
+from datamodules.word_vectors.store import open_store
+from encoder_lab.errors import InputError
+from encoder_lab.evaluation.open_models import open_model
+from encoder_lab.model import Model
+from encoder_lab.storage import code
+from encoder_lab.storage.content import SETTLED, content_of
+from encoder_lab.storage.reads import refuse_changed_corpus, refuse_other_reads, write_reads
+from probes.classification import Classification
+from probes.task import single
+from tests.conftest import ROOT, Lab
+from tests.datamodules.test_own_data import saved
+from tests.encoders.small_language_models import gpt2
+from tests.test_transformers import BERT, tiny
+from tests.tiny_corpus import TinyCorpus
+
+FIXTURES = ROOT / "tests" / "fixtures" / "corpora"
+CORPORA = [path.stem for path in sorted((ROOT / "configs" / "corpus").glob("*.yaml"))]
+FOLDERS = {"snli": "snli_1.0", "multinli": "multinli_1.0"}
+SPLITS: tuple[Split, ...] = ("train", "dev", "test", "probe")
+OTHERS: dict[type, list[Any]] = {bool: [True, False], int: [2, 3], str: ["fr", "skip", "other"], type(None): ["de"]}
+EDITS = ((b'"a"', b'"b"'), (b"entailment", b"Entailment"), (b"he", b"hi"), (b"a 1", b"a 9"), (b"a ", b"o "))
+Settings = dict[str, Any]
+
+
+def edited(data: bytes) -> Iterator[bytes]:
+    """The content of a file with one letter, digit or bit changed, in several ways."""
+    for old, new in EDITS:
+        if old in data and b"\0" not in data:
+            at = data.rindex(old)
+            yield data[:at] + new + data[at + len(old) :]
+    yield data[:-1] + bytes([data[-1] ^ 64])
+
+
+def edits(folder: Path) -> Iterator[Path]:
+    """Each file below a folder while it is edited in place, with the size and time of modification that it had."""
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        before, state = path.read_bytes(), path.stat()
+        for data in edited(before):
+            path.write_bytes(data)
+            os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+            yield path
+        path.write_bytes(before)
+
+
+def views(corpus: Corpus) -> list[Any]:
+    """The text of every view and split, or why there is none."""
+
+    def view(read: Callable[[], Iterator[Any]]) -> Any:
+        try:
+            return [str(value) for value in islice(read(), 60)]
+        except InputError as error:
+            return str(error)
+
+    names = ("sentences", "trees", "dependencies", "documents", "inference")
+    plain = [view(lambda: getattr(corpus, name)(split)) for name in names for split in SPLITS]  # noqa: B023
+    return plain + [view(lambda: corpus.parallel(split, "fr")) for split in SPLITS]  # noqa: B023
+
+
+def settings_of(name: str, folder: Path) -> Settings:
+    """The settings of a corpus whose files are in `folder`."""
+    settings: Any = OmegaConf.to_container(OmegaConf.load(ROOT / "configs" / "corpus" / f"{name}.yaml"))
+    if name == "dataset":
+        text = [f"word {i} ." for i in range(40)]
+        rows = {"text": text, "target": text[::-1], "premise": text, "hypothesis": text, "label": [0, 1] * 20}
+        saved(folder / "train", rows, ["entailment", "neutral", "contradiction"])
+        return settings | {"root": str(folder), "target_language": "fr"}
+    shutil.copytree(FIXTURES / {"parallel": "multi30k", "allnli": "."}.get(name, FOLDERS.get(name, name)), folder) if (
+        name != "demo"
+    ) else None
+    if name == "parallel":
+        return settings | {"source": f"{folder}/train.en", "target": f"{folder}/train.fr", "target_language": "fr"}
+    if name == "ud":
+        (folder.parent / "more.txt").write_text("The cat sat here .\n")
+        settings["more"] = [str(folder.parent / "more.txt")]
+    return settings | ({"size": 300} if name == "demo" else {"root": str(folder)})
+
+
+def corpus_of(settings: Settings) -> Corpus:
+    """The corpus of some settings; unlike Hydra's `instantiate`, it passes InputError on."""
+    return get_class(settings["_target_"])(**{key: value for key, value in settings.items() if key != "_target_"})
+
+
+def made(settings: Settings) -> tuple[list[Any], list[str]]:
+    """What a corpus gives, and its key. Raises InputError."""
+    corpus = corpus_of(settings)
+    return views(corpus), made_of(corpus)
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_a_corpus_has_another_key_where_a_file_or_a_setting_changes_its_text(name: str, tmp_path: Path) -> None:
+    settings = settings_of(name, tmp_path / "data")
+    text, key = made(settings)
+    assert made(settings) == (text, key)
+    changed = 0
+    for path in edits(tmp_path):
+        try:
+            now = made(settings)
+        except InputError:
+            now = ([], [])
+        changed += now[0] != text
+        assert now[0] == text or now[1] != key, path
+    assert changed or name == "demo"
+    for setting in settings.keys() - {"_target_", "root", "source", "target", "more"}:
+        for other in [2] if setting == "size" else OTHERS[type(settings[setting])]:
+            try:
+                now = made(settings | {setting: other})
+            except InputError:
+                continue
+            assert now[0] == text or now[1] != key, f"{setting}={other}"
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_a_corpus_has_the_same_key_at_another_place(name: str, tmp_path: Path) -> None:
+    settings, moved = (settings_of(name, tmp_path / place / "data") for place in ("a", "b"))
+    assert made(moved)[1] == made(settings)[1]
+
+
+def libraries_of(source: Path) -> set[str]:
+    """The modules of others that a file and the files of ours behind it import."""
+    modules = set()
+    for path in code.imported_by(source):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                modules |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                modules.add(node.module.partition(".")[0])
+    return modules
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_another_version_of_any_library_behind_a_corpus_is_another_key(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = corpus_of(settings_of(name, tmp_path / "data"))
+    key, (by_module, by_name) = made_of(corpus), code._installed()
+    source = inspect.getsourcefile(type(corpus))
+    assert source
+    libraries = {library for module in libraries_of(Path(source)) for library in by_module.get(module, ())}
+    assert {"sacremoses", "regex"} <= libraries | set(by_name["sacremoses"].requires)
+    for library in {*libraries, "regex"}:
+        newer = by_name | {library: by_name[library]._replace(version="99")}
+        monkeypatch.setattr(code, "_installed", lambda newer=newer: (by_module, newer))
+        assert made_of(corpus) != key, library
+
+
+TASK = Classification("T", ["a", "b"], *(single(["a b c", "d a"], np.array([0, 1])) for _ in range(3)))
+
+
+class Opened:
+    """The files of a source of models, and how to open it with settings."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        folder.mkdir()
+        self.name, self.folder, self.work = name, folder, folder.parent / "work"
+        self.settings, self.sentences = list[str](), ["a b c", "d a"]
+        if name == "run":
+            shutil.copytree(ROOT / "tests" / "golden_run", folder, dirs_exist_ok=True)
+            self.model, self.sentences = str(folder), [" ".join((folder / "vectors" / "words.txt").read_text().split())]
+        elif name == "hf":
+            self.model = f"hf:{tiny(folder, 'Bert', **BERT)}"
+        elif name == "lm":
+            self.model = f"lm:{gpt2(folder)}"
+        elif name == "vectors":
+            np.save(folder / "v.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
+            (folder / "s.txt").write_text("a b c\nd a\n")
+            self.model, self.settings = f"vectors:{folder}/v.npy", [f"sentences={folder}/s.txt"]
+        else:
+            (folder / "v.vec").write_text("5 3\na 1 2 3\nb 2 0 1\nc 1 1 5\nd 3 3 1\nA 0 1 0\n")
+            self.model, self.settings = name, ["embeddings=file", f"embeddings.path={folder}/v.vec"]
+
+    def open(self, *settings: str) -> tuple[str, bytes]:
+        """The fingerprint, and the numbers. Raises InputError."""
+        with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
+            config = compose("evaluate", [f"model={self.model}", *self.settings, *settings])
+        (model,) = self._models(config)
+        fingerprint = model.fingerprint() if callable(model.fingerprint) else model.fingerprint
+        assert fingerprint
+        if model.encode:
+            return fingerprint, np.asarray(model.encode(self.sentences)).tobytes()
+        assert model.logprobs
+        return fingerprint, b"".join(np.asarray(given[2]).tobytes() for given in model.logprobs([("", "the cat sat")]))
+
+    def _models(self, config: DictConfig) -> list[Model]:
+        return open_model(self.model, config, "cpu", self.work)(TinyCorpus(), [TASK])
+
+
+ENCODERS = ["bov", "untrained/transformer"]
+SOURCES = ["run", "hf", "lm", "vectors", *ENCODERS]
+SETTINGS = {
+    "hf": ["layers=0", "pooling=max", "prompt='a '"],
+    "lm": ["bos=false", "eos=true"],
+    **{name: ["seed=2", "embeddings.lowercase=true", "embeddings.scale=2"] for name in ENCODERS},
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_model_has_another_fingerprint_where_a_file_a_setting_a_library_or_code_changes_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Opened(name, tmp_path / "model")
+    fingerprint, numbers = source.open()
+    changed = 0
+    for path in edits(source.folder):
+        try:
+            now = source.open()
+        except InputError:
+            now = ("refused", b"")
+        changed += now[1] != numbers
+        assert now[1] == numbers or now[0] != fingerprint, path
+    assert changed
+    for setting in SETTINGS.get(name, []):
+        now = source.open(setting)
+        assert now[1] == numbers or now[0] != fingerprint, setting
+    if name == "vectors":  # no code of ours computes them
+        return
+    by_module, by_name = code._installed()
+    newer = by_name | {"torch": by_name["torch"]._replace(version="99")}
+    with monkeypatch.context() as patched:
+        patched.setattr(code, "_installed", lambda: (by_module, newer))
+        assert source.open()[0] != fingerprint
+    edited = ROOT / "encoders" / {"hf": "hugging_face.py", "lm": "language_model.py"}.get(name, "encoder.py")
+    monkeypatch.setattr(code, "content_of", lambda path: "edited" if path == edited else content_of(path))
+    assert source.open()[0] != fingerprint
+
+
+def test_a_file_is_read_again_where_only_its_time_of_change_differs(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text("the cat\n")
+    os.utime(path, ns=(1, 1))
+    first = content_of(path)
+    next(edits(tmp_path))
+    assert content_of(path) != first
+
+
+def test_the_hash_of_a_large_file_is_computed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from encoder_lab.storage import content
+
+    path = tmp_path / "large"
+    path.write_bytes(b"large")
+    monkeypatch.setattr(content, "LARGE", 1)
+    monkeypatch.setattr(content, "SETTLED", -SETTLED)
+    monkeypatch.setattr(content, "_folders", [])
+    content.cache_digests_in(tmp_path / "cache")
+    first = content_of(path)
+    monkeypatch.setattr(content, "_digests", {})
+    monkeypatch.setattr(content, "file_digest", lambda *_: pytest.fail("read again"))
+    assert content_of(path) == first
+    (tmp_path / "moved").hardlink_to(path)  # another time of change
+    with pytest.raises(pytest.fail.Exception, match="read again"):
+        content_of(path)
+
+
+def test_a_store_of_vectors_is_that_of_the_content(tmp_path: Path) -> None:
+    path = tmp_path / "v.vec"
+    path.write_text("1 2\na 1 2\n")
+    assert open_store(path, tmp_path / "cache").lookup(["a"]).matrix.tolist() == [[1, 2]]
+    path.write_text("1 2\na 9 2\n")
+    assert open_store(path, tmp_path / "cache").lookup(["a"]).matrix.tolist() == [[9, 2]]
+
+
+@pytest.mark.parametrize(("text", "said"), [("two\nlines", "has a line end in it"), (7, "is int, not a text")])
+def test_a_text_that_is_not_one_line_is_refused_with_its_number(tmp_path: Path, text: Any, said: str) -> None:
+    class Own(TinyCorpus):
+        def sentences(self, split: Split) -> Iterator[str]:
+            yield "one line ."
+            yield text
+
+    with pytest.raises(InputError, match=rf"tiny sentences: example 2 of the train split {said}"):
+        PlainSentences(Own(), tmp_path, seed=1)
+
+
+def test_a_run_goes_on_with_the_same_text_elsewhere_and_with_no_other_text(lab: Lab, tmp_path: Path) -> None:
+    text = "\n\n".join(f"the dog no {i} sees a cat .\nthe cat {i % 7} sees it ." for i in range(120))
+    (tmp_path / "a.txt").write_text(text)
+    run = tmp_path / "run"
+    small = [
+        "encoder=bov",
+        "embeddings.dim=8",
+        "embeddings.words=100",
+        "embeddings.bucket=10",
+        "probes=none",
+        "logger=[]",
+    ]
+    corpus = ["objective=autoencoder", "corpus=text", f"corpus.root={tmp_path}/a.txt", f"cache={tmp_path}/cache"]
+    first = lab.finish(*small, *corpus, f"hydra.run.dir={run}", "trainer.max_epochs=1")
+    assert first.returncode == 0, first.stderr
+    (tmp_path / "a.txt").rename(tmp_path / "b.txt")
+    moved = f"corpus.root={tmp_path}/b.txt"
+    done = lab.finish(f"resume={run}", "trainer.max_epochs=2", moved, f"cache={tmp_path}/other")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "b.txt").write_text(text.replace("dog", "cat"))
+    done = lab.finish(f"resume={run}", "trainer.max_epochs=3", moved)
+    assert done.returncode == 2
+    assert f"{run}: not what the run has read until now: text " in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_changed_corpus_at_the_place_of_the_text_of_a_run_is_refused(tmp_path: Path) -> None:
+    write_reads(tmp_path, {"corpus": "first"})
+    refuse_changed_corpus(tmp_path, {"root": "a"}, {"root": "a"}, "first")
+    refuse_changed_corpus(tmp_path, {"root": "a"}, {"root": "b"}, "another")
+    with pytest.raises(InputError, match="its corpus has changed since the run began"):
+        refuse_changed_corpus(tmp_path, {"root": "a"}, {"root": "a"}, "another")
+
+
+@pytest.mark.parametrize("change", ["other", "less", "more"])
+def test_what_a_run_has_read_must_be_the_same_when_it_goes_on(tmp_path: Path, change: str) -> None:
+    before = {"corpus": "files", "embeddings.path": "vectors", "text train": "a", "probing WC": "b"}
+    write_reads(tmp_path, before)
+    refuse_other_reads(tmp_path, {"corpus": "moved", "text train": "a", "probing WC": "b"})
+    now = {"other": before | {"probing WC": "c"}, "less": {"text train": "a"}, "more": before | {"probing WC 2": "b"}}
+    with pytest.raises(InputError, match="not what the run has read until now: probing WC"):
+        refuse_other_reads(tmp_path, now[change])
