@@ -79,7 +79,7 @@ def views(corpus: Corpus) -> list[Any]:
 
 
 def settings_of(name: str, folder: Path) -> Settings:
-    """The settings of a corpus whose files are in `folder`."""
+    """The settings of a corpus with its files in `folder`."""
     settings: Any = OmegaConf.to_container(OmegaConf.load(ROOT / "configs" / "corpus" / f"{name}.yaml"))
     if name == "dataset":
         text = [f"word {i} ." for i in range(40)]

@@ -5,6 +5,7 @@ from tests.attack import (
     arguments,
     checkpoints,
     choices,
+    edits,
     fasttext_models,
     names,
     outputs,
@@ -16,6 +17,7 @@ from tests.attack.attack import Attack
 
 MODULES = (
     outputs,
+    edits,
     fasttext_models,
     names,
     archives,

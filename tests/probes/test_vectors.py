@@ -77,8 +77,12 @@ def test_a_model_may_give_its_numbers_in_any_form(given: Any) -> None:
         (None, r"an array \(\) for 2 sentences"),
         (np.array([[1.0], [1e39]]), "vector of 'b' is not finite in float32"),
         (torch.tensor([[1.0], [1e39]], dtype=torch.float64), "vector of 'b' is not finite in float32"),
+        (np.ones((2, 0)), r"vectors of no numbers, \(2, 0\)"),
+        (np.ones((2, 3), dtype=complex), "complex numbers; give"),
+        (torch.ones(2, 3, dtype=torch.complex64), "complex numbers; give"),
+        ([[1j], [2j]], "complex numbers; give"),
     ],
-    ids=["ragged", "a list of tensors that require gradients", "nothing", "too large", "a tensor, too large"],
+    ids=lambda value: str(value)[:24],
 )
 def test_a_model_that_gives_no_vectors_is_refused_in_one_line(given: Any, said: str) -> None:
     with pytest.raises(InputError, match=f"my_module:encode.*{said}"):

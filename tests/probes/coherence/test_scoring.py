@@ -146,9 +146,14 @@ def no_answer(pairs: list[Pair]) -> list:
     return [1 / 0 for _ in pairs]
 
 
-def test_a_function_that_fails_is_named_in_one_line() -> None:
-    name = f"{__name__}:no_answer"
-    with pytest.raises(InputError, match=f"^call:{name}: the function failed, ZeroDivisionError: "):
+def no_process(_: list[Pair]) -> list:
+    raise SystemExit(0)
+
+
+@pytest.mark.parametrize(("function", "error"), [("no_answer", "ZeroDivisionError"), ("no_process", "SystemExit")])
+def test_a_function_that_fails_or_ends_the_process_is_named_in_one_line(function: str, error: str) -> None:
+    name = f"{__name__}:{function}"
+    with pytest.raises(InputError, match=f"^call:{name}: the function failed, {error}: "):
         function_named(name, "")([("", "x")])
 
 
