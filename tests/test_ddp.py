@@ -235,7 +235,7 @@ def test_every_process_has_something_to_validate_on(examples: int, processes: in
 
 
 def test_other_processes_read_the_vectors_of_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+    data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     written = np.full((len(data.vocabulary), 3), 7, np.float32)
     trained = tmp_path / "own.vec"
     trained.write_text("1 3\ndog 1 2 3\n")

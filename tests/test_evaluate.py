@@ -236,7 +236,7 @@ def test_scores_by_logistic_regression_are_compared_with_the_papers_by_logistic_
     done = scored(lab, tmp_path, "model=call:tests.test_evaluate:lengths", "probes.tasks=[BShift]", linear)
     show(done, evaluation("model=bov", linear))
     printed = capsys.readouterr().out
-    assert "by logistic regression, last epoch" in printed
+    assert "by logistic regression, as evaluated" in printed
     assert "(Conneau et al. 2018, Table 4)" in printed
 
 

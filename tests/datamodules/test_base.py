@@ -67,11 +67,11 @@ CACHED_FILES = ["words.txt", "skipped.json", "train.source.ids.npy", "train.sour
 
 @pytest.mark.parametrize("name", [*CACHED_FILES, "train.source.txt", CONTENTS])
 def test_a_cached_file_that_is_cut_off_names_the_folder_to_delete(tmp_path: Path, name: str) -> None:
-    data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+    data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     path = data.folder / name
     path.write_bytes(path.read_bytes()[:-3])
     with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
-        TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+        TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
 
 
 @pytest.mark.parametrize("name", ["skipped.json", CONTENTS])
@@ -79,18 +79,18 @@ def test_a_cached_file_that_is_cut_off_names_the_folder_to_delete(tmp_path: Path
 def test_cached_counts_that_were_changed_name_the_folder_to_delete(
     tmp_path: Path, name: str, damage: Callable[[bytes], bytes]
 ) -> None:
-    data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+    data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     path = data.folder / name
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
-        TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+        TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
 
 
 def test_a_cached_file_that_is_gone_names_the_folder_to_delete(tmp_path: Path) -> None:
-    data = TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+    data = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
     (data.folder / "words.txt").unlink()
     with pytest.raises(InputError, match=rf"{data.folder.name}: .*delete this folder"):
-        TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40)
+        TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40)
 
 
 def test_the_key_knows_what_it_was_made_of() -> None:
@@ -132,7 +132,7 @@ def test_trees_become_symbols_between_marks(tmp_path: Path) -> None:
 
 
 def test_an_adopted_vocabulary_renames_rows_not_words(tmp_path: Path) -> None:
-    data, same = (TextPairs(TinyCorpus(), "en", tmp_path, seed=1, codes=40) for _ in range(2))
+    data, same = (TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40) for _ in range(2))
     larger = TextPairs(TinyCorpus(), "next", tmp_path, seed=1, codes=40).vocabulary.extend(data.vocabulary.words)
     data.adopt(larger)
     for ours, theirs in zip(data.train_dataloader(), same.train_dataloader(), strict=True):

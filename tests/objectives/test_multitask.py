@@ -20,7 +20,7 @@ SIZES = {"decoder_embedding": 4, "decoder_hidden": 6, "decoder_layers": 1}
 SETTINGS: dict[str, Any] = {
     "autoencoder": {
         "objective": {"_target_": "objectives.seq2seq.Seq2Seq", **SIZES},
-        "datamodule": {"_target_": "datamodules.seq2seq.TextPairs", "target": "en", "codes": 40, "batch_size": 5},
+        "datamodule": {"_target_": "datamodules.seq2seq.TextPairs", "target": "same", "codes": 40, "batch_size": 5},
     },
     "skipthought": {
         "objective": {"_target_": "objectives.skipthought.SkipThought", **SIZES},
