@@ -41,9 +41,9 @@ from objectives.seq2seq import Seq2Seq
 from probes.callback import ProbingCallback
 from probes.results import read_rows
 from tests import commands
+from tests.asked import run_settings
 from tests.conftest import Lab
 from tests.objectives.test_multitask import build
-from tests.test_every_objective import composed
 from tests.tiny_corpus import TinyCorpus
 
 SAME = [
@@ -142,7 +142,7 @@ def test_a_step_of_one_part_does_not_wait_for_the_others(tmp_path: Path) -> None
     module, data = build(tmp_path)
     one = ["trainer.devices=1", "trainer.accelerator=cpu", "trainer.max_epochs=1", "trainer.enable_progress_bar=false"]
     probing = ProbingCallback([], None, tmp_path / "probes.csv")  # type: ignore[arg-type]
-    trainer = build_trainer(composed("trainer=ddp", *one), tmp_path / "run", module, probing, data)
+    trainer = build_trainer(run_settings("trainer=ddp", *one), tmp_path / "run", module, probing, data)
     meet(0, 1, tmp_path)
     try:
         with patch.dict(os.environ):  # where Lightning leaves the process's place

@@ -14,21 +14,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hydra import compose, initialize_config_dir
 from hydra.utils import get_class
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
 from datamodules.corpus import Corpus, Split, made_of
 from datamodules.sentences import PlainSentences
 from datamodules.word_vectors.store import open_store
 from encoder_lab.errors import InputError
 from encoder_lab.evaluation.open_models import open_model
-from encoder_lab.model import Model
 from encoder_lab.storage import code
 from encoder_lab.storage.content import SETTLED, content_of
 from encoder_lab.storage.reads import refuse_changed_corpus, refuse_other_reads, write_reads
 from probes.classification import Classification
 from probes.task import single
+from tests.asked import evaluation
 from tests.conftest import ROOT, Lab
 from tests.datamodules.test_own_data import saved
 from tests.encoders.small_language_models import gpt2
@@ -192,18 +191,14 @@ class Opened:
 
     def open(self, *settings: str) -> tuple[str, bytes]:
         """The fingerprint, and the numbers. Raises InputError."""
-        with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):
-            config = compose("evaluate", [f"model={self.model}", *self.settings, *settings])
-        (model,) = self._models(config)
+        asked = evaluation(f"model={self.model}", *self.settings, *settings)
+        (model,) = open_model(self.model, asked, "cpu", self.work)(TinyCorpus(), [TASK])
         fingerprint = model.fingerprint() if callable(model.fingerprint) else model.fingerprint
         assert fingerprint
         if model.encode:
             return fingerprint, np.asarray(model.encode(self.sentences)).tobytes()
         assert model.logprobs
         return fingerprint, b"".join(np.asarray(given[2]).tobytes() for given in model.logprobs([("", "the cat sat")]))
-
-    def _models(self, config: DictConfig) -> list[Model]:
-        return open_model(self.model, config, "cpu", self.work)(TinyCorpus(), [TASK])
 
 
 ENCODERS = ["bov", "untrained/transformer"]

@@ -37,6 +37,8 @@ def refuse_other_reads(run: Path, now: Reads) -> None:
     """Raises InputError where a run that goes on would read another content than when it began. Places do not count."""
     before = read_reads(run)
     once = {CORPUS} if VECTORS in now else {CORPUS, VECTORS}  # the files of vectors need not be there any more
+    # files of the decoder that are gone are written again, from text that is compared by itself
+    once |= {name for name in before if name.startswith("decoder/") and name not in now}
     differs = [name for name in {**before, **now} if name not in once and before.get(name) != now.get(name)]
     if not before and any((run / "checkpoints").glob("*.ckpt")):
         raise InputError(f"{run / READS}: missing: it says what the run has read; copy the whole run folder")

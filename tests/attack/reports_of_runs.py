@@ -215,6 +215,8 @@ _report = st.one_of(st.sampled_from(["table", "training", "findings"]), st.sampl
 def _asked(name: str) -> st.SearchStrategy[Any]:
     """A report, mostly without settings of its own."""
     keys = [one.key for one in report.REPORTS[name].settings if one.key != "out"]
+    if not keys:
+        return st.tuples(st.just(name), st.just([]))
     given = st.builds("{}={}".format, st.sampled_from(keys), st.sampled_from(ARGUMENTS))
     return st.tuples(st.just(name), _seldom.flatmap(lambda seldom: st.lists(given, min_size=seldom, max_size=seldom)))
 

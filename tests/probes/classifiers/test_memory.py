@@ -72,7 +72,7 @@ def scored(protocol: Any, items: int) -> None:
         Items(tuple(list(random.choice(names, size)) for _ in range(6)), random.integers(0, 2, size))
         for size in (items, 500, 500)
     ]
-    short = {"max_passes": 0, "block": 1} if protocol == "senteval" else {}
+    short = {"max_passes": 1, "block": 1} if protocol == "senteval" else {}
     grid = Grid(widths=(4,), dropouts=(0.0,), l2=(1e-3, 1e-2), protocol=protocol, memory_mb=32, **short)
     Classification("DC", ["0", "1"], *parts, suite="discoeval", grid=grid, features=ALL_SIX).score(known, "cpu")
 

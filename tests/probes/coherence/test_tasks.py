@@ -152,7 +152,7 @@ def test_a_setting_that_cannot_work_is_status_2(setting: str) -> None:
 
 
 def test_a_folder_without_suites_and_two_suites_of_one_name_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no \.json file"):
+    with pytest.raises(InputError, match=r"no \.json or \.jsonl file"):
         found(tmp_path, paths=[str(tmp_path)])
     for name in ("one", "two"):
         write_suite(suite("(2;%a%) < (2;%b%)"), tmp_path / f"{name}.json")
