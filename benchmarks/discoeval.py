@@ -53,7 +53,8 @@ from benchmarks.probing import Seen, counted
 from benchmarks.sequential import train_alone
 from probes.classification import Classification
 from probes.classifiers import senteval
-from probes.classifiers.classifier import Grid, Labelled, Tensors, as_tensors
+from probes.classifiers.classifier import Grid, Labelled, as_tensors
+from probes.classifiers.grid import Data
 from probes.discoeval.features import READINGS
 from probes.task import Items
 from probes.vectors import KEPT, Streamed, Vectors
@@ -168,7 +169,7 @@ def published(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
     grid, classes = task.grid, shape.classes
     seen = Seen()
 
-    def tensors(items: Items, kept: int) -> Tensors:
+    def tensors(items: Items, kept: int) -> Data:
         return as_tensors(Labelled(known.features(items, task.features, DEVICE, kept), items.gold), DEVICE)
 
     def work(short: Grid) -> None:

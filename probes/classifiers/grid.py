@@ -76,7 +76,7 @@ class Grid:
     block_mb: Annotated[
         Count | None, Field(description="memory of classifiers that are trained together; null: 32, no limit on a GPU")
     ] = None
-    max_passes: Annotated[Count, Field(description="no block of passes starts after more")] = 200
+    max_passes: Annotated[ZeroOrMore, Field(description="no block of passes starts after more")] = 200
     block: Annotated[Count, Field(description="passes between two evaluations on dev")] = 4
     tenacity: Annotated[
         Count, Field(description="early-stopping patience: evaluations without improvement, in total")
