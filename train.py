@@ -36,8 +36,8 @@ def train(settings: "RunSettings", run: Path) -> None:
     from encoder_lab.settings.run_settings import as_yaml
     from encoder_lab.training.build import build
     from encoder_lab.training.checkpoints import disk_use
-    from encoder_lab.training.devices import refuse_without_partner, say
-    from encoder_lab.training.run_folder import describe, final_scores, summary
+    from encoder_lab.training.devices import is_first, refuse_without_partner, say
+    from encoder_lab.training.run_folder import describe, final_scores, record_places, summary
     from encoder_lab.training.tensorboard import add_picture, open_page
     from encoder_lab.training.trainer import build_trainer, fit
 
@@ -45,6 +45,8 @@ def train(settings: "RunSettings", run: Path) -> None:
     give_back_large_blocks()
     with fast_exact_matmul():
         data, module, suites, probing = build(settings, run)
+        if is_first():
+            record_places(run, settings)
         trainer = build_trainer(settings, run, module, probing, data, partial(draw, settings, run, module))
         say(f"{run}: {describe(module, data, suites)}")
         if module.trains:

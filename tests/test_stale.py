@@ -25,6 +25,7 @@ from encoder_lab.evaluation.open_models import open_model
 from encoder_lab.storage import code
 from encoder_lab.storage.content import SETTLED, content_of
 from encoder_lab.storage.reads import refuse_changed_corpus, refuse_other_reads, write_reads
+from encoders.load import read_config
 from probes.classification import Classification
 from probes.task import single
 from tests.asked import evaluation
@@ -303,10 +304,15 @@ def test_a_run_goes_on_with_the_same_text_elsewhere_and_with_no_other_text(lab: 
     assert first.returncode == 0, first.stderr
     (tmp_path / "a.txt").rename(tmp_path / "b.txt")
     moved = f"corpus.root={tmp_path}/b.txt"
-    done = lab.finish(f"resume={run}", "trainer.max_epochs=2", moved, f"cache={tmp_path}/other")
+    done = lab.finish(f"resume={run}", "trainer.max_epochs=3", moved, f"cache={tmp_path}/other")
     assert done.returncode == 0, done.stderr
+    assert (read_config(run)["corpus"]["root"], read_config(run)["cache"]) == (f"{tmp_path}/b.txt", f"{tmp_path}/other")
+    done = lab.finish(f"resume={run}", "trainer.max_epochs=1")
+    assert done.stderr.splitlines() == [
+        "error: trainer.max_epochs=1: the run has had more epochs; give a larger number"
+    ]
     (tmp_path / "b.txt").write_text(text.replace("dog", "cat"))
-    done = lab.finish(f"resume={run}", "trainer.max_epochs=3", moved)
+    done = lab.finish(f"resume={run}", "trainer.max_epochs=4")
     assert done.returncode == 2
     assert f"{run}: not what the run has read until now: text " in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -108,6 +108,15 @@ def settings_to_resume(run: Path, overrides: Sequence[str]) -> RunSettings:
     return made(RunSettings, written)
 
 
+def record_places(run: Path, settings: RunSettings) -> None:
+    """Write to a resumed run where its content is now. Call it when the content there was seen to be the same."""
+    before = read_config(run)
+    now = {**before, **settings.written, "trainer": before["trainer"]}  # its changes are of one resume alone
+    if now != before:
+        with atomic_write(run / "config.yaml") as file:
+            file.write(as_yaml(now))
+
+
 def _changed(settings: Any, name: Sequence[str], value: Any) -> Any:
     """Plain settings with another value of one of them."""
     inside = settings if isinstance(settings, dict) else {}
