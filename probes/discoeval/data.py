@@ -22,6 +22,11 @@ LABELS = "labelset.txt"
 POSITIONS, TWO = ["0", "1", "2", "3", "4"], ["0", "1"]
 PUBLISHED = {"SP": ("arxiv", "rocstory", "wiki"), "BSO": ("arxiv", "rocstory", "wiki"), "DC": ("chat", "wiki"),
              "SSP": ("abs",)}  # fmt: skip
+ITEMS = {  # of all parts; BSO's are read in both orders
+    **dict.fromkeys(("SParxiv", "SProc", "SPwiki", "DCwiki", "SSPabs"), 18_000),
+    **dict.fromkeys(("BSOarxiv", "BSOroc", "BSOwiki"), 36_000),
+    **{"DCchat": 10_068, "PDTB-E": 16_754, "PDTB-I": 14_689, "RST": 21_404},
+}
 SHORT = {"rocstory": "roc"}  # as the toolkit calls a domain in a task's name
 DOMAIN = re.compile(r"[\w.-]+")
 PDTB = {"PDTB-E": "Explicit", "PDTB-I": "Implicit"}

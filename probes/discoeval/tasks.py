@@ -11,10 +11,11 @@ from pydantic import Field
 from encoder_lab.errors import InputError, printable
 from encoder_lab.settings.types import Even, NameOrNull, NamesOrNull
 from probes.classification import Classification
-from probes.discoeval.data import SOURCE, named, read_discoeval
+from probes.discoeval.data import ITEMS, SOURCE, named, read_discoeval
 from probes.discoeval.features import ABLATIONS, READINGS, Reading
 from probes.discoeval.items import SPLITS, DiscourseTask, second_measures
 from probes.discoeval.world import SIZES, world_tasks
+from probes.published_sizes import warn_of_wrong_sizes
 from probes.suites import Context
 
 
@@ -66,6 +67,7 @@ def _found(settings: DiscoEvalSettings, seed: int) -> list[DiscourseTask]:
     found, missing = read_discoeval(Path(root), names, seed)
     for name, path in missing.items():
         print(printable(f"{name}: skipped, no {path}; get it from {SOURCE}"), file=sys.stderr)
+    warn_of_wrong_sizes({task.name: (task.train, task.dev, task.test) for task in found}, ITEMS)
     if not found:
         raise InputError(f"{root}: none of the tasks is there; get them from {SOURCE}, or leave discoeval.root= out")
     return found

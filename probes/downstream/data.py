@@ -242,15 +242,6 @@ def read_own(name: str, path: Path) -> Classification | Downstream:
     return Downstream(name, "relatedness", parts, rated=rated)
 
 
-def wrong_size(task: Classification | Downstream) -> str:
-    """How many items a task has, where they are not as many as were published, within a tenth; else nothing."""
-    parts = task.parts.values() if isinstance(task, Downstream) else task.parts
-    items, published = sum(len(part.gold) for part in parts), PUBLISHED[task.name]
-    if abs(items - published) <= published / 10:
-        return ""
-    return f"{task.name}: {items:,} items, but {published:,} are published; its scores are not those of the task"
-
-
 def _domains(name: str) -> tuple[str, ...]:
     return tuple(f"STS/{name}-en-test/STS.{kind}.{domain}.txt" for domain in STS[name] for kind in ("input", "gs"))
 

@@ -11,10 +11,11 @@ from encoder_lab.errors import InputError, printable
 from encoder_lab.settings.types import NameOrNull, NamesOrNull, Paths
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.downstream.data import SOURCE, read_downstream, read_own, wrong_size
+from probes.downstream.data import PUBLISHED, SOURCE, read_downstream, read_own
 from probes.downstream.scoring import Downstream
 from probes.probing.published_files import own_files
 from probes.probing.tasks import refuse_taken
+from probes.published_sizes import warn_of_wrong_sizes
 from probes.suites import Context
 
 
@@ -51,8 +52,8 @@ def tasks(context: Context, settings: DownstreamSettings) -> list[Classification
     found, missing = read_downstream(Path(settings.root), names) if settings.root is not None else ([], {})
     for name, path in missing.items():
         print(printable(f"{name}: skipped, no {path}; get it with {SOURCE}"), file=sys.stderr)
-    for said in filter(None, map(wrong_size, found)):
-        print(f"warning: {said}", file=sys.stderr)
+    parts = {t.name: t.parts.values() if isinstance(t, Downstream) else t.parts for t in found}
+    warn_of_wrong_sizes(parts, PUBLISHED)
     own = own_files(settings.more, "downstream.more")
     refuse_taken(own, [task.name for task in found], "downstream.more")
     found += [read_own(name, path) for name, path in own.items()]

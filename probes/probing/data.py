@@ -41,7 +41,8 @@ from probes.probing.build.pool import Sizes
 from probes.probing.build.report import section
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
 from probes.probing.build.universal import UD_TASKS, build_universal
-from probes.probing.published_files import own_files, read_senteval, read_task, write_task
+from probes.probing.published_files import FILES, PUBLISHED, own_files, read_senteval, read_task, write_task
+from probes.published_sizes import warn_of_wrong_sizes
 from probes.suites import Context
 
 ALL = "all"  # in place of the names of tasks: all that the source has
@@ -214,7 +215,9 @@ class FromSentEval:
         for name, size in zip(Sizes._fields, sizes, strict=True):
             if size is not None:
                 raise InputError(f"probes.{name}_size={size}: the published files have their own; leave it out")
-        return read_senteval(self.root, names)
+        tasks = read_senteval(self.root, names)
+        warn_of_wrong_sizes({task.name: task.parts for task in tasks}, dict.fromkeys(FILES, PUBLISHED))
+        return tasks
 
 
 class FromFiles:

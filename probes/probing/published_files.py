@@ -27,6 +27,7 @@ FILES = {
     "SOMO": "odd_man_out.txt",
     "CoordInv": "coordination_inversion.txt",
 }
+PUBLISHED = 120_000  # lines of each
 TOOLKIT = {  # the toolkit's names of its tasks
     "Length": "SentLen",
     "WordContent": "WC",

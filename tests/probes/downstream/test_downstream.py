@@ -291,17 +291,6 @@ def test_published_data_of_another_size_is_named(name: str, tmp_path: Path, caps
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("items", "published", "wrong"), [(8, 9, True), (9, 10, False), (10, 10, False), (12, 10, True)]
-)
-def test_a_size_within_a_tenth_is_the_published_one(
-    items: int, published: int, wrong: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(data.PUBLISHED, "MR", published)
-    part = Items((["a"] * items,), np.zeros(items, np.int64))
-    assert bool(data.wrong_size(Downstream("MR", "nested", {"all": part}, classes=2))) is wrong
-
-
 def test_a_page_of_the_web_in_place_of_data_is_recognised(tmp_path: Path) -> None:
     root = folder_of_tasks(tmp_path)
     for start in ("<!DOCTYPE html>\n<html>", "\ufeff  <HTML lang='en'>"):

@@ -1,0 +1,46 @@
+"""Published data of a wrong size says so."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from probes.classifiers.grid import Grid
+from probes.discoeval.data import ITEMS
+from probes.discoeval.tasks import DiscoEvalSettings
+from probes.discoeval.tasks import tasks as discourse_tasks
+from probes.probing.data import FromSentEval
+from probes.published_sizes import warn_of_wrong_sizes
+from probes.suites import Context
+from probes.task import single
+from tests.probes.discoeval.test_data import root  # noqa: F401
+from tests.tiny_corpus import TinyCorpus
+
+
+@pytest.mark.parametrize(
+    ("items", "published", "wrong"), [(8, 9, True), (9, 10, False), (10, 10, False), (12, 10, True)]
+)
+def test_a_size_within_a_tenth_is_the_published_one(
+    items: int, published: int, wrong: bool, capsys: pytest.CaptureFixture
+) -> None:
+    part = single(["a"] * items, np.zeros(items, np.int64))
+    warn_of_wrong_sizes({"MR": [part], "own": [part]}, {"MR": published})
+    lines = [f"warning: MR: {items} items, but {published} are published; its scores are not those of the task"]
+    assert capsys.readouterr().err.splitlines() == lines * wrong
+
+
+def test_a_part_of_a_published_probing_file_says_so(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    lines = [f"{part}\t{label}\ta b .\n" for part in ("tr", "va", "te") for label in (0, 1)]
+    (tmp_path / "sentence_length.txt").write_text("".join(lines))
+    FromSentEval(str(tmp_path)).tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), ["SentLen"], (None, None, None))
+    assert "SentLen: 6 items, but 120,000 are published" in capsys.readouterr().err
+
+
+def test_a_part_of_the_published_discourse_data_says_so(
+    root: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture,  # noqa: F811
+) -> None:
+    tasks = discourse_tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), DiscoEvalSettings(str(root)))
+    lines = capsys.readouterr().err.splitlines()
+    assert sum("are published" in line for line in lines) == len(tasks) == len(ITEMS)
