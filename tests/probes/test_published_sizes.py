@@ -13,7 +13,7 @@ from probes.probing.data import FromSentEval
 from probes.published_sizes import warn_of_wrong_sizes
 from probes.suites import Context
 from probes.task import single
-from tests.probes.discoeval.test_data import root  # noqa: F401
+from tests.probes.discoeval.small_files import small_files
 from tests.tiny_corpus import TinyCorpus
 
 
@@ -36,11 +36,8 @@ def test_a_part_of_a_published_probing_file_says_so(tmp_path: Path, capsys: pyte
     assert "SentLen: 6 items, but 120,000 are published" in capsys.readouterr().err
 
 
-def test_a_part_of_the_published_discourse_data_says_so(
-    root: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture,  # noqa: F811
-) -> None:
-    tasks = discourse_tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), DiscoEvalSettings(str(root)))
+def test_a_part_of_the_published_discourse_data_says_so(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    settings = DiscoEvalSettings(str(small_files(tmp_path / "data")))
+    tasks = discourse_tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), settings)
     lines = capsys.readouterr().err.splitlines()
     assert sum("are published" in line for line in lines) == len(tasks) == len(ITEMS)
