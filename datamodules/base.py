@@ -153,13 +153,8 @@ class CachedData(ResumableData):
         if len(lengths) < self.world:
             raise InputError(f"{len(lengths)} examples to validate on and {self.world} processes; use fewer")
         size = min(4 * max(64, self.batch_size), len(lengths) // self.world)  # at least one for each process
-        self._dev_batches = list(SortedBatches(lengths, size))
-        mine = self._dev_batches[self.rank :: self.world]
+        mine = list(SortedBatches(lengths, size))[self.rank :: self.world]
         return loader(collate, mine)  # type: ignore[arg-type]
-
-    def dev_rows(self, batch_idx: int) -> np.ndarray:
-        """Which dev examples the validation batch `batch_idx` of this process holds."""
-        return self._dev_batches[batch_idx * self.world + self.rank]
 
 
 def fitting_batch(examples: int) -> int:

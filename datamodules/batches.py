@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import numpy as np
 from torch import Tensor
 
 PADDING = 0  # row 0 of every vocabulary
@@ -26,6 +27,7 @@ class SentencePair(NamedTuple):
 
     source: Sentences  # word ids
     target: Sentences  # target ids, each row [begin, t_1 .. t_n, end]
+    rows: np.ndarray | None = None  # (B,) of the examples in their split
 
 
 class LabelledPair(NamedTuple):

@@ -47,7 +47,7 @@ class SourceTarget(CachedData):
 
     def _collate(self, split: str) -> Callable[[np.ndarray], SentencePair]:
         target = self.ids(split, "target")
-        return lambda rows: SentencePair(self.words(split, "source", rows), pad(target, rows))
+        return lambda rows: SentencePair(self.words(split, "source", rows), pad(target, rows), rows)
 
 
 class TextPairs(SourceTarget):

@@ -78,9 +78,9 @@ class Decoder(nn.Module):
         return nats, real.sum()
 
     @torch.no_grad()
-    def token_nats(self, sentence: Tensor, targets: Tensor) -> Tensor:
+    def token_nats(self, sentence: Tensor, targets: Tensor, memory: Memory | None = None) -> Tensor:
         """-log p of each token of `targets` (B, U) but the first, (B, U - 1), teacher-forced; 0 at padding."""
-        hidden, _ = self(sentence, targets[:, :-1])
+        hidden, _ = self(sentence, targets[:, :-1], memory=memory)
         gold = targets[:, 1:]
         real = gold != 0
         nats = torch.zeros(gold.shape, dtype=self.output.bias.dtype, device=gold.device)

@@ -21,7 +21,7 @@ from encoders.load import SavedRun, fitting
 from objectives.chunked_cross_entropy import CHUNK_BYTES
 from objectives.layers import LOSSES, Term, feedforward
 from objectives.likelihood import SentenceTokens, decoder_file, padded
-from objectives.metrics import MetricSums, perplexity, ratio
+from objectives.metrics import perplexity, ratio
 from objectives.objective import MakeOptimizer, Objective
 
 NEXT = "nsp_next"  # the head that predicts the words of the next sentence
@@ -107,7 +107,7 @@ class Discourse(Objective):
         return sum(self.weights.get(name.split("_")[0], 1.0) * mean for name, mean in means.items())
 
     def training_step(self, batch: InDocument, batch_idx: int) -> Tensor:
-        means = {name: self.mean_over(term.nats, term.targets) for name, term in self(batch).items()}
+        means = {name: self.mean_over(term.nats.sum(), term.targets.sum()) for name, term in self(batch).items()}
         size = len(batch.sentence.lengths)
         for name, mean in means.items():
             self.log_score(f"train/{name}_loss", mean.detach(), batch_size=size)
@@ -115,23 +115,18 @@ class Discourse(Objective):
         self.log_score("train/loss", loss.detach(), batch_size=size, prog_bar=True)
         return loss
 
-    def on_validation_epoch_start(self) -> None:
-        self._sums = {name: MetricSums("nats", "targets", "correct") for name in self.targets}
+    def examine(self, batch: InDocument, decode: bool = True) -> dict[str, Tensor]:
+        return {f"{name} {what}": n for name, term in self(batch).items() for what, n in term._asdict().items()}
 
-    def validation_step(self, batch: InDocument, batch_idx: int) -> None:
-        for name, term in self(batch).items():
-            self._sums[name].add(**term._asdict())
-
-    def on_validation_epoch_end(self) -> None:
-        means: dict[str, Tensor | float] = {}
-        for name, tally in self._sums.items():
-            sums = tally.totals(self)
-            mean = means[name] = ratio(sums["nats"], sums["targets"])
-            accuracy = 100 * ratio(sums["correct"], sums["targets"])
-            reports = self.targets[name].reports
-            self.log_score(f"val/{name}_loss", mean)
-            self.log_score(f"val/{name}_{reports}", accuracy if reports == "accuracy" else perplexity(mean))
-        self.log_score("val/loss", self.total(means), prog_bar=True)
+    def scores_of(self, sums: Mapping[str, float]) -> dict[str, float]:
+        means = {name: ratio(sums[f"{name} nats"], sums[f"{name} targets"]) for name in self.targets}
+        scores = {f"val/{name}_loss": mean for name, mean in means.items()}
+        for name, target in self.targets.items():
+            accuracy = 100 * ratio(sums[f"{name} correct"], sums[f"{name} targets"])
+            scores[f"val/{name}_{target.reports}"] = (
+                accuracy if target.reports == "accuracy" else perplexity(means[name])
+            )
+        return scores | {"val/loss": float(self.total(means))}
 
 
 class NextWords:

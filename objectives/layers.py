@@ -48,27 +48,26 @@ def feedforward(width: int, hidden: int, classes: int, dropout: float) -> nn.Seq
 
 
 class Term(NamedTuple):
-    """One prediction over a batch; sentences without a target are left out of all three."""
+    """One prediction for each sentence of a batch; all three are 0 for a sentence without a target."""
 
-    nats: Tensor  # summed over sentences
-    targets: Tensor  # number of sentences with a target
-    correct: Tensor  # number of correct predictions; 0 for bags
+    nats: Tensor  # (B,)
+    targets: Tensor  # (B,) 1 with a target
+    correct: Tensor  # (B,) 1 where the prediction is correct; 0 for bags
 
 
 def bag_loss(logits: Tensor, bag: Bag) -> Term:
-    """Mean -log p(w) over the words w of each bag, summed over bags; logits (B, V). Empty bags do not count."""
+    """Mean -log p(w) over the words w of each bag; logits (B, V). Empty bags do not count."""
     inside = torch.arange(bag.ids.shape[1], device=bag.ids.device) < bag.sizes[:, None]
     picked = functional.log_softmax(logits, 1).gather(1, bag.ids) * inside  # (B, W); avoids counts of shape (B, V)
-    there = bag.sizes > 0
     nats = -picked.sum(1) / bag.sizes.clamp(min=1)
-    return Term(nats.sum(), there.sum(), torch.zeros_like(bag.sizes[0]))
+    return Term(nats, (bag.sizes > 0).long(), torch.zeros_like(bag.sizes))
 
 
 def class_loss(logits: Tensor, gold: Tensor) -> Term:
     """Cross-entropy of the gold classes (B,), -1 where unknown."""
-    nats = functional.cross_entropy(logits, gold, ignore_index=UNKNOWN_LEVEL, reduction="sum")
+    nats = functional.cross_entropy(logits, gold, ignore_index=UNKNOWN_LEVEL, reduction="none")
     known = gold != UNKNOWN_LEVEL
-    return Term(nats, known.sum(), ((logits.argmax(1) == gold) & known).sum())
+    return Term(nats, known.long(), ((logits.argmax(1) == gold) & known).long())
 
 
 def place_loss(logits: Tensor, position: Position) -> Term:

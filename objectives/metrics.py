@@ -14,8 +14,10 @@ class MetricSums:
         self._sums: dict[str, Tensor | float] = dict.fromkeys(names, 0.0)
 
     def add(self, **counts: Tensor | float) -> None:
+        """Add numbers, or the sums of tensors."""
         for name, count in counts.items():
-            self._sums[name] += count.double() if isinstance(count, Tensor) else count
+            more = count.double().sum() if isinstance(count, Tensor) else count
+            self._sums[name] = self._sums.get(name, 0.0) + more
 
     def totals(self, module: pl.LightningModule) -> dict[str, float]:
         """The sums over all processes (all-gather)."""

@@ -1,5 +1,6 @@
 """Natural language inference: does a premise entail a hypothesis? (Conneau et al. 2017; 2018, section 3.2)"""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import torch
@@ -14,7 +15,7 @@ from encoder_lab.settings.types import Fraction, Width
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.layers import classifier
-from objectives.metrics import MetricSums, ratio
+from objectives.metrics import ratio
 from objectives.objective import MakeOptimizer, Objective
 
 
@@ -54,18 +55,14 @@ class NLI(Objective):
         self.log_score("train/loss", loss.detach(), batch_size=len(batch.label), prog_bar=True)
         return loss
 
-    def on_validation_epoch_start(self) -> None:
-        self._sums = MetricSums("nats", "correct", "pairs")
-
-    def validation_step(self, batch: LabelledPair, batch_idx: int) -> None:
+    def examine(self, batch: LabelledPair, decode: bool = True) -> dict[str, Tensor]:
         scores = self(batch)
-        nats = functional.cross_entropy(scores, batch.label, reduction="sum")
-        self._sums.add(nats=nats, correct=(scores.argmax(1) == batch.label).sum(), pairs=len(batch.label))
+        nats = functional.cross_entropy(scores, batch.label, reduction="none")
+        return {"nats": nats, "right": scores.argmax(1) == batch.label, "pairs": torch.ones_like(batch.label)}
 
-    def on_validation_epoch_end(self) -> None:
-        sums = self._sums.totals(self)
-        self.log_score("val/loss", ratio(sums["nats"], sums["pairs"]))
-        self.log_score("val/accuracy", 100 * ratio(sums["correct"], sums["pairs"]), prog_bar=True)
+    def scores_of(self, sums: Mapping[str, float]) -> dict[str, float]:
+        loss, accuracy = ratio(sums["nats"], sums["pairs"]), 100 * ratio(sums["right"], sums["pairs"])
+        return {"val/loss": loss, "val/accuracy": accuracy}
 
 
 def features(u: Tensor, v: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoded, Encoder
 from encoders.load import SavedRun
 from objectives.likelihood import SentenceLikelihood
+from objectives.metrics import MetricSums
 
 MakeOptimizer = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 
@@ -66,6 +67,24 @@ class Objective(pl.LightningModule):
     def encode(self, sentences: Sentences) -> Encoded:
         """Sentence vectors (B, D) and word states (B, T, H)."""
         return self.encoder(self.embedding(sentences.ids), sentences.lengths)
+
+    def examine(self, batch: Any, decode: bool = True) -> dict[str, Tensor]:
+        """Counts (B,) of each example of a validation batch, by name; `decode`: also those that need a decoded text."""
+        raise NotImplementedError
+
+    def scores_of(self, sums: Mapping[str, float]) -> dict[str, float]:
+        """The validation scores of counts, summed over examples: "val/loss" and others."""
+        raise NotImplementedError
+
+    def on_validation_epoch_start(self) -> None:
+        self._sums = MetricSums()
+
+    def validation_step(self, batch: Any, batch_idx: int) -> None:
+        self._sums.add(**self.examine(batch))
+
+    def on_validation_epoch_end(self) -> None:
+        for name, value in self.scores_of(self._sums.totals(self)).items():
+            self.log_score(name, value, prog_bar=name in (self.score, "val/perplexity"))
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         assert self.make_optimizer is not None

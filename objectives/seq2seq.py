@@ -1,7 +1,10 @@
 """Sequence to sequence: translation (NMT) and AutoEncoder are one module with different data."""
 
-import sacrebleu
+from collections.abc import Mapping, Sequence
+
 import torch
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.helpers import extract_all_word_ngrams
 from torch import Tensor
 
 from datamodules.batches import SentencePair
@@ -9,6 +12,9 @@ from datamodules.seq2seq import TextPairs
 from datamodules.text.subwords import BEGIN, END
 from objectives.attention import Memory
 from objectives.sequence import SequenceObjective
+
+ORDERS = range(1, 5)  # of n-grams
+COUNTED = ("hypothesis", "reference", *(f"{what}_{n}" for what in ("right", "all") for n in ORDERS))
 
 
 class Seq2Seq(SequenceObjective):
@@ -21,31 +27,33 @@ class Seq2Seq(SequenceObjective):
     data: TextPairs
     no_likelihood = "its decoder writes a translation or a copy of a sentence, not the sentence after it"
 
-    def on_validation_epoch_start(self) -> None:
-        super().on_validation_epoch_start()
-        self._hypotheses: dict[int, str] = {}  # row of the dev set -> greedy translation
-
-    def examine(self, batch: SentencePair, batch_idx: int, vector: Tensor, memory: Memory | None) -> None:
+    def examine_decoder(
+        self, batch: SentencePair, vector: Tensor, memory: Memory | None, decode: bool
+    ) -> dict[str, Tensor]:
+        if not decode:
+            return {}
         limits = 2 * batch.source.lengths + 10
-        produced = self.decoder.greedy(vector, BEGIN, END, limits, memory)
-        rows = self.data.dev_rows(batch_idx)
-        self._hypotheses.update(zip(rows.tolist(), self.data.subwords.decode(produced), strict=True))
-
-    def on_validation_epoch_end(self) -> None:
-        super().on_validation_epoch_end()
-        self.log_score("val/bleu", self._bleu(), prog_bar=True)
-
-    def _bleu(self) -> float:
-        hypotheses = self._hypotheses
-        if torch.distributed.is_available() and torch.distributed.is_initialized():
-            parts: list[dict[int, str]] = [{} for _ in range(torch.distributed.get_world_size())]
-            torch.distributed.all_gather_object(parts, hypotheses)
-            hypotheses = {row: text for part in parts for row, text in part.items()}
+        said = self.data.subwords.decode(self.decoder.greedy(vector, BEGIN, END, limits, memory))
+        assert batch.rows is not None
         references = self.data.dev_targets()
-        rows = sorted(hypotheses)
-        return bleu([hypotheses[row] for row in rows], [references[row] for row in rows])
+        counts = [ngram_counts(text, references[row]) for text, row in zip(said, batch.rows, strict=True)]
+        return dict(zip(COUNTED, torch.tensor(counts, dtype=torch.double).T, strict=True))
+
+    def scores_of(self, sums: Mapping[str, float]) -> dict[str, float]:
+        counted = {"val/bleu": bleu([sums[name] for name in COUNTED])} if COUNTED[0] in sums else {}
+        return super().scores_of(sums) | counted
 
 
-def bleu(hypotheses: list[str], references: list[str]) -> float:
-    """BLEU in percent on tokenised text, as multi-bleu.perl counts it: four orders, no smoothing."""
-    return sacrebleu.corpus_bleu(hypotheses, [references], tokenize="none", smooth_method="none", force=True).score
+def ngram_counts(hypothesis: str, reference: str) -> list[int]:
+    """Of a pair of tokenised texts, in the order of COUNTED: words of both, n-grams in both, and of the hypothesis."""
+    (said, length), (wanted, other) = (extract_all_word_ngrams(text, 1, 4) for text in (hypothesis, reference))
+    counts = (
+        [sum(count for gram, count in some.items() if len(gram) == n) for n in ORDERS] for some in (said & wanted, said)
+    )
+    return [length, other, *(count for some in counts for count in some)]
+
+
+def bleu(counts: Sequence[float]) -> float:
+    """BLEU in percent of summed `ngram_counts`, as multi-bleu.perl counts it: four orders, no smoothing."""
+    length, other, *some = map(int, counts)
+    return BLEU.compute_bleu(some[:4], some[4:], length, other, smooth_method="none").score

@@ -1,5 +1,8 @@
 """Seq2Tree: predict the linearised parse tree of the sentence (Vinyals et al. 2015)."""
 
+from collections.abc import Mapping
+
+import torch
 from torch import Tensor
 
 from datamodules.batches import SentencePair
@@ -7,9 +10,10 @@ from datamodules.seq2tree import SentenceTrees
 from datamodules.text.subwords import BEGIN, END
 from datamodules.trees.linearize import brackets
 from objectives.attention import Memory
-from objectives.metrics import MetricSums, ratio
+from objectives.metrics import ratio
 from objectives.sequence import SequenceObjective
 
+TREES = ("trees", "exact_match", "well_formed", "matched", "produced", "gold")  # what is counted of decoded trees
 SYMBOLS_PER_WORD = 4  # limit of decoding; treebanks have 2.7 to 2.9 on average
 
 
@@ -25,34 +29,39 @@ class Seq2Tree(SequenceObjective):
     no_likelihood = "its decoder writes the tree of a sentence, no words"
     data: SentenceTrees
 
-    def on_validation_epoch_start(self) -> None:
-        super().on_validation_epoch_start()
-        self._trees = MetricSums("correct", "symbols", "exact", "well_formed", "trees", "matched", "produced", "gold")
-
-    def examine(self, batch: SentencePair, batch_idx: int, vector: Tensor, memory: Memory | None) -> None:
+    def examine_decoder(
+        self, batch: SentencePair, vector: Tensor, memory: Memory | None, decode: bool
+    ) -> dict[str, Tensor]:
         targets = batch.target.ids
         hidden, _ = self.decoder(vector, targets[:, :-1], memory=memory)
-        guessed, gold, real = self.decoder.output(hidden).argmax(2), targets[:, 1:], targets[:, 1:] != 0
-        self._trees.add(correct=((guessed == gold) & real).sum(), symbols=real.sum())
+        guessed, gold = self.decoder.output(hidden).argmax(2), targets[:, 1:]
+        counts = {"right": ((guessed == gold) & (gold != 0)).sum(1)}
+        if not decode:
+            return counts
         limits = SYMBOLS_PER_WORD * batch.source.lengths + 10
         produced = self.decoder.greedy(vector, BEGIN, END, limits, memory)
-        for row, wanted, length in zip(produced, targets.tolist(), batch.target.lengths.tolist(), strict=True):
-            self._compare(self.data.symbols_of(row), self.data.symbols_of(wanted[:length]))
+        wanted = zip(targets.tolist(), batch.target.lengths.tolist(), strict=True)
+        trees = [
+            compared(self.data.symbols_of(row), self.data.symbols_of(gold[:length]))
+            for row, (gold, length) in zip(produced, wanted, strict=True)
+        ]
+        return counts | dict(zip(TREES, torch.tensor(trees, dtype=torch.double).T, strict=True))
 
-    def _compare(self, produced: list[str], gold: list[str]) -> None:
-        self._trees.add(trees=1, exact=produced == gold)
-        found, wanted = brackets(produced), brackets(gold)
-        if found is not None and wanted is not None:
-            matched = sum((found & wanted).values())
-            self._trees.add(well_formed=1, matched=matched, produced=sum(found.values()), gold=sum(wanted.values()))
+    def scores_of(self, sums: Mapping[str, float]) -> dict[str, float]:
+        scores = super().scores_of(sums) | {"val/accuracy": 100 * ratio(sums["right"], sums["tokens"])}
+        if TREES[0] not in sums:
+            return scores
+        trees, f = sums["trees"], f1(sums["matched"], sums["produced"], sums["gold"])
+        shares = {f"val/{name}": 100 * ratio(sums[name], trees) for name in ("exact_match", "well_formed")}
+        return scores | shares | {"val/bracket_f1": 100 * f}
 
-    def on_validation_epoch_end(self) -> None:
-        super().on_validation_epoch_end()
-        sums = self._trees.totals(self)
-        self.log_score("val/accuracy", 100 * ratio(sums["correct"], sums["symbols"]), prog_bar=True)
-        self.log_score("val/exact_match", 100 * ratio(sums["exact"], sums["trees"]))
-        self.log_score("val/well_formed", 100 * ratio(sums["well_formed"], sums["trees"]))
-        self.log_score("val/bracket_f1", 100 * f1(sums["matched"], sums["produced"], sums["gold"]), prog_bar=True)
+
+def compared(produced: list[str], gold: list[str]) -> tuple[int, ...]:
+    """Two trees as symbols, in the order of TREES; the last three count brackets of two well-formed trees."""
+    said, wanted = brackets(produced), brackets(gold)
+    if said is None or wanted is None:
+        return 1, produced == gold, 0, 0, 0, 0
+    return 1, produced == gold, 1, sum((said & wanted).values()), sum(said.values()), sum(wanted.values())
 
 
 def f1(matched: float, produced: float, gold: float) -> float:

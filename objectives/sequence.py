@@ -1,7 +1,9 @@
 """The base of objectives with a decoder: NMT, AutoEncoder, SkipThought, Seq2Tree."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
+import torch
 from pydantic import Field
 from torch import Tensor
 
@@ -12,7 +14,7 @@ from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.attention import Memory
 from objectives.decoder import Decoder
-from objectives.metrics import MetricSums, perplexity
+from objectives.metrics import perplexity
 from objectives.objective import MakeOptimizer, Objective
 
 
@@ -69,20 +71,18 @@ class SequenceObjective(Objective):
         self.log_score("train/loss", loss.detach(), batch_size=len(batch.source.lengths), prog_bar=True)
         return loss
 
-    def on_validation_epoch_start(self) -> None:
-        self._likelihood = MetricSums("nats", "tokens")
-
-    def validation_step(self, batch: SentencePair, batch_idx: int) -> None:
+    def examine(self, batch: SentencePair, decode: bool = True) -> dict[str, Tensor]:
         vector, memory = self.read(batch.source)
-        nats, tokens = self.decoder.loss(vector, batch.target.ids, memory)
-        self._likelihood.add(nats=nats, tokens=tokens)
-        self.examine(batch, batch_idx, vector, memory)
+        nats = self.decoder.token_nats(vector, batch.target.ids, memory)
+        counts = {"nats": nats.sum(1, dtype=torch.double), "tokens": batch.target.lengths - 1}
+        return counts | self.examine_decoder(batch, vector, memory, decode)
 
-    def examine(self, batch: SentencePair, batch_idx: int, vector: Tensor, memory: Memory | None) -> None:
-        """Hook for further scores of a validation batch."""
+    def examine_decoder(
+        self, batch: SentencePair, vector: Tensor, memory: Memory | None, decode: bool
+    ) -> dict[str, Tensor]:
+        """Hook for further counts of a validation batch."""
+        return {}
 
-    def on_validation_epoch_end(self) -> None:
-        sums = self._likelihood.totals(self)
+    def scores_of(self, sums: Mapping[str, float]) -> dict[str, float]:
         loss = sums["nats"] / sums["tokens"]
-        self.log_score("val/loss", loss)
-        self.log_score("val/perplexity", perplexity(loss), prog_bar=True)
+        return {"val/loss": loss, "val/perplexity": perplexity(loss)}

@@ -37,7 +37,7 @@ MOMENTS = (  # what happens in them: a moment before and one after each, and so 
     "probes.probing.data.write_task",
     "objectives.objective.Objective.on_train_batch_start",
     "objectives.sequence.SequenceObjective.training_step",
-    "objectives.sequence.SequenceObjective.validation_step",
+    "objectives.objective.Objective.validation_step",
     "probes.classification.Classification.score",
     "encoder_lab.reports.curves.draw_curves",
     "encoder_lab.training.tensorboard.add_picture",
