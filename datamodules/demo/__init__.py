@@ -4,7 +4,7 @@ All views of a split have the same sentences in the same order. Each document is
 so any size takes linear time and constant memory, and the text is the same on every machine.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from pydantic import Field
 
 from datamodules.corpora.on_disk import refuse_languages
 from datamodules.corpus import Corpus, Document, Inference, NoSuchView, Split
+from datamodules.demo.constant import Property, constant_plan
 from datamodules.demo.documents import Story, story
 from datamodules.demo.grammar import dependencies_of, tree_of, words_of
 from datamodules.demo.inference import inference
@@ -34,24 +35,37 @@ class Demo(Corpus):
         size: Annotated[Count | None, Field(description="training sentences; thousands to millions")] = 5000,
         seed: Annotated[Seed, Field(description="the same seed gives the same text on every machine")] = 1,
         source_language: SourceLanguage = "en",
+        constant: Annotated[
+            Sequence[Property], Field(description="never vary in training text: tense, subject_number, object_number")
+        ] = (),
+        irrelevant: Annotated[
+            Sequence[Property], Field(description="vary in what the encoder reads and not in the translation: the same")
+        ] = (),
     ) -> None:
         refuse_languages(self.name, [source_language], LANGUAGES)
         if not isinstance(size, int) or size < 1:
             raise InputError(f"corpus.size={size}: give a number of training sentences")
         self.size, self.seed, self.source_language = size, seed, source_language
+        self.constant, self.irrelevant = sorted(set(constant)), sorted(set(irrelevant))
+        if both := set(constant) & set(irrelevant):
+            raise InputError(f"corpus.constant= and corpus.irrelevant= both have {min(both)}; give it in one of them")
 
     def fingerprint(self) -> str:
         spoken = "" if self.source_language == "en" else f" {self.source_language}"
-        return f"demo seed {self.seed} size {self.size}{spoken}"
+        fixed = [*self.constant, *(f"irrelevant {name}" for name in self.irrelevant)]
+        return f"demo seed {self.seed} size {self.size}{spoken}{f' constant {fixed}' if fixed else ''}"
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         refuse_languages(self.name, [target], LANGUAGES)
-        return ((words_of(said, self.source_language), words_of(said, target)) for said in self._plans(split))
+        pairs = ((plan, constant_plan(plan, self.irrelevant)) for plan in self._plans(split))
+        return ((words_of(source, self.source_language), words_of(other, target)) for source, other in pairs)
 
     def sentences(self, split: Split) -> Iterator[str]:
+        self._refuse_irrelevant(split)
         return (words_of(said, self.source_language) for said in self._plans(split))
 
     def trees(self, split: Split) -> Iterator[str]:
+        self._refuse_irrelevant(split)
         self._refuse_others("trees (probes=corpus, objective=seq2tree)")
         return (tree_of(said) for said in self._plans(split))
 
@@ -61,6 +75,7 @@ class Demo(Corpus):
         return (dependencies_of(said, self.source_language) for said in self._plans(split))
 
     def documents(self, split: Split) -> Iterator[Document]:
+        self._refuse_irrelevant(split)
         self._refuse_others("documents")
         left = self._count(split)
         for found in self._stories(split):
@@ -70,8 +85,16 @@ class Demo(Corpus):
             yield found.english()
 
     def inference(self, split: Split) -> Iterator[Inference]:
+        self._refuse_irrelevant(split)
         self._refuse_others("premise-hypothesis pairs")
-        return (inference(self.seed, split, number) for number in range(self._count(split)))
+        return (inference(self.seed, split, number, self._constant(split)) for number in range(self._count(split)))
+
+    def _refuse_irrelevant(self, split: Split) -> None:
+        if self.irrelevant and split != "probe":
+            raise InputError(
+                f"corpus.irrelevant={self.irrelevant}: only a translation (objective=nmt) can leave it out; "
+                "use corpus.constant="
+            )
 
     def _refuse_others(self, view: str) -> None:
         if self.source_language != "en":
@@ -81,7 +104,10 @@ class Demo(Corpus):
         return islice((said for found in self._stories(split) for said in found.plans()), self._count(split))
 
     def _stories(self, split: Split) -> Iterator[Story]:
-        return (story(self.seed, split, number) for number in count())
+        return (story(self.seed, split, number, self._constant(split)) for number in count())
+
+    def _constant(self, split: Split) -> Sequence[Property]:
+        return () if split == "probe" else self.constant  # the tasks are the ordinary ones
 
     def _count(self, split: Split) -> int:
         held_out = max(200, min(2000, self.size // 10))

@@ -1,10 +1,11 @@
 """Documents of the demo world: titled sections and paragraphs that share a topic and people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from datamodules.corpus import Document, Section
 from datamodules.demo.chance import Chance
+from datamodules.demo.constant import Property, constant_plan
 from datamodules.demo.grammar import draw, words_of
 from datamodules.demo.meaning import SentencePlan
 from datamodules.demo.world import Scene, new_scene
@@ -39,15 +40,15 @@ class Story(NamedTuple):
         return Document(self.id, self.title, sections)
 
 
-def story(seed: int, split: str, number: int) -> Story:
-    """The document of (seed, split, number)."""
+def story(seed: int, split: str, number: int, constant: Sequence[Property] = ()) -> Story:
+    """The document of (seed, split, number), in which some properties may never vary."""
     chance = Chance("document", seed, split, number)
     scene = new_scene(chance)
     parts, level = [], 1
     for i in range(chance.weighted([(1, 2.0), (2, 3.0), (3, 2.0), (4, 1.0)])):
         level = 1 if i == 0 else max(1, min(4, level + chance.weighted([(1, 3.0), (0, 2.0), (-1, 1.5)])))
         counts = [chance.between(2, 4) for _ in range(chance.between(1, 2))]
-        paragraphs = [[draw(chance, scene) for _ in range(count)] for count in counts]
+        paragraphs = [[constant_plan(draw(chance, scene), constant) for _ in range(count)] for count in counts]
         parts.append(StorySection(level, _section_title(scene, level, chance), paragraphs))
     return Story(f"{split}-{number}", _title(scene), parts)
 

@@ -1,10 +1,12 @@
 """Premises and hypotheses, with labels that follow from the demo world."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from datamodules.corpus import LABELS, Inference
 from datamodules.demo import english
 from datamodules.demo.chance import Chance
+from datamodules.demo.constant import Property, constant_event
 from datamodules.demo.grammar import LONGEST, SHORTEST
 from datamodules.demo.lexicon import lexicon
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
@@ -13,15 +15,15 @@ from datamodules.demo.world import ClauseSampler, new_scene
 WORDS = lexicon()
 
 
-def inference(seed: int, split: str, number: int) -> Inference:
-    """The pair of (seed, split, number); labels alternate."""
+def inference(seed: int, split: str, number: int, constant: Sequence[Property] = ()) -> Inference:
+    """The pair of (seed, split, number), in which some properties may never vary; labels alternate."""
     label = LABELS[number % 3]
     attempt = 0
     while True:
         chance = Chance("inference", seed, split, number, attempt)
         event = _premise(ClauseSampler(chance, new_scene(chance)))
         other = _hypothesis(chance, event, label)
-        texts = [_say(event), _say(other)] if other else []
+        texts = [_say(constant_event(part, constant)) for part in (event, other)] if other else []
         if other and all(SHORTEST <= len(t.split()) <= LONGEST for t in texts) and texts[0] != texts[1]:
             return Inference(texts[0], texts[1], label)  # type: ignore[arg-type]
         attempt += 1
