@@ -100,6 +100,12 @@ REPORTS = {
         "size.png",
         *(SUITE, EPOCH, CLASSIFIER),
     ),
+    "stability": _command(
+        "stability",
+        "Rank correlation of models between classifiers, sizes and other settings of probing (Eger et al. 2020).",
+        None,
+        *(SUITE, EPOCH),
+    ),
     "layers": _command(
         "layers",
         "Scores by layer of Hugging Face models, tasks by layers (Chen et al. 2019, Figure 8).",

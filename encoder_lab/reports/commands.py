@@ -31,6 +31,9 @@ from encoder_lab.reports.published import TRAINING
 from encoder_lab.reports.scores import as_csv, runs_in
 from encoder_lab.reports.scores import scores as scores_of_runs
 from encoder_lab.reports.sizes import by_size, draw_sizes, has_size
+from encoder_lab.reports.stability import as_text as stability_text
+from encoder_lab.reports.stability import scores_by_condition
+from encoder_lab.reports.stability import stability as rank_stability
 from encoder_lab.reports.strips import TOKENS, ShownItem, shown_items
 from encoder_lab.reports.table import (
     Table,
@@ -86,6 +89,11 @@ def compare(arguments: SimpleNamespace) -> None:
 
 def training(arguments: SimpleNamespace) -> None:
     write_table(training_table(given(arguments, or_published=True), quoted(arguments)), arguments)
+
+
+def stability(arguments: SimpleNamespace) -> None:
+    scores = scores_by_condition(runs_in(folders(arguments)), arguments.suite, arguments.epoch)
+    write_text(stability_text(rank_stability(scores)), arguments.out)
 
 
 def curves(arguments: SimpleNamespace) -> None:

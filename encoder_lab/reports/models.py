@@ -85,11 +85,11 @@ class ReportedModel:
 def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
     """Runs grouped into models, in the given order; models of one encoder come together."""
     joined = with_evaluations(runs)
-    times = Counter((_kind(run), _seeds(run)) for run in joined)
+    times = Counter((identity(run), _seeds(run)) for run in joined)
     groups: dict[tuple, list[Run]] = {}
     for run in joined:
-        copy = run.evaluated if times[_kind(run), _seeds(run)] > 1 else ""  # two runs of one seed are not two seeds
-        groups.setdefault((_kind(run), copy), []).append(run)
+        copy = run.evaluated if times[identity(run), _seeds(run)] > 1 else ""  # two runs of one seed are not two seeds
+        groups.setdefault((identity(run), copy), []).append(run)
     named: dict[tuple[str, str], list[list[Run]]] = {}
     for group in groups.values():
         named.setdefault((group[0].encoder, group[0].objective), []).append(group)
@@ -122,7 +122,7 @@ def each_seed_once(runs: Iterable[Run]) -> list[Run]:
     """Of runs with the same settings and seed, the last; of evaluations of one model, the newest."""
     kept: dict[tuple, Run] = {}
     for run in runs:
-        place = _kind(run, "run."), _seeds(run), run.evaluated  # a run that was trained for longer is still that run
+        place = identity(run, "run."), _seeds(run), run.evaluated  # a run that was trained for longer is still that run
         if place not in kept or _age(run) >= _age(kept[place]):
             kept[place] = run
     return list(kept.values())
@@ -168,7 +168,7 @@ def _what(row: ProbeRow, each_epoch: bool = False) -> tuple:
     return row.suite, row.task, row.classifier, row.epoch if each_epoch else None
 
 
-def _kind(run: Run, *without: str) -> tuple:
+def identity(run: Run, *without: str) -> tuple:
     """What runs of one model share, except settings with the prefixes `without`; an evaluation has those of its run."""
     unsaid = (*without, "model") if "checkpoint" in run.settings else without
     return run.encoder, run.objective, *(item for item in _essence(run).items() if not item[0].startswith(unsaid))
@@ -180,11 +180,14 @@ def _seeds(run: Run) -> tuple[str, str]:
 
 
 def _essence(run: Run) -> dict[str, str]:
-    kept = {key: _text(value) for key, value in run.settings.items() if key.removeprefix("run.") not in INCIDENTAL}
+    kept = {
+        key: setting_text(value) for key, value in run.settings.items() if key.removeprefix("run.") not in INCIDENTAL
+    }
     return dict(sorted(kept.items()))
 
 
-def _text(value: Any) -> str:
+def setting_text(value: Any) -> str:
+    """A setting as titles show it."""
     return ",".join(map(str, value)) or UNSET if isinstance(value, list) else UNSET if value is None else str(value)
 
 

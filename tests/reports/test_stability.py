@@ -1,0 +1,57 @@
+"""The order of models under several settings of probing."""
+
+from pathlib import Path
+
+import pytest
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.scores import runs_in
+from encoder_lab.reports.stability import scores_by_condition, stability
+from report import main
+from tests.reports.small_runs import evaluation_of
+
+
+def evaluations(folder: Path, scores: dict[int, list[float]], seeds: int = 1) -> list[Path]:
+    """Models a, b, c ... with their scores under each size of probing, with several seeds of the classifier."""
+    for size, values in scores.items():
+        for name, score in zip("abcdef", values, strict=False):
+            for seed in range(1, seeds + 1):
+                where = evaluation_of(
+                    folder / f"{name}{size}-{seed}",
+                    name,
+                    suite="probing",
+                    task="WC",
+                    score=score + seed,
+                    settings=f"probes: {{train_size: {size}}}\n",
+                )
+                config = (where / "config.yaml").read_text().replace("seed: 1\n", f"seed: {seed}\n")
+                (where / "config.yaml").write_text(config.replace("bilstm_max", name))
+    return [folder]
+
+
+@pytest.mark.parametrize(
+    ("second", "rho", "same"),
+    [([2, 4, 6, 8], 1.0, True), ([4, 3, 2, 1], -1.0, False), ([1, 3, 2, 4], 0.8, True), ([5, 5, 5, 5], None, False)],
+)
+def test_rank_correlation_is_of_the_order_alone(
+    second: list[float], rho: float | None, same: bool, tmp_path: Path
+) -> None:
+    runs = runs_in(evaluations(tmp_path, {300: [1, 2, 3, 4], 900: second}, seeds=2))
+    (found,) = stability(scores_by_condition(runs, "probing", "best"))
+    assert (found.task, found.models, found.same_best) == ("WC", 4, same)
+    assert {found.first[-14:], found.second[-14:]} == {"train_size=300", "train_size=900"}
+    assert found.rho != found.rho if rho is None else found.rho == pytest.approx(rho)
+
+
+def test_too_few_models_are_refused_with_the_remedy(tmp_path: Path) -> None:
+    runs = runs_in(evaluations(tmp_path, {300: [1, 2, 3], 900: [1, 2, 3]}))
+    with pytest.raises(InputError, match="4 models in common; evaluate the same models again"):
+        stability(scores_by_condition(runs, "probing", "best"))
+
+
+def test_the_report_is_a_block_for_each_two_settings(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    evaluations(tmp_path, {300: [1, 2, 3, 4], 600: [1, 2, 3, 4], 900: [1, 3, 2, 4]})
+    assert main(["stability", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert out.count("against") == 3
+    assert out.count("WC             0.80  4 models, best same") == 2
