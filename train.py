@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from encoder_lab.compute.memory import give_back_large_blocks
 from encoder_lab.compute.quick_imports import quick_imports
 from encoder_lab.errors import InputError
-from encoder_lab.settings.arguments import refuse_wrong_arguments
+from encoder_lab.settings.arguments import refuse_wrong_arguments, refuse_wrong_environment
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
 from encoder_lab.settings.config_help import help_text
 from encoder_lab.settings.quoting import unquoted
@@ -126,6 +126,7 @@ def command(arguments: list[str]) -> None:
     with one_line_errors(Path.cwd(), "choose another hydra.run.dir="):  # Hydra could not make the run's folder
         from encoder_lab.studies.plan import named_study
 
+        refuse_wrong_environment()
         if study := named_study(CONFIGS, arguments):
             from encoder_lab.studies.run import run_study
 

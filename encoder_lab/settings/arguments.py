@@ -1,5 +1,6 @@
 """What is wrong with the arguments of a command, by our YAML files and declarations, before Hydra is imported."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -16,6 +17,29 @@ PART = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of anoth
 SETTING = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
 PLAIN_VALUE = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
 OPEN = tuple(f"hydra.{name}." for name in ("launcher", "sweeper", "callbacks", "job.env_set"))  # any setting fits
+RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK")  # as Lightning reads them
+NUMBERS = (
+    *RANKS,
+    "WORLD_SIZE",
+    "NODE_RANK",
+    "GROUP_RANK",
+    "MASTER_PORT",
+    "SLURM_LOCALID",
+    "SLURM_NODEID",
+    "SLURM_NTASKS",
+)
+OF_TRAINER = "PL_TRAINER_"  # variables that Lightning takes as defaults of its trainer
+
+
+def refuse_wrong_environment() -> None:
+    """Raises InputError for variables that would change a run without a word, or that are not the numbers needed."""
+    for name, value in os.environ.items():
+        if name.startswith(OF_TRAINER):
+            setting = f"trainer.{name.removeprefix(OF_TRAINER).lower()}={value}"
+            raise InputError(f"{name}={value}: a run would not remember it; unset {name}, and give {setting}")
+        if name in NUMBERS and not value.isdecimal():
+            remedy = "or start the processes of a run with torchrun or srun (docs/scaling.md)"
+            raise InputError(f"{name}={value}: give a whole number; unset {name}, {remedy}")
 
 
 def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]) -> None:

@@ -1,7 +1,9 @@
 """`call:package.module:function`: a Python function of the user's own."""
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +15,7 @@ from encoder_lab.errors import InputError
 def function_named(name: str, purpose: str) -> Callable[..., Any]:
     """The function `package.module:function`, also of a module in the current folder.
 
-    Raises InputError, also when the function fails; `purpose` says what such a function does.
+    Raises InputError, also when the function fails or ends the process; `purpose` says what such a function does.
     """
     module, _, function = name.partition(":")
     if not module or module.startswith(".") or not function:
@@ -21,7 +23,8 @@ def function_named(name: str, purpose: str) -> Callable[..., Any]:
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
     try:
-        found = getattr(import_module(module), function)
+        with _exits_raise():
+            found = getattr(import_module(module), function)
     except (ImportError, AttributeError) as error:
         raise InputError(f"call:{name}: {error}") from None
     except (Exception, SystemExit) as error:  # the user's own code
@@ -32,13 +35,25 @@ def function_named(name: str, purpose: str) -> Callable[..., Any]:
     @wraps(found)
     def named(*arguments: Any) -> Any:
         try:
-            return found(*arguments)
+            with _exits_raise():
+                return found(*arguments)
         except InputError:
             raise
         except (Exception, SystemExit) as error:  # the user's own code
             raise InputError(f"call:{name}: the function failed, {_in_one_line(error)}") from error
 
     return named
+
+
+@contextmanager
+def _exits_raise() -> Iterator[None]:
+    """In the block, `os._exit` raises SystemExit in this process, as `sys.exit` does; not in processes it starts."""
+    process, leave = os.getpid(), os._exit
+    os._exit = lambda status: sys.exit(status) if os.getpid() == process else leave(status)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        os._exit = leave
 
 
 def _in_one_line(error: BaseException) -> str:

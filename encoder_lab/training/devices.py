@@ -15,12 +15,11 @@ from pytorch_lightning.utilities import rank_zero_only
 from torch.distributed import default_pg_timeout
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.arguments import RANKS
 from encoder_lab.settings.build import build
 from encoder_lab.settings.command_line import make_silent
 from encoder_lab.settings.run import Trainer
 from objectives.objective import Objective
-
-RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK")  # as Lightning reads them
 
 
 def accelerator(chosen: str) -> str:

@@ -1,15 +1,19 @@
 """Errors are printed on one line."""
 
+from collections.abc import Callable
+
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 
+import evaluate
+import train
 from encoder_lab.errors import InputError, in_one_line
-from train import CONFIGS
+from encoder_lab.settings.arguments import NUMBERS
 
 
 def test_a_misspelt_choice_lists_the_valid_ones() -> None:
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"), pytest.raises(HydraException) as raised:
+    with initialize_config_dir(str(train.CONFIGS), version_base="1.3"), pytest.raises(HydraException) as raised:
         compose("train", ["encoder=bilstm_mx"])
     said = in_one_line(raised.value)
     assert said.endswith("bigru_mean bilstm_att bilstm_last bilstm_max bov gated_convnet transformer transformer_max")
@@ -19,3 +23,30 @@ def test_the_message_comes_without_the_text_of_hydra() -> None:
     wrapped = ValueError("Error in call to target:\nEuroparl")
     wrapped.__cause__ = InputError("corpus.root= is missing")
     assert in_one_line(wrapped) == "corpus.root= is missing"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "remedy"),
+    [
+        *((name, "one", f"unset {name}") for name in NUMBERS),
+        *(("RANK", value, "unset RANK") for value in ("", "-1", "1.0")),
+        ("PL_TRAINER_MAX_EPOCHS", "3", "give trainer.max_epochs=3"),
+        ("PL_TRAINER_LIMIT_TRAIN_BATCHES", "2", "give trainer.limit_train_batches=2"),
+    ],
+)
+@pytest.mark.parametrize(("command", "argument"), [(train.command, "resume=a"), (evaluate.command, "model=bov")])
+def test_a_variable_that_a_library_would_read_in_silence_is_refused(
+    command: Callable[[list[str]], None],
+    argument: str,
+    name: str,
+    value: str,
+    remedy: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit, match="2"):
+        command([argument])
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith(f"error: {name}={value}: ")
+    assert remedy in said

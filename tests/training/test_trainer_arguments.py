@@ -13,12 +13,13 @@ from omegaconf import OmegaConf
 from pytorch_lightning.utilities import rank_zero_only
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.arguments import RANKS
 from encoder_lab.settings.build import made
 from encoder_lab.settings.check import check
 from encoder_lab.settings.run import RunSettings, Trainer
 from encoder_lab.storage.locks import wait_for
 from encoder_lab.studies.compose import plain
-from encoder_lab.training.devices import RANKS, refuse_without_partner
+from encoder_lab.training.devices import refuse_without_partner
 from tests.attack.attack import refused
 from tests.conftest import Lab
 from tests.settings.test_config_check import composed

@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from tqdm import tqdm
 
 from datamodules.trees.penn import Bracketed
 from encoder_lab.errors import InputError
@@ -112,9 +113,7 @@ def draw_tasks(
 ) -> BuiltTasks:
     """The named tasks, from a pool that is ready. `partly`: as for `build_tasks`."""
     drafts, lacking = {}, {}
-    for name in builders:
-        if name not in names:
-            continue
+    for name in tqdm([name for name in builders if name in names], "building", disable=None, unit=" tasks"):
         try:
             drafts[name] = builders[name](pool, sizes)
         except InputError as error:

@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -150,11 +152,37 @@ def no_process(_: list[Pair]) -> list:
     raise SystemExit(0)
 
 
-@pytest.mark.parametrize(("function", "error"), [("no_answer", "ZeroDivisionError"), ("no_process", "SystemExit")])
+def no_process_at_once(_: list[Pair]) -> list:
+    os._exit(0)
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [("no_answer", "ZeroDivisionError"), ("no_process", "SystemExit"), ("no_process_at_once", "SystemExit")],
+)
 def test_a_function_that_fails_or_ends_the_process_is_named_in_one_line(function: str, error: str) -> None:
     name = f"{__name__}:{function}"
     with pytest.raises(InputError, match=f"^call:{name}: the function failed, {error}: "):
         function_named(name, "")([("", "x")])
+
+
+def a_process(_: list[Pair]) -> list:
+    if not (child := os.fork()):
+        os._exit(7)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])]
+
+
+def test_a_process_that_a_function_starts_may_end() -> None:
+    leave = os._exit
+    assert function_named(f"{__name__}:a_process", "")([]) == [7]
+    assert os._exit is leave
+
+
+def test_a_module_that_ends_the_process_is_named_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ends_at_once.py").write_text("import os\nos._exit(0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match=r"^call:ends_at_once:f: the module failed, SystemExit: 0"):
+        function_named("ends_at_once:f", "")
 
 
 ANSWERS = st.recursive(
