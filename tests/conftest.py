@@ -13,7 +13,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
-from tests import commands
+from tests import commands, quick  # noqa: F401
 
 # `make test` tries a law on 25 examples, `make test-nightly` (HYPOTHESIS_PROFILE=nightly) on 1,000. A test with slow
 # examples gives a smaller number of its own. Neither profile has a clock: a busy machine fails no test. Fixtures are

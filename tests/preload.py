@@ -10,6 +10,7 @@ from importlib import import_module
 from hydra import compose, initialize_config_dir
 from hydra._internal.hydra import Hydra
 
+from tests import quick  # noqa: F401
 from tests.packages import PACKAGES, ROOT
 
 HEAVY = (

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, TypeGuard, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -138,7 +139,7 @@ def mistake(name: str, value: Any, hint: Any) -> str:
         return ""
     why = "" if _is_plain(value) else PLAIN
     if not why and hint is not Any:
-        adapter: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
+        adapter = _adapter(hint)
         try:
             made = adapter.validate_json(json.dumps(value, default=str), strict=True)
         except ValidationError:
@@ -147,6 +148,11 @@ def mistake(name: str, value: Any, hint: Any) -> str:
             if isinstance(made, bool) != isinstance(value, bool):  # true is equal to 1
                 why = _wanted(adapter.json_schema())
     return f"{name}={_shown(value)}: give {why}" if why else ""
+
+
+@cache
+def _adapter(hint: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(hint, config=STRICT)
 
 
 def _shown(value: Any) -> str:

@@ -184,6 +184,7 @@ class _Names(dict[str, Any]):
         return evaluated(place[0], value) if place and value is not None else Made
 
 
+@cache
 def evaluated(module: str, expression: ast.expr) -> Any:
     """The value of an expression at the top of a module: a type, or the bound of a range."""
     return eval(compile(ast.Expression(expression), module, "eval"), {"__builtins__": {}}, _Names(module))

@@ -1,7 +1,8 @@
 """Settings of odd kinds and sizes, given to every setting that there is."""
 
 import json
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from encoder_lab.settings.check import mistakes
-from encoder_lab.studies.compose import CONFIGS, plain
+from encoder_lab.studies.compose import CONFIGS
 from encoder_lab.training.allowed_classes import PLACES, only_ours
 from tests.attack.attack import Attack, refused
 
@@ -81,15 +82,12 @@ def checked(case: Any, _: Path) -> None:
     number, which, odd = case
     text, leaves = _composed(number)
     name, value = leaves[which % len(leaves)]
-    config = OmegaConf.create(json.loads(text))
-    new = ODD[odd]
-    OmegaConf.update(config, name, new, merge=False, force_add=True)
-    if isinstance(new, str) and "${" in new:
-        if name == "seed":
-            return
-        OmegaConf.resolve(config)
-        new = OmegaConf.select(config, name)
-    found = mistakes(COMPOSED[number].split()[0], plain(config))
+    settings, new = json.loads(text), ODD[odd]
+    if new == "${seed}":  # as it is resolved
+        new = settings["seed"]
+    *groups, last = name.split(".")
+    reduce(getitem, groups, settings)[last] = new
+    found = mistakes(COMPOSED[number].split()[0], settings)
     assert all("\n" not in one and len(one) < 1000 for one in found)
     named = [one for one in found if one.startswith(f"{name}=") or one.startswith(f"{name}.")]
     harmful = isinstance(new, dict) or new in (float("inf"), 10**30, "a\0b") or new != new or new == "x" * 5000
@@ -104,10 +102,10 @@ def checked(case: Any, _: Path) -> None:
 def placed(case: Any, folder: Path) -> None:
     """A class of ours in the wrong place of a run's settings is refused."""
     place, other = case
-    config = OmegaConf.create(json.loads(_composed(0)[0]))
-    target = OmegaConf.select(config, f"{other}._target_")
-    OmegaConf.update(config, f"{place}._target_", target)
-    said = refused(lambda: only_ours(plain(config), folder / "config.yaml"))
+    settings = json.loads(_composed(0)[0])
+    target = reduce(getitem, other.split("."), settings)["_target_"]
+    reduce(getitem, place.split("."), settings)["_target_"] = target
+    said = refused(lambda: only_ours(settings, folder / "config.yaml"))
     assert said is None if place == other else f"{place}._target_ is {target}" in str(said)
 
 

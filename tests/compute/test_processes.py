@@ -2,24 +2,53 @@
 
 import errno
 import os
+import pickle
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from encoder_lab.compute import processes
 from encoder_lab.compute.processes import IN_FLIGHT, parallel_map
 from encoder_lab.errors import InputError
 from tests.conftest import ROOT
+from tests.test_stale import CORPORA, corpus_of, settings_of, views
 
 
 def square(number: int) -> int:
     return number * number
+
+
+class Pickling(ProcessPoolExecutor):
+    """Sends all work to processes and back, but has none."""
+
+    def submit(self, *work: Any, **_: Any) -> Future:  # type: ignore[override]
+        function, *arguments = pickle.loads(pickle.dumps(work))
+        done: Future = Future()
+        try:
+            done.set_result(pickle.loads(pickle.dumps(function(*arguments))))
+        except InputError as error:
+            done.set_exception(error)
+        return done
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_a_corpus_that_several_processes_read_has_the_same_text(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = corpus_of(settings_of(name, tmp_path / "data"))
+    alone = views(corpus)
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", Pickling)
+    monkeypatch.setattr(parallel_map, "__defaults__", (2, 2))
+    assert views(corpus) == alone
 
 
 def process(_: int) -> int:
@@ -80,6 +109,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     code = f"""
 import os, time
 from pathlib import Path
+from encoder_lab.compute import processes
 from encoder_lab.compute.processes import parallel_map
 def tell(number):
     (Path({str(tmp_path)!r}) / str(os.getpid())).touch()
