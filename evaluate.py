@@ -38,7 +38,7 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     from encoder_lab.compute.matmul import fast_exact_matmul
     from encoder_lab.evaluation.open_models import complete_models, open_models
     from encoder_lab.evaluation.settings import caches, refuse_what_has_no_effect, refuse_wrong_settings
-    from encoder_lab.reports.evaluations import show
+    from encoder_lab.reports.evaluations import compare_states, show
     from encoder_lab.storage.content import cache_digests_in
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
@@ -68,6 +68,7 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
         except InputError:  # of a model that cannot encode: what the models before it scored is shown
             show(done, settings)
             raise
+        compare_states(done)
         return list({one.folder: one for one in done}.values())  # of the epochs of a run, the last
 
 
@@ -80,6 +81,7 @@ def scored(
     from probes.classification import Classification
     from probes.evaluation import Evaluation
     from probes.facts import facts_of
+    from probes.geometry.history import file_of, keep_state, state_of
     from probes.probing.controls import controls_of
     from probes.suites import tasks_of
 
@@ -95,6 +97,8 @@ def scored(
         done = write(name, model, suite, ModelScores(key, main, control, mdl), settings)
         if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name says which model and tasks it is of
             write_tokens(done.folder, suite.tasks, evaluation)
+        if suite.name == "geometry" and (by_epoch or not file_of(done.folder, model.epoch).exists()):
+            keep_state(done.folder, model.epoch, state_of(evaluation))
         yield done
 
 

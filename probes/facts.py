@@ -17,6 +17,13 @@ class Facts(NamedTuple):
     one_reader: frozenset[str] = frozenset()  # tasks that have the same reader with every requested classifier
     controls: bool = False  # whether control tasks and description lengths are defined for its tasks
     choice: bool = True  # whether its other tasks are read by the classifier that the user chooses
+    units: Mapping[str, str] = {}  # by reader: what its scores count, where that is not percent
+    ranked: bool = True  # whether a higher score is a better one
+
+
+def unit_of(suite: str, reader: str) -> str:
+    """What the scores of a suite by this reader count; empty: percent."""
+    return facts_of(suite).units.get(reader, "")
 
 
 def facts_of(suite: str) -> Facts:

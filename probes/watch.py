@@ -11,6 +11,7 @@ from torch import nn
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.model import Model
 from probes.evaluation import Evaluation
+from probes.geometry.history import compare_states, keep_state, state_of
 from probes.results import Epoch, ProbeRow, write_rows
 from probes.share import ALONE, Share
 from probes.task import Task
@@ -42,9 +43,13 @@ def probe_now(
 
     now = own._replace(encode=own.encode and encode, epoch=epoch, step=step, device=device)
     with isolate_rng():
-        rows = [score.row for score in Evaluation(now, tasks, share, cache, seed).scores()]
+        evaluation = Evaluation(now, tasks, share, cache, seed)
+        rows = [score.row for score in evaluation.scores()]
+        state = state_of(evaluation)
     if share.rank == 0:
+        keep_state(results.parent, epoch, state)
         write_rows(results, rows)
+        rows += compare_states(results, epoch) if state else []
     return rows
 
 

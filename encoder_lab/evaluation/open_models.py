@@ -191,7 +191,7 @@ def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) 
                     f"model={name}: has no language model, which suite={task.suite} needs; give {SURPRISING}"
                 )
         elif model.encode is None and name not in task.baselines:
-            if model.encoder != "baseline":
+            if model.encoder != "baseline" or not task.baselines:
                 raise InputError(f"model={name}: has no vectors, which suite={task.suite} needs; give another suite=")
             there = ", ".join(task.baselines)
             raise InputError(f"model={name}: a baseline of other suites; suite={task.suite} has {there} alone")

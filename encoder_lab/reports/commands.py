@@ -16,7 +16,7 @@ from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.compare import FORMATS as COMPARISONS
 from encoder_lab.reports.compare import compare_models, notes_on, two_models
 from encoder_lab.reports.correlation import FEWEST, ScoresByModel, correlate, draw_correlations, scores_of
-from encoder_lab.reports.curves import Panel, draw_panels, panel_of
+from encoder_lab.reports.curves import Panel, by_chart, draw_panels, panel_of
 from encoder_lab.reports.drawing import FIGURES, save_figure
 from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
@@ -196,14 +196,20 @@ def figures(models: list[ReportedModel], arguments: SimpleNamespace) -> list[tup
 
 def panels_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Panel]:
     """The curves of the models that have scores of the suite."""
-    return [found for model in models if (found := panel(model, arguments)).lines]
+    charts = dict.fromkeys(chart for model in models for run in model.runs for chart in by_chart(run.rows))
+    return [
+        drawn
+        for model in models
+        for suite, unit in charts
+        if suite == arguments.suite and (drawn := panel(model, arguments, unit)).lines
+    ]
 
 
-def panel(model: ReportedModel, arguments: SimpleNamespace) -> Panel:
-    """The curves of a model on one suite, by the requested classifier where a task has several."""
+def panel(model: ReportedModel, arguments: SimpleNamespace, unit: str) -> Panel:
+    """The curves of a model on one suite in one unit, by the requested classifier where a task has several."""
     rows = [
         sorted(
-            (row for row in run.rows if row.suite == arguments.suite),
+            by_chart(run.rows).get((arguments.suite, unit), ()),
             key=lambda row: row.classifier == arguments.classifier,
         )
         for run in model.runs

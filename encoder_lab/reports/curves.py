@@ -1,7 +1,7 @@
 """Training as a picture: probes by epoch, the objective's own score behind them (Conneau et al. 2018, Figure 1)."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from encoder_lab.reports.drawing import (
     save_figure,
 )
 from encoder_lab.reports.metrics import read_metrics
-from probes.facts import facts_of
+from probes.facts import facts_of, unit_of
 from probes.results import ProbeRow, read_rows
 from probes.statistics import mean_of_runs
 
@@ -49,22 +49,31 @@ class Panel(NamedTuple):
     suite: str
     runs: frozenset[int]  # numbers of runs behind the points
     colour: str = ""  # of its line among other models; empty: ours
+    unit: str = ""  # of its scores; empty: percent
+
+    @property
+    def top(self) -> float:
+        """The upper end of the axis of its scores."""
+        return 1.08 * max([1.0, *(y for line in self.lines for y in line.high)]) if self.unit else TOP
 
 
 def draw_curves(run: Path, score: str, title: str = "") -> Path:
     """Draw `curves.png` of a run folder, a panel for each suite; `score` names a column of metrics.csv."""
     metrics, rows = read_metrics(run / "metrics.csv"), read_rows(run / "probes.csv")
-    suites = list(dict.fromkeys(row.suite for row in rows)) or [""]
+    charts = by_chart(rows) or {("", ""): []}
     panels = [
-        panel_of(
-            f"{title or run.name}: {suite}" if len(suites) > 1 else title or run.name,
-            [[row for row in rows if row.suite == suite]],
-            score,
-            [metrics],
-        )
-        for suite in suites
+        panel_of(f"{title or run.name}: {suite}" if len(charts) > 1 else title or run.name, [some], score, [metrics])
+        for (suite, _), some in charts.items()
     ]
     return save_figure(draw_panels(panels), run / "curves.png")
+
+
+def by_chart(rows: Iterable[ProbeRow]) -> dict[tuple[str, str], list[ProbeRow]]:
+    """The rows that share an axis, by suite and unit."""
+    charts: dict[tuple[str, str], list[ProbeRow]] = {}
+    for row in rows:
+        charts.setdefault((row.suite, unit_of(row.suite, row.classifier)), []).append(row)
+    return charts
 
 
 def panel_of(
@@ -75,9 +84,9 @@ def panel_of(
     lines = [over_runs(task, [_by_epoch(rows, task) for rows in probes]) for task in tasks]
     own = [{epoch: (value, value, value) for epoch, value in _finite(rows, score)} for rows in metrics]
     name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else ""
-    suite = next((row.suite for rows in probes for row in rows), "")
+    suite, unit = next((chart for rows in probes for chart in by_chart(rows)), ("", ""))
     epochs = Counter(epoch for rows in probes for epoch in {row.epoch for row in rows})
-    return Panel(title, lines, name, over_runs(score, own), suite, frozenset(epochs.values()))
+    return Panel(title, lines, name, over_runs(score, own), suite, frozenset(epochs.values()), unit=unit)
 
 
 def _by_epoch(rows: Sequence[ProbeRow], task: str) -> dict[float, tuple[float, float, float]]:
@@ -104,9 +113,9 @@ def band_meaning(runs: Collection[int]) -> str:
     return "95% interval; seeds: of their mean" if 1 in runs else "95% interval of the mean over seeds"
 
 
-def score_label(suite: str) -> str:
+def score_label(suite: str, unit: str = "") -> str:
     """The label of the axis of a suite's scores."""
-    return facts_of(suite).axis or f"{suite} score on test (%)"
+    return unit or facts_of(suite).axis or f"{suite} score on test (%)"
 
 
 def draw_panels(panels: Sequence[Panel]) -> Figure:
@@ -141,8 +150,8 @@ def _epochs(panel: Panel) -> list[float]:
 def draw_panel(axes: Axes, panel: Panel) -> None:
     """One model. Without epochs to join, each task is a point with its interval."""
     plain_axes(axes, panel.title)
-    axes.set_ylabel(score_label(panel.suite), fontsize=9)
-    axes.set_ylim(0, TOP)
+    axes.set_ylabel(score_label(panel.suite, panel.unit), fontsize=9)
+    axes.set_ylim(0, panel.top)
     epochs = _epochs(panel)
     if len(epochs) < 2:
         _points(axes, panel.lines)
@@ -151,14 +160,14 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
     draw_lines(axes, panel.lines)
     ends = [(line.name, line.y[-1], look(line.name, place)[0]) for place, line in enumerate(panel.lines)]
     if panel.score:
-        ends.append((panel.score, _own_score(axes, panel.own, panel.score), OWN))
-    name_ends(axes, ends, epochs[-1], 0, TOP)
+        ends.append((panel.score, _own_score(axes, panel.own, panel.score, panel.top), OWN))
+    name_ends(axes, ends, epochs[-1], 0, panel.top)
     axes.set_xlabel("epoch (0: before training)" if epochs[0] == 0 else "epoch", fontsize=9)
     ticks = MaxNLocator(nbins=10, integer=True).tick_values(epochs[0], epochs[-1])
     axes.xaxis.set_major_locator(FixedLocator([t for t in ticks if epochs[0] <= t <= epochs[-1]]))
 
 
-def _own_score(axes: Axes, own: Line, name: str) -> float:
+def _own_score(axes: Axes, own: Line, name: str, probes_top: float) -> float:
     """Draw the objective's score behind the probes on its own axis; returns the height of its end on theirs."""
     other = axes.twinx()
     top = 1.7 * max(own.high) or 1.0  # it stays in the lower part, where few probes are
@@ -175,7 +184,7 @@ def _own_score(axes: Axes, own: Line, name: str) -> float:
     other.spines["right"].set_color(OWN)
     axes.set_zorder(other.get_zorder() + 1)
     axes.patch.set_visible(False)
-    return TOP * own.y[-1] / top
+    return probes_top * own.y[-1] / top
 
 
 def _points(axes: Axes, lines: Sequence[Line]) -> None:

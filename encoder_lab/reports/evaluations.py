@@ -22,6 +22,7 @@ from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.files import atomic_write
 from probes.coherence.tasks import Coherence
 from probes.evaluation import Evaluated, Evaluation
+from probes.geometry import history
 from probes.results import write_rows
 from probes.suites import Suite
 from probes.task import Task
@@ -79,6 +80,16 @@ def write_tokens(folder: Path, tasks: Sequence[Task], evaluation: Evaluation) ->
         for task in read:
             for record in task.records(evaluation.surprisal):
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def compare_states(done: Sequence[WrittenScores]) -> None:
+    """Add the similarity of the epochs of a run, or of the layers of a model, to their scores."""
+    shapes = [d for d in done if d.suite == "geometry"]
+    for model in dict.fromkeys(d.model for d in shapes):
+        folders = dict.fromkeys(d.folder for d in shapes if d.model == model)
+        series = [state for folder in folders for state in history.states_in(folder / "probes.csv")]
+        for (_, file), rows in zip(series, history.similarities(series), strict=True) if len(series) > 1 else ():
+            write_rows(file.parents[1] / "probes.csv", rows)
 
 
 def requested_tables(chosen: str | None) -> list[str] | None:

@@ -25,6 +25,7 @@ def draw_overlay(panels: Sequence[Panel]) -> Figure:
     At least one panel has a line.
     """
     tasks = in_order([line.name for panel in panels for line in panel.lines])
+    units = {line.name: panel.unit for panel in panels for line in panel.lines}
     banded = len(panels) <= BANDED
     own = list(dict.fromkeys(panel.score for panel in panels if panel.score))
     cells = [(task, [_of(panel.lines, task) for panel in panels]) for task in tasks]
@@ -38,7 +39,7 @@ def draw_overlay(panels: Sequence[Panel]) -> Figure:
     figure = new_figure(width, 2.25 * rows + 0.35 * len(panels) / entries + 0.4)
     for place, (title, lines) in enumerate(cells):
         axes = figure.add_subplot(rows, columns, place + 1)
-        plain_axes(axes, title if title not in tasks else f"{title} (%)")
+        plain_axes(axes, title if title not in tasks else f"{title} ({units.get(title) or '%'})")
         for model, line in enumerate(lines):
             if line:
                 _draw(axes, line, model, panels[model], banded)

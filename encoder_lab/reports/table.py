@@ -243,7 +243,8 @@ def _means(model: ReportedModel, others: Mapping[str, str], epoch: str, classifi
 def _row(model: ReportedModel, found: RowsByTask, suite: str, means: Mapping[str, TableCell]) -> TableRow:
     cells = {task: _cell(rows) for task, rows in found.items()}
     cells = {**means, **by_group(cells, facts_of(suite).groups)}
-    return TableRow("", model.encoder, model.name, cells, competes=model.runs[0].encoder not in BASELINES)
+    competes = facts_of(suite).ranked and model.runs[0].encoder not in BASELINES
+    return TableRow("", model.encoder, model.name, cells, competes=competes)
 
 
 def by_group(cells: Mapping[str, TableCell], groups: Mapping[str, str]) -> dict[str, TableCell]:

@@ -35,6 +35,7 @@ from encoder_lab.training.initial import Source, words_of
 from encoders.load import read_checkpoint, read_config
 from objectives.objective import Objective
 from probes.evaluation import distinct_sentences
+from probes.facts import unit_of
 from probes.results import ProbeRow, read_rows
 from probes.suites import Suite
 
@@ -241,6 +242,7 @@ def summary(run: Path, scores: Sequence[ProbeRow], allow: Sequence[str]) -> str:
         lines.append(f"\n{suite} scores after epoch {scores[0].epoch} (test, %)")
         lines += [
             f"  {row.task:<10} {row.test_accuracy:6.2f}  [{row.test_low:.1f}, {row.test_high:.1f}]"
+            f" {unit_of(suite, row.classifier)}".rstrip()
             for row in scores
             if row.suite == suite
         ]

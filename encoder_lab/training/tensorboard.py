@@ -5,7 +5,7 @@ TensorBoard draws a line for each folder, in a colour of its own, and a chart fo
 The loggers' charts of single tasks remain: they compare runs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,9 @@ from PIL import Image
 from torch.utils.tensorboard import SummaryWriter
 
 from probes.callback import ProbingCallback
-from probes.results import ProbeRow
+from probes.facts import unit_of
+from probes.geometry.history import LAST
+from probes.results import ProbeRow, read_rows
 
 CHARTS = "all tasks"  # the group of charts that is first on the page
 
@@ -57,6 +59,8 @@ class TaskCharts(pl.Callback):
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._show(trainer)
+        if trainer.is_global_zero:  # of all epochs: what the last one is was not known before
+            self._add([row for row in read_rows(self.probing.results) if row.task == LAST])
         for writer in self._writers.values():
             writer.close()
 
@@ -65,10 +69,14 @@ class TaskCharts(pl.Callback):
         if rows is self._shown or not trainer.is_global_zero:
             return
         self._shown = rows
+        self._add(rows)
+
+    def _add(self, rows: Iterable[ProbeRow]) -> None:
         for row in rows:
             writer = self._writers.get(row.task) or SummaryWriter(str(self.folder / row.task))
             self._writers[row.task] = writer
             within = isinstance(row.epoch, float)
-            tag = f"{CHARTS}/{row.suite}{' by step' if within else ''}"
+            chart = " ".join(filter(None, [row.suite, unit_of(row.suite, row.classifier)]))
+            tag = f"{CHARTS}/{chart}{' by step' if within else ''}"
             writer.add_scalar(tag, row.test_accuracy, row.step if within else row.epoch)
             writer.flush()

@@ -1,0 +1,10 @@
+"""The geometry suite: the shape of a model's sentence vectors, without labels."""
+
+from probes.facts import Facts
+
+FACTS = Facts(
+    axis="geometry of the vectors (%)",
+    units={"dimensions": "dimensions"},
+    choice=False,
+    ranked=False,
+)

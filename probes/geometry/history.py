@@ -1,0 +1,83 @@
+"""What each state of a model (an epoch, a layer) leaves on disk, and its similarity (CKA) to other states."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from torch import Tensor
+
+from encoder_lab.errors import InputError
+from encoder_lab.storage.files import atomic_write
+from probes.evaluation import Evaluation
+from probes.geometry.measures import similarity
+from probes.geometry.tasks import MEASURES, PERCENT, Shape, matrix_of
+from probes.results import Epoch, ProbeRow, read_rows, write_rows
+
+FOLDER, VECTORS = "geometry", "vectors"
+FIRST, BEFORE, LAST = "CKAfirst", "CKAbefore", "CKAlast"
+Series = Sequence[tuple[ProbeRow, Path]]  # states in order: a score of each, and its file
+
+
+def state_of(evaluation: Evaluation) -> dict[str, Tensor]:
+    """The vectors (N, D) of the sentences of the geometry suite; empty without this suite."""
+    shape = next((task for task in evaluation.tasks if isinstance(task, Shape)), None)
+    return {VECTORS: matrix_of(evaluation.vectors, shape.sentences)} if shape else {}
+
+
+def keep_state(folder: Path, epoch: Epoch, state: Mapping[str, Tensor]) -> None:
+    """Write a state into the folder of a run or an evaluation; nothing without one."""
+    if state:
+        with atomic_write(file_of(folder, epoch), binary=True) as file:
+            file.write(save(dict(state)))
+
+
+def file_of(folder: Path, epoch: Epoch) -> Path:
+    return folder / FOLDER / f"epoch-{epoch}.safetensors"
+
+
+def read_state(path: Path) -> dict[str, Tensor]:
+    """The tensors of a state. Raises InputError for a damaged file."""
+    try:
+        return load_file(path)
+    except (SafetensorError, ValueError) as error:
+        raise InputError(f"{path}: not the state of an epoch ({error}); delete it") from None
+
+
+def states_in(results: Path) -> Series:
+    """The states of the epochs of a probes.csv, in order."""
+    shape = next(iter(MEASURES))
+    rows = [row for row in read_rows(results) if (row.suite, row.task) == ("geometry", shape)]
+    files = ((row, file_of(results.parent, row.epoch)) for row in sorted(rows, key=lambda row: row.epoch))
+    return [(row, file) for row, file in files if file.exists()]
+
+
+def compare_states(results: Path, epoch: Epoch | None = None) -> list[ProbeRow]:
+    """Write the similarities of the states of a probes.csv; with `epoch` those that a new state of this epoch adds.
+
+    Returns the rows of the newest state, without its similarity to itself.
+    """
+    series = [(row, file) for row, file in states_in(results) if epoch is None or row.epoch <= epoch]
+    rows = similarities(series, 0 if epoch is None else len(series) - 1)
+    write_rows(results, [row for of_state in rows for row in of_state])
+    return [row for row in rows[-1] if row.task != LAST] if rows else []
+
+
+def similarities(series: Series, since: int = 0) -> list[list[ProbeRow]]:
+    """For each state its similarity to the last one; from place `since` on, also to the first and the one before."""
+    rows: list[list[ProbeRow]] = []
+    for place, (row, file) in enumerate(series):
+        others = {LAST: series[-1][1]}
+        if place >= since:
+            others |= {FIRST: series[0][1], BEFORE: series[max(0, place - 1)][1]}
+        vectors = read_state(file)[VECTORS]
+        rows.append([_row(row, name, vectors, read_state(other)[VECTORS]) for name, other in others.items()])
+    return rows
+
+
+def _row(row: ProbeRow, name: str, one: Tensor, other: Tensor) -> ProbeRow:
+    value, low, high = (100.0, 100.0, 100.0) if torch.equal(one, other) else similarity(one, other)
+    row = replace(row, task=name, classifier=PERCENT, dev_accuracy=value, test_accuracy=value)
+    return replace(row, test_low=low, test_high=high, seconds=0.0)

@@ -1,0 +1,151 @@
+"""Measures of the shape of N vectors, each with its 95% interval: a jackknife over ten groups of sentences.
+
+Products of covariances are estimated without bias (`hsic`), so that N may be smaller than the width. Vectors that are
+all equal have no shape: 0 dimensions, isotropy 0, and no similarity to others.
+"""
+
+from collections.abc import Callable
+from math import sqrt
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from probes.statistics import Interval
+
+GROUPS = 10
+STUDENT = 2.262  # of 9 degrees of freedom, 95%
+SAME = 1e-6  # of the largest number of a matrix: vectors nearer than that are one
+
+
+def effective_rank(vectors: Tensor) -> Interval:
+    """The exponential of the entropy of the singular values of the centred vectors (N, D) (Roy and Vetterli 2007).
+
+    It is at most N - 1.
+    """
+
+    def rank(some: Tensor) -> float:
+        some = some - some.mean(0)
+        square = some.T @ some if len(some) > some.shape[1] else some @ some.T  # as large as the smaller side
+        sizes = torch.linalg.eigvalsh(square).clamp(min=0).sqrt()
+        parts = sizes / sizes.sum()
+        return float(torch.special.entr(parts).sum().exp()) if sizes.sum() > 0 else 0.0
+
+    return _without_each_group(rank, vectors.double())
+
+
+def participation_ratio(vectors: Tensor) -> Interval:
+    """How many directions share the variance of (N, D): (sum of eigenvalues)^2 / sum of their squares.
+
+    The eigenvalues are those of the covariance, of which both sums are estimated without bias.
+    """
+    return _interval(_ratios(vectors))
+
+
+def iso_score(vectors: Tensor) -> Interval:
+    """IsoScore (Rudman et al. 2022) in percent: 0 one direction, 100 all alike.
+
+    Steps 3 to 7 of the paper's Algorithm 1 come to (P - 1) / (D - 1), where P is the participation ratio.
+    """
+    width = vectors.shape[1]
+    return _interval(100 * (_ratios(vectors) - 1).clamp(min=0) / max(1, width - 1))
+
+
+def mean_cosine(vectors: Tensor) -> Interval:
+    """The mean cosine of two of the vectors (N, D), in percent (Ethayarajh 2019); zero vectors have cosine 0."""
+    unit = torch.nn.functional.normalize(vectors.double())
+    sizes, lengths = _sizes(len(unit)), _leave_out(unit.square().sum(1))
+    return _interval(100 * (_leave_out(unit).square().sum(1) - lengths) / (sizes * (sizes - 1)))
+
+
+def two_nn(vectors: Tensor) -> Interval:
+    """The intrinsic dimension by the two nearest neighbours of each vector (N, D) (Facco et al. 2017).
+
+    The maximum likelihood estimate without bias, (N - 1) / sum of log(r2 / r1); of equal vectors one is taken.
+    """
+    distances = torch.cdist(vectors.double(), vectors.double(), compute_mode="donot_use_mm_for_euclid_dist")
+    near = SAME * float(vectors.abs().max())
+    first = ~(torch.tril(distances <= near, diagonal=-1).any(1))
+
+    def dimension(places: Tensor) -> float:
+        places = places[first[places]]
+        if len(places) < 3:
+            return 0.0
+        nearest = distances[places][:, places].topk(3, largest=False).values  # itself, r1, r2
+        logs = (nearest[:, 2] / nearest[:, 1]).log().sum()
+        return float((len(places) - 1) / logs) if logs > 0 else 0.0
+
+    return _without_each_group(dimension, torch.arange(len(vectors)))
+
+
+def similarity(one: Tensor, other: Tensor) -> Interval:
+    """Linear CKA of the same N items in two spaces (N, D1) and (N, D2), in percent (Kornblith et al. 2019).
+
+    Without bias (Nguyen et al. 2021): unrelated spaces have 0, however wide they are.
+    """
+    first, second = gram(one), gram(other)
+    scale = (hsic(first, first) * hsic(second, second)).clamp(min=0).sqrt()
+    return _interval(100 * torch.where(scale > 0, hsic(first, second) / scale, 0))
+
+
+def gram(vectors: Tensor) -> Tensor:
+    """The products (N, N) of centred vectors (N, D) with each other; 0 with themselves."""
+    centred = vectors.double() - vectors.double().mean(0)
+    if float(centred.abs().max()) <= SAME * float(vectors.abs().max()):
+        centred = torch.zeros_like(centred)
+    return (centred @ centred.T).fill_diagonal_(0)
+
+
+def hsic(one: Tensor, other: Tensor) -> Tensor:
+    """The squared norm of the covariance of two spaces, without bias (Song et al. 2012, equation 5).
+
+    `one`, `other` (N, N) of `gram`. (1 + G,): of all N items, then without each group.
+    """
+    sizes, groups = _sizes(len(one)), _groups(len(one))
+    present = torch.cat([torch.ones(1, len(one), dtype=torch.double), 1 - groups])
+    blocks = groups @ (one * other) @ groups.T
+    traces = torch.cat([blocks.sum()[None], blocks.sum() - blocks.sum(0) - blocks.sum(1) + blocks.diagonal()])
+    first, second = _leave_out(one), _leave_out(other)  # the sum of each row, (1 + G, N)
+    sums = (present * first).sum(1) * (present * second).sum(1) / ((sizes - 1) * (sizes - 2))
+    products = (present * first * second).sum(1) / (sizes - 2)
+    return (traces + sums - 2 * products) / (sizes * (sizes - 3))
+
+
+def _ratios(vectors: Tensor) -> Tensor:
+    """The participation ratio of all vectors, then without each group; 0 where all are equal."""
+    k = gram(vectors)
+    squares = hsic(k, k)
+    if not float(k.abs().max()):
+        return torch.zeros_like(squares)
+    centred, sizes = vectors.double() - vectors.double().mean(0), _sizes(len(vectors))
+    lengths = _leave_out(centred.square().sum(1)) - _leave_out(centred).square().sum(1) / sizes
+    variance = lengths / (sizes - 1)
+    return torch.where(squares > 0, variance.square() / squares, vectors.shape[1])
+
+
+def _groups(size: int) -> Tensor:
+    """Which of N items are in each group (G, N), as ones and zeros: every tenth one."""
+    return torch.nn.functional.one_hot(torch.arange(size) % GROUPS, GROUPS).double().T
+
+
+def _leave_out(values: Tensor) -> Tensor:
+    """The sum of the values (N, ...) of all items, then without each group, (1 + G, ...)."""
+    whole = values.sum(0)
+    return torch.cat([whole[None], whole - _groups(len(values)) @ values])
+
+
+def _sizes(size: int) -> Tensor:
+    return _leave_out(torch.ones(size, dtype=torch.double))
+
+
+def _without_each_group(measure: Callable[[Tensor], float], items: Tensor) -> Interval:
+    places = torch.arange(len(items)) % GROUPS
+    parts = [measure(items), *(measure(items[places != group]) for group in range(GROUPS))]
+    return _interval(torch.tensor(parts, dtype=torch.double))
+
+
+def _interval(values: Tensor) -> Interval:
+    """Of all items with the jackknife's interval; `values (1 + G,)` are of all, then without each group."""
+    whole, *others = values.tolist()
+    half = STUDENT * sqrt(GROUPS - 1) * float(np.std(others))
+    return whole, whole - half, whole + half

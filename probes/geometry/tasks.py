@@ -1,0 +1,98 @@
+"""The geometry suite: each measure of the shape of the vectors is a task."""
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from encoder_lab.errors import InputError
+from encoder_lab.storage.code import code_of
+from probes.geometry import measures
+from probes.geometry.data import FEWEST, sentences_of
+from probes.statistics import Interval
+from probes.suites import Context
+from probes.task import Outcome, hashed
+from probes.vectors import Vectors
+
+DIMENSIONS, PERCENT = "dimensions", "percent"
+MEASURES: dict[str, tuple[Callable[[Tensor], Interval], str]] = {
+    "EffRank": (measures.effective_rank, DIMENSIONS),
+    "PartRatio": (measures.participation_ratio, DIMENSIONS),
+    "TwoNN": (measures.two_nn, DIMENSIONS),
+    "IsoScore": (measures.iso_score, PERCENT),
+    "MeanCos": (measures.mean_cosine, PERCENT),
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One measure of the vectors of some sentences, in `reader`: dimensions or percent."""
+
+    name: str
+    sentences: list[str]
+    suite: str = "geometry"
+    needs: Literal["vectors"] = "vectors"
+    baselines: tuple[str, ...] = ()
+
+    @property
+    def reader(self) -> str:
+        return MEASURES[self.name][1]
+
+    @property
+    def data(self) -> str:
+        return hashed(self.sentences)
+
+    @property
+    def fingerprint(self) -> str:
+        return hashed(self.name, self.data, code_of(MEASURES[self.name][0]))
+
+    @property
+    def test_items(self) -> str:
+        return self.data
+
+    def score(self, vectors: Vectors, device: str) -> Outcome:
+        """The measure. Nothing is trained, so dev and test have the same score."""
+        started = time.monotonic()
+        matrix = matrix_of(vectors, self.sentences)
+        size, width = matrix.shape
+        if size <= width and self.name == "EffRank":
+            at_most = f"EffRank of {size} vectors of {width} numbers is at most {size - 1}"
+            warnings.warn(f"{at_most}; more geometry.sentences= raise it", stacklevel=2)
+        value, low, high = MEASURES[self.name][0](matrix)
+        none = np.empty(0, dtype=bool)
+        return Outcome(value, value, low, high, none, {}, {}, time.monotonic() - started)
+
+    def baseline(self, name: str) -> Outcome:
+        raise InputError(f"model={name}: has no vectors, which suite={self.suite} needs")
+
+
+@dataclass(frozen=True)
+class GeometrySettings:
+    """The settings of `suite=geometry`."""
+
+    sentences: Annotated[
+        int,
+        Field(
+            ge=FEWEST,
+            le=5000,
+            title=f"a whole number from {FEWEST} to 5000",
+            description="held-out sentences of the corpus that are measured",
+        ),
+    ] = 1000
+
+
+def tasks(context: Context, settings: GeometrySettings) -> list[Shape]:
+    """Every measure, of the same sentences."""
+    sentences = sentences_of(context.corpus, settings.sentences, context.seed)
+    return [Shape(name, sentences) for name in MEASURES]
+
+
+def matrix_of(vectors: Vectors, sentences: list[str]) -> Tensor:
+    """The vectors (N, D) of sentences."""
+    return vectors.of(sentences)[torch.arange(len(sentences))]

@@ -1,0 +1,137 @@
+"""The geometry suite in training and in evaluate.py: measures of any model, and the similarity of its states."""
+
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from encoder_lab.errors import InputError
+from probes.geometry import measures
+from probes.geometry.data import sentences_of
+from probes.geometry.history import VECTORS, file_of, read_state
+from probes.geometry.tasks import MEASURES, Shape
+from probes.results import read_rows
+from probes.vectors import Vectors
+from probes.watch import probe_now
+from tests import commands
+from tests.conftest import TINY, Lab
+from tests.test_evaluate import scored
+from tests.test_transformers import BERT, tiny
+from tests.tiny_corpus import TinyCorpus
+
+SENTENCES = [f"sentence {number}" for number in range(60)]
+SHAPES = [Shape(name, SENTENCES) for name in MEASURES]
+
+
+class Turning:
+    """A model that has other vectors at each epoch."""
+
+    def __init__(self, epoch: int) -> None:
+        first, second = (np.random.default_rng(seed).normal(size=(60, 8)) for seed in (1, 2))
+        self.vectors = (first * np.cos(epoch / 2) + second * np.sin(epoch / 2)).astype(np.float32)
+
+    def encode(self, sentences: list[str]) -> np.ndarray:
+        return self.vectors[[SENTENCES.index(sentence) for sentence in sentences]]
+
+
+def probed(results: Path, *epochs: int) -> dict[tuple[float, str], float]:
+    for epoch in epochs:
+        probe_now(SHAPES, Turning(epoch), nn.Identity(), results, epoch, step=10 * epoch)
+    return {(row.epoch, row.task): row.test_accuracy for row in read_rows(results)}
+
+
+def similar(one: int, other: int) -> float:
+    vectors = (torch.from_numpy(Turning(epoch).vectors) for epoch in (one, other))
+    return pytest.approx(measures.similarity(*vectors)[0], abs=0.006)
+
+
+def test_each_epoch_is_compared_with_the_first_the_one_before_and_the_last(tmp_path: Path) -> None:
+    rows = probed(tmp_path / "probes.csv", 0, 1, 2)
+    assert [rows[epoch, "CKAfirst"] for epoch in range(3)] == [similar(epoch, 0) for epoch in range(3)]
+    assert [rows[epoch, "CKAbefore"] for epoch in range(3)] == [100, similar(1, 0), similar(2, 1)]
+    assert [rows[epoch, "CKAlast"] for epoch in range(3)] == [similar(epoch, 2) for epoch in range(3)]
+    assert rows[1, "EffRank"] == pytest.approx(
+        measures.effective_rank(torch.from_numpy(Turning(1).vectors))[0], abs=0.006
+    )
+
+
+def test_a_run_that_was_killed_and_resumed_has_the_same_rows(tmp_path: Path) -> None:
+    whole = probed(tmp_path / "whole.csv", 0, 1, 2)
+    assert probed(tmp_path / "other" / "probes.csv", 0, 1, 2, 1, 2) == whole  # epoch 2 was not saved: from 1 again
+
+
+def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
+    probed(tmp_path / "probes.csv", 0)
+    file_of(tmp_path, 0).write_bytes(b"no tensors")
+    with pytest.raises(InputError, match=r"epoch-0\.safetensors: not the state of an epoch"):
+        probed(tmp_path / "probes.csv", 1)
+
+
+def test_fewer_vectors_than_dimensions_are_measured_and_the_bound_is_printed() -> None:
+    vectors = Vectors(np.random.default_rng(1).normal(size=(60, 200)), SENTENCES)
+    with pytest.warns(UserWarning, match="EffRank of 60 vectors of 200 numbers is at most 59"):
+        assert SHAPES[0].score(vectors, "cpu").test <= 59
+    assert all(np.isfinite(shape.score(vectors, "cpu")[:4]).all() for shape in SHAPES[1:])
+
+
+def test_too_few_sentences_are_refused() -> None:
+    with pytest.raises(InputError, match="needs 40 held-out sentences"):
+        sentences_of(TinyCorpus(), 100, seed=1)
+
+
+@pytest.fixture(scope="module")
+def run(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with both suites that keeps every epoch."""
+    folder = tmp_path_factory.mktemp("geometry") / "run"
+    more = "suite=[probing,geometry]", "geometry.sentences=60", "checkpoints.keep=every", "logger=[tensorboard]"
+    ended = lab.finish(*lab.settings(folder, *more))
+    assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+def evaluated(lab: Lab, out: Path, *arguments: str) -> CompletedProcess:
+    tiny = [text for text in TINY if text.startswith(("corpus.", "probes.", "embeddings."))]
+    more = f"cache={lab.cache}", f"out={out}", "suite=[geometry]", "geometry.sentences=60"
+    return commands.finish("evaluate.py", *tiny, *more, *arguments)
+
+
+def scores(path: Path) -> dict[tuple[float, str], float]:
+    return {(row.epoch, row.task): row.test_accuracy for row in read_rows(path) if row.suite == "geometry"}
+
+
+def test_training_and_evaluation_of_the_kept_epochs_agree(run: Path, lab: Lab) -> None:
+    trained = scores(run / "probes.csv")
+    assert {epoch for epoch, _ in trained} == {0, 1, 2}
+    assert {task for _, task in trained} == {*MEASURES, "CKAfirst", "CKAbefore", "CKAlast"}
+    ended = evaluated(lab, Path("evaluations"), f"model={run}", "epochs=all")
+    assert ended.returncode == 0, ended.stderr
+    (path,) = run.glob("evaluations/geometry/*/probes.csv")
+    assert scores(path) == pytest.approx(trained, abs=0.02)
+
+
+def test_the_curves_and_tensorboard_have_dimensions_and_percent_apart(run: Path) -> None:
+    assert (run / "tensorboard" / "CKAlast").is_dir()
+    out = run.parent / "geometry.svg"
+    assert commands.finish("report.py", "curves", str(run), "suite=geometry", f"out={out}").returncode == 0
+    assert out.stat().st_size
+
+
+def test_a_model_without_vectors_is_refused(lab: Lab, tmp_path: Path) -> None:
+    ended = evaluated(lab, tmp_path, "model=majority")
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+    assert "model=majority: has no vectors, which suite=geometry needs" in ended.stderr
+
+
+def test_the_layers_of_a_transformer_are_compared_in_their_order(lab: Lab, tmp_path: Path) -> None:
+    bert = tiny(tmp_path, "Bert", **BERT)
+    more = "layers=all", "device=cpu", "suite=[geometry]", "geometry.sentences=60"
+    folders = [layer.folder for layer in scored(lab, tmp_path / "out", f"model=hf:{bert}", *more)]
+    first, middle, last = (read_state(file_of(folder, 0))[VECTORS] for folder in folders)
+    for folder, before in zip(folders, (first, first, middle), strict=True):
+        rows, own = scores(folder / "probes.csv"), read_state(file_of(folder, 0))[VECTORS]
+        wanted = {"CKAfirst": first, "CKAbefore": before, "CKAlast": last}
+        cka = {(0, task): measures.similarity(own, other)[0] for task, other in wanted.items()}
+        assert {key: rows[key] for key in cka} == pytest.approx(cka, abs=0.006)
