@@ -8,7 +8,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from encoder_lab.compute.memory import give_back_large_blocks
 from encoder_lab.compute.quick_imports import quick_imports
@@ -19,9 +19,12 @@ from encoder_lab.settings.config_help import help_text
 from encoder_lab.settings.quoting import unquoted
 
 if TYPE_CHECKING:  # slow imports happen where work begins
+    from collections.abc import Mapping
+
     from omegaconf import DictConfig
 
     from encoder_lab.settings.run import RunSettings
+    from encoder_lab.training.measure import Measured
     from objectives.objective import Objective
 
 os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # errors reach command(), which prints them in one line
@@ -118,6 +121,13 @@ def resume(run: Path, overrides: list[str]) -> None:
         train(settings, run)
 
 
+def measured(config: "Mapping[str, Any]") -> "Measured":
+    """How long a step of these settings takes on this machine."""
+    from encoder_lab.training import measure
+
+    return measure.measured(config)
+
+
 def command(arguments: list[str]) -> None:
     """The command line: help, a study, a run to resume, or a new run."""
     if asks_for_help(arguments):
@@ -130,7 +140,7 @@ def command(arguments: list[str]) -> None:
         if study := named_study(CONFIGS, arguments):
             from encoder_lab.studies.run import run_study
 
-            sys.exit(run_study(CONFIGS, study, arguments))
+            sys.exit(run_study(CONFIGS, study, arguments, measured))
         if resumed := [text for text in arguments if text.startswith("resume=") and text != "resume=null"]:
             resume(
                 Path(unquoted(resumed[0].removeprefix("resume="))), [text for text in arguments if text not in resumed]

@@ -15,6 +15,7 @@ from tqdm import tqdm
 from datamodules.arrays import Ragged, load_ragged, save_ragged
 from datamodules.batches import Sentences
 from datamodules.corpus import Split
+from datamodules.excluded import Excluded
 from datamodules.samplers import LengthBatches, SortedBatches, loader, narrow, pad
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
@@ -93,6 +94,7 @@ class Skipped(NamedTuple):
 
     empty: int
     too_long: int
+    in_tasks: int = 0  # sentences that tasks probe with
 
 
 class CachedData(ResumableData):
@@ -163,14 +165,21 @@ def fitting_batch(examples: int) -> int:
 
 
 def write_sides(
-    work: Path, split: Split, what: str, examples: Iterable[tuple[str, ...]], limits: dict[str, int | None]
+    work: Path,
+    split: Split,
+    what: str,
+    examples: Iterable[tuple[str, ...]],
+    limits: dict[str, int | None],
+    excluded: Excluded,
 ) -> Skipped:
     """Write each side of the examples to its file `<split>.<side>.txt`, an example per line.
 
-    `limits`: the sides in order, each with its maximum number of words (None: no limit). Examples with an empty or
-    too long side are counted and left out. Raises InputError if no train or dev example remains.
+    `limits`: the sides in order, each with its maximum number of words (None: no sentence). Examples with an empty or
+    too long side, and those of train with an `excluded` sentence, are counted and left out. Raises InputError if no
+    train or dev example remains.
     """
-    empty = too_long = kept = 0
+    empty = too_long = in_tasks = kept = 0
+    read = [place for place, limit in enumerate(limits.values()) if limit]
     with ExitStack() as stack:
         paths = [work / f"{split}.{side}.txt" for side in limits]
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
@@ -183,16 +192,18 @@ def write_sides(
                 empty += 1
             elif any(limit and length > limit for length, limit in zip(lengths, limits.values(), strict=True)):
                 too_long += 1
+            elif split == "train" and any(example[place] in excluded for place in read):
+                in_tasks += 1
             else:
                 kept += 1
                 for file, text in zip(files, example, strict=True):
                     file.write(text + "\n")
     if not kept and split != "test":
         raise InputError(
-            f"{what}: nothing usable in the {split} split ({empty} empty, {too_long} too long): "
-            "check corpus.root=, corpus.size= and datamodule.max_words="
+            f"{what}: nothing usable in the {split} split ({empty} empty, {too_long} too long, {in_tasks} in tasks): "
+            "check corpus.root=, corpus.size=, datamodule.max_words= and exclude_task_sentences="
         )
-    return Skipped(empty, too_long)
+    return Skipped(empty, too_long, in_tasks)
 
 
 def refuse_several_lines(text: object, place: str) -> None:

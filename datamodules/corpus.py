@@ -1,8 +1,10 @@
 """The interface of a corpus: views of its text, for objectives and probing tasks."""
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Literal, NamedTuple, get_args
 
+from datamodules.excluded import Excluded
 from datamodules.trees.conllu import DependencyTree
 from encoder_lab.errors import InputError
 from encoder_lab.storage.code import code_of
@@ -49,6 +51,7 @@ class Corpus:
 
     name: str = "corpus"
     source_language: str = "en"  # of all views, and of the source of `parallel`
+    excluded: Excluded = Excluded()  # of the training text: see `without`
     for_probing: tuple[Split, ...] = ("probe",)  # splits of which `probes=text` makes its tasks
 
     def fingerprint(self) -> str:
@@ -96,4 +99,11 @@ class Corpus:
 
 def made_of(corpus: Corpus) -> list[str]:
     """What the text of a corpus depends on, for the keys of caches: its content, its settings and its code."""
-    return [corpus.fingerprint(), code_of(type(corpus))]
+    return [corpus.fingerprint(), code_of(type(corpus)), *corpus.excluded.key]
+
+
+def without(corpus: Corpus, excluded: Excluded) -> Corpus:
+    """The same corpus for datamodules, which leave these sentences out of its training text and count them."""
+    other = copy(corpus)
+    other.excluded = excluded
+    return other

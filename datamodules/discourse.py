@@ -53,7 +53,8 @@ class SentencesInDocuments(CachedData):
 
     Bags are lower-cased, over the `bag_words` most frequent training words of their kind; other words are unknown.
     The first and last sentence of a document have an empty bag for the missing neighbour. A sentence of more than
-    `max_words` words is not a training example, but it keeps its position and remains a neighbour of others.
+    `max_words` words is not a training example, but it keeps its position and remains a neighbour of others. One of the
+    tasks that probe the run keeps its position alone.
     """
 
     def __init__(
@@ -171,7 +172,7 @@ def _lower(path: Path) -> Iterator[str]:
 
 def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -> Skipped:
     """Write sentences and titles to text files; their places and the rows of the examples to arrays."""
-    empty = too_long = sections = sentences = 0
+    empty = too_long = in_tasks = sections = sentences = 0
     with ExitStack() as stack:
         places = stack.enter_context(ArrayFile(work / f"{split}.places.npy", np.int32, (len(PlaceInDocument._fields),)))
         examples = stack.enter_context(ArrayFile(work / f"{split}.examples.npy", np.int64))
@@ -182,22 +183,25 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -
             found = list(placed(document, sections, number))
             for sentence, _ in found:
                 refuse_several_lines(sentence, f"{corpus.name}: a sentence of {split} document {number + 1}")
-            fits = np.array([len(sentence.split()) <= max_words for sentence, _ in found], dtype=bool)
+            if split == "train":  # they keep their positions, and are no targets either
+                found = [("" if sentence in corpus.excluded else sentence, place) for sentence, place in found]
+            sizes = np.array([len(sentence.split()) for sentence, _ in found], dtype=np.int64)
             places.append(np.array([place for _, place in found]).reshape(-1, len(PlaceInDocument._fields)))
-            examples.append(sentences + np.flatnonzero(fits))
+            examples.append(sentences + np.flatnonzero((sizes > 0) & (sizes <= max_words)))
             files[0].writelines(f"{sentence}\n" for sentence, _ in found)
             sentences += len(found)
-            too_long += len(found) - int(fits.sum())
+            too_long += int((sizes > max_words).sum())
+            in_tasks += int((sizes == 0).sum())
             files[1].writelines(f"{_one_line(section.title)}\n" for section in document.sections)
             files[2].write(f"{_one_line(document.title)}\n")
             sections += len(document.sections)
             empty += sum(not s.split() for section in document.sections for p in section.paragraphs for s in p)
-    if sentences == too_long and split != "test":
+    if sentences == too_long + in_tasks and split != "test":
         raise InputError(
             f"corpus {corpus.name}: no sentence of at most {max_words} words in the documents of its {split} split: "
-            "check corpus.root= and corpus.size="
+            "check corpus.root=, corpus.size= and exclude_task_sentences="
         )
-    return Skipped(empty, too_long)
+    return Skipped(empty, too_long, in_tasks)
 
 
 def placed(document: Document, first_section: int, number: int) -> Iterator[tuple[str, PlaceInDocument]]:

@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader, Sampler
 
 from datamodules.base import CachedData, ResumableData
 from datamodules.batches import PartBatch
-from datamodules.corpus import Corpus
+from datamodules.corpus import Corpus, without
 from datamodules.samplers import LengthBatches, loader
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
@@ -93,7 +93,7 @@ class Mixture(ResumableData):
         self.parts: dict[str, CachedData] = {}
         for name in names:
             own = settings[name].get("corpus")
-            text = build(own) if own else corpus
+            text = without(build(own), corpus.excluded) if own else corpus
             self.parts[name] = build(settings[name]["datamodule"], corpus=text, cache=cache, seed=seed)
         self.vocabulary = self._one_vocabulary()
         self.contents = {f"{n} {file}": c for n, part in self.parts.items() for file, c in part.contents.items()}

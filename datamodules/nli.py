@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +61,8 @@ class InferencePairs(CachedData):
 def _build(work: Path, corpus: Corpus, max_words: int) -> None:
     limits = {"premise": max_words, "hypothesis": max_words, "label": None}
     what = f"{corpus.name} premise-hypothesis pairs"
-    skipped = {split: write_sides(work, split, what, corpus.inference(split), limits) for split in SPLITS}
+    write = partial(write_sides, work, what=what, limits=limits, excluded=corpus.excluded)
+    skipped = {split: write(split, examples=corpus.inference(split)) for split in SPLITS}
     write_words(work, InferencePairs.sources)
     for split in SPLITS:
         labels = [LABELS.index(label) for label in lines(work / f"{split}.label.txt")]

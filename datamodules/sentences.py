@@ -47,6 +47,6 @@ def _build(work: Path, corpus: Corpus, max_words: int) -> None:
     skipped = {}
     for split in SPLITS:
         sentences = ((sentence,) for sentence in corpus.sentences(split))
-        skipped[split] = write_sides(work, split, f"{corpus.name} sentences", sentences, limits)
+        skipped[split] = write_sides(work, split, f"{corpus.name} sentences", sentences, limits, corpus.excluded)
     write_words(work, ("source",))
     (work / "skipped.json").write_text(json.dumps(skipped))

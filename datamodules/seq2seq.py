@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
@@ -89,7 +90,8 @@ class TextPairs(SourceTarget):
 def _build(work: Path, corpus: Corpus, target: str, codes: int, max_words: int) -> None:
     limits: dict[str, int | None] = {"source": max_words, "target": max_words}
     what = f"{corpus.name} {corpus.source_language}-{target}"
-    skipped = {split: write_sides(work, split, what, _pairs(corpus, split, target), limits) for split in SPLITS}
+    write = partial(write_sides, work, what=what, limits=limits, excluded=corpus.excluded)
+    skipped = {split: write(split, examples=_pairs(corpus, split, target)) for split in SPLITS}
     write_words(work, ("source",))
     pairs = sum(1 for _ in lines(work / "train.target.txt"))
     size = min(codes, max(1000, pairs // 5))

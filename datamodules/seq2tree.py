@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from datamodules.arrays import save_ragged
@@ -53,7 +54,8 @@ class SentenceTrees(SourceTarget):
 def _build(work: Path, corpus: Corpus, max_words: int) -> None:
     limits = {"source": max_words, "target": None}
     what = f"{corpus.name} trees"
-    skipped = {split: write_sides(work, split, what, _pairs(corpus, split), limits) for split in SPLITS}
+    write = partial(write_sides, work, what=what, limits=limits, excluded=corpus.excluded)
+    skipped = {split: write(split, examples=_pairs(corpus, split)) for split in SPLITS}
     write_words(work, ("source",))
     counted = Vocabulary.count(lines(work / "train.target.txt"))
     symbols = Vocabulary([*MARKS, *counted.words[BEGIN:]])

@@ -12,7 +12,8 @@ from hydra.utils import get_method, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from datamodules.batches import SentencePair, Sentences
-from datamodules.corpus import Corpus
+from datamodules.corpus import Corpus, without
+from datamodules.excluded import Excluded
 from datamodules.text.subwords import END
 from encoder_lab.errors import InputError
 from encoder_lab.settings import build as from_settings
@@ -69,13 +70,13 @@ def shrink(node: DictConfig) -> None:
             node[key] = TINY[key]
 
 
-def built(cache: Path, *overrides: str) -> tuple[Objective, Any]:
+def built(cache: Path, *overrides: str, corpus: Corpus | None = None) -> tuple[Objective, Any]:
     """Build module and data from the choices of a run."""
     config = composed(*overrides).copy()
     for node in (config.encoder, config.get("parts") or config.objective, config.datamodule):
         shrink(node)
     torch.manual_seed(0)
-    data = from_settings.build(plain(config.datamodule), corpus=TinyCorpus(), cache=cache, seed=1)
+    data = from_settings.build(plain(config.datamodule), corpus=corpus or TinyCorpus(), cache=cache, seed=1)
     embedding = WordEmbedding(np.random.default_rng(0).normal(size=(len(data.vocabulary), 12)))
     model = from_settings.build(plain(config.encoder), input_dim=embedding.dim)
     known = {"data": data} if "Untrained" not in config.objective._target_ else {}
@@ -153,6 +154,16 @@ def test_two_kinds_of_data_with_other_texts_have_other_fingerprints(build: Any) 
         data = build(f"objective={objective}")[1]
         text = list(data.source_sentences())
         assert texts.setdefault(data.fingerprint, text) == text, objective
+
+
+@pytest.mark.parametrize("objective", choices("objective"))
+def test_no_sentence_of_the_tasks_is_training_text(build: Any, objective: str) -> None:
+    first = next(build(f"objective={objective}")[1].source_sentences())
+    corpus = without(TinyCorpus(), Excluded([first.upper().replace(" ", ",")]))
+    data = build(f"objective={objective}", corpus=corpus)[1]
+    assert first not in list(data.source_sentences())
+    counts = {split: skipped.in_tasks for split, skipped in data.skipped.items()}
+    assert {split.split()[-1] for split, count in counts.items() if count} == {"train"}
 
 
 CHOICES = [f"{group}={name}" for group in ("encoder", "objective", "embeddings", "probes") for name in choices(group)]

@@ -11,7 +11,7 @@ from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Document, Split
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
-from encoder_lab.settings.types import CorpusSize, PartHeldOut
+from encoder_lab.settings.types import CorpusSize, PartHeldOut, ProbeSplit
 
 SHARES: tuple[tuple[Split, int], ...] = (
     ("dev", 1),
@@ -36,12 +36,14 @@ def _read(found: UnreadDocument) -> Document:
     return found.read()
 
 
-def split_of(id: str, published: Split | None = None, held_out: int = HELD_OUT) -> Split:
+def split_of(id: str, published: Split | None = None, held_out: int = HELD_OUT, probe: bool = True) -> Split:
     """The split of a document: the published one, or chosen by a hash of its id or text, the same on every machine.
 
     One in `held_out` is dev, one test, two probe. Of the documents published for training, these two are taken too.
+    Without `probe` these two are training text.
     """
     drawn = _drawn(id, held_out)
+    drawn = "train" if drawn == "probe" and not probe else drawn
     if published is None:
         return drawn
     return "probe" if (published, drawn) == ("train", "probe") else published
@@ -56,6 +58,20 @@ def _drawn(id: str, held_out: int) -> Split:
     return "train"
 
 
+def check_held_out(held_out: object) -> None:
+    """Raises InputError for fewer parts than there are splits."""
+    if not isinstance(held_out, int) or held_out < 5:
+        raise InputError(
+            f"corpus.held_out={held_out}: give 5 or more: one part in this many is dev, one test, two probe"
+        )
+
+
+def refuse_probing(split: Split, probe_split: bool) -> None:
+    """Raises InputError where tasks are asked for of a corpus all of which trains."""
+    if split == "probe" and not probe_split:
+        raise InputError("corpus.probe_split=false: no text is set apart for tasks; give probes= another source")
+
+
 class DocumentCorpus(OnDisk):
     """One document in `held_out` is dev, one test (at most 10,000 sentences each), two are probe, the others train.
 
@@ -67,22 +83,21 @@ class DocumentCorpus(OnDisk):
         root: Annotated[str | None, Field(description="a folder of .md and .markdown files, at any depth")],
         size: CorpusSize = None,
         held_out: PartHeldOut = HELD_OUT,
+        probe_split: ProbeSplit = True,
     ) -> None:
         super().__init__(root, size)
-        if not isinstance(held_out, int) or held_out < 5:
-            raise InputError(
-                f"corpus.held_out={held_out}: give 5 or more: one part in this many is dev, one test, two probe"
-            )
-        self.held_out = held_out
+        check_held_out(held_out)
+        self.held_out, self.probe_split = held_out, probe_split
 
     def fingerprint(self) -> str:
-        return f"{super().fingerprint()} 1/{self.held_out}"
+        return f"{super().fingerprint()} 1/{self.held_out}{'' if self.probe_split else ' no probe'}"
 
     def unread_documents(self) -> Iterator[UnreadDocument]:
         """All documents, in file order."""
         raise NotImplementedError
 
     def documents(self, split: Split) -> Iterator[Document]:
+        refuse_probing(split, self.probe_split)
         most = self._most(split)
         documents = seen = given = 0
 
@@ -90,7 +105,8 @@ class DocumentCorpus(OnDisk):
             nonlocal documents
             for found in self.unread_documents():
                 documents += 1
-                if split_of(found.id if found.text is None else found.text, found.split, self.held_out) == split:
+                id = found.id if found.text is None else found.text
+                if split_of(id, found.split, self.held_out, self.probe_split) == split:
                     yield found
 
         for document in parallel_map(_read, of_split(), AT_A_TIME):

@@ -7,7 +7,7 @@ from pydantic import Field
 from datamodules.corpora.held_out import HELD_OUT, DocumentCorpus
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
-from encoder_lab.settings.types import CorpusSize, PartHeldOut, SourceLanguage, Tokenized
+from encoder_lab.settings.types import CorpusSize, PartHeldOut, ProbeSplit, SourceLanguage, Tokenized
 
 
 class PerhapsTokenized(DocumentCorpus):
@@ -20,8 +20,9 @@ class PerhapsTokenized(DocumentCorpus):
         tokenized: Tokenized = False,
         source_language: SourceLanguage = "en",
         held_out: PartHeldOut = HELD_OUT,
+        probe_split: ProbeSplit = True,
     ) -> None:
-        super().__init__(root, size, held_out)
+        super().__init__(root, size, held_out, probe_split)
         check_language(source_language, "corpus.source_language")
         self.tokenized, self.source_language = tokenized, source_language
 

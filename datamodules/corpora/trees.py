@@ -7,24 +7,23 @@ from typing import Annotated
 
 from pydantic import Field
 
-from datamodules.corpora.held_out import MOST, split_of
+from datamodules.corpora.held_out import HELD_OUT, MOST, check_held_out, refuse_probing, split_of
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
 from datamodules.trees.penn import OnBadTreeSetting, Tree, check_on_bad_tree, read_trees, tree_files
 from encoder_lab.errors import InputError
-from encoder_lab.settings.types import CorpusSize
+from encoder_lab.settings.types import CorpusSize, Count, PartHeldOut, ProbeSplit
 
 PUBLISHED: dict[str, Split] = {"train": "train", "dev": "dev", "test": "test"}  # by file name without its ending
-STRETCH = 50  # consecutive trees stay in one split: neighbours share a topic
 
 
 class Trees(OnDisk):
-    """A file, or all `.mrg` and `.const.tsv` files below a folder, compressed or not; a tree may span lines.
+    """A file, or all `.mrg`, `.const.tsv` and CoreNLP's files below a folder, compressed or not; a tree may span lines.
 
-    Each stretch of 50 consecutive trees of a file belongs to one split, drawn by its first tree: 5% dev and 5% test (at
-    most 10,000 trees each), 10% probe, the others train. Files named train, dev and test keep their split, except
-    that a tenth of train becomes probe. Sentences are the words of the trees. `on_bad_tree`: `skip` leaves out trees
-    that cannot be read.
+    Each `stretch` of consecutive trees of a file belongs to one split, drawn by its first tree: one in `held_out` is
+    dev, one test (at most 10,000 trees each), two are probe, the others train. Files named train, dev and test keep
+    their split, except that what is drawn as probe is taken from train. Sentences are the words of the trees.
+    `on_bad_tree`: `skip` leaves out trees that cannot be read.
     """
 
     name = "trees"
@@ -34,14 +33,23 @@ class Trees(OnDisk):
         self,
         root: Annotated[str | None, Field(description="a file, or a folder of .mrg and .const.tsv (or .gz)")],
         size: CorpusSize = None,
+        held_out: PartHeldOut = HELD_OUT,
+        stretch: Annotated[
+            Count,
+            Field(description="consecutive trees that stay in one split, as they share a topic; 1: each is drawn"),
+        ] = 50,
+        probe_split: ProbeSplit = True,
         on_bad_tree: OnBadTreeSetting = "refuse",
     ) -> None:
         super().__init__(root, size)
         check_on_bad_tree("corpus.on_bad_tree", on_bad_tree)
+        check_held_out(held_out)
+        self.held_out, self.stretch, self.probe_split = held_out, stretch, probe_split
         self.on_bad_tree = on_bad_tree
 
     def fingerprint(self) -> str:
-        return f"{super().fingerprint()} {self.on_bad_tree} {[*map(_published, self.files())]}"
+        splits = f"1/{self.held_out} of {self.stretch} {self.probe_split}"
+        return f"{super().fingerprint()} {self.on_bad_tree} {[*map(_published, self.files())]} {splits}"
 
     def files(self) -> list[Path]:
         return tree_files(self.root)
@@ -56,20 +64,21 @@ class Trees(OnDisk):
         return islice(self._all_of(split), self.size if split == "train" else MOST.get(split))
 
     def _all_of(self, split: Split) -> Iterator[Tree]:
+        refuse_probing(split, self.probe_split)
         count = given = 0
         for path in self.files():
             published = _published(path)
             for place, tree in enumerate(read_trees(path, self.on_bad_tree)):
                 count += 1
-                if place % STRETCH == 0:
-                    drawn = split_of(str(tree), published)
+                if place % self.stretch == 0:
+                    drawn = split_of(str(tree), published, self.held_out, self.probe_split)
                 if drawn == split:
                     given += 1
                     yield tree
         if not given and split != "test":
             raise InputError(
                 f"{self.root}: none of its {count} trees falls into the {split} split, for which one stretch of "
-                f"{STRETCH} trees in twenty is held out; give more trees"
+                f"{self.stretch} trees in {self.held_out} is held out; give more trees, or a smaller corpus.held_out="
             )
 
 

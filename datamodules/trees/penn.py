@@ -8,6 +8,7 @@ from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from pydantic import Field
 
+from datamodules.trees.corenlp import only_trees
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import note_once, read_lines
 
@@ -19,7 +20,9 @@ TRACE = "-NONE-"
 EMPTY = re.compile(r"\*(T|ICH|con|pro|exp|arb)\*(-\d+)?")  # traces of the historical corpora, under any tag
 CODES = {"ID", "CODE", "COMMENT", "METADATA"}  # nodes of the historical corpora and Switchboard that hold no words
 ROOTS = ("", "ROOT", "TOP", "S1", "VROOT")  # labels of the outermost bracket
-TREE_FILES = (".mrg", ".mrg.gz", ".const.tsv", ".const.tsv.gz")  # taken from a folder
+TREE_FILES = tuple(  # taken from a folder
+    f"{ending}{pack}" for ending in (".mrg", ".const.tsv", ".txt.json", ".txt.xml", ".txt.out") for pack in ("", ".gz")
+)
 MAX_TREE = 1_000_000  # characters; bounds the memory for a file without closing brackets
 
 OnBadTree = Literal["refuse", "skip"]
@@ -156,7 +159,8 @@ def _rooted(tree: Tree) -> Tree:
 
 
 def read_trees(path: Path, on_bad_tree: OnBadTree = "refuse") -> Iterator[Tree]:
-    """The trees of a file (`.mrg`, `.txt`, their `.gz`, or tab-separated with the tree last) or of a folder's files.
+    """The trees of a file (`.mrg`, `.txt`, their `.gz`, tab-separated with the tree last, or CoreNLP's output) or of a
+    folder's files.
 
     A tree may span lines. Raises InputError naming file and line.
     """
@@ -216,7 +220,7 @@ def _texts(path: Path) -> Iterator[tuple[int, str]]:
     held: list[str] = []
     begun = level = size = 0
     found = False
-    for number, line in read_lines(path):
+    for number, line in only_trees(path, read_lines(path)):
         if not held and "\t" in line and not line.lstrip().startswith("("):
             line = line.rsplit("\t", 1)[1]  # document, tab, index, tab, tree
         if not line.strip():

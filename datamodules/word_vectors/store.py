@@ -38,6 +38,12 @@ FEWEST = 0.1  # of the words of a text must have a vector: with fewer, these are
 INDEX = np.dtype([("hash", "<u8"), ("row", "<i8")])
 
 
+VectorScale = Annotated[
+    AboveZero | None,
+    Field(description="factor of every entry; null makes their mean square 1; 1 leaves them as they are"),
+]
+
+
 class LookupResult(NamedTuple):
     """The vectors of V words, and their origin."""
 
@@ -276,10 +282,7 @@ class FromFile:
             bool | Literal["auto"],
             Field(description="true: words are looked up in lower case; auto: if the file has no words with capitals"),
         ] = "auto",
-        scale: Annotated[
-            AboveZero | None,
-            Field(description="factor of every entry; null makes their mean square 1; 1 leaves them as in the file"),
-        ] = None,
+        scale: VectorScale = None,
     ) -> None:
         if not path:
             raise InputError("embeddings=file needs embeddings.path=FILE (.vec, GloVe .txt or fastText .bin)")
@@ -318,8 +321,9 @@ class Trained:
         threads: Annotated[
             Annotated[int, Field(ge=1, le=1024)], Field(description="one thread gives the same vectors every time")
         ],
+        scale: VectorScale = None,
     ) -> None:
-        self.epochs, self.words = epochs, words
+        self.epochs, self.words, self.scale = epochs, words, scale
         self.settings = {
             "dim": dim,
             "lr": lr,
@@ -335,7 +339,9 @@ class Trained:
         key = key_of(code_of(Trained), fingerprint, self.epochs, self.words, self.settings)
         path = cache / f"fasttext-{key}.bin"
         make_once(path, path.exists, lambda: self._train(sentences(), path))
-        return open_store(path, cache)
+        store = open_store(path, cache)
+        store.given_scale = self.scale
+        return store
 
     def _train(self, sentences: Iterable[str], path: Path) -> None:
         with disk_errors(path), temporary(path, folder=True) as work:

@@ -32,6 +32,7 @@ def notes_of(
     notes = [f"Test scores in %,{by} {when}."]
     notes += _otherwise_classified(found, used) if choice else []
     notes += _by_protocol([model for model, scores in found if _uses_classifiers(scores)], suite, quoted)
+    notes += _scaled([model for model, _ in found])
     notes += at_another_epoch([model for model, _ in found], suite, epoch)
     notes += [] if epoch.isdigit() else _not_last([model for model, _ in found], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in found}
@@ -59,6 +60,16 @@ def _by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool) -> l
     ours = ", ".join(f"{how}{names}" for how, names in titles.items())
     theirs = "; the papers': protocol=senteval" if quoted else ""
     return [f"Our classifiers: {ours}{theirs}."]
+
+
+def _scaled(models: Sequence[ReportedModel]) -> list[str]:
+    """Which untrained encoders read word vectors that are not as in their file: their scores change most by it."""
+    untrained = [model for model in models if (run := model.runs[0]).objective == "untrained" and run.encoder != "bov"]
+    written = [m for m in untrained if "embeddings.source._target_" in m.runs[0].settings]
+    scaled = [model.title for model in written if model.runs[0].settings.get("embeddings.scale") is None]
+    if not scaled:
+        return []
+    return [f"Word vectors with mean square 1, the papers' as in their file (embeddings.scale=1): {'; '.join(scaled)}."]
 
 
 def _trained_by(settings: Mapping[str, Any], suite: str) -> str:

@@ -211,6 +211,9 @@ class RunSettings:
     init: Annotated[
         NameOrNull, Field(description="init=RUN or a checkpoint: begin with its encoder and word vectors")
     ] = None
+    exclude_task_sentences: Annotated[
+        bool, Field(description="sentences of the tasks that probe the run are no training text; false: they are")
+    ] = True
     early_stopping: EarlyStopping = EarlyStopping()
     logger: Annotated[
         NonEmpty | Sequence[str],

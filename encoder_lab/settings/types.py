@@ -42,6 +42,9 @@ CorpusSize = Annotated[
 ]
 SourceLanguage = Annotated[str, Field(description="what the encoder reads; decides how text is tokenised")]
 Tokenized = Annotated[bool, Field(description="true if the text is already tokenised, with spaces between tokens")]
+ProbeSplit = Annotated[
+    bool, Field(description="false: what is for probing trains too, where the tasks are made of other text")
+]
 PartHeldOut = Annotated[
     Annotated[int, Field(ge=5, le=MOST)],
     Field(title="5 or more", description="one document in so many is dev, one test, two are for probing"),

@@ -71,7 +71,9 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
             continue
         names = dict(zip(settings["axes"], labels, strict=True))
         overrides = _settings(" ".join([*own, *scaled]), data, names)
-        stated = [n for label, n in settings.get("examples", {}).items() if label in labels and scale == "paper"]
+        stated = [
+            n for label, n in settings.get("examples", {}).items() if label in ("every", *labels) and scale == "paper"
+        ]
         cells.append(StudyCell(place, [*overrides, *more], *stated))
     evaluations = [
         evaluation

@@ -14,7 +14,7 @@ from encoder_lab.storage.locks import locked
 from encoder_lab.studies.cell import INTERRUPTED, ROOT, is_done, refuse_other_settings
 from encoder_lab.studies.launch import check_launcher, launch
 from encoder_lab.studies.plan import SCALES, Study, StudyCell, read_study
-from encoder_lab.studies.preview import composed, preview
+from encoder_lab.studies.preview import Measure, composed, preview
 
 RUNNING = ".running"  # the lock in a study's folder, held while a command works on it
 OWN = ("study", "scale", "data", "study_dir", "dry_run")
@@ -23,8 +23,8 @@ YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 AGAIN = "the same command continues the study"
 
 
-def run_study(configs: Path, name: str, arguments: Sequence[str]) -> int:
-    """Run or continue the study that the command line names; its exit status."""
+def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measure | None = None) -> int:
+    """Run or continue the study that the command line names; its exit status. `measure`: for a dry run."""
     own = [text.partition("=") for text in arguments if text.split("=")[0] in OWN]
     given = {key: unquoted(value) for key, _, value in own}
     launcher = [text for text in arguments if text.startswith(LAUNCHER)]
@@ -43,7 +43,7 @@ def run_study(configs: Path, name: str, arguments: Sequence[str]) -> int:
     composed(study.cells[0])  # a misspelt setting is the same in all cells
     check_launcher(folder, launcher)
     if dry_run.lower() in YES:
-        print(preview(study, folder))
+        print(preview(study, folder, measure))
         return 0
     with locked(folder / RUNNING) as ours:
         if not ours:

@@ -9,7 +9,8 @@ import pytorch_lightning as pl
 import torch
 
 from datamodules.base import ResumableData
-from datamodules.corpus import Corpus
+from datamodules.corpus import Corpus, without
+from datamodules.excluded import Excluded
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
@@ -50,14 +51,15 @@ def build(settings: RunSettings, run: Path) -> Built:
     corpus = settings.corpus.build()
     cache = Path(settings.cache)
     cache_digests_in(cache)
-    data = settings.datamodule.build(corpus=corpus, cache=cache, seed=settings.seed)
     suites = suites_of(settings.suites, settings.probes.classifier.build(), settings.seed, corpus, cache)
     tasks = tasks_of(suites)
     refuse_without_decoder(settings, tasks)
+    sentences = distinct_sentences(tasks)
+    text = without(corpus, Excluded(sentences)) if settings.exclude_task_sentences else corpus
+    data = settings.datamodule.build(corpus=text, cache=cache, seed=settings.seed)
     if is_first():
         refuse_other_reads(run, reads_of(settings, run, corpus, data, tasks))
     source = source_of(settings, run, corpus)
-    sentences = distinct_sentences(tasks)
     vectors = run_vectors(settings.embeddings.source, run, data, sentences, cache, source)
 
     pl.seed_everything(settings.seed, workers=True, verbose=False)  # weights depend on the seed alone

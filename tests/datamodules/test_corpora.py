@@ -246,6 +246,31 @@ def test_one_document_in_so_many_is_dev_one_test_and_two_are_for_probing(held_ou
     assert all(abs(drawn[split] / 20_000 - share) < 0.015 for split, share in expected.items())
 
 
+@pytest.mark.parametrize("stretch", [1, 50])
+def test_trees_that_are_not_for_probing_train(tmp_path: Path, stretch: int) -> None:
+    trees = [f"(ROOT (S (NP (NN word{i})) (VP (VBZ falls))))" for i in range(2000)]
+    (tmp_path / "a.mrg").write_text("\n".join(trees))
+    corpus = Trees(str(tmp_path), stretch=stretch, held_out=20, probe_split=False)
+    counts = {split: len(list(corpus.trees(split))) for split in ("train", "dev", "test")}
+    assert sum(counts.values()) == 2000
+    assert 1700 < counts["train"] < 1950
+    alone = [split_of(tree, None, 20, probe=False) for tree in map(str, read_trees(tmp_path / "a.mrg"))]
+    assert (Counter(alone) == counts) == (stretch == 1)
+    with pytest.raises(InputError, match="probe_split=false"):
+        next(corpus.trees("probe"))
+
+
+def test_documents_that_are_not_for_probing_train(tmp_path: Path) -> None:
+    many_documents(tmp_path)
+    every, some = (PlainText(str(tmp_path), tokenized=True, probe_split=probe) for probe in (False, True))
+    ids = {split: [d.id for d in some.documents(split)] for split in SPLITS}
+    assert sorted(d.id for d in every.documents("train")) == sorted(ids["train"] + ids["probe"])
+    assert [d.id for d in every.documents("dev")] == ids["dev"]
+    assert every.fingerprint() != some.fingerprint()
+    with pytest.raises(InputError, match="probe_split=false"):
+        next(every.documents("probe"))
+
+
 def test_long_text_without_blank_lines_has_documents_for_every_split(tmp_path: Path) -> None:
     (tmp_path / "long.txt").write_text("".join(f"line {i} .\n" for i in range(3000)))
     corpus = PlainText(str(tmp_path), tokenized=True, held_out=5)

@@ -7,8 +7,9 @@ import torch
 
 from datamodules.arrays import ragged
 from datamodules.batches import InDocument
-from datamodules.corpus import Document, Section, Split
+from datamodules.corpus import Document, Section, Split, without
 from datamodules.discourse import ClassCounts, SentencesInDocuments, pad_bags
+from datamodules.excluded import Excluded
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
 from tests.tiny_corpus import TinyCorpus
@@ -69,7 +70,20 @@ def test_positions_and_levels_beyond_the_classes_become_the_last_and_are_counted
 
 
 def test_empty_and_long_sentences_are_counted(data: SentencesInDocuments) -> None:
-    assert data.skipped["train"]._asdict() == {"empty": 2, "too_long": 1}
+    assert data.skipped["train"]._asdict() == {"empty": 2, "too_long": 1, "in_tasks": 0}
+
+
+def test_a_sentence_of_the_tasks_is_no_example_and_no_target_and_keeps_its_position(tmp_path: Path) -> None:
+    corpus = without(TinyCorpus(), Excluded(["DOG1 dog1"]))
+    data = SentencesInDocuments(corpus, tmp_path, seed=1)
+    rows = data._examples("train")
+    assert rows.tolist() == [0, *range(2, 24)]
+    assert data.skipped["train"].in_tasks == 1
+    batch = data._collate("train", rows)(np.arange(2))
+    assert batch.next.sizes.tolist() == [0, 1]
+    assert batch.previous.sizes.tolist() == [0, 0]
+    assert batch.in_paragraph.at.tolist() == [0, 0]
+    assert batch.in_paragraph.among.tolist() == [2, 1]
 
 
 def test_words_beyond_the_most_frequent_are_unknown(tmp_path: Path) -> None:

@@ -521,3 +521,15 @@ def test_errors_that_the_user_can_fix_are_one_line(
 def test_too_few_models_are_no_correlation() -> None:
     with pytest.raises(InputError, match="needs 4"):
         correlate({"m": {"WC": 1.0}}, {"m": {"MR": 1.0}})
+
+
+@pytest.mark.parametrize(("scale", "said"), [("null", True), ("1", False)])
+def test_a_table_says_where_untrained_encoders_read_other_word_vectors_than_the_papers(
+    tmp_path: Path, scale: str, said: bool
+) -> None:
+    folder = run_of(tmp_path / "untrained")
+    config = (folder / "config.yaml").read_text().replace("nmt_enfr", "untrained")
+    source = f"embeddings:\n  source: {{_target_: x.Trained}}\n  scale: {scale}\n"
+    (folder / "config.yaml").write_text(config + source)
+    notes = " ".join(probing_table(models(folder), "probing").notes)
+    assert ("Word vectors with mean square 1" in notes) == said

@@ -1,11 +1,12 @@
 """A study does each cell once, continues after a stop, and ends with its reports."""
 
-import json
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -15,9 +16,9 @@ from omegaconf import OmegaConf
 from encoder_lab.errors import InputError
 from encoder_lab.storage.locks import locked
 from encoder_lab.studies.cell import DONE, SETTINGS
-from encoder_lab.studies.estimate import hours, together
 from encoder_lab.studies.plan import SCALES, named_study, read_study
 from encoder_lab.studies.run import RUNNING, run_study
+from encoder_lab.training.measure import Measured
 from tests import commands
 from tests.conftest import TINY, Lab
 from train import CONFIGS
@@ -199,19 +200,23 @@ def test_a_setting_that_is_wrong_for_all_cells_is_said_once(lab: Lab, tmp_path: 
     assert not (tmp_path / "results").exists()
 
 
-def test_hours_are_examples_by_the_rate_that_was_measured(tmp_path: Path) -> None:
-    case = {"encoder": "bilstm_max", "objective": "nmt", "ours": {"sentences_per_second": 500.0}}
-    (tmp_path / "training-x.json").write_text(json.dumps({"machine": "X", "cases": [case]}))
-    assert hours("bilstm_max", "autoencoder", 1_800_000, 5, tmp_path) == {"X": 5.0}
-    assert hours("bilstm_max", "nli", 1_800_000, 5, tmp_path) == {}
+def test_a_dry_run_says_steps_hours_and_disk_of_each_distinct_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    asked: list[str] = []
 
+    def measure(config: Mapping[str, Any]) -> Measured:
+        asked.append(config["datamodule"]["target"])
+        return Measured(batch=64, seconds=0.5, checkpoint=10**9, text=500)
 
-def test_the_sum_of_hours_names_the_cells_that_were_not_measured() -> None:
-    assert together({"a": {"X": 2.0}, "b": {}}) == [
-        "together 2 hours on X, as measured there; without 1 of 2 cells, not measured: b"
-    ]
-    assert together({"a": {}}) == ["no hours: the throughput of no cell was measured (a)"]
-    assert together({}) == []
+    arguments = [f"study_dir={tmp_path / 'results'}", "scale=paper", f"data={tmp_path}", "dry_run=true"]
+    assert run_study(CONFIGS, "conneau2018/figure1", arguments, measure) == 0
+    printed = capsys.readouterr().out
+    assert asked == ["fr", "next"]  # NMT to another language has the same step
+    assert "2,000,000 examples: 31,250 steps x 5 epochs, 21.7 hours, 4.0 GB" in printed
+    assert "30,000,000 examples: 468,750 steps x 5 epochs, 325.5 hours, 18.0 GB" in printed
+    assert "together 391 hours of training" in printed  # 3 x 21.7 + 325.5
+    assert "  30 GB of checkpoints and cached text" in printed
 
 
 def test_an_unknown_scale_is_answered_with_the_choices() -> None:

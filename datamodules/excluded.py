@@ -1,0 +1,28 @@
+"""Sentences that training leaves out, because tasks probe with them (Conneau et al. 2018, section 3.2)."""
+
+import re
+from collections.abc import Iterable
+
+from encoder_lab.storage.content import key_of
+
+MARKS = re.compile(r"[\W_]+")
+
+
+class Excluded:
+    """A set of sentences, compared by their letters and digits: two tokenisations of a sentence are the same."""
+
+    def __init__(self, sentences: Iterable[str] = ()) -> None:
+        self._letters = frozenset(map(letters, sentences)) - {""}
+
+    def __contains__(self, sentence: str) -> bool:
+        return letters(sentence) in self._letters
+
+    @property
+    def key(self) -> list[str]:
+        """What it adds to the keys of caches: nothing for no sentences."""
+        return [key_of(*sorted(self._letters))] if self._letters else []
+
+
+def letters(sentence: str) -> str:
+    """The letters and digits of a sentence, in one case, without spaces."""
+    return MARKS.sub("", sentence.casefold())

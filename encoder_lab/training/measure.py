@@ -1,0 +1,128 @@
+"""How long a training step of a run takes on this machine, measured on generated text before there is a corpus."""
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from lightning_fabric.utilities import move_data_to_device
+from torch import Tensor
+
+from datamodules.base import fitting_batch
+from datamodules.batches import Bag, InDocument, LabelledPair, Position, SentencePair, Sentences
+from datamodules.discourse import TARGETS, ClassCounts
+from encoder_lab.compute.matmul import fast_exact_matmul
+from encoder_lab.settings.build import ClassSettings, build, named
+from encoder_lab.training.build import probing_device
+from encoder_lab.training.optimizers import prepared
+from encoders.embedding import WordEmbedding
+from objectives.discourse import Discourse
+from objectives.nli import NLI
+from objectives.objective import Objective
+from objectives.seq2tree import Seq2Tree
+
+WORDS, WIDTH = 50_000, 300  # rows and width of the word vectors
+LENGTH = 25  # words of a sentence: the mean of Europarl
+CODES, SYMBOLS = 28, 75  # of a target sentence of that length, of its tree
+CLASSES = ("levels", "sentence_positions", "paragraph_positions")  # settings of the data of discourse losses
+TREE_SYMBOLS = 60  # brackets and tags
+SMALL, LARGER = 4, 12  # sentences; on a CPU the seconds of more are on the line through these
+CHECKPOINTS = 3  # best, last and the one before
+TEXT_BYTES = 10  # of a word in the cache: its letters and its id
+
+
+class Measured(NamedTuple):
+    """A training run of known size."""
+
+    batch: int  # sentences of a step
+    seconds: float  # of a step
+    checkpoint: int  # bytes, with the numbers of Adam
+    text: int  # bytes of an example in the cache
+
+    def hours(self, examples: int, epochs: int) -> float:
+        return self.steps(examples) * epochs * self.seconds / 3600
+
+    def steps(self, examples: int) -> int:
+        """Steps of an epoch."""
+        return -(-examples // self.batch)
+
+    def disk(self, examples: int) -> int:
+        """Bytes of checkpoints and cached text, without word vectors."""
+        return CHECKPOINTS * self.checkpoint + examples * self.text
+
+
+class Generated:
+    """What objectives ask of their data: the numbers of codes and classes."""
+
+    def __init__(self, symbols: int, classes: ClassCounts, bag_words: int) -> None:
+        self.symbols, self.classes, self.bag_sizes = symbols, classes, dict.fromkeys(TARGETS, bag_words)
+
+    def target_counts(self) -> np.ndarray:
+        return np.ones(self.symbols, dtype=np.int64)
+
+
+@fast_exact_matmul()
+def measured(config: Mapping[str, Any]) -> Measured:
+    """A step of the composed settings of a run, with its encoder, objective and optimiser."""
+    device = probing_device(config["trainer"]["accelerator"])
+    module, data = _built(config, device)
+    batch = config["datamodule"].get("batch_size") or fitting_batch(10**6)
+    numbers = sum(p.numel() for p in module.parameters() if p.requires_grad)
+    words = LENGTH + (CODES if hasattr(module, "decoder") else 0)
+    if device == "cuda":
+        seconds = _seconds(module, data, batch)
+    else:
+        small, larger = (_seconds(module, data, size) for size in (SMALL, LARGER))
+        seconds = small + max(0.0, larger - small) * (batch - SMALL) / (LARGER - SMALL)
+    return Measured(batch, seconds, 3 * 4 * numbers, TEXT_BYTES * words)
+
+
+def _built(config: Mapping[str, Any], device: str) -> tuple[Objective, Generated]:
+    given = config["datamodule"]
+    described = config["objective"]
+    is_tree = issubclass(named(described["_target_"]), Seq2Tree)
+    symbols = TREE_SYMBOLS if is_tree else given.get("codes", 0)
+    classes = ClassCounts(*(given.get(n, d) for n, d in zip(CLASSES, ClassCounts(), strict=True)))
+    data = Generated(symbols, classes, given.get("bag_words", 0))
+    table = np.random.default_rng(1).normal(size=(WORDS, WIDTH)).astype(np.float32)
+    embedding = WordEmbedding(table, freeze=config["embeddings"]["freeze"])
+    encoder = build(config["encoder"], input_dim=WIDTH)
+    objective = prepared(
+        ClassSettings(described["_target_"], {k: v for k, v in described.items() if k[0] != "_"}), device
+    )
+    module = objective.build(encoder=encoder, embedding=embedding, seed=1, data=data).to(device)
+    module.log_score = lambda *_, **__: None
+    return module, data
+
+
+def _seconds(module: Objective, data: Generated, size: int) -> float:
+    """Of the second step with `size` sentences."""
+    batch = move_data_to_device(_batch(module, data, size), module.device)
+    optimizer = module.configure_optimizers()
+    started = 0.0
+    for _ in range(2):
+        started = perf_counter()
+        optimizer.zero_grad()
+        loss: Any = module.training_step(batch, 0)
+        loss.backward()
+        optimizer.step()
+        if module.device.type == "cuda":
+            torch.cuda.synchronize()
+    return perf_counter() - started
+
+
+def _batch(module: Objective, data: Generated, size: int) -> Any:
+    def text(most: int, length: int) -> Sentences:
+        return Sentences(torch.randint(1, most, (size, length)), torch.full((size,), length))
+
+    sentence = text(WORDS, LENGTH)
+    if isinstance(module, NLI):
+        return LabelledPair(sentence, text(WORDS, LENGTH // 2), torch.arange(size) % 3)
+    if isinstance(module, Discourse):
+        zeros, two = torch.zeros(size, dtype=torch.int64), torch.full((size,), 2)
+        bags: list[Tensor] = [torch.randint(1, data.bag_sizes["source"], (size, n)) for n in (LENGTH, LENGTH, 3, 3)]
+        before, after, section, document = (Bag(ids, torch.full((size,), ids.shape[1])) for ids in bags)
+        places = Position(zeros, two), Position(zeros, two)
+        return InDocument(sentence, before, after, zeros, *places, section, document)
+    return SentencePair(sentence, text(data.symbols, 2 + (SYMBOLS if isinstance(module, Seq2Tree) else CODES)))

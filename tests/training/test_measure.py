@@ -1,0 +1,45 @@
+"""The time of a step is measured on the run's own encoder, objective and optimiser."""
+
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from encoder_lab.studies.compose import plain
+from encoder_lab.studies.preview import MEASURED
+from encoder_lab.training.measure import Measured, measured
+from train import CONFIGS
+
+SMALL = {
+    "nmt_enfr": ["objective.decoder_hidden=8", "objective.decoder_embedding=4", "datamodule.codes=20"],
+    "seq2tree": ["objective.decoder_hidden=8", "objective.decoder_embedding=4"],
+    "nli": [],
+    "discourse": ["objective.hidden=4", "datamodule.bag_words=20"],
+}
+
+
+def config(objective: str, *more: str) -> dict[str, Any]:
+    settings = [f"objective={objective}", "encoder=bilstm_max", "encoder.dim=8", "encoder.projection=null", *more]
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        composed = compose("train", settings)
+    return {group: plain(composed[group]) for group in MEASURED}
+
+
+@pytest.mark.parametrize("objective", SMALL)
+def test_every_objective_is_measured(objective: str) -> None:
+    found = measured(config(objective, *SMALL[objective], "datamodule.batch_size=20"))
+    assert found.batch == 20
+    assert found.seconds > 0
+
+
+def test_a_checkpoint_has_the_weights_and_two_numbers_of_adam_for_each() -> None:
+    encoder = 2 * (4 * 4 * (300 + 4 + 2) + 4 * 4 * (8 + 4 + 2))  # two layers of two directions of four units
+    head = 100 * (4 * 8 + 1) + 3 * 101
+    assert measured(config("nli")).checkpoint == 12 * (encoder + head)
+
+
+def test_steps_hours_and_bytes_of_known_rates() -> None:
+    rate = Measured(batch=64, seconds=1.8, checkpoint=100, text=10)
+    assert (rate.steps(128), rate.steps(129)) == (2, 3)
+    assert rate.hours(128_000, 5) == 5.0
+    assert rate.disk(7) == 370
