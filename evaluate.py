@@ -2,6 +2,7 @@
 
 python evaluate.py model=runs/nmt_enfr/bilstm_max/2026-11-21_10-00-00 suite=probing
 python evaluate.py model=[bov,majority,nb-uni-tfidf,RUN] probes=senteval probes.root=DIR protocol=senteval
+python evaluate.py model=RUN suite=objective              the test score of the run's objective
 python evaluate.py model=[bov,RUN] suite=[probing,downstream] downstream.root=DIR
 """
 
@@ -159,6 +160,12 @@ def command(arguments: list[str]) -> None:
         return
     with one_line_errors(Path.cwd()):
         refuse_wrong_environment()
+        if "suite=objective" in arguments:
+            refuse_missing_models(arguments)
+            from encoder_lab.training.test_scores import score_objectives
+
+            print("\n".join(score_objectives(arguments)))
+            return
         refuse_wrong_arguments(CONFIGS, "evaluate", arguments)
         refuse_missing_models(arguments)
 

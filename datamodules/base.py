@@ -104,6 +104,7 @@ class CachedData(ResumableData):
     """
 
     sources: tuple[str, ...] = ("source",)  # the sides that an encoder reads
+    validated: Split = "dev"  # the split of the validation batches
 
     def __init__(self, folder: Path, batch_size: int | None, seed: int, batch_tokens: int | None = None) -> None:
         derived = (".ids.npy", ".offsets.npy")  # from the words of the texts

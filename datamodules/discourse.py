@@ -90,8 +90,8 @@ class SentencesInDocuments(CachedData):
         return self.shuffled([self.lengths("train", "source")[rows]], self._collate("train", rows))
 
     def val_dataloader(self) -> DataLoader:
-        rows = self._examples("dev")
-        return self.by_length(self.lengths("dev", "source")[rows], self._collate("dev", rows))
+        rows = self._examples(self.validated)
+        return self.by_length(self.lengths(self.validated, "source")[rows], self._collate(self.validated, rows))
 
     def _examples(self, split: str) -> np.ndarray:
         """The rows of the sentences that are short enough."""

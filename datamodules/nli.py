@@ -46,7 +46,7 @@ class InferencePairs(CachedData):
         return self.shuffled(lengths, self._collate("train"))
 
     def val_dataloader(self) -> DataLoader:
-        return self.by_length(self.lengths("dev", "premise"), self._collate("dev"))
+        return self.by_length(self.lengths(self.validated, "premise"), self._collate(self.validated))
 
     def _collate(self, split: str) -> Callable[[np.ndarray], LabelledPair]:
         labels = torch.from_numpy(self.labels(split))

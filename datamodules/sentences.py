@@ -36,7 +36,7 @@ class PlainSentences(CachedData):
         return self.shuffled([self.lengths("train", "source")], self._collate("train"))
 
     def val_dataloader(self) -> DataLoader:
-        return self.by_length(self.lengths("dev", "source"), self._collate("dev"))
+        return self.by_length(self.lengths(self.validated, "source"), self._collate(self.validated))
 
     def _collate(self, split: str) -> Callable[[np.ndarray], SingleSentences]:
         return lambda rows: SingleSentences(self.words(split, "source", rows))

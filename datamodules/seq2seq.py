@@ -44,7 +44,7 @@ class SourceTarget(CachedData):
         return self.shuffled(lengths, self._collate("train"))
 
     def val_dataloader(self) -> DataLoader:
-        return self.by_length(self.lengths("dev", "source"), self._collate("dev"))
+        return self.by_length(self.lengths(self.validated, "source"), self._collate(self.validated))
 
     def _collate(self, split: str) -> Callable[[np.ndarray], SentencePair]:
         target = self.ids(split, "target")
@@ -79,9 +79,9 @@ class TextPairs(SourceTarget):
         self.subwords = Subwords.load(folder / "subwords.model")
         self.target_size = self.subwords.size
 
-    def dev_targets(self) -> list[str]:
-        """The tokenised references of the dev set, in corpus order."""
-        return list(lines(self.folder / "dev.target.txt"))
+    def validated_targets(self) -> list[str]:
+        """The tokenised references of the validated split, in corpus order."""
+        return list(lines(self.folder / f"{self.validated}.target.txt"))
 
     def sentence(self, field: str, ids: list[int]) -> str:
         return self.subwords.decode([ids])[0] if field == "target" else super().sentence(field, ids)

@@ -35,7 +35,7 @@ class Seq2Seq(SequenceObjective):
         limits = 2 * batch.source.lengths + 10
         said = self.data.subwords.decode(self.decoder.greedy(vector, BEGIN, END, limits, memory))
         assert batch.rows is not None
-        references = self.data.dev_targets()
+        references = self.data.validated_targets()
         counts = [ngram_counts(text, references[row]) for text, row in zip(said, batch.rows, strict=True)]
         return dict(zip(COUNTED, torch.tensor(counts, dtype=torch.double).T, strict=True))
 

@@ -20,9 +20,10 @@ from encoder_lab.settings import build as from_settings
 from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.config_help import description
 from encoder_lab.studies.compose import plain
+from encoder_lab.training.test_scores import on_test
 from encoders.embedding import WordEmbedding
 from objectives.objective import Objective
-from tests.silent import silent_trainer
+from tests.silent import silent_trainer, validation_scores
 from tests.tiny_corpus import TinyCorpus
 
 CONFIGS = Path(__file__).parents[1] / "configs"
@@ -154,6 +155,14 @@ def test_two_kinds_of_data_with_other_texts_have_other_fingerprints(build: Any) 
         data = build(f"objective={objective}")[1]
         text = list(data.source_sentences())
         assert texts.setdefault(data.fingerprint, text) == text, objective
+
+
+@pytest.mark.parametrize("objective", TRAINED)
+def test_a_test_split_with_the_text_of_dev_has_the_scores_of_dev(build: Any, objective: str) -> None:
+    module, data = build(f"objective={objective}")
+    dev = validation_scores(module, data)
+    assert module.score in dev
+    assert dev == pytest.approx(validation_scores(module, on_test(data)), nan_ok=True)
 
 
 @pytest.mark.parametrize("objective", choices("objective"))

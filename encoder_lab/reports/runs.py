@@ -40,6 +40,7 @@ class Run:
     settings: Mapping[str, Any]  # config.yaml, keys joined by dots
     rows: Sequence[ProbeRow]
     metrics: Sequence[Mapping[str, str]]
+    tests: Sequence[Mapping[str, str]] = ()  # of evaluate.py suite=objective
 
     @property
     def score(self) -> str:
@@ -85,6 +86,11 @@ class Run:
         """The objective's score by epoch."""
         score = self.score
         return {int(m["epoch"]): float(m[score]) for m in self.metrics if score and m.get(score)}
+
+    def test_score(self, epoch: int) -> float | None:
+        """The objective's score on the test split after an epoch, where it was computed."""
+        found = [float(row[self.score]) for row in self.tests if int(row["epoch"]) == epoch and row.get(self.score)]
+        return found[0] if found else None
 
     def epoch(self, which: str, suite: str) -> Epoch:
         """The last epoch probed until `which`: last, a number, or best by the objective's score, never by a probe.
@@ -148,7 +154,7 @@ def read_run(folder: Path) -> Run:
         objective = objective_of(settings | {"objective_name": objective})
     rows, metrics = read_rows(folder / "probes.csv"), read_metrics(folder / "metrics.csv")
     encoder, objective = (shortened(printable(str(name)), NAME) for name in (encoder, objective))
-    return Run(folder, encoder, objective, settings, rows, metrics)
+    return Run(folder, encoder, objective, settings, rows, metrics, read_metrics(folder / "test.csv"))
 
 
 def _is_default(key: str, value: Any) -> bool:

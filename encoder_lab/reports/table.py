@@ -172,9 +172,12 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
     for model, cell in ((m, cell) for m in models if (cell := own_cell(m))):
         kind = next(run.score for run in model.runs if run.score).rsplit("/", 1)[-1]
         column, name = _own_column(model.objective, kind), f"{model.encoder} {model.variant}".rstrip()
-        rows.setdefault(("", name), TableRow("", "", name, {})).cells[column] = cell
-        lower |= set() if OWN_SCORES[kind] else {column}
-    ours = {column for row in rows.values() for column in row.cells}
+        cells = rows.setdefault(("", name), TableRow("", "", name, {})).cells
+        cells[f"{column} (dev)"] = cell
+        if test := own_cell(model, test=True):
+            cells[column] = test
+        lower |= set() if OWN_SCORES[kind] else {column, f"{column} (dev)"}
+    ours = {column.removesuffix(" (dev)") for row in rows.values() for column in row.cells}
     tables = [TRAINING] if published_names is None else published_names
     for score in (score for table in tables for score in published(table)):
         column = _own_column(score.model, score.task.lower())
@@ -185,7 +188,11 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
         raise InputError("no run has a score of its own yet (metrics.csv); an untrained encoder has none")
     columns = list(dict.fromkeys(column for row in rows.values() for column in row.cells))
     shown = list(rows.values())
-    which = ["Ours: dev scores of the best epoch."] if ours else []
+    which = (
+        ["Ours: the best epoch on dev; without (dev): on test, by evaluate.py model=RUN suite=objective."]
+        if ours
+        else []
+    )
     seeds = {model.title: [len(model.runs)] for model in models if own_cell(model)}
     notes = [*which, *of_seeds(seeds), *quoting([row.source for row in shown])]
     return Table("scores on the training tasks", columns, shown, notes, frozenset(lower))
@@ -209,10 +216,12 @@ def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, P
     return {row.task: row for row in sorted(at, key=lambda row: row.classifier == classifier)}
 
 
-def own_cell(model: ReportedModel) -> TableCell | None:
-    """The model's best score on its training task; None while it has no finite one."""
-    best = [(run.own_scores()[epoch], epoch) for run in model.runs if (epoch := run.best_epoch()) is not None]
-    if not best:
+def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
+    """The model's best score on its training task, or that of the same epoch on test; None while a run has none."""
+    epochs = [(run, epoch) for run in model.runs if (epoch := run.best_epoch()) is not None]
+    scored = [(run.test_score(epoch) if test else run.own_scores()[epoch], epoch) for run, epoch in epochs]
+    best = [(score, epoch) for score, epoch in scored if score is not None]
+    if not best or len(best) < len(scored):
         return None
     scores = [score for score, _ in best]
     about = ", ".join(f"{score:.2f} at epoch {epoch}" for score, epoch in best)

@@ -45,6 +45,7 @@ WRITTEN = (
     "wandb_run",
     "mlflow_run",
     "metrics.csv",
+    "test.csv",
     "probes.csv",
     "reads.json",
     "answers.csv",

@@ -102,7 +102,7 @@ def test_empty_and_long_pairs_are_counted_and_left_out(tmp_path: Path) -> None:
     data = TextPairs(corpus, "fr", tmp_path, seed=1, codes=20, max_words=3)
     assert data.skipped["train"]._asdict() == {"empty": 1, "too_long": 1, "in_tasks": 0}
     assert list(data.source_sentences()) == ["one two", "two"]
-    assert data.dev_targets() == ["a", "d"]
+    assert data.validated_targets() == ["a", "d"]
 
 
 def test_a_corpus_without_a_usable_pair_is_refused(tmp_path: Path) -> None:

@@ -329,9 +329,19 @@ def test_published_scores_are_in_every_table_until_left_out(tmp_path: Path, repo
 
 def test_training_scores_stand_under_their_objective(tmp_path: Path) -> None:
     table = training_table(models(run_of(tmp_path / "a")))
-    assert table.columns == ["NMT En-Fr BLEU"]
-    assert table.rows[0].cells["NMT En-Fr BLEU"].score == 9.0
+    assert table.columns == ["NMT En-Fr BLEU (dev)", "NMT En-Fr BLEU"]
+    assert [table.rows[0].cells[column].score for column in table.columns[:1]] == [9.0]
     assert table.rows[-1].cells["NMT En-Fr BLEU"].score == 39.1
+
+
+def test_test_scores_of_the_best_epoch_stand_next_to_those_on_dev(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "a")  # best at epoch 2
+    (run / "test.csv").write_text("epoch,step,val/bleu\n1,1,4.5\n2,2,8.25\n")
+    cells = training_table(models(run)).rows[0].cells
+    assert {name: cell.score for name, cell in cells.items()} == {
+        "NMT En-Fr BLEU (dev)": 9.0,
+        "NMT En-Fr BLEU": 8.25,
+    }
 
 
 @pytest.mark.parametrize("own", [(), (math.nan, math.nan)])

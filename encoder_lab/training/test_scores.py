@@ -1,0 +1,84 @@
+"""The test scores of a run's objective: BLEU, perplexity, accuracy on the test split of its own corpus.
+
+python evaluate.py model=RUN suite=objective
+"""
+
+import logging
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytorch_lightning as pl
+
+from datamodules.base import CachedData, ResumableData
+from datamodules.multitask import Mixture
+from encoder_lab.compute.matmul import fast_exact_matmul
+from encoder_lab.errors import InputError
+from encoder_lab.settings.quoting import names
+from encoder_lab.settings.run import Checkpoints
+from encoder_lab.storage.csv_files import upsert_csv
+from encoder_lab.training.build import build
+from encoder_lab.training.devices import accelerator
+from encoder_lab.training.run_folder import owned, settings_to_resume
+from encoders.load import find_checkpoint, open_run
+from objectives.objective import Objective
+
+SUITE = "suite=objective"
+TEST = "test.csv"  # in a run's folder: a row for each epoch that was scored
+
+
+def score_objectives(arguments: Sequence[str]) -> list[str]:
+    """Score each run of `model=` and write TEST in its folder; a line for each. Raises InputError.
+
+    As with `resume=`, only places of files and `trainer.` settings may be given in addition.
+    """
+    wanted = [name for text in arguments if text.startswith("model=") for name in names(text.removeprefix("model="))]
+    more = [text for text in arguments if text != SUITE and not text.startswith("model=")]
+    return [f"{name}: {_in_words(score(Path(name), more))}" for name in wanted]
+
+
+def score(path: Path, overrides: Sequence[str] = ()) -> dict[str, float]:
+    """The test scores of a run folder (its best checkpoint) or of one of its checkpoints."""
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
+    saved = open_run(find_checkpoint(path))
+    settings = replace(settings_to_resume(saved.folder, overrides), checkpoints=Checkpoints())
+    with owned(saved.folder), fast_exact_matmul(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data, module, _, _ = build(settings, saved.folder)
+        if not module.trains:
+            raise InputError(f"model={path}: an untrained encoder has no objective to score; give a trained run")
+        module.load_state_dict(saved.weights)
+        found = _validated(module, on_test(data), settings.trainer.accelerator, settings.trainer.precision)
+        row = {"epoch": saved.epoch, "step": saved.step, **found}
+        upsert_csv(saved.folder / TEST, [row], key=("epoch",))
+    return found
+
+
+def on_test(data: ResumableData) -> ResumableData:
+    """The data with its test split in place of dev. Raises InputError where a corpus has none."""
+    for part in data.parts.values() if isinstance(data, Mixture) else [data]:
+        assert isinstance(part, CachedData)
+        if not len(part.lengths("test", part.sources[0])):
+            raise InputError(f"{part.folder}: the corpus of this run has no test split")
+        part.validated = "test"
+    return data
+
+
+def _validated(module: Objective, data: ResumableData, device: str, precision: int | str) -> dict[str, float]:
+    trainer = pl.Trainer(
+        accelerator=accelerator(device),
+        devices=1,
+        precision=precision,  # type: ignore[arg-type]
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        use_distributed_sampler=False,
+    )
+    trainer.validate(module, data, verbose=False)
+    return {name: float(value) for name, value in sorted(trainer.callback_metrics.items())}
+
+
+def _in_words(scores: dict[str, float]) -> str:
+    return ", ".join(f"{name.removeprefix('val/')} {value:.2f}" for name, value in scores.items()) + " (test)"
