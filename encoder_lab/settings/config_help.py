@@ -44,6 +44,7 @@ Score frozen encoders on suites of tasks, next to baselines and published number
   python evaluate.py model=[bov,RUN] suite=[probing,downstream] downstream.root=DIR protocol=senteval
   python evaluate.py model=[lm:PATH,ngram,unigram] suite=coherence coherence.paths=[DIR]
   python evaluate.py model=RUN epochs=all suite=discoeval           every epoch that a run kept
+  python evaluate.py model=RUN suite=objective                      its objective on the test split of its corpus
   python evaluate.py write_sentences=all.txt                        then encode them elsewhere, and
   python evaluate.py model=vectors:all.npy sentences=all.txt
   python evaluate.py model=call:my_package.my_module:encode control=true mdl=true
