@@ -20,7 +20,7 @@ from encoder_lab.studies.plan import Study, StudyCell, placed
 CONFIGS = ROOT / "configs"
 
 
-class Measured(Protocol):
+class StepCost(Protocol):
     """The steps of a run, and what they take on this machine (encoder_lab/training/measure.py)."""
 
     def steps(self, examples: int) -> int: ...
@@ -29,14 +29,14 @@ class Measured(Protocol):
 
 
 MEASURED = ("encoder", "objective", "datamodule", "embeddings", "trainer")
-Measure = Callable[[Mapping[str, Any]], Measured]  # of composed settings
+Measure = Callable[[Mapping[str, Any]], StepCost]  # of composed settings
 
 
 def preview(study: Study, folder: Path, measure: Measure | None) -> str:
     """The text of dry_run=true. Cells with the same encoder and objective are measured once."""
     counts = [f"{len(study.cells)} runs", *([f"evaluations: {len(study.evaluations)}"] if study.evaluations else [])]
     lines = [f"{study.name} at scale={study.scale}: {', '.join(counts)}, in {folder}"]
-    known: dict[str, Measured] = {}
+    known: dict[str, StepCost] = {}
     hours = disk = 0.0
     for cell in (*study.cells, *study.evaluations):
         state = "done" if is_done(cell, folder) else missing(cell) or "ready"
