@@ -44,6 +44,8 @@ drawing = import_module("encoder_lab.reports.drawing")
 figure = drawing.new_figure(2.0, 2.0)
 figure.add_subplot().set(title="fonts are found once", xlabel="0")
 drawing.as_png(figure)
+# to place texts without overlap takes a third of the time of a figure; tests of figures look at those of their process
+import_module("matplotlib.layout_engine").do_constrained_layout = lambda *_, **__: None
 Hydra.get_mode = lambda *_, **__: None  # it composes all settings only to read hydra.mode=, which no test gives
 gc.freeze()
 gc.enable()

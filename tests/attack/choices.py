@@ -56,11 +56,13 @@ COMPOSED = [
 ]
 COMPOSED += ["train encoder=gated_convnet embeddings=file probes=trees", "train corpus=text probes=senteval"]
 COMPOSED += ["evaluate model=bov", *(f"evaluate model=bov suite=[{name}]" for name in ("discoeval", "coherence"))]
+COMPOSED += ["evaluate model=bov suite=downstream", "train schedule=linear suite=[discoeval,coherence,downstream]"]
+COMPOSED += ["train schedule=plateau"]  # new ones come last: kept cases have numbers
 NAMES = ["objective_name=o", "encoder_name=e", "corpus_name=c"]
 
 
 @cache
-def _composed(number: int) -> tuple[str, tuple[tuple[str, Any], ...]]:
+def composed(number: int) -> tuple[str, tuple[tuple[str, Any], ...]]:
     """The settings of one command, resolved, as JSON; and the name and value of each single one."""
     program, *overrides = COMPOSED[number].split()
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
@@ -80,7 +82,7 @@ def _leaves(settings: Any, above: str = "") -> Any:
 def checked(case: Any, _: Path) -> None:
     """No value is of another type than ours; what is accepted can be used as ours is."""
     number, which, odd = case
-    text, leaves = _composed(number)
+    text, leaves = composed(number)
     name, value = leaves[which % len(leaves)]
     settings, new = json.loads(text), ODD[odd]
     if new == "${seed}":  # as it is resolved
@@ -102,7 +104,7 @@ def checked(case: Any, _: Path) -> None:
 def placed(case: Any, folder: Path) -> None:
     """A class of ours in the wrong place of a run's settings is refused."""
     place, other = case
-    settings = json.loads(_composed(0)[0])
+    settings = json.loads(composed(0)[0])
     target = reduce(getitem, other.split("."), settings)["_target_"]
     reduce(getitem, place.split("."), settings)["_target_"] = target
     said = refused(lambda: only_ours(settings, folder / "config.yaml"))

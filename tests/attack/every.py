@@ -11,6 +11,8 @@ from tests.attack import (
     outputs,
     paths,
     reports_of_runs,
+    resumes,
+    texts,
     transformers_folders,
 )
 from tests.attack.attack import Attack
@@ -27,5 +29,7 @@ MODULES = (
     checkpoints,
     transformers_folders,
     reports_of_runs,
+    resumes,
+    texts,
 )
 ATTACKS: list[Attack] = [attack for module in MODULES for attack in module.ATTACKS]
