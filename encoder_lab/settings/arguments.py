@@ -106,7 +106,7 @@ def plain_value(text: str) -> Any:
     """A plain value, or a list of them, as Hydra reads it."""
     if text[:1] in ("'", '"'):
         return unquoted(text)
-    if text.startswith("["):
+    if text.startswith("[") and text.endswith("]"):
         return [plain_value(one) for one in filter(None, names(text))]
     words = {"true": True, "false": False, "null": None, "infinity": text}  # Python's float reads the last too
     if text.lower() in words:

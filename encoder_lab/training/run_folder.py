@@ -17,7 +17,7 @@ import yaml
 from datamodules.base import ResumableData
 from datamodules.text.vocabulary import SPECIALS
 from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, refuse_low_coverage, save_run_vectors
-from encoder_lab.errors import InputError
+from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.arguments import plain_value
 from encoder_lab.settings.build import ClassSettings, lacking, made
 from encoder_lab.settings.check import check
@@ -96,7 +96,10 @@ def settings_to_resume(run: Path, overrides: Sequence[str]) -> RunSettings:
     if missing := lacking(RunSettings, written):
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(missing)} in it; copy the whole run folder")
     for key, _, text in (text.partition("=") for text in overrides):
-        value = yaml.load(text, PlainLoader) if "{" in text else plain_value(text)
+        try:
+            value = yaml.load(text, PlainLoader) if "{" in text else plain_value(text)
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise InputError(f"{key}={text}: {in_one_line(error)}; write {key}={{name: value}}") from None
         written = _changed(written, key.split("."), value)
         group, _, name = key.partition(".")
         source = written[group].get("source") if isinstance(written[group], dict) else None
