@@ -1,31 +1,57 @@
-"""Sentences from standard input to vectors on standard output.
+"""Sentences to vectors: from standard input to standard output, or from files to a folder of shards.
 
 python -m encoders.encode RUN < sentences.txt > vectors.npy
+python -m encoders.encode RUN in=texts/ out=vectors/
 """
 
+import os
 import shutil
 import signal
 import sys
+import time
 import warnings
 from collections.abc import Iterator
+from glob import glob  # Path.glob takes no absolute pattern
+from pathlib import Path
 from types import SimpleNamespace
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import TRUTH, Command, Setting, run
+from encoder_lab.settings.command_line import COUNT, FOLDER, NAMES, TRUTH, Command, Setting, one_of, run
 
 HELD = 1 << 15  # lines at a time, as many as encode() sorts by length; a line is encoded once per such part
+FORMATS = ("parquet", "npy")
+RUNNING = ".running"  # the lock in the folder of shards, held while a command works on it
+PATIENCE = 10.0  # seconds in which the processes of a killed command end
+STOPPED = "stopped; with in= the same command continues"
 PURPOSE = """\
-Turn sentences, one per line of standard input, into vectors on standard output.
+Turn sentences into vectors: lines of standard input into a matrix on standard output, or files of any size into shards.
 
 The output is a NumPy matrix (N, D) of float32, row i for line i; an empty line gets zeros.
 Words are separated by spaces, as in the training text of the run; raw=true tokenises first.
 
   python -m encoders.encode runs/nmt_enfr/bilstm_max/TIME < sentences.txt > vectors.npy
-  python -c "import numpy; print(numpy.load('vectors.npy').shape)\""""
+  python -c "import numpy; print(numpy.load('vectors.npy').shape)"
+
+Files are text, JSON lines (.jsonl), both also with .gz and .bz2, Parquet (.parquet) and Arrow (.arrow). All cores or
+GPUs are used. A command that was killed continues when it is given again.
+
+  python -m encoders.encode runs/nmt_enfr/bilstm_max/TIME in=texts/ out=vectors/\""""
+OF_FILES = [
+    Setting("out", "a folder for the shards; the name of a shard has its first and last row", FOLDER),
+    Setting("column", "of Parquet and Arrow, or the key of JSON lines (default: text)"),
+    Setting("format", "parquet: tables of row and vector; npy: matrices (default: parquet)", one_of(*FORMATS)),
+    Setting("rows", "of a shard, which must fit into the memory of each process (default: 32768)", COUNT),
+    Setting("processes", "by default one for each GPU, or each core", COUNT),
+    Setting("ray", "the address of a Ray cluster, or auto; local: Ray on this machine"),
+]
 COMMAND = Command(
     "python -m encoders.encode RUN",
     PURPOSE,
-    [Setting("raw", "tokenise as the run's corpus was", TRUTH, False)],
+    [
+        Setting("raw", "tokenise as the run's corpus was", TRUTH, False),
+        Setting("in", "files, folders, or patterns in quotes; rows are numbered from 0 in this order", NAMES),
+        *OF_FILES,
+    ],
     "RUN",
     "a run folder (its best checkpoint) or one of its .ckpt files",
     least=1,
@@ -35,14 +61,82 @@ COMMAND = Command(
 
 
 def main(arguments: list[str]) -> int:
-    """Encode one sentence per line; the exit status."""
+    """Encode standard input or files; the exit status."""
 
-    def work(given: SimpleNamespace) -> None:
+    def work(settings: SimpleNamespace) -> None:
+        if names := vars(settings)["in"]:
+            encode_files(settings, inputs(names))
+            return
+        for setting in OF_FILES:
+            if getattr(settings, setting.key) is not None:
+                raise InputError(f"{setting.key}=: has an effect only on files; give in=FILES too")
         if sys.stdout.isatty():
             raise InputError("vectors are binary: send them to a file with > vectors.npy")
-        encode(given.given[0], not given.raw)
+        encode(settings.given[0], not settings.raw)
 
-    return run(COMMAND, arguments, work, lambda _: "standard output")
+    return run(COMMAND, arguments, work, lambda settings: settings.out or "standard output", stopped=STOPPED)
+
+
+def inputs(names: list[str]) -> list[Path]:
+    """The files of `in=`, in its order; those of a folder or pattern by name. Raises InputError if there are none."""
+    files: list[Path] = []
+    for name in names:
+        paths = [Path(name)] if Path(name).exists() else sorted(map(Path, glob(name, recursive=True)))  # noqa: PTH207
+        some = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+        files += (there := [file for file in some if file.is_file() and not file.name.startswith(".")])
+        if not there:
+            raise InputError(f"in={name}: no such file, and no folder or pattern with files")
+    if len(set(files)) < len(files):
+        raise InputError(f"in={','.join(names)}: a file is in it twice")
+    return files
+
+
+def encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
+    """The shards that are missing in the folder `out`, with progress; prints what was done."""
+    from datamodules.rows import has_columns
+    from encoder_lab.storage.locks import locked
+
+    if settings.out is None:
+        raise InputError("out= is missing: a folder for the shards; see --help")
+    if settings.column and not any(map(has_columns, files)):
+        raise InputError(f"column={settings.column}: no file of in= has columns or keys, by their names")
+    with locked(settings.out / RUNNING, PATIENCE) as ours:
+        if not ours:
+            raise InputError(f"{settings.out}: another process writes there; wait until it ends")
+        _encode_files(settings, files)
+
+
+def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
+    from torch.cuda import device_count  # starts nothing on a GPU, so that processes can be forked
+    from tqdm import tqdm
+
+    from encoders.bulk import EncodedRows, Job, encode_here, plan
+    from encoders.load import find_checkpoint
+
+    checkpoint = find_checkpoint(Path(settings.given[0]))
+    gpus, cores = 0 if settings.ray else device_count(), len(os.sched_getaffinity(0))
+    processes = settings.processes or gpus or cores
+    threads = 0 if processes == 1 or "OMP_NUM_THREADS" in os.environ else max(1, cores // processes)
+    column, form, rows = settings.column or "text", settings.format or FORMATS[0], settings.rows or HELD
+    job = Job(str(checkpoint), settings.out.absolute(), column, form, settings.raw, rows, gpus, threads)
+    shards = plan(job, files, checkpoint)
+    missing = [shard for shard in shards if not shard.path(job).exists()]
+    total, left = (sum(shard.rows for shard in some) for some in (shards, missing))
+    read, began = EncodedRows(0, 0, 0), time.monotonic()
+    pause = 0.5 if sys.stderr.isatty() else 30  # seconds between two lines of progress
+    with tqdm(total=total, initial=total - left, unit=" sentences", unit_scale=True, mininterval=pause) as bar:
+        if settings.ray:
+            from encoders.on_ray import encode_on_ray
+
+            done = encode_on_ray(job, missing, settings.ray, settings.processes)
+        else:
+            done = encode_here(job, missing, processes)
+        for shard in done:
+            read = EncodedRows(*map(sum, zip(read, shard, strict=True)))
+            bar.update(shard.rows)
+    rate = left / (time.monotonic() - began)
+    encoded = f"{total:,} sentences in {len(shards):,} shards, {left:,} of them encoded now, {rate:,.0f} a second"
+    print(f"{encoded}; {read.unknown:,} of {read.words:,} words without a vector", file=sys.stderr)
 
 
 def encode(run: str, tokenized: bool) -> None:

@@ -12,7 +12,7 @@ from tests.packages import PACKAGES, ROOT
 
 @pytest.mark.parametrize(
     ("folders", "extras"),
-    [(PACKAGES, ("train", "export", "parse")), (("examples", "benchmarks", "tests", "."), EXTRAS)],
+    [(PACKAGES, ("train", "export", "parse", "ray")), (("examples", "benchmarks", "tests", "."), EXTRAS)],
     ids=["installed", "others"],
 )
 def test_every_imported_package_is_declared(folders: tuple[str, ...], extras: tuple[str, ...]) -> None:

@@ -13,12 +13,13 @@ from datamodules.corpora.inference_files import tokenized
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpora.parallel import held_out_rows
 from datamodules.corpus import LABELS, Inference, Split
+from datamodules.rows import column_values, record_batches
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize, tokenize_pair
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, HeldOut, SourceLanguage
-from encoder_lab.storage.files import inside, refuse_special
+from encoder_lab.storage.files import inside
 from encoder_lab.storage.text_files import note
 
 NAMES = {"train": ("train",), "dev": ("dev", "validation", "validation_matched"), "test": ("test",)}
@@ -133,31 +134,12 @@ class SavedDataset(OnDisk):
 def _read(folder: Path, columns: list[str]) -> Iterator[tuple]:
     """The named columns of a saved data set. Raises InputError naming folder and column."""
     try:
-        import pyarrow
-    except ImportError:
-        raise InputError("corpus=dataset needs pyarrow; pip install pyarrow") from None
-    try:
         state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
         for path in [inside(folder, file["filename"]) for file in state["_data_files"]]:
-            refuse_special(path)
-            with pyarrow.memory_map(str(path)) as file, pyarrow.ipc.open_stream(file) as batches:
-                for batch in batches:
-                    yield from zip(*(_column(folder, batch, name) for name in columns), strict=True)
+            for _, batch in record_batches(path):
+                settings = "corpus.text= and so on"
+                yield from zip(*(column_values(folder, batch, name, settings) for name in columns), strict=True)
     except InputError:
         raise
-    except (ValueError, KeyError, TypeError, OSError) as error:  # ArrowInvalid is a ValueError
+    except (ValueError, KeyError, TypeError, OSError) as error:
         raise InputError(f"{folder}: not a data set on disk, or damaged ({error}); save it again") from None
-
-
-def _column(folder: Path, batch: Any, name: str) -> list:
-    """A column as Python values; `translation.fr` is the field fr of translation."""
-    first, _, field = name.partition(".")
-    there = {
-        column.name: [column.type.field(at).name for at in range(column.type.num_fields)] for column in batch.schema
-    }
-    for part, names, of in ((first, list(there), ""), (field, there.get(first, []), f" {first} with a field")):
-        if part and part not in names:
-            has = ", ".join(names) or "none"
-            raise InputError(f"{folder}: no column{of} {part}; there are {has} (corpus.text= and so on)")
-    values = batch.column(first).to_pylist()
-    return [value and value[field] for value in values] if field else values

@@ -19,8 +19,11 @@ HTML = re.compile(rb"(\xef\xbb\xbf)?\s*<(!doctype\s+html|html)\b", re.IGNORECASE
 MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the memory
 
 
-def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """Line numbers (from 1) and lines in composed Unicode, without their line ends. Only a newline ends a line."""
+def read_lines(path: Path, encoding: str = "utf-8", skip: int = 0) -> Iterator[tuple[int, str]]:
+    """Line numbers (from 1) and lines in composed Unicode, without their line ends. Only a newline ends a line.
+
+    `skip`: how many lines at the beginning are left out, and not decoded.
+    """
     _refuse_what_is_no_file(path)
     number = 0
     try:
@@ -31,6 +34,8 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
                     raise InputError(f"{path}:{number}: a line of more than {MAX_LINE} bytes; is this a text file?")
                 if number == 1:
                     refuse_html(path, raw)
+                if number <= skip:
+                    continue
                 line = raw.decode(encoding).removeprefix("\ufeff" if number == 1 else "").rstrip("\r\n")
                 yield number, composed(line, path)
     except UnicodeDecodeError:
@@ -50,19 +55,23 @@ def refuse_html(path: Path, start: bytes) -> None:
 def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON object on each line, with its line number; blank lines are skipped."""
     for number, line in read_lines(path):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-            if "\\u" in line:
-                plain = json.dumps(record, ensure_ascii=False)
-                plain.encode()  # half of a surrogate pair is not a valid character
-                record = json.loads(composed(plain, path))
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}:{number}: not valid JSON ({error}); fix or remove the line") from None
-        if not isinstance(record, dict):
-            raise InputError(f"{path}:{number}: expected a JSON object, found {type(record).__name__}")
-        yield number, record
+        if line.strip():
+            yield number, json_object(path, number, line)
+
+
+def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
+    """The JSON object on a line, in composed Unicode. Raises InputError that names the line."""
+    try:
+        record = json.loads(line)
+        if "\\u" in line:
+            plain = json.dumps(record, ensure_ascii=False)
+            plain.encode()  # half of a surrogate pair is not a valid character
+            record = json.loads(composed(plain, path))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}:{number}: not valid JSON ({error}); fix or remove the line") from None
+    if not isinstance(record, dict):
+        raise InputError(f"{path}:{number}: expected a JSON object, found {type(record).__name__}")
+    return record
 
 
 def read_table(path: Path, columns: Iterable[str]) -> Iterator[tuple[int, dict[str, str]]]:

@@ -156,7 +156,10 @@ def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_pa
 
 @pytest.mark.parametrize(
     ("break_it", "said"),
-    [("column", "no column words; there are text"), ("file", "not a data set on disk, or damaged")],
+    [
+        ("column", "no column words; there are text"),
+        ("file", "data-00000-of-00002.arrow: not a table of this form, or damaged"),
+    ],
 )
 def test_a_broken_data_set_is_named(tmp_path: Path, break_it: str, said: str) -> None:
     folder = saved(tmp_path / "set", {"text": ["a", "b"]})

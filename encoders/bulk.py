@@ -1,0 +1,156 @@
+"""Any number of sentences from files to shards of vectors: on all cores or GPUs of a machine, or of a cluster of Ray.
+
+A shard is written atomically and its name says its rows, so that a command that was killed continues with the shards
+that are missing. Only the shards that are being made are in memory.
+"""
+
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from functools import cache, partial
+from itertools import groupby, islice
+from multiprocessing import current_process
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from datamodules.rows import count_rows, read_rows
+from encoder_lab.compute.processes import parallel_map
+from encoder_lab.errors import InputError
+from encoder_lab.storage.content import content_of
+from encoder_lab.storage.files import atomic_write
+
+if TYPE_CHECKING:
+    from encoders.frozen import FrozenEncoder
+
+PLAN = "plan.json"  # what the shards are made of
+SAME = ("column", "format", "raw", "rows")  # settings of a job that all its shards have in common
+AGAIN = "the same command continues with the shards that are missing"
+
+
+class Job(NamedTuple):
+    """What is encoded how, and where to."""
+
+    run: str
+    out: Path
+    column: str
+    format: str
+    raw: bool
+    rows: int  # of a shard, at most
+    gpus: int = 0  # of this machine, which the processes share
+    threads: int = 0  # of a process; 0: as many as PyTorch chooses
+
+
+class Shard(NamedTuple):
+    """Rows `skip` to `skip + rows` of a file."""
+
+    file: Path
+    skip: int
+    rows: int
+    first: int  # the number of its first row in all files together
+
+    def path(self, job: Job) -> Path:
+        """Where its vectors are."""
+        return job.out / f"{self.first:012}-{self.first + self.rows - 1:012}.{job.format}"
+
+
+class EncodedRows(NamedTuple):
+    """Statistics of a shard."""
+
+    rows: int
+    words: int
+    unknown: int  # words without a vector
+
+
+def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
+    """All shards of a job. The rows of the files are counted at the first time.
+
+    Raises InputError if the output folder has shards of other files, settings or weights.
+    """
+    states = [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in files]
+    wanted = {"weights": content_of(checkpoint), "files": states, **{key: getattr(job, key) for key in SAME}}
+    path = job.out / PLAN
+    if path.exists():
+        counts = _counts(path, wanted)
+    else:
+        if job.out.exists() and any(not entry.name.startswith(".") for entry in job.out.iterdir()):
+            raise InputError(f"{job.out}: has other files in it; give out= a new folder")
+        counts = list(parallel_map(count_rows, files, chunk=1))
+        with atomic_write(path) as file:
+            json.dump({**wanted, "counts": counts}, file, indent=1)
+    starts = [sum(counts[:place]) for place in range(len(files))]
+    return [
+        Shard(file, skip, min(job.rows, count - skip), start + skip)
+        for file, count, start in zip(files, counts, starts, strict=True)
+        for skip in range(0, count, job.rows)
+    ]
+
+
+def _counts(path: Path, wanted: dict[str, Any]) -> list[int]:
+    """The rows of each file, as they were counted."""
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"))
+        differ = [key for key in wanted if wanted[key] != written[key]]
+        counts = [int(count) for count in written["counts"]]
+    except (ValueError, KeyError, TypeError, OSError, RecursionError) as error:
+        raise InputError(f"{path}: damaged ({error}); give out= a new folder") from None
+    if differ:
+        raise InputError(f"{path.parent}: begun with other {', '.join(differ)}; give out= a new folder")
+    return counts
+
+
+def encode_here(job: Job, shards: Iterable[Shard], processes: int) -> Iterator[EncodedRows]:
+    """Encode shards in processes of this machine; this one reads the files."""
+    try:
+        yield from parallel_map(partial(_encode, job), _with_texts(job, shards), 1, processes)
+    except BrokenExecutor:
+        raise InputError(f"{job.out}: a process was killed, perhaps because the memory was full; {AGAIN}") from None
+
+
+def _with_texts(job: Job, shards: Iterable[Shard]) -> Iterator[tuple[Shard, list[str]]]:
+    """Each shard with its texts; a file is read once."""
+    for file, some in groupby(shards, lambda shard: shard.file):
+        first, *others = some
+        texts, row = read_rows(file, job.column, first.skip), first.skip
+        for shard in (first, *others):
+            yield shard, list(islice(texts, shard.skip - row, shard.skip - row + shard.rows))
+            row = shard.skip + shard.rows
+
+
+def _encode(job: Job, item: tuple[Shard, list[str]]) -> EncodedRows:
+    return encode_shard(job, loaded(job), *item)
+
+
+@cache
+def loaded(job: Job) -> "FrozenEncoder":
+    """The encoder of a process, on its share of the GPUs and cores."""
+    import torch
+
+    from encoders.load import load_encoder
+
+    if job.threads:
+        torch.set_num_threads(job.threads)
+    worker = current_process().name.rpartition("-")[2]  # a number from 1
+    return load_encoder(job.run, f"cuda:{int(worker) % job.gpus}" if job.gpus and worker.isdecimal() else None)
+
+
+def encode_shard(job: Job, encoder: "FrozenEncoder", shard: Shard, texts: Sequence[str]) -> EncodedRows:
+    """Write the vectors of a shard: a matrix, or a table with the columns row (int64) and vector (D float32)."""
+    import numpy as np
+
+    if len(texts) != shard.rows:
+        raise InputError(f"{shard.file}: has other rows than when they were counted; give out= a new folder")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the command prints the counts
+        vectors = encoder.encode(texts, not job.raw, show_progress_bar=False)
+    with atomic_write(shard.path(job), binary=True) as file:
+        if job.format == "npy":
+            np.save(file, vectors)
+        else:
+            import pyarrow
+            from pyarrow.parquet import write_table
+
+            rows = pyarrow.array(np.arange(shard.first, shard.first + shard.rows))
+            column = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.ravel()), encoder.dim)
+            write_table(pyarrow.table({"row": rows, "vector": column}), file, compression="none", use_dictionary=False)
+    return EncodedRows(shard.rows, encoder.coverage.words, encoder.coverage.unknown)

@@ -1,0 +1,86 @@
+"""The shards of a job on a cluster of Ray: each worker reads, encodes and writes; a lost one is replaced."""
+
+import logging
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from datamodules.rows import read_rows
+from encoder_lab.errors import InputError
+from encoders.bulk import EncodedRows, Job, Shard, encode_shard, loaded
+
+ROOT = Path(__file__).parents[1]
+PATIENCE = 10.0  # seconds
+OBJECT_STORE = 100 << 20  # bytes, on this machine; only the names of shards go through it
+
+
+class ShardWorker:
+    """What Ray Data builds in each worker process."""
+
+    def __init__(self, job: Job) -> None:
+        self.job, self.encoder = job, loaded(job)
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, int]:
+        """Make a shard that is missing; one is there already if its worker was lost afterwards."""
+        shard = Shard(Path(row["file"]), int(row["skip"]), int(row["rows"]), int(row["first"]))
+        if shard.path(self.job).exists():
+            return EncodedRows(shard.rows, 0, 0)._asdict()
+        texts = list(islice(read_rows(shard.file, self.job.column, shard.skip), shard.rows))
+        return encode_shard(self.job, self.encoder, shard, texts)._asdict()
+
+
+def encode_on_ray(job: Job, shards: Sequence[Shard], address: str, processes: int | None) -> Iterator[EncodedRows]:
+    """Encode shards on the cluster at `address`, on `processes` workers, by default one for each GPU, or each core."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it sends nothing
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
+    try:
+        import ray
+        import ray.data
+    except ImportError:
+        raise InputError("ray=: needs Ray; pip install 'ray[data]'") from None
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    where: dict[str, Any] = {"runtime_env": {"env_vars": {"PYTHONPATH": os.environ["PYTHONPATH"]}}}
+    if address == "local":  # its workers have this process's environment
+        where = {"num_cpus": processes, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
+    try:
+        if ":" in address:  # Ray itself would try for minutes
+            host, _, port = address.rpartition("/")[2].rpartition(":")
+            socket.create_connection((host, int(port)), PATIENCE).close()
+        ray.init(address, logging_level=logging.ERROR, log_to_driver=False, **where)
+    except (OSError, ValueError) as error:  # ConnectionError is an OSError
+        raise InputError(f"ray={address}: no cluster there ({str(error).splitlines()[0]})") from None
+    try:
+        yield from _streamed(ray, job, shards, processes)
+    finally:
+        ray.shutdown()
+
+
+def _streamed(ray: Any, job: Job, shards: Sequence[Shard], processes: int | None) -> Iterator[EncodedRows]:
+    resources = ray.cluster_resources()
+    unit = "GPU" if resources.get("GPU") else "CPU"
+    ray.data.DataContext.get_current().enable_progress_bars = False  # the command has its own
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    rows = [{**shard._asdict(), "file": str(shard.file.resolve())} for shard in shards]
+    workers = min(processes or int(resources[unit]), len(rows))
+    done = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
+        ShardWorker,
+        fn_constructor_args=[job],
+        compute=ray.data.ActorPoolStrategy(size=workers),
+        **{"num_gpus": 1} if unit == "GPU" else {"num_cpus": 1},
+    )
+    try:
+        for row in done.iter_rows():
+            yield EncodedRows(**{name: int(count) for name, count in row.items()})
+    except Exception as error:
+        raise _user_error(error) from error
+
+
+def _user_error(error: BaseException) -> BaseException:
+    """The InputError of a worker within the errors of Ray; another error as it is."""
+    behind: BaseException | None = error
+    while behind is not None and type(behind) is not InputError:
+        behind = getattr(behind, "cause", None) or behind.__cause__
+    return behind or error

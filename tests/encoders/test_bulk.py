@@ -1,0 +1,162 @@
+"""python -m encoders.encode RUN in=FILES out=DIR: nothing twice, nothing lost, also after kills."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from pyarrow import parquet
+
+from encoders import encode, load_encoder
+from tests import commands
+
+GOLDEN = str(commands.ROOT / "tests" / "golden_run")
+WORDS = ("the", "dog", "runs", "a", "cat", "no-such", ".")
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> list[str]:
+    """The lines of two files in the folder texts/."""
+    random = np.random.default_rng(1)
+    lines = [" ".join(random.choice(WORDS, size)) for size in random.integers(0, 9, 700)]
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.txt").write_text("".join(f"{line}\n" for line in lines[:450]))
+    (folder / "b.txt").write_text("".join(f"{line}\n" for line in lines[450:]))
+    return lines
+
+
+def command(folder: Path, *more: str) -> list[str]:
+    return [GOLDEN, f"in={folder / 'texts'}", f"out={folder / 'out'}", *more]
+
+
+def shards(folder: Path, form: str) -> list[Path]:
+    return sorted((folder / "out").glob(f"*.{form}"))
+
+
+def vectors(folder: Path, form: str) -> np.ndarray:
+    """All vectors; asserts that the rows are those that the names say, each once."""
+    matrices, row = [], 0
+    for path in shards(folder, form):
+        first, last = map(int, path.stem.split("-"))
+        if form == "npy":
+            matrices.append(np.load(path))
+        else:
+            table = parquet.read_table(path)
+            assert table["row"].to_pylist() == list(range(first, last + 1))
+            matrices.append(np.stack(table["vector"].to_numpy()))
+        assert (first, len(matrices[-1])) == (row, last + 1 - first)
+        row = last + 1
+    return np.concatenate(matrices)
+
+
+@pytest.mark.filterwarnings("ignore:.*empty")
+@pytest.mark.parametrize(("form", "processes"), [("parquet", 2), ("npy", 1)])
+def test_shards_together_are_the_vectors_of_all_rows(
+    tmp_path: Path, texts: list[str], capfd: pytest.CaptureFixture[str], form: str, processes: int
+) -> None:
+    assert encode.main(command(tmp_path, "rows=100", f"format={form}", f"processes={processes}")) == 0
+    np.testing.assert_allclose(vectors(tmp_path, form), load_encoder(GOLDEN).encode(texts), atol=1e-6)
+    assert len(shards(tmp_path, form)) == 8  # none has rows of two files
+    assert "700 sentences in 8 shards, 700 of them encoded now" in capfd.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore:.*empty")
+@pytest.mark.parametrize("killed", ["all processes", "the first process", "a worker"])
+def test_after_kills_the_same_command_makes_what_is_missing(tmp_path: Path, texts: list[str], killed: str) -> None:
+    arguments = ["-m", "encoders.encode", *command(tmp_path, "rows=20", "processes=2")]
+    made: dict[Path, int] = {}
+    for number in (1, 4, 9):
+        running = commands.start(*arguments)
+        while len(shards(tmp_path, "parquet")) < len(made) + number and running.poll() is None:
+            time.sleep(0.002)
+        workers = [child.pid for child in psutil.Process(running.pid).children()] if running.poll() is None else []
+        if killed == "a worker" and workers:
+            os.kill(workers[0], signal.SIGKILL)
+            status, said = running.wait(), running.communicate()[1]
+            assert status in (0, 2)
+            assert status == 0 or "a process was killed" in said
+        elif running.poll() is None:
+            (os.killpg if killed == "all processes" else os.kill)(running.pid, signal.SIGKILL)
+            running.wait()
+        assert {path: path.stat().st_ino for path in made} == made  # none was made again
+        made = {path: path.stat().st_ino for path in shards(tmp_path, "parquet")}
+    assert commands.finish(*arguments).returncode == 0
+    assert {path: path.stat().st_ino for path in made}.items() >= made.items()
+    np.testing.assert_allclose(vectors(tmp_path, "parquet"), load_encoder(GOLDEN).encode(texts), atol=1e-6)
+    assert not [path for path in (tmp_path / "out").iterdir() if path.name.endswith(".making")]
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_folder_continues_only_with_the_same_files_and_settings(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert encode.main(command(tmp_path, "rows=300")) == 0
+    for change, said in (("raw=true", "raw"), ("rows=100", "rows"), ("format=npy", "format")):
+        assert (
+            encode.main(command(tmp_path, *{"rows": [], "raw": ["rows=300"], "format": ["rows=300"]}[said], change))
+            == 2
+        )
+        assert f"begun with other {said}; give out= a new folder" in capfd.readouterr().err
+    with (tmp_path / "texts" / "b.txt").open("a") as file:
+        file.write("the dog\n")
+    assert encode.main(command(tmp_path, "rows=300")) == 2
+    assert "begun with other files" in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("texts")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["in={texts}"], "out= is missing"),
+        (["out=x"], "out=: has an effect only on files; give in=FILES too"),
+        (["in=nowhere*", "out={out}"], "in=nowhere*: no such file"),
+        (["in={texts}/a.txt,{texts}", "out={out}"], "a file is in it twice"),
+        (["in={texts}", "out={out}", "column=words"], "column=words: no file of in= has columns"),
+        (["in={texts}", "out={texts}"], "has other files in it; give out= a new folder"),
+        (["in={texts}", "out={out}", "ray=127.0.0.1:1"], "ray=127.0.0.1:1: no cluster there"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    filled = [part.format(texts=tmp_path / "texts", out=tmp_path / "out") for part in arguments]
+    assert encode.main([GOLDEN, *filled]) == 2
+    assert said in capfd.readouterr().err.splitlines()[-1]
+
+
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+    """The peak of a process that makes 12 shards is about that of one that makes 2."""
+    peaks = []
+    for count in (2, 12):
+        folder = tmp_path / str(count)
+        (folder / "texts").mkdir(parents=True)
+        (folder / "texts" / "a.txt").write_text("".join(f"the dog {number}\n" for number in range(count << 13)))
+        code = "import sys, resource; from encoders import encode; encode.main(sys.argv[1:]);"
+        code += "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        done = commands.subprocess.run(
+            [commands.sys.executable, "-c", code, *command(folder, "rows=8192", "processes=1")],
+            capture_output=True, text=True, cwd=commands.ROOT, check=True,
+        )  # fmt: skip
+        peaks.append(int(done.stdout))
+    assert peaks[1] - peaks[0] < 8 << 10  # KB; the texts of ten shards take 10 MB
+
+
+@pytest.mark.filterwarnings("ignore:.*empty")
+def test_a_cluster_of_two_workers_loses_one_and_no_row(tmp_path: Path, texts: list[str]) -> None:
+    """The worker is killed when the first shard is there; 13 others are made afterwards."""
+    running = commands.start("-m", "encoders.encode", *command(tmp_path, "rows=50", "ray=local", "processes=2"))
+    workers: list[psutil.Process] = []
+    while not workers and running.poll() is None:
+        time.sleep(0.02)
+        if shards(tmp_path, "parquet"):
+            children = psutil.Process(running.pid).children(recursive=True)
+            workers = [child for child in children if "ShardWorker" in "".join(child.cmdline()[:1])]
+    for worker in workers[:1]:
+        worker.kill()
+    status, said = running.wait(600), running.communicate()[1]
+    assert (status, len(workers)) == (0, 2), said
+    np.testing.assert_allclose(vectors(tmp_path, "parquet"), load_encoder(GOLDEN).encode(texts), atol=1e-6)
