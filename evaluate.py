@@ -137,8 +137,13 @@ def settings_of(written: dict[str, Any]) -> "EvaluationSettings":
 
 def start(config: "DictConfig") -> None:
     """Check the settings, score, print."""
+    from multiprocessing import current_process
+
     from encoder_lab.settings.check import check
     from encoder_lab.studies.compose import plain, referred
+    from encoder_lab.studies.launch import take_one_gpu, visible_gpus
+
+    take_one_gpu(current_process().name, visible_gpus())  # with -m and hydra/launcher=joblib
 
     with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own
         written = plain(config)
