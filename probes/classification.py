@@ -88,14 +88,15 @@ class Classification:
         return self._outcome(score_baseline(name, *self.parts))
 
     def _outcome(self, score: Score) -> Outcome:
-        return outcome_of(score, self.second(score.predicted, self.test) if self.second else {})
+        chance = 100 * float((self.test.gold == np.bincount(self.train.gold).argmax()).mean())
+        return outcome_of(score, self.second(score.predicted, self.test) if self.second else {}, chance)
 
 
-def outcome_of(score: Score, details: dict[str, float]) -> Outcome:
+def outcome_of(score: Score, details: dict[str, float], chance: float) -> Outcome:
     """With the 95% interval of the test accuracy."""
     low, high = wilson(int(score.test_correct.sum()), len(score.test_correct))
     dev, test, right, chosen = score.dev_accuracy, score.test_accuracy, score.test_correct, score.hyperparameters
-    return Outcome(dev, test, low, high, right, chosen, details, score.seconds)
+    return Outcome(dev, test, low, high, right, chosen, details, score.seconds, chance)
 
 
 def in_published_order(items: Items) -> Items:

@@ -165,6 +165,7 @@ class Evaluation:
             hyperparameters=outcome.hyperparameters,
             seed=self.seed,
             seconds=outcome.seconds,
+            chance=outcome.chance,
             answers=Answers(task.test_items, outcome.correct) if len(outcome.correct) else None,
         )
         return Evaluated(row, outcome.details)

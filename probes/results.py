@@ -47,6 +47,7 @@ class ProbeRow:
     seed: int
     seconds: float
     answers: Answers | None = field(default=None, compare=False, repr=False)  # None: not known, or a correlation
+    chance: float | None = None  # the test score without any knowledge; None: not known
 
     @property
     def interval(self) -> tuple[float, float, float]:
@@ -55,6 +56,7 @@ class ProbeRow:
 
 
 COLUMNS = [column for column in fields(ProbeRow) if column.name != "answers"]
+NEEDED = [column.name for column in COLUMNS if column.name != "chance"]
 
 
 def write_rows(path: Path, rows: Iterable[ProbeRow]) -> None:
@@ -73,11 +75,10 @@ def read_rows(path: Path) -> list[ProbeRow]:
     """The rows of the file with their answers; none if it does not exist. Raises InputError naming file and line."""
     if not Path(path).exists():
         return []
-    columns = [column.name for column in COLUMNS]
     answers = _read_answers(path.with_name(ANSWERS))
     return [
         row_from_text(path, line, row, answers.get(tuple(row[name] for name in KEY)))
-        for line, row in numbered_csv(path, columns, KEY)
+        for line, row in numbered_csv(path, NEEDED, KEY)
     ]
 
 
@@ -137,6 +138,8 @@ def row_to_text(row: ProbeRow) -> dict[str, str]:
 
 
 def _cell(value: Any) -> str:
+    if value is None:
+        return ""
     if isinstance(value, float):
         return f"{value:.2f}"
     return json.dumps(value, sort_keys=True, separators=(",", ":")) if isinstance(value, dict) else str(value)
@@ -147,7 +150,7 @@ def row_from_text(path: Path, line: int, row: Mapping[str, str], answers: Answer
     values = {}
     for column in COLUMNS:
         try:
-            values[column.name] = _parse(column.type, row[column.name])
+            values[column.name] = _parse(column.type, row.get(column.name, ""))
         except (ValueError, RecursionError):
             seen = row[column.name]
             raise InputError(f"{path}:{line}: {column.name} is {seen[:40]!r}; fix or remove the line") from None
@@ -157,6 +160,8 @@ def row_from_text(path: Path, line: int, row: Mapping[str, str], answers: Answer
 def _parse(dtype: Any, text: str) -> Any:
     if dtype == Epoch:
         return _number(text)
+    if dtype == float | None:
+        return _parse(float, text) if text else None
     if dtype in (int, float, str):
         value = dtype(text)
         if (dtype is str and (CONTROL.search(text) or len(text) > LONGEST)) or (dtype is float and abs(value) > MOST):

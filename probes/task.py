@@ -49,6 +49,7 @@ class Outcome(NamedTuple):
     hyperparameters: dict[str, float | int | str]  # chosen on dev
     details: dict[str, float]  # second measures of the same predictions
     seconds: float
+    chance: float | None = None  # the test score without knowledge: the most frequent class, 0 of a correlation
 
 
 class Task(Protocol):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from encoder_lab.reports.published import published
-from probes.coherence.formula import compared
+from probes.coherence.chance import chance
 from probes.coherence.scoring import also, with_ties
 from probes.coherence.tasks import TIES, compared_name
 from probes.evaluation import Evaluated
@@ -32,20 +32,21 @@ def _suite(scored: Evaluated, theirs: dict[str, list[tuple[str, float]]]) -> Ite
     yield f"  {row.task}: {said}{_published(row.task, names, theirs)}"
     formulas = [name for name in details if "%" in name and not name.startswith(TIES)]
     if formulas:
-        together = f"the score above is of all together{_chance(formulas)}"
-        yield f"    {len(formulas)} predictions, each 50 by chance; {together}"
+        chances = {chance([formula], syntaxgym=True) for formula in formulas}  # parsed as it was scored
+        same = chances.pop() if len(chances) == 1 else None
+        each = "" if same is None else f", each {same:.4g} by chance"
+        yield f"    {len(formulas)} predictions{each}; the score above is of all together{_by_chance(row.chance)}"
     for formula in formulas:
         low, high = with_ties(round(details[formula] * items / 50) / 2, items)
         said = f"{details[formula]:.1f} [{low:.1f}, {high:.1f}]{also(details.get(TIES + formula, 0), 0)}"
+        said += "" if each else _by_chance(chance([formula], syntaxgym=True))
         name = compared_name(row.task, formula)
         yield f"    {formula}: {said}{_published(name, [name] if name in theirs else [], theirs)}"
     yield from _regions(details)
 
 
-def _chance(formulas: Sequence[str]) -> str:
-    """The chance of all predictions where one condition must be below each other one."""
-    first = {pair[0] if (pair := compared(formula)) else None for formula in formulas}
-    return f", {100 / (len(formulas) + 1):.1f} by chance" if len(first) == 1 and None not in first else ""
+def _by_chance(percent: float | None) -> str:
+    return "" if percent is None else f", {percent:.1f} by chance"
 
 
 def _published(task: str, names: Sequence[str], theirs: dict[str, list[tuple[str, float]]]) -> str:

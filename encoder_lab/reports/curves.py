@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from encoder_lab.reports.drawing import (
+    CHANCE,
     LOOKS,
     OWN,
     SEMANTICS,
@@ -21,7 +22,7 @@ from encoder_lab.reports.drawing import (
     Style,
     draw_lines,
     in_order,
-    look,
+    looks,
     name_ends,
     new_figure,
     plain_axes,
@@ -81,12 +82,30 @@ def panel_of(
 ) -> Panel:
     """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
     tasks = in_order([row.task for rows in probes for row in rows])
-    lines = [over_runs(task, [_by_epoch(rows, task) for rows in probes]) for task in tasks]
+    lines = [
+        over_runs(task, [_by_epoch(rows, task) for rows in probes], chance_of([r for rows in probes for r in rows], task))
+        for task in tasks
+    ]
+    score = shown_score(score, metrics)
     own = [{epoch: (value, value, value) for epoch, value in _finite(rows, score)} for rows in metrics]
     name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else ""
     suite, unit = next((chart for rows in probes for chart in by_chart(rows)), ("", ""))
     epochs = Counter(epoch for rows in probes for epoch in {row.epoch for row in rows})
     return Panel(title, lines, name, over_runs(score, own), suite, frozenset(epochs.values()), unit=unit)
+
+
+def shown_score(score: str, metrics: Sequence[Sequence[Mapping[str, str]]]) -> str:
+    """The column of metrics.csv to draw: the objective's score, or perplexity where that is 0 at every epoch."""
+    rows = [row for run in metrics for row in run]
+    perplexity = f"{score.rpartition('/')[0]}/perplexity"
+    flat = bool(score) and not any(float(row.get(score) or 0) for row in rows)
+    return perplexity if flat and any(row.get(perplexity) for row in rows) else score
+
+
+def chance_of(rows: Sequence[ProbeRow], task: str) -> float | None:
+    """The score of a task without any knowledge, where it is known: the mean over the runs."""
+    known = [row.chance for row in rows if row.task == task and row.chance is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _by_epoch(rows: Sequence[ProbeRow], task: str) -> dict[float, tuple[float, float, float]]:
@@ -98,11 +117,14 @@ def _finite(metrics: Sequence[Mapping[str, str]], score: str) -> list[tuple[floa
     return [(epoch, value) for epoch, value in pairs if abs(value) < HIGHEST]  # also not NaN
 
 
-def over_runs(name: str, runs: Sequence[Mapping[float, tuple[float, float, float]]]) -> Line:
+def over_runs(
+    name: str, runs: Sequence[Mapping[float, tuple[float, float, float]]], chance: float | None = None
+) -> Line:
     """`(score, low, high)` by x, of all runs that have an x."""
     xs = sorted({x for run in runs for x in run})
     points = [mean_of_runs([run[x] for run in runs if x in run]) for x in xs]
-    return Line(name, xs, [y for y, _, _ in points], [low for _, low, _ in points], [high for _, _, high in points])
+    y, low, high = ([point[place] for point in points] for place in range(3))
+    return Line(name, xs, y, low, high, chance)
 
 
 def band_meaning(runs: Collection[int]) -> str:
@@ -123,23 +145,22 @@ def draw_panels(panels: Sequence[Panel]) -> Figure:
     columns = min(len(panels), 2)
     rows = -(-len(panels) // columns)
     figure = new_figure(9.0 if columns == 1 else 12.0, 5.2 if rows == 1 else 4.4 * rows)
-    alike = len({_has_kinds(panel) for panel in panels}) == 1
+    alike = len({_has_groups(panel) for panel in panels}) == 1
     for place, panel in enumerate(panels):
         axes = figure.add_subplot(rows, columns, place + 1)
         draw_panel(axes, panel)
-        if _has_kinds(panel) and not alike:  # the kinds are those of probing tasks, not of the other panels
-            axes.legend(handles=kind_handles(), loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, **LEGEND)
-    joined = [line.name for panel in panels if len(_epochs(panel)) > 1 for line in panel.lines]
-    joined = joined if alike else []
+        if _has_groups(panel) and not alike:  # the groups are those of probing tasks, not of the other panels
+            axes.legend(handles=group_handles(), loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, **LEGEND)
+    grouped = alike and any(map(_has_groups, panels))
     shapes = ["bands"] * any(len(_epochs(panel)) > 1 for panel in panels)
     shapes += ["bars"] * any(len(_epochs(panel)) < 2 for panel in panels)
     meaning = band_meaning({n for panel in panels for n in panel.runs})
-    explain(figure, joined, f"{' and '.join(shapes)}: {meaning}")
+    explain(figure, [line for panel in panels for line in panel.lines], f"{' and '.join(shapes)}: {meaning}", grouped)
     return figure
 
 
-def _has_kinds(panel: Panel) -> bool:
-    """Whether the styles of its lines are the kinds of the paper's tasks."""
+def _has_groups(panel: Panel) -> bool:
+    """Whether the styles of its lines are the groups of the paper's tasks."""
     return len(_epochs(panel)) > 1 and any(line.name in LOOKS for line in panel.lines)
 
 
@@ -157,8 +178,7 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
         _points(axes, panel.lines)
         return
     axes.set_xlim(epochs[0] - 0.02 * (epochs[-1] - epochs[0]), epochs[-1])
-    draw_lines(axes, panel.lines)
-    ends = [(line.name, line.y[-1], look(line.name, place)[0]) for place, line in enumerate(panel.lines)]
+    ends = draw_lines(axes, panel.lines)
     if panel.score:
         ends.append((panel.score, _own_score(axes, panel.own, panel.score, panel.top), OWN))
     name_ends(axes, ends, epochs[-1], 0, panel.top)
@@ -171,15 +191,15 @@ def _own_score(axes: Axes, own: Line, name: str, probes_top: float) -> float:
     """Draw the objective's score behind the probes on its own axis; returns the height of its end on theirs."""
     other = axes.twinx()
     top = 1.7 * max(own.high) or 1.0  # it stays in the lower part, where few probes are
-    other.fill_between(own.x, own.y, color=OWN, alpha=0.13, linewidth=0)
-    other.fill_between(own.x, own.low, own.high, color=OWN, alpha=0.25, linewidth=0)
-    other.plot(own.x, own.y, color=OWN, linewidth=2.6, alpha=0.75, gid=f"line {name}")
-    other.plot(own.x, own.y, "s", color=OWN, markersize=3.2, gid=f"points {name}")
+    other.fill_between(own.x, own.y, color=OWN, alpha=0.07, linewidth=0)
+    other.fill_between(own.x, own.low, own.high, color=OWN, alpha=0.2, linewidth=0)
+    other.plot(own.x, own.y, color=OWN, linewidth=2.6, alpha=0.75)
+    other.plot(own.x, own.y, "s", color=OWN, markersize=3.2, label=name)
     other.set_ylabel(f"{name} on dev (shaded)", color=OWN, fontsize=9)
     other.tick_params(axis="y", colors=OWN, labelsize=8.5)
-    other.set_ylim(0, top)
-    if name in PERCENT:
-        other.set_yticks([tick for tick in other.get_yticks() if tick <= 100])
+    ticks = MaxNLocator(nbins=8).tick_values(0, top)
+    other.set_yticks([tick for tick in ticks if tick <= (100 if name in PERCENT else top)])
+    other.set_ylim(0, top)  # after the ticks, which may widen it: the name at the end of the line depends on it
     other.spines[["top", "left"]].set_visible(False)
     other.spines["right"].set_color(OWN)
     axes.set_zorder(other.get_zorder() + 1)
@@ -188,9 +208,12 @@ def _own_score(axes: Axes, own: Line, name: str, probes_top: float) -> float:
 
 
 def _points(axes: Axes, lines: Sequence[Line]) -> None:
+    colours = looks([line.name for line in lines])
     for place, line in enumerate(lines):
         score, low, high = line.y[-1], line.low[-1], line.high[-1]
-        colour = look(line.name, place)[0]
+        colour = colours[place][0]
+        if line.chance is not None:
+            axes.plot([place - 0.3, place + 0.3], [line.chance] * 2, label=f"chance {line.chance:.0f}", **CHANCE)
         axes.errorbar(
             place,
             score,
@@ -206,16 +229,22 @@ def _points(axes: Axes, lines: Sequence[Line]) -> None:
     axes.set_xticks(range(len(lines)), [line.name for line in lines], fontsize=8.5, rotation=30, ha="right")
 
 
-def explain(figure: Figure, joined: Collection[str], bands: str) -> None:
-    """The legend: the meaning of the bands and, for the paper's tasks, of the styles of the lines `joined`."""
-    handles = kind_handles() if LOOKS.keys() & set(joined) else []
-    figure.legend(handles=[*handles, band_handle(bands)], loc="outside lower right", ncols=4, **LEGEND)
+def explain(figure: Figure, lines: Sequence[Line], bands: str, grouped: bool) -> None:
+    """The legend: chance, the meaning of the bands and, where lines are `grouped`, the styles of the paper's tasks."""
+    handles = [*(group_handles() if grouped else []), *chance_handles(lines), band_handle(bands)]
+    figure.legend(handles=handles, loc="outside lower right", ncols=5, **LEGEND)
 
 
-def kind_handles() -> list[Line2D]:
+def group_handles() -> list[Line2D]:
     """The legend entries of the styles of lines."""
-    kinds: dict[str, Style] = {"surface": SURFACE, "syntax": SYNTAX, "semantics": SEMANTICS}
-    return [Line2D([], [], color="#444444", linestyle=style, label=kind) for kind, style in kinds.items()]
+    groups: dict[str, Style] = {"surface": SURFACE, "syntax": SYNTAX, "semantics": SEMANTICS}
+    return [Line2D([], [], color="#444444", linestyle=style, label=group) for group, style in groups.items()]
+
+
+def chance_handles(lines: Sequence[Line]) -> list[Line2D]:
+    """The legend entry of the levels of chance, where one is known."""
+    known = any(line.chance is not None for line in lines)
+    return [Line2D([], [], label="chance", **CHANCE)] if known else []
 
 
 def band_handle(meaning: str) -> Patch:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib import rc_context, rcParams
@@ -16,7 +16,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
-from encoder_lab.errors import InputError, printable
+from encoder_lab.errors import InputError
 from encoder_lab.reports.escape import for_figure
 from encoder_lab.storage.files import atomic_write
 
@@ -26,22 +26,25 @@ Style = Literal["-"] | tuple[float, tuple[float, ...]]  # of a line: solid, or o
 SURFACE: Style = (0, (1, 1))
 SYNTAX: Style = "-"
 SEMANTICS: Style = (0, (5, 1.6))
-# Each of the paper's three groups of tasks has a line style. The colours are Okabe and Ito's and four dark ones, so
+# Ten hues that differ, also in brightness. Each of the paper's three groups of tasks has a line style in addition, so
 # that the lines of a group can be distinguished by colour-blind readers and in black-and-white print.
 LOOKS: dict[str, tuple[str, Style]] = {
-    "SentLen": ("#000000", SURFACE),
-    "WC": ("#9A6A00", SURFACE),
-    "TreeDepth": ("#0072B2", SYNTAX),
-    "TopConst": ("#D55E00", SYNTAX),
-    "BShift": ("#009E73", SYNTAX),
-    "Tense": ("#3BA3DB", SEMANTICS),
-    "SubjNum": ("#D98C00", SEMANTICS),
-    "ObjNum": ("#C65D94", SEMANTICS),
-    "SOMO": ("#6A3D9A", SEMANTICS),
-    "CoordInv": ("#6E6E6E", SEMANTICS),
+    "SentLen": ("#8A8A8A", SURFACE),
+    "WC": ("#7A4A2B", SURFACE),
+    "TreeDepth": ("#1F77B4", SYNTAX),
+    "TopConst": ("#D62728", SYNTAX),
+    "BShift": ("#2CA02C", SYNTAX),
+    "Tense": ("#17C3D6", SEMANTICS),
+    "SubjNum": ("#FF7F0E", SEMANTICS),
+    "ObjNum": ("#F06EC0", SEMANTICS),
+    "SOMO": ("#7B3FB5", SEMANTICS),
+    "CoordInv": ("#B5B300", SEMANTICS),
 }
+COLOURS = ("#1F77B4", "#D62728", "#2CA02C", "#FF7F0E", "#7B3FB5", "#17C3D6", "#7A4A2B", "#F06EC0", "#8A8A8A", "#B5B300")
+STYLES: tuple[Style, ...] = ("-", (0, (5, 1.6)), (0, (1, 1)))  # of lines that have no group, ten of each
 TASKS = tuple(LOOKS)
-OWN = "#8063AE"  # the objective's own score
+OWN = "#000000"  # the objective's own score
+CHANCE: dict[str, Any] = {"color": "#555555", "linestyle": (0, (1, 3)), "linewidth": 1.1}
 GRID = "#E6E6E6"
 DPI = 200
 FIGURES = (".png", ".svg")  # endings of files
@@ -49,13 +52,14 @@ LETTER = 0.085  # inches, of a bold letter of 10 points: titles wrap where their
 
 
 class Line(NamedTuple):
-    """Scores along x with their interval, all in percent."""
+    """Scores along x with their interval, all in percent, and the score of chance."""
 
     name: str
     x: list[float]
     y: list[float]
     low: list[float]
     high: list[float]
+    chance: float | None = None
 
 
 def in_order(names: Sequence[str]) -> list[str]:
@@ -64,11 +68,17 @@ def in_order(names: Sequence[str]) -> list[str]:
     return known + [name for name in dict.fromkeys(names) if name not in LOOKS]
 
 
-def look(name: str, place: int = 0) -> tuple[str, Style]:
-    """Colour and line style of a task. Any other name takes the colour of its `place`, solid while they last."""
-    styles: tuple[Style, ...] = ("-", (0, (4, 1, 1, 1)), (0, (8, 2)))
-    colour, _ = LOOKS[TASKS[(place + 2) % len(TASKS)]]
-    return LOOKS.get(name) or (colour, styles[place // len(TASKS) % len(styles)])
+def looks(names: Sequence[str]) -> list[tuple[str, Style]]:
+    """Colour and line style of each task of a panel. Names that are not the papers' take the colours that are free."""
+    used = {LOOKS[name][0] for name in names if name in LOOKS}
+    free = [colour for colour in COLOURS if colour not in used] or list(COLOURS)
+    others = (look_at(place, free) for place in range(len(names)))
+    return [LOOKS.get(name) or next(others) for name in names]
+
+
+def look_at(place: int, colours: Sequence[str] = COLOURS) -> tuple[str, Style]:
+    """Colour and line style of the line at a place, from 0."""
+    return colours[place % len(colours)], STYLES[place // len(colours) % len(STYLES)]
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -88,13 +98,16 @@ def plain_axes(axes: Axes, title: str = "") -> None:
     axes.tick_params(labelsize=8.5, color="#888888")
 
 
-def draw_lines(axes: Axes, lines: Sequence[Line]) -> None:
-    """Lines over their light intervals; `gid` lets a page find the points (encoder_lab/reports/page.py)."""
-    for place, line in enumerate(lines):
-        colour, style = look(line.name, place)
+def draw_lines(axes: Axes, lines: Sequence[Line]) -> list[tuple[str, float, str]]:
+    """Lines over their light intervals and the levels of chance; the name, height and colour of each line's end."""
+    colours = looks([line.name for line in lines])
+    for line, (colour, style) in zip(lines, colours, strict=True):
         axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.10, linewidth=0)
-        axes.plot(line.x, line.y, linestyle=style, color=colour, linewidth=1.7, gid=f"line {line.name}")
-        axes.plot(line.x, line.y, "o", color=colour, markersize=2.8, gid=f"points {line.name}", label=line.name)
+        axes.plot(line.x, line.y, linestyle=style, color=colour, linewidth=1.7)
+        axes.plot(line.x, line.y, "o", color=colour, markersize=2.8, label=line.name)
+    for level in sorted({round(line.chance) for line in lines if line.chance is not None}):
+        axes.axhline(level, label=f"chance {level}", **CHANCE)
+    return [(line.name, line.y[-1], colour) for line, (colour, _) in zip(lines, colours, strict=True)]
 
 
 def name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, bottom: float, top: float) -> None:
@@ -154,9 +167,6 @@ def as_png(figure: Figure) -> bytes:
 def as_svg(figure: Figure) -> str:
     """Text is drawn as outlines, so that it looks the same everywhere; the same figure gives the same SVG."""
     buffer = io.StringIO()
-    for artist in figure.findobj():
-        if gid := artist.get_gid():
-            artist.set_gid(printable(gid))  # XML has no control characters
     with rc_context({"svg.hashsalt": "names of shapes"}), _any_names():  # there is no other way to fix the names
         FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None})
     return buffer.getvalue()

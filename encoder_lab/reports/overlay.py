@@ -9,14 +9,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from encoder_lab.reports.curves import Panel, band_handle, band_meaning
-from encoder_lab.reports.drawing import Line, Style, in_order, new_figure, plain_axes
+from encoder_lab.reports.curves import Panel, band_handle, band_meaning, chance_handles
+from encoder_lab.reports.drawing import CHANCE, Line, Style, in_order, look_at, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C65D94", "#000000", "#D98C00", "#3BA3DB", "#6A3D9A")
 BANDED = 6  # models; with more, bands would overlap too much
 HANDLE, LETTER = 0.95, 0.075  # inches of a line of the legend with the space around it, and of a letter
-STYLES: tuple[Style, ...] = ("-", (0, (5, 1.6)), (0, (1, 1)))
 
 
 def draw_overlay(panels: Sequence[Panel]) -> Figure:
@@ -42,7 +40,9 @@ def draw_overlay(panels: Sequence[Panel]) -> Figure:
         plain_axes(axes, title if title not in tasks else f"{title} ({units.get(title) or '%'})")
         for model, line in enumerate(lines):
             if line:
-                _draw(axes, line, model, panels[model], banded)
+                _draw(axes, line, look_of(panels, model), banded)
+        for level in {round(line.chance, 1) for line in lines if line and line.chance is not None}:
+            axes.axhline(level, label=f"chance {level:.0f}", **CHANCE)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
         if place >= len(cells) - columns:
@@ -55,29 +55,28 @@ def _legend(panels: Sequence[Panel], banded: bool, width: float) -> list[Artist]
     """An entry for each model, and one for the bands; a name that is wider than the figure has several lines."""
     letters = int((width - HANDLE) / LETTER)
     handles: list[Artist] = [
-        Line2D([], [], color=panel.colour or _colour(i), linestyle=_style(i), linewidth=2, label=fill(title, letters))
-        for i, (panel, title) in enumerate((panel, for_figure(panel.title)) for panel in panels)
+        Line2D([], [], color=colour, linestyle=style, linewidth=2, label=fill(for_figure(panel.title), letters))
+        for panel, (colour, style) in zip(panels, (look_of(panels, i) for i in range(len(panels))), strict=True)
     ]
+    handles += chance_handles([line for panel in panels for line in panel.lines])
     if banded:
         meaning = band_meaning({n for panel in panels for n in panel.runs})
         handles.append(band_handle(fill(f"bands: {meaning}", letters)))
     return handles
 
 
-def _draw(axes: Axes, line: Line, model: int, panel: Panel, banded: bool) -> None:
-    colour = panel.colour or _colour(model)
+def _draw(axes: Axes, line: Line, look: tuple[str, Style], banded: bool) -> None:
+    colour, style = look
     if banded:
         axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.12, linewidth=0)
-    axes.plot(line.x, line.y, color=colour, linestyle=_style(model), linewidth=1.6)
-    axes.plot(line.x, line.y, "o", color=colour, markersize=2.4, gid=f"points {panel.title}, {line.name}")
+    axes.plot(line.x, line.y, color=colour, linestyle=style, linewidth=1.6)
+    axes.plot(line.x, line.y, "o", color=colour, markersize=2.4)
 
 
-def _colour(model: int) -> str:
-    return COLOURS[model % len(COLOURS)]
-
-
-def _style(model: int) -> Style:
-    return STYLES[model // len(COLOURS) % len(STYLES)]
+def look_of(panels: Sequence[Panel], place: int) -> tuple[str, Style]:
+    """Colour and line style of a model among others: the colour that its settings give it, or one of ours."""
+    colour, style = look_at(place)
+    return panels[place].colour or colour, style
 
 
 def _of(lines: Sequence[Line], task: str) -> Line | None:

@@ -16,7 +16,7 @@ from encoder_lab.reports.run_settings_check import check_settings
 from encoder_lab.reports.runs import Run, read_run, run_folders
 from encoder_lab.storage.csv_files import numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY
-from probes.results import COLUMNS, KEY, ProbeRow, answers_from_text, answers_to_text, row_from_text, row_to_text
+from probes.results import COLUMNS, KEY, NEEDED, ProbeRow, answers_from_text, answers_to_text, row_from_text, row_to_text
 
 NAMES = ("run", "encoder", "objective")
 OF_A_ROW = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
@@ -71,7 +71,7 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 def read_scores(path: Path) -> list[Run]:
     """The runs of a file that `as_csv` wrote. Raises InputError naming file and line."""
     lines: dict[str, list[tuple[int, dict[str, str]]]] = {}
-    for line, row in numbered_csv(path, [*NAMES, *OF_A_ROW], ("run", *KEY)):
+    for line, row in numbered_csv(path, [*NAMES, *NEEDED, "test", "right"], ("run", *KEY)):
         lines.setdefault(row["run"], []).append((line, row))
     return [_run(path, name, numbered) for name, numbered in lines.items()]
 

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.curves import TOP, band_meaning, explain, over_runs, score_label
-from encoder_lab.reports.drawing import Line, draw_lines, in_order, look, name_ends, new_figure, plain_axes
+from encoder_lab.reports.curves import TOP, band_meaning, chance_of, explain, over_runs, score_label
+from encoder_lab.reports.drawing import LOOKS, Line, draw_lines, in_order, name_ends, new_figure, plain_axes
 from encoder_lab.reports.models import models_of, with_evaluations
 from encoder_lab.reports.runs import Run
 from encoder_lab.reports.table import final_rows
@@ -42,17 +42,22 @@ def by_size(runs: Iterable[Run]) -> list[ModelSizes]:
     return [ModelSizes(model.title, [(size[run.folder], run) for run in model.runs]) for model in models_of(others)]
 
 
-def draw_sizes(models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str) -> Figure:
-    """One panel for each model, one line for each task, the size on a logarithmic axis.
-
-    Raises InputError where no model has scores at several sizes.
-    """
+def lines_by_size(
+    models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str
+) -> list[tuple[ModelSizes, list[Line]]]:
+    """A line for each task of each model. Raises InputError where no model has scores at several sizes."""
     several = [model for model in models if len(model.sizes) > 1]
     if not several:
         raise InputError("no runs differ only in encoder.dim (and seed); give runs of one model with several sizes")
-    drawn = [(model, found) for model in several if (found := _lines(model, suite, epoch, classifier))]
+    drawn = [(model, lines) for model in several if (lines := _lines(model, suite, epoch, classifier))]
     if not drawn:
         raise InputError(f"no scores of the suite {suite!r} at several sizes; evaluate.py makes them")
+    return drawn
+
+
+def draw_sizes(models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str) -> Figure:
+    """One panel for each model, one line for each task, the size on a logarithmic axis."""
+    drawn = lines_by_size(models, suite, epoch, classifier)
     columns = min(len(drawn), 2)
     rows = -(-len(drawn) // columns)
     figure = new_figure(9.0 if columns == 1 else 12.0, 4.8 * rows)
@@ -62,7 +67,8 @@ def draw_sizes(models: Sequence[ModelSizes], suite: str, epoch: str, classifier:
         axes.set_ylabel(score_label(suite), fontsize=9)
         _draw(axes, lines)
     seeds = {[size for size, _ in model.runs].count(size) for model, _ in drawn for size in model.sizes}
-    explain(figure, [line.name for _, lines in drawn for line in lines], f"bands: {band_meaning(seeds)}")
+    shown = [line for _, lines in drawn for line in lines]
+    explain(figure, shown, f"bands: {band_meaning(seeds)}", any(line.name in LOOKS for line in shown))
     return figure
 
 
@@ -72,8 +78,8 @@ def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> list[L
     tasks = in_order([task for _, rows in scores for task in rows])
     runs = {task: [(float(size), rows[task]) for size, rows in scores if task in rows] for task in tasks}
     lines = [
-        over_runs(task, [{size: (row.test_accuracy, row.test_low, row.test_high)} for size, row in found])
-        for task, found in runs.items()
+        over_runs(task, [{size: row.interval} for size, row in sized], chance_of([row for _, row in sized], task))
+        for task, sized in runs.items()
     ]
     return lines if any(len(line.x) > 1 for line in lines) else []
 
@@ -83,8 +89,7 @@ def _draw(axes: Axes, lines: Sequence[Line]) -> None:
     axes.set_xscale("log", base=2)
     axes.set_xlim(sizes[0] * (sizes[0] / sizes[-1]) ** 0.02, sizes[-1])
     axes.set_ylim(0, TOP)
-    draw_lines(axes, lines)
-    name_ends(axes, [(line.name, line.y[-1], look(line.name, i)[0]) for i, line in enumerate(lines)], sizes[-1], 0, TOP)
+    name_ends(axes, draw_lines(axes, lines), sizes[-1], 0, TOP)
     axes.xaxis.set_major_locator(FixedLocator(sizes))
     axes.xaxis.set_major_formatter("{x:.0f}")
     axes.xaxis.set_minor_locator(NullLocator())

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import MOST_ITEMS
+from probes.coherence.chance import chance
 from probes.coherence.data import read_suites
 from probes.coherence.formula import compared
 from probes.coherence.scoring import SuiteScore, pairs_of, prediction_score, score_suite, token_records
@@ -63,7 +64,13 @@ class Coherence:
         whole = prediction_score("", np.min([one.truths for one in found.predictions], axis=0), 0)
         details = dict(self._details(found)) | {"ties": float(whole.ties)}
         seconds = time.monotonic() - started
-        return Outcome(whole.percent, whole.percent, whole.low, whole.high, holds(whole.truths), {}, details, seconds)
+        percents = whole.percent, whole.percent, whole.low, whole.high
+        return Outcome(*percents, holds(whole.truths), {}, details, seconds, self.chance)
+
+    @property
+    def chance(self) -> float | None:
+        """In how many percent of the items all predictions hold without any knowledge."""
+        return chance(self.items.predictions, self.syntaxgym)
 
     @property
     def compared(self) -> list[str]:

@@ -90,7 +90,7 @@ class Downstream:
         else:
             by = nested(made(self.parts["all"]), self.classes, self.folds, self.grid, self.seed, self.name)
             outcome = self._folded(by, self.parts["all"].gold)
-        return outcome._replace(seconds=time.monotonic() - started)
+        return outcome._replace(seconds=time.monotonic() - started, chance=self.baseline("majority").test)
 
     def baseline(self, name: str) -> Outcome:
         """The most frequent class of the training part; 0 for a correlation.

@@ -18,9 +18,9 @@ def test_the_columns_and_their_order_are_fixed(tmp_path: Path) -> None:
     write_rows(tmp_path / "probes.csv", [ROW])
     header, line = (tmp_path / "probes.csv").read_text().splitlines()
     assert header == (
-        "epoch,step,suite,task,classifier,dev_accuracy,test_accuracy,test_low,test_high,hyperparameters,seed,seconds"
+        "epoch,step,suite,task,classifier,dev_accuracy,test_accuracy,test_low,test_high,hyperparameters,seed,seconds,chance"
     )
-    assert line == '1,10,probing,Tense,mlp,80.12,79.00,77.50,81.25,"{""l2"":1e-05,""width"":50}",1,2.50'
+    assert line == '1,10,probing,Tense,mlp,80.12,79.00,77.50,81.25,"{""l2"":1e-05,""width"":50}",1,2.50,'
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_rows_are_sorted_by_epoch_and_then_by_arrival(tmp_path: Path) -> None:
     ("old", "new", "named"),
     [
         ("79.00", "good", "probes.csv:2: test_accuracy"),
-        (",2.50", "", "probes.csv:2: expected 12 columns"),
+        (",2.50", "", "probes.csv:2: expected 13 columns"),
         ('"{""l2"":1e-05,""width"":50}"', "[1]", "probes.csv:2: hyperparameters"),
         ("suite", "sweet", "probes.csv:1: no column suite"),
         ("\n1,10,", "\n01,10,", "probes.csv:2: epoch is '01'"),

@@ -1,16 +1,19 @@
 """The picture of a run, and its TensorBoard page, read back."""
 
-from itertools import pairwise
+from collections.abc import Callable
+from itertools import combinations, pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
 from PIL import Image
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.curves import draw_curves, draw_panels, over_runs, panel_of
-from encoder_lab.reports.drawing import TASKS, as_svg, name_ends, new_figure, save_figure, spread
+from encoder_lab.reports.drawing import OWN, TASKS, as_svg, looks, name_ends, new_figure, save_figure, spread
 from encoder_lab.reports.overlay import draw_overlay
 from encoder_lab.storage.csv_files import read_csv, upsert_csv
 from probes.results import ProbeRow, read_rows, write_rows
@@ -51,18 +54,61 @@ def test_a_picture_is_wide_enough_for_any_number_of_epochs(tmp_path: Path, epoch
 @pytest.mark.parametrize("tasks", [TASKS, ("WC", "BShift"), ("SentLen", "MyOwnTask")])
 def test_every_task_has_a_line_and_a_name_at_its_end(tmp_path: Path, tasks: tuple[str, ...]) -> None:
     probes, own = figure_of(run_of(tmp_path, 3, tasks)).axes
-    assert [line.get_gid() for line in probes.lines if "points" in (line.get_gid() or "")] == [
-        f"points {task}" for task in tasks
-    ]
+    assert [label for line in probes.lines if (label := str(line.get_label()))[0] not in "_c"] == list(tasks)
     assert [text.get_text() for text in probes.texts] == [*tasks, "BLEU"]
     assert "BLEU" in own.get_ylabel()
 
 
 def test_a_line_holds_the_scores_of_its_task(tmp_path: Path) -> None:
     probes, own = figure_of(run_of(tmp_path, 3)).axes
-    by_gid = {line.get_gid(): line.get_xydata().tolist() for line in [*probes.lines, *own.lines]}
-    assert by_gid["points WC"] == [[0, 45], [1, 45], [2, 45]]
-    assert by_gid["points BLEU"] == [[1, 3], [2, 6]]
+    labelled = {line.get_label(): line.get_xydata().tolist() for line in [*probes.lines, *own.lines]}
+    assert labelled["WC"] == [[0, 45], [1, 45], [2, 45]]
+    assert labelled["BLEU"] == [[1, 3], [2, 6]]
+
+
+@pytest.mark.parametrize("scores", [[3.0, 6.0], [21.0, 61.0], [0.2, 0.01], [99.0, 100.0]])
+def test_the_score_is_named_where_its_line_ends(tmp_path: Path, scores: list[float]) -> None:
+    run = run_of(tmp_path, 3, ("WC",))
+    upsert_csv(run / "metrics.csv", [{"epoch": e + 1, "val/bleu": s} for e, s in enumerate(scores)], ("epoch",))
+    probes, own = figure_of(run).axes
+    as_svg(probes.get_figure())
+    (line,) = [line for line in own.lines if line.get_label() == "BLEU"]
+    end = own.transData.transform(line.get_xydata()[-1])
+    (join,) = [line for line in probes.lines if line.get_color() == OWN]
+    assert probes.transData.transform(join.get_xydata()[0])[1] == pytest.approx(end[1], abs=0.5)
+
+
+def test_a_bleu_of_0_at_every_epoch_is_replaced_by_perplexity() -> None:
+    flat = [{"epoch": str(e), "val/bleu": "0", "val/perplexity": str(90 - e)} for e in (1, 2)]
+    assert panel_of("a", [], "val/bleu", [flat])[2:4] == ("perplexity", ("val/perplexity", [1, 2], *[[89.0, 88.0]] * 3, None))
+    assert panel_of("a", [], "val/bleu", [[*flat, {"epoch": "3", "val/bleu": "1"}]]).score == "BLEU"
+    assert panel_of("a", [], "val/bleu", [[{"epoch": "1", "val/bleu": "0"}]]).score == "BLEU"
+
+
+def in_lab(colour: str) -> np.ndarray:
+    """CIELAB of a colour in sRGB (IEC 61966-2-1, CIE 15)."""
+    parts = np.array(to_rgb(colour))
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
+    x, y, z = np.cbrt(xyz / [0.9505, 1, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("names", [TASKS, ("TopDeps", "WC", "Mood", "SentLen", "SubjPerson"), tuple("abcdefghij")])
+def test_ten_tasks_and_the_score_have_colours_that_differ(names: tuple[str, ...]) -> None:
+    colours = [OWN, *(colour for colour, _ in looks(names))]
+    assert min(np.linalg.norm(in_lab(a) - in_lab(b)) for a, b in combinations(colours, 2)) > 35
+
+
+@pytest.mark.parametrize("draw", [draw_panels, draw_overlay])
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_every_panel_has_the_levels_of_chance_that_are_known(tmp_path: Path, draw: Callable, epochs: int) -> None:
+    known = {"SentLen": 16.7, "BShift": 50.0, "WC": None}
+    panel = panel_of_runs(run_of(tmp_path, epochs, tuple(known)))
+    figure = draw([panel._replace(lines=[line._replace(chance=known[line.name]) for line in panel.lines])] * 2)
+    drawn = [str(line.get_label()) for axes in figure.axes for line in axes.lines]
+    assert [drawn.count(f"chance {level}") for level in (17, 50)] == [1 + (draw is draw_panels)] * 2
+    assert "chance" in legend_of(figure)
 
 
 def test_an_untrained_run_shows_one_point_for_each_task(tmp_path: Path) -> None:
@@ -102,8 +148,8 @@ def test_other_suites_in_a_figure_of_probing_have_no_groups_of_tasks_and_solid_l
     first, second = (axes for axes in figure.axes if axes.get_title(loc="left"))
     assert [text.get_text() for text in first.get_legend().get_texts()] == ["surface", "syntax", "semantics"]
     assert second.get_legend() is None
-    drawn = [line for line in second.lines if (line.get_gid() or "").startswith("line ")]
-    assert {line.get_linestyle() for line in drawn} == {"-"}
+    drawn = [line for line in second.lines if line.get_marker() == "None" and len(line.get_xdata()) > 2]
+    assert [line.get_linestyle() for line in drawn] == ["-", "-"]
     assert len({line.get_color() for line in drawn}) == 2
 
 
@@ -165,7 +211,7 @@ def test_several_seeds_become_their_mean_with_its_interval_and_one_keeps_its_own
     scores = [10.0, 12.0, 13.0, 15.0, 20.0]
     line = over_runs("WC", [*({0.0: (score, 0.0, 99.0)} for score in scores), {1.0: (20.0, 18.0, 22.0)}])
     _, low, high = mean_of_runs([(score, 0.0, 99.0) for score in scores])
-    assert line == ("WC", [0.0, 1.0], [14.0, 20.0], [low, 18.0], [high, 22.0])
+    assert line == ("WC", [0.0, 1.0], [14.0, 20.0], [low, 18.0], [high, 22.0], None)
 
 
 def test_the_same_figure_gives_the_same_svg(tmp_path: Path) -> None:
