@@ -82,6 +82,12 @@ def read_rows(path: Path) -> list[ProbeRow]:
     ]
 
 
+def chance_of(rows: Iterable[ProbeRow]) -> float | None:
+    """The score without any knowledge, the mean over the rows that know it; None where none does."""
+    known = [row.chance for row in rows if row.chance is not None]
+    return sum(known) / len(known) if known else None
+
+
 def packed(right: np.ndarray) -> str:
     """Which items (N,) were right, as text."""
     return f"{len(right)}:{np.packbits(right).tobytes().hex()}"

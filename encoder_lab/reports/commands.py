@@ -22,7 +22,7 @@ from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import Finding, as_markdown, check
 from encoder_lab.reports.findings_picture import draw_findings
-from encoder_lab.reports.formats import FORMATS, of_tasks, shorten
+from encoder_lab.reports.formats import FORMATS, of_tasks
 from encoder_lab.reports.layers import as_text, draw_layers, layer_of, layers_of_models, published_layers
 from encoder_lab.reports.models import ReportedModel, models_of
 from encoder_lab.reports.overlay import draw_overlay
@@ -237,7 +237,6 @@ def left_out(why: str, names: list[str]) -> None:
 
 
 def write_table(made: Table, arguments: SimpleNamespace) -> None:
-    shorten(made.rows)
     text = page(made.title, [made], []) if arguments.format == "html" else FORMATS[arguments.format](made)
     write_text(text, arguments.out)
 

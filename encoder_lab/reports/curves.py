@@ -30,7 +30,7 @@ from encoder_lab.reports.drawing import (
 )
 from encoder_lab.reports.metrics import read_metrics
 from probes.facts import facts_of, unit_of
-from probes.results import ProbeRow, read_rows
+from probes.results import ProbeRow, chance_of, read_rows
 from probes.statistics import mean_of_runs
 
 NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
@@ -82,10 +82,8 @@ def panel_of(
 ) -> Panel:
     """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
     tasks = in_order([row.task for rows in probes for row in rows])
-    lines = [
-        over_runs(task, [_by_epoch(rows, task) for rows in probes], chance_of([r for rows in probes for r in rows], task))
-        for task in tasks
-    ]
+    by_task = {task: [row for rows in probes for row in rows if row.task == task] for task in tasks}
+    lines = [over_runs(task, [_by_epoch(rows, task) for rows in probes], chance_of(by_task[task])) for task in tasks]
     score = shown_score(score, metrics)
     own = [{epoch: (value, value, value) for epoch, value in _finite(rows, score)} for rows in metrics]
     name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else ""
@@ -100,12 +98,6 @@ def shown_score(score: str, metrics: Sequence[Sequence[Mapping[str, str]]]) -> s
     perplexity = f"{score.rpartition('/')[0]}/perplexity"
     flat = bool(score) and not any(float(row.get(score) or 0) for row in rows)
     return perplexity if flat and any(row.get(perplexity) for row in rows) else score
-
-
-def chance_of(rows: Sequence[ProbeRow], task: str) -> float | None:
-    """The score of a task without any knowledge, where it is known: the mean over the runs."""
-    known = [row.chance for row in rows if row.task == task and row.chance is not None]
-    return sum(known) / len(known) if known else None
 
 
 def _by_epoch(rows: Sequence[ProbeRow], task: str) -> dict[float, tuple[float, float, float]]:

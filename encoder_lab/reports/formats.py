@@ -2,8 +2,6 @@
 
 import csv
 import io
-import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -12,7 +10,6 @@ from encoder_lab.errors import InputError, printable
 from encoder_lab.reports.escape import for_csv, for_html, for_latex, for_markdown
 from encoder_lab.reports.table import Table, TableCell, TableRow
 
-SETTING = re.compile(r"[\w.]+(?==)")
 MINUS = "\u2212"
 LARGE = 1e7  # scores above it, of a diverged run, are written with an exponent
 
@@ -22,16 +19,6 @@ def of_tasks(table: Table, tasks: Sequence[str]) -> Table:
     if missing := [task for task in tasks if task not in table.columns]:
         raise InputError(f"tasks={missing[0]}: not in this table; there are {', '.join(table.columns)}")
     return replace(table, columns=list(tasks), rows=[row for row in table.rows if row.cells.keys() & set(tasks)])
-
-
-def shorten(rows: Sequence[TableRow]) -> None:
-    """Settings in the names of rows become their last part, where that says the same: dim, not encoder.dim."""
-    keys = {key for row in rows for key in SETTING.findall(row.name)}
-    tails = Counter(key.rpartition(".")[2] for key in keys)
-    for row in rows:
-        row.name = SETTING.sub(
-            lambda k: k[0].rpartition(".")[2] if tails[k[0].rpartition(".")[2]] == 1 else k[0], row.name
-        )
 
 
 class ShownRow(NamedTuple):

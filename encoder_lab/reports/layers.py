@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from textwrap import fill
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,11 @@ PROBING = "Probing"  # the mean over probing tasks, as the paper calls it
 DISCOEVAL = facts_of("discoeval").groups
 COLOURS = colormaps["YlGnBu"].resampled(256)
 DARK = 0.6  # of a colour, from which the number in it is white
-CELL = 0.46, 0.25  # inches
+CELL, LETTER = (0.46, 0.25), 0.068  # inches
+FOOTER = (
+    "Colours run from the lowest score of a task and its control tasks (light) to the highest (dark). Framed: the best "
+    "layer; ±: half of its 95% interval."
+)
 COMMAND = "python evaluate.py model=hf:NAME_OR_PATH layers=all suite=[probing,discoeval]"
 
 
@@ -40,6 +45,16 @@ class LayerScores(NamedTuple):
         """(L,) in percent, NaN where there is none."""
         return np.array([np.nan if cell is None else cell.score for cell in self.cells[task]])
 
+    def chance(self, task: str) -> float | None:
+        """The score without any knowledge, where it is known."""
+        return next((cell.chance for cell in self.cells[task] if cell and cell.chance is not None), None)
+
+    def shades(self, task: str) -> np.ndarray:
+        """(L,) from 0, the lowest score of the task and its controls, to 1, the highest: all are on one scale."""
+        alike = np.concatenate([self.scores(name) for name in self.cells if name.split()[:1] == task.split()[:1]])
+        low, high = np.nanmin(alike), np.nanmax(alike)
+        return (self.scores(task) - low) / (high - low if high > low else 1.0)
+
     def best(self, task: str) -> list[bool]:
         """Which layers have the best score at the precision that is printed (L,)."""
         rounded = self.scores(task).round(1)
@@ -48,8 +63,8 @@ class LayerScores(NamedTuple):
 
 def layer_of(name: str) -> tuple[int, str] | None:
     """The number in the name of a layer, and what follows it (`, cls`); None for any other model."""
-    found = LAYER.fullmatch(name)
-    return (int(found[1]), found[2]) if found else None
+    match = LAYER.fullmatch(name)
+    return (int(match[1]), match[2]) if match else None
 
 
 def layers_of_models(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list[LayerScores]:
@@ -82,11 +97,11 @@ def _mean(cells: dict[str, TableCell]) -> dict[str, TableCell]:
 
 
 def _by_model(rows: Iterable[TableRow]) -> list[LayerScores]:
-    found: dict[str, dict[int, TableRow]] = {}
+    models: dict[str, dict[int, TableRow]] = {}
     for row in rows:
         if layer := layer_of(row.name):
-            found.setdefault(row.encoder + layer[1], {})[layer[0]] = row
-    return [_layers(title, dict(sorted(layers.items()))) for title, layers in found.items()]
+            models.setdefault(row.encoder + layer[1], {})[layer[0]] = row
+    return [_layers(title, dict(sorted(layers.items()))) for title, layers in models.items()]
 
 
 def _layers(title: str, rows: dict[int, TableRow]) -> LayerScores:
@@ -104,53 +119,55 @@ def as_text(models: Sequence[LayerScores]) -> str:
 
 def _lines(one: LayerScores) -> list[str]:
     wide = max(map(len, one.cells)) + 2
-    lines = [one.title, f"{'layer':<{wide}}" + "".join(f"{number:>7}" for number in one.numbers)]
+    lines = [one.title, f"{'layer':<{wide}}" + "".join(f"{name:>7}" for name in [*one.numbers, "chance", "±"])]
     for task, cells in one.cells.items():
         stars = ["*" if best else "" for best in one.best(task)]
         shown = ["" if cell is None else f"{star}{cell.score:.1f}" for cell, star in zip(cells, stars, strict=True)]
-        lines.append(f"{task:<{wide}}" + "".join(f"{text:>7}" for text in shown) + _half(cells[stars.index("*")]))
+        chance = one.chance(task)
+        shown += ["" if chance is None else f"{chance:.1f}", _half(cells[stars.index("*")])]
+        lines.append((f"{task:<{wide}}" + "".join(f"{text:>7}" for text in shown)).rstrip())
     return lines
 
 
 def _half(cell: TableCell | None) -> str:
     if cell is None or cell.low is None or cell.high is None:
         return ""
-    return f"  ±{(cell.high - cell.low) / 2:.1f}"
+    return f"±{(cell.high - cell.low) / 2:.1f}"
 
 
 def draw_layers(models: Sequence[LayerScores]) -> Figure:
-    """A heat map for each model, next to each other: tasks downwards, layers to the right."""
+    """A heat map for each model, next to each other: tasks downwards, layers to the right, then chance and interval."""
     rows = max(len(one.cells) for one in models)
-    wide = sum(CELL[0] * len(one.numbers) + 1.5 for one in models)
-    figure = new_figure(wide, CELL[1] * rows + 1.3)
-    panels = figure.subplots(1, len(models), squeeze=False, width_ratios=[len(one.numbers) for one in models])[0]
+    columns = [len(one.numbers) + 2 for one in models]
+    wide = sum(CELL[0] * n + LETTER * max(map(len, one.cells)) + 0.3 for n, one in zip(columns, models, strict=True))
+    said = fill(FOOTER, int(wide / LETTER))
+    figure = new_figure(wide, CELL[1] * rows + 1.2 + 0.16 * said.count("\n"))
+    panels = figure.subplots(1, len(models), squeeze=False, width_ratios=columns)[0]
     for axes, one in zip(panels, models, strict=True):
         _draw(axes, one, rows)
-    said = "Colours run within a task from its lowest (light) to its highest score (dark); framed: its best layer."
     figure.supxlabel(said, fontsize=8, color="#555555")
     return figure
 
 
 def _draw(axes: Axes, one: LayerScores, rows: int) -> None:
+    layers = len(one.numbers)
     axes.set_title(for_figure(one.title).replace(" (", "\n("), loc="left", fontsize=9, fontweight="bold")
     for row, task in enumerate(one.cells):
         scores, best = one.scores(task), one.best(task)
-        for column, shade in enumerate(_shades(scores)):
+        for column, shade in enumerate(one.shades(task)):
             if not np.isnan(shade):
                 _draw_cell(axes, (column, row), scores[column], shade, best[column])
-    axes.set_xlim(-0.5, len(one.numbers) - 0.5)
+        chance = one.chance(task)
+        after = "–" if chance is None else f"{chance:.1f}", _half(one.cells[task][best.index(True)])
+        for column, text in enumerate(after, layers):
+            axes.text(column, row, text, fontsize=7.5, ha="center", va="center", color="#555555")
+    axes.set_xlim(-0.5, layers + 1.5)
     axes.set_ylim(rows - 0.5, -0.5)
-    axes.set_xticks(range(len(one.numbers)), [str(number) for number in one.numbers], fontsize=8)
+    axes.set_xticks(range(layers + 2), [*map(str, one.numbers), "chance", "±"], fontsize=8)
     axes.set_yticks(range(len(one.cells)), list(one.cells), fontsize=8)
     axes.set_xlabel("layer", fontsize=8)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-
-
-def _shades(scores: np.ndarray) -> np.ndarray:
-    """From 0, the lowest score of the task, to 1, its highest; 0 where all are equal."""
-    low, high = np.nanmin(scores), np.nanmax(scores)
-    return (scores - low) / (high - low if high > low else 1.0)
 
 
 def _draw_cell(axes: Axes, at: tuple[int, int], score: float, shade: float, best: bool) -> None:

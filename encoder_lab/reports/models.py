@@ -1,5 +1,6 @@
 """Groups the runs that are seeds of one model, and names the models by what differs between them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -42,12 +43,13 @@ OBJECTIVES = {
     "discourse": "Discourse",  # all losses; a combination of some is named after them
 }
 UNSET = "none"  # an empty list or null, in titles
+SETTING = re.compile(r"[\w.]+(?==)")
 # settings in which the runs of one model may differ: where they were computed, and what was displayed
 INCIDENTAL = {
     *("labels.encoder", "labels.objective", "labels.colour"),
     *("seed", "resume", "cache", "init"),
     *(f"checkpoints.{name}" for name in ("keep", "every_n_epochs", "steps", "every_n_steps")),
-    *("probes.steps", "logger"),
+    *("probes.steps", "probes.every_n_epochs", "logger"),
     *(f"made_with.{key}" for key in KEYS),
     *(
         f"trainer.{name}"
@@ -92,40 +94,49 @@ def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
         groups.setdefault((identity(run), copy), []).append(run)
     named: dict[tuple[str, str], list[list[Run]]] = {}
     for group in groups.values():
-        named.setdefault((group[0].encoder, group[0].objective), []).append(group)
+        encoder, objective = group[0].encoder, group[0].objective
+        encoder = _label(group, "encoder", ENCODERS.get(encoder, encoder))
+        named.setdefault((encoder, _label(group, "objective", _shown(objective))), []).append(group)
     models = [
-        ReportedModel(
-            _label(group, "encoder", ENCODERS.get(encoder, encoder)),
-            _label(group, "objective", _shown(objective)),
-            _difference(group, alike),
-            group,
-        )
-        for (encoder, objective), alike in named.items()
-        for group in alike
+        ReportedModel(*names, variant, group)
+        for names, alike in named.items()
+        for group, variant in zip(alike, _short([_difference(group, alike) for group in alike]), strict=True)
     ]
     first = {encoder: place for place, encoder in reversed(list(enumerate(model.encoder for model in models)))}
     return sorted(models, key=lambda model: first[model.encoder])
 
 
-def _label(group: Sequence[Run], kind: str, otherwise: str) -> str:
+def _short(variants: Sequence[str]) -> list[str]:
+    """Settings are named by their last part, where that says the same: dim, not encoder.dim."""
+    keys = {key for variant in variants for key in SETTING.findall(variant)}
+    tails = Counter(key.rpartition(".")[2] for key in keys)
+
+    def short(key: re.Match[str]) -> str:
+        tail = key[0].rpartition(".")[2]
+        return tail if tails[tail] == 1 else key[0]
+
+    return [SETTING.sub(short, variant) for variant in variants]
+
+
+def _label(group: Sequence[Run], part: str, otherwise: str) -> str:
     """The name that the settings of a run give its encoder or objective, also through an evaluation of it."""
     settings = group[0].settings
-    return str(settings.get(f"labels.{kind}") or settings.get(f"run.labels.{kind}") or otherwise)
+    return str(settings.get(f"labels.{part}") or settings.get(f"run.labels.{part}") or otherwise)
 
 
 def _shown(objective: str) -> str:
     """The name of an objective, or of one after another, in tables."""
-    return " → ".join(OBJECTIVES.get(one, one) for one in objective.split(" → "))
+    return " → ".join(OBJECTIVES.get(name, name) for name in objective.split(" → "))
 
 
 def each_seed_once(runs: Iterable[Run]) -> list[Run]:
     """Of runs with the same settings and seed, the last; of evaluations of one model, the newest."""
-    kept: dict[tuple, Run] = {}
+    newest: dict[tuple, Run] = {}
     for run in runs:
         place = identity(run, "run."), _seeds(run), run.evaluated  # a run that was trained for longer is still that run
-        if place not in kept or _age(run) >= _age(kept[place]):
-            kept[place] = run
-    return list(kept.values())
+        if place not in newest or _age(run) >= _age(newest[place]):
+            newest[place] = run
+    return list(newest.values())
 
 
 def _age(run: Run) -> tuple[Epoch, int]:
@@ -180,10 +191,10 @@ def _seeds(run: Run) -> tuple[str, str]:
 
 
 def _essence(run: Run) -> dict[str, str]:
-    kept = {
+    named = {
         key: setting_text(value) for key, value in run.settings.items() if key.removeprefix("run.") not in INCIDENTAL
     }
-    return dict(sorted(kept.items()))
+    return dict(sorted(named.items()))
 
 
 def setting_text(value: Any) -> str:
@@ -206,8 +217,8 @@ def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
         shown.setdefault(shortest_tails([mine[key], *(other[key] for other in all_of if key in other)])[0], key)
     if len(shown) > 1:
         shown.pop(UNSET, None)  # the others say more
-    said = ", ".join(shortened(printable(f"{key}={value}"), NAME) for value, key in list(shown.items())[:3])
-    return f"({said})" if shown else ""
+    settings = ", ".join(shortened(printable(f"{key}={value}"), NAME) for value, key in list(shown.items())[:3])
+    return f"({settings})" if shown else ""
 
 
 def shortest_tails(paths: Sequence[str]) -> list[str]:

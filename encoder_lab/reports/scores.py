@@ -16,7 +16,16 @@ from encoder_lab.reports.run_settings_check import check_settings
 from encoder_lab.reports.runs import Run, read_run, run_folders
 from encoder_lab.storage.csv_files import numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY
-from probes.results import COLUMNS, KEY, NEEDED, ProbeRow, answers_from_text, answers_to_text, row_from_text, row_to_text
+from probes.results import (
+    COLUMNS,
+    KEY,
+    NEEDED,
+    ProbeRow,
+    answers_from_text,
+    answers_to_text,
+    row_from_text,
+    row_to_text,
+)
 
 NAMES = ("run", "encoder", "objective")
 OF_A_ROW = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv

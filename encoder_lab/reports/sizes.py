@@ -9,11 +9,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.curves import TOP, band_meaning, chance_of, explain, over_runs, score_label
+from encoder_lab.reports.curves import TOP, band_meaning, explain, over_runs, score_label
 from encoder_lab.reports.drawing import LOOKS, Line, draw_lines, in_order, name_ends, new_figure, plain_axes
 from encoder_lab.reports.models import models_of, with_evaluations
 from encoder_lab.reports.runs import Run
 from encoder_lab.reports.table import final_rows
+from probes.results import chance_of
 
 SIZE = "encoder.dim"
 
@@ -78,7 +79,7 @@ def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> list[L
     tasks = in_order([task for _, rows in scores for task in rows])
     runs = {task: [(float(size), rows[task]) for size, rows in scores if task in rows] for task in tasks}
     lines = [
-        over_runs(task, [{size: row.interval} for size, row in sized], chance_of([row for _, row in sized], task))
+        over_runs(task, [{size: row.interval} for size, row in sized], chance_of([row for _, row in sized]))
         for task, sized in runs.items()
     ]
     return lines if any(len(line.x) > 1 for line in lines) else []

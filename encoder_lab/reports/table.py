@@ -15,7 +15,7 @@ from encoder_lab.storage.csv_files import read_csv
 from probes.coherence.scoring import with_ties
 from probes.coherence.tasks import compared_name
 from probes.facts import facts_of
-from probes.results import ProbeRow
+from probes.results import ProbeRow, chance_of
 from probes.statistics import mean_of_runs
 
 BASELINES = ("baseline", "bov")  # encoders that are the papers' rows of kind baseline: nothing in them was trained
@@ -36,6 +36,7 @@ class TableCell(NamedTuple):
     about: str = ""
     dev: float | None = None  # the score on dev, where something was chosen by it
     test: frozenset[str] = frozenset()  # what it was scored on, by which classifier; empty if unknown
+    chance: float | None = None  # the score without any knowledge, where known
 
 
 @dataclass
@@ -284,7 +285,10 @@ def _mean_cell(cells: Mapping[str, TableCell]) -> TableCell:
     about = "mean of " + ", ".join(f"{task} {cell.score:.1f}" for task, cell in cells.items())
     devs = [cell.dev for cell in cells.values() if cell.dev is not None]
     dev = sum(devs) / len(devs) if len(devs) == len(cells) else None
-    return TableCell(mean, mean - half, mean + half, about, dev, frozenset().union(*(c.test for c in cells.values())))
+    chances = [cell.chance for cell in cells.values() if cell.chance is not None]
+    chance = sum(chances) / len(chances) if len(chances) == len(cells) else None
+    test = frozenset().union(*(cell.test for cell in cells.values()))
+    return TableCell(mean, mean - half, mean + half, about, dev, test, chance)
 
 
 def _cell(rows: Sequence[ProbeRow]) -> TableCell:
@@ -295,9 +299,10 @@ def _cell(rows: Sequence[ProbeRow]) -> TableCell:
     if len(rows) == 1:
         settings = ", ".join(f"{name} {value}" for name, value in rows[0].hyperparameters.items())
         about = f"epoch {rows[0].epoch}, {rows[0].classifier}, {settings}, dev {rows[0].dev_accuracy:.1f}"
-        return TableCell(*rows[0].interval, about, dev, test)
+        return TableCell(*rows[0].interval, about, dev, test, rows[0].chance)
     about = f"{len(rows)} seeds: " + ", ".join(f"{score:.1f}" for score in scores)
-    return TableCell(*mean_of_runs([row.interval for row in rows]), about, dev, test)
+    chance = chance_of(rows)
+    return TableCell(*mean_of_runs([row.interval for row in rows]), about, dev, test, chance)
 
 
 def _own_column(objective: str, kind: str) -> str:

@@ -251,7 +251,7 @@ def test_models_that_share_a_name_are_named_and_correlated(tmp_path: Path) -> No
     runs = [run_of(tmp_path / str(dim), dim=dim) for dim in (512, 1024)]
     evidence = evidence_from(*runs, *(evaluation_of(tmp_path / f"of {run.name}", run) for run in runs))
     assert len(evidence.pairs) == 2
-    assert "BiLSTM-max, NMT En-Fr (encoder.dim=1024)" in evidence.notes[1]
+    assert "BiLSTM-max, NMT En-Fr (dim=1024)" in evidence.notes[1]
 
 
 def test_logistic_regression_evaluated_afterwards_is_read_with_the_mlp(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from PIL import Image
 from encoder_lab.errors import InputError
 from encoder_lab.reports.discourse_claims import discourse_needs_deeper_layers_than_other_tasks
 from encoder_lab.reports.evidence import evidence_of
+from encoder_lab.reports.drawing import as_svg
 from encoder_lab.reports.layers import LayerScores, as_text, draw_layers, layer_of, layers_of_models, published_layers
 from encoder_lab.reports.published import published
 from encoder_lab.reports.table import TableCell
@@ -66,7 +67,27 @@ def test_equal_scores_as_printed_are_both_best_and_a_missing_one_is_left_out() -
     one = LayerScores("tiny", [0, 1, 2], {"SP": [TableCell(50.01), None, TableCell(49.99)]})
     assert one.best("SP") == [True, False, True]
     assert "SP    *50.0         *50.0" in as_text([one])
-    assert len(draw_layers([one]).axes[0].texts) == 2
+    assert [text.get_text() for text in draw_layers([one]).axes[0].texts] == ["50.0", "50.0", "–", ""]
+
+
+def test_controls_are_on_the_scale_of_their_task_with_its_chance_and_interval() -> None:
+    cells = {"WC": [TableCell(20, 18, 22, chance=1.5), TableCell(60, 50, 70, chance=1.5)], "Tense": [TableCell(50)] * 2}
+    one = LayerScores("tiny", [0, 1], cells | {"WC control per word": [TableCell(10), TableCell(30)]})
+    assert one.shades("WC").tolist() == [0.2, 1.0]
+    assert one.shades("WC control per word").tolist() == [0.0, 0.4]
+    shown = [text.get_text() for text in draw_layers([one]).axes[0].texts]
+    assert shown[2:4] == ["1.5", "±10.0"]
+    assert as_text([one]).splitlines()[2].split() == ["WC", "20.0", "*60.0", "1.5", "±10.0"]
+
+
+@pytest.mark.parametrize("layers", [1, 3, 25])
+def test_the_footer_ends_inside_the_picture(layers: int) -> None:
+    one = LayerScores("tiny", list(range(layers)), {"SP": [TableCell(50)] * layers})
+    figure = draw_layers([one])
+    as_svg(figure)
+    footer = figure._supxlabel.get_window_extent()
+    assert figure.bbox.x0 <= footer.x0 < footer.x1 <= figure.bbox.x1
+    assert footer.y0 >= figure.bbox.y0
 
 
 def test_a_number_stands_on_the_colour_of_its_place_between_lowest_and_highest() -> None:
@@ -84,7 +105,7 @@ def test_the_command_prints_a_table_and_writes_the_picture(tmp_path: Path, capsy
     out = tmp_path / "layers.png"
     assert main(["layers", str(tmp_path), f"out={out}"]) == 0
     said = capsys.readouterr().out
-    assert "SP          77.0  *80.0   73.0  ±3.0" in said
+    assert "SP          77.0  *80.0   73.0          ±3.0" in said
     assert "BERT-Base (Chen et al. 2019, Figure 8)" in said
     assert str(out) in said
     assert Image.open(out).width > 1000
