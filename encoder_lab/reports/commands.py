@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from matplotlib.figure import Figure
-
 from encoder_lab.errors import InputError, printable
 from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.compare import FORMATS as COMPARISONS
@@ -23,6 +21,14 @@ from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import Finding, as_markdown, check
 from encoder_lab.reports.findings_picture import draw_findings
 from encoder_lab.reports.formats import FORMATS, of_tasks
+from encoder_lab.reports.interactive import (
+    ChartSection,
+    chart_of_correlations,
+    charts_by_layer,
+    charts_by_model,
+    charts_by_size,
+    charts_by_task,
+)
 from encoder_lab.reports.layers import as_text, draw_layers, layer_of, layers_of_models, published_layers
 from encoder_lab.reports.models import ReportedModel, models_of
 from encoder_lab.reports.overlay import draw_overlay
@@ -30,7 +36,7 @@ from encoder_lab.reports.page import page
 from encoder_lab.reports.published import TRAINING
 from encoder_lab.reports.scores import as_csv, runs_in
 from encoder_lab.reports.scores import scores as scores_of_runs
-from encoder_lab.reports.sizes import by_size, draw_sizes, has_size
+from encoder_lab.reports.sizes import by_size, draw_sizes, has_size, lines_by_size
 from encoder_lab.reports.stability import as_text as stability_text
 from encoder_lab.reports.stability import scores_by_condition
 from encoder_lab.reports.stability import stability as rank_stability
@@ -157,10 +163,10 @@ def html(arguments: SimpleNamespace) -> None:
     refuse_published_without_effect(asked or [], tables)
     if any(map(own_cell, models)):
         tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
-    found = check(CLAIMS, evidence_of(models, arguments.epoch))
-    drawn, items = figures(models, arguments), items_of(models, arguments)
+    findings = check(CLAIMS, evidence_of(models, arguments.epoch))
+    sections, items = charts(models, arguments), items_of(models, arguments)
     with atomic_write(arguments.out) as file:
-        file.write(page("Sentence encoders: what they learned", tables, drawn, found, items))
+        file.write(page("Sentence encoders: what they learned", tables, sections, findings, items))
     print(arguments.out)
 
 
@@ -174,24 +180,26 @@ def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Sh
     return items
 
 
-def figures(models: list[ReportedModel], arguments: SimpleNamespace) -> list[tuple[str, Figure]]:
-    """Every figure that the runs allow, with its heading."""
-    panels = panels_of(models, arguments)
-    drawn = [("by epoch: all models", draw_overlay(panels))] if len(panels) > 1 else []
-    drawn += [(f"by epoch: {one.title}", draw_panels([one])) for one in panels]
-    sized = by_size(run for model in models for run in model.runs)
-    with suppress(InputError):  # there are no sizes to compare
-        figure = draw_sizes(sized, arguments.suite, arguments.epoch, arguments.classifier)
-        drawn.append(("by size of the sentence vector", figure))
+def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> list[ChartSection]:
+    """Every chart that the runs allow."""
+    suites = list(dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows))
+    sections = []
+    for suite in suites:
+        of_suite = SimpleNamespace(**{**vars(arguments), "suite": suite})
+        if trained := [drawn for drawn in panels_of(models, of_suite) if any(len(line.x) > 1 for line in drawn.lines)]:
+            sections += [charts_by_task(trained), charts_by_model(trained)]
+        with suppress(InputError):  # there are no sizes to compare
+            sized = by_size(run for model in models for run in model.runs)
+            lines = lines_by_size(sized, suite, arguments.epoch, arguments.classifier)
+            sections.append(charts_by_size(suite, lines))
     if any(layer_of(model.name) for model in models):
-        found = layers_of_models(models, arguments.epoch, arguments.classifier)
-        drawn.append(("by layer", draw_layers([*found, *published_layers()])))
-    suites = {row.suite for model in models for run in model.runs for row in run.rows}
-    if suites >= {"probing", "downstream"}:
+        layered = layers_of_models(models, arguments.epoch, arguments.classifier)
+        sections.append(charts_by_layer([*layered, *published_layers()]))
+    if {"probing", "downstream"} <= set(suites):
         probing, downstream = (both(models, arguments, suite, False) for suite in ("probing", "downstream"))
         if len(probing.keys() & downstream) >= FEWEST:
-            drawn.append(("probing against downstream", draw_correlations(correlate(probing, downstream))))
-    return drawn
+            sections.append(chart_of_correlations(correlate(probing, downstream)))
+    return sections
 
 
 def panels_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Panel]:
@@ -237,7 +245,7 @@ def left_out(why: str, names: list[str]) -> None:
 
 
 def write_table(made: Table, arguments: SimpleNamespace) -> None:
-    text = page(made.title, [made], []) if arguments.format == "html" else FORMATS[arguments.format](made)
+    text = page(made.title, [made]) if arguments.format == "html" else FORMATS[arguments.format](made)
     write_text(text, arguments.out)
 
 

@@ -32,7 +32,7 @@ def draw_findings(found: Sequence[Finding]) -> Figure:
         raise InputError(" ".join(said.split()))
     figure = new_figure(9.6, 1.15 + ROW * len(drawn))
     axes = figure.add_subplot()
-    places = {id(c): _place(c) for finding in drawn for c in finding.comparisons}
+    places = {id(c): place_of(c) for finding in drawn for c in finding.comparisons}
     end = max(3.0, *(1.15 * abs(x) for x in places.values()))
     _axis(axes, end, [finding.name for finding in drawn])
     for row, finding in enumerate(drawn):
@@ -40,7 +40,8 @@ def draw_findings(found: Sequence[Finding]) -> Figure:
     return figure
 
 
-def _place(comparison: Comparison) -> float:
+def place_of(comparison: Comparison) -> float:
+    """Its difference in halves of its interval, at most WIDEST to each side."""
     ratio = comparison.difference / comparison.half if comparison.half else math.copysign(math.inf, comparison.says)
     return float(np.clip(ratio if comparison.says or comparison.half else 0.0, -WIDEST, WIDEST))
 
@@ -77,7 +78,7 @@ def _row(axes: Axes, row: int, finding: Finding, places: Sequence[float]) -> Non
             alpha=0.75,
             markeredgewidth=0,
             clip_on=False,
-            gid=f"said {comparison}",
+            label=str(comparison),
         )
     said = f"{finding.verdict}: {_counts(finding)}"
     where = axes.get_yaxis_transform()

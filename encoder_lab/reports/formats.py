@@ -112,30 +112,33 @@ def as_csv(table: Table) -> str:
 
 
 def as_html(table: Table) -> str:
-    """A table element that page.py makes sortable; tooltips show the interval and the chosen hyper-parameters."""
+    """A table element that page.js makes sortable; tooltips show the interval, chance and chosen hyper-parameters."""
     small = {"below": "<small>{}</small>", "inline": " ({})", "none": ""}[table.intervals]
 
-    def cell(found: TableCell | None, best: bool) -> str:
-        if found is None:
-            return "<td></td>"
-        interval = _interval(found) if found.low is not None else ""
-        hover = "; ".join(filter(None, [interval, found.about]))
-        score = f"<b>{_score(found)}</b>" if best else _score(found)
+    def cell(scored: TableCell | None, best: bool, task: str) -> str:
+        if scored is None:
+            return f"<td{task}></td>"
+        interval = _interval(scored) if scored.low is not None else ""
+        chance = "" if scored.chance is None else f"chance {scored.chance:.1f}"
+        hover = "; ".join(filter(None, [interval, chance, scored.about]))
+        score = f"<b>{_score(scored)}</b>" if best else _score(scored)
         behind = small.format(interval) if interval else ""
-        return f'<td data-value="{found.score:.4f}" title="{for_html(hover)}">{score}{behind}</td>'
+        return f'<td{task} data-value="{scored.score:.4f}" title="{for_html(hover)}">{score}{behind}</td>'
 
-    columns, lines = heads_and_lines(table)
-    of_a_row = ("task",) if table.transposed else ("source", "encoder", "model")
-    heads = "".join(f"<th>{for_html(name)}</th>" for name in (*of_a_row, *columns))
+    heads, lines = heads_and_lines(table)
+    tasks = [f' data-task="{for_html(name)}"' if not table.transposed else "" for name in heads]
+    names = "".join(f"<th{task}>{for_html(name)}</th>" for name, task in zip(heads, tasks, strict=True))
     body = []
     for place, line in enumerate(lines):
         row = None if table.transposed else table.rows[place]
-        about = (row.source or "ours", row.encoder, row.name) if row else (line.name,)
-        names = "".join(f"<td>{for_html(text)}</td>" for text in about)
-        cells = "".join(cell(*c) for c in line.cells)
-        body.append(f'<tr class="{"quoted" if row and row.source else "ours"}">{names}{cells}</tr>')
+        about, more = (row.title, row.source) if row else (line.name, "")
+        model = f' data-model="{for_html(about)}"' if row and not row.source else ""
+        cells = "".join(cell(*c, task) for c, task in zip(line.cells, tasks, strict=True))
+        first = f"<td>{for_html(about)}{f'<small>{for_html(more)}</small>' if more else ''}</td>"
+        body.append(f'<tr class="{"quoted" if more else "ours"}"{model}>{first}{cells}</tr>')
     notes = f"<p>{for_html(' '.join(table.notes))}</p>"
-    return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table>{notes}"
+    head = f"<th>{'task' if table.transposed else 'model'}</th>{names}"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{notes}"
 
 
 FORMATS: dict[str, Callable[[Table], str]] = {"markdown": markdown, "latex": latex, "csv": as_csv, "html": as_html}

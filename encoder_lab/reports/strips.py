@@ -5,27 +5,21 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from encoder_lab.errors import InputError
 from encoder_lab.reports.escape import for_html
 from encoder_lab.storage.text_files import read_json_lines
+from probes.coherence.regions import values
+from probes.coherence.suite_file import METRICS
 
 TOKENS = "surprisals.jsonl"  # of an evaluation's folder
 MOST = 20.0  # bits of the darkest colour
 STEPS = (0, 5, 10, 15, 20)  # bits in the legend
 TIE = 0.005  # bits: less is neither right nor wrong
 LONGEST = 400  # tokens of a strip
+MOST_REGIONS = 1000
 Record = dict[str, Any]  # a line of surprisals.jsonl
-
-STYLE = """
-.strips { margin: .4rem 0 1.4rem } .strips b { font-weight: 600 }
-.strips .row { display: grid; grid-template-columns: 9rem 1fr 8rem; gap: .8rem; margin: .3rem 0; align-items: start }
-.strips .name { color: #555; overflow-wrap: anywhere } .strips .sum { color: #555; text-align: right;
-  font-variant-numeric: tabular-nums }
-.tokens { line-height: 1.9; overflow-wrap: anywhere }
-.tokens span, .legend span { padding: .12rem .16rem; border-radius: 2px; white-space: pre-wrap }
-.tokens .region { border-left: 3px solid #1c1c1c; margin-left: .35rem }
-.legend span { padding: .12rem .7rem }
-"""
 
 
 class ShownItem(NamedTuple):
@@ -53,14 +47,14 @@ def shown_items(model: str, folder: Path, wanted: Sequence[str] | None) -> list[
                 if (suite, why) not in best or score > best[suite, why][0]:
                     best[suite, why] = score, records
     chosen = [
-        ShownItem(model, f"{why}: {_said(score, why)}", records)
+        ShownItem(model, f"{why}: {_why(score, why)}", records)
         for (suite, why), (score, records) in best.items()
         if score > TIE
     ]
     return asked or chosen
 
 
-def _said(score: float, why: str) -> str:
+def _why(score: float, why: str) -> str:
     if why == "most right":
         return f"every prediction holds by {score:.2f} bits or more"
     return f"a prediction fails by {score:.2f} bits"
@@ -75,11 +69,12 @@ def _items(path: Path) -> Iterator[list[Record]]:
 
 def checked(record: Record, where: str) -> Record:
     """The record. Raises InputError where it is not one of surprisals.jsonl."""
-    kinds = {"suite": str, "condition": str, "text": str, "item": int}
+    types = {"suite": str, "condition": str, "text": str, "item": int}
     lists = [record.get(name) for name in ("tokens", "offsets", "regions", "surprisals")]
-    right = all(isinstance(record.get(name), kind) for name, kind in kinds.items())
+    right = all(isinstance(record.get(name), dtype) for name, dtype in types.items())
     right = right and isinstance(record.get("margin", ""), float | int | None)
-    if not right or not all(isinstance(one, list) and len(one) == len(lists[0] or []) for one in lists):
+    right = right and record.get("metric", METRICS[0]) in METRICS
+    if not right or not all(isinstance(values, list) and len(values) == len(lists[0] or []) for values in lists):
         raise InputError(f"{where}: no tokens with their bits of an item; evaluate the model again")
     return record
 
@@ -90,6 +85,7 @@ def strips(items: Sequence[ShownItem]) -> str:
     for item in items:
         first = item.records[0]
         head = f"<b>{for_html(first['suite'])}, item {first['item']}</b>, {for_html(item.model)}"
+        head += f"; metric of the suite: {metric_of(first)} of a region's bits"
         rows = "".join(map(strip, item.records))
         parts.append(f"<div class=strips>{head} <small>{for_html(item.why)}</small>{rows}</div>")
     return "".join(parts)
@@ -103,18 +99,32 @@ def strip(record: Record) -> str:
         gap = " " if start > end else ""
         text = record["text"][start:stop] or name
         text = "·" if (start, stop) == before else text  # another part of the same character
-        kind = " class=region" if region and own != region else ""
-        said = f"{name}: {'∞' if bits is None else format(bits, '.2f')} bits"
-        spans.append(f'{gap}<span{kind} style="{colour(bits)}" title="{for_html(said)}">{for_html(text)}</span>')
+        begins = " class=region" if region and own != region else ""
+        hover = f"{name}: {'∞' if bits is None else format(bits, '.2f')} bits"
+        spans.append(f'{gap}<span{begins} style="{colour(bits)}" title="{for_html(hover)}">{for_html(text)}</span>')
         end, region, before = stop, own, (start, stop)
     more = f" … {len(tokens) - LONGEST} more tokens" if len(tokens) > LONGEST else ""
-    finite = [bits for bits in record["surprisals"] if bits is not None]
-    total = f"{sum(finite):.1f} bits<br>{sum(finite) / max(1, len(finite)):.2f} a token"
+    total = f"{metric_of(record)} of bits<br>{'<br>'.join(_by_region(record))}"
     name = for_html(record["condition"])
     return (
         f"<div class=row><div class=name>{name}</div><div class=tokens>{''.join(spans)}{more}</div>"
         f"<div class=sum>{total}</div></div>"
     )
+
+
+def metric_of(record: Record) -> str:
+    """What makes one value of the bits of a region."""
+    return str(record.get("metric", METRICS[0]))
+
+
+def _by_region(record: Record) -> list[str]:
+    """The value of each region, as the suite's formulas compare it."""
+    if not all(isinstance(region, int) and 0 < region < MOST_REGIONS for region in record["regions"]):
+        return []
+    bits = np.array([np.inf if bits is None else bits for bits in record["surprisals"]], dtype=float)
+    regions = np.array(record["regions"], dtype=np.int64)
+    each = values(metric_of(record), bits, regions - 1, int(regions.max(initial=0)))
+    return [f"region {number}: {value:.2f}" for number, value in enumerate(each, 1) if number in regions]
 
 
 def colour(bits: float | None) -> str:
@@ -127,6 +137,5 @@ def colour(bits: float | None) -> str:
 def legend() -> str:
     """What the colours mean, in bits."""
     spans = "".join(f'<span style="{colour(bits)}">{bits}</span>' for bits in STEPS)
-    said = "Each token has the colour of its surprisal, −log2 p given all tokens before it. "
-    said += "A bar is where a region begins."
-    return f"<p class=legend>bits: {spans} and more. {said}</p>"
+    meaning = "Each token has the colour of its surprisal, −log2 p given all tokens before it. A bar is where a region "
+    return f"<p class=bits>bits: {spans} and more. {meaning}begins.</p>"

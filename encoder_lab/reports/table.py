@@ -50,6 +50,11 @@ class TableRow:
     competes: bool = True
 
     @property
+    def title(self) -> str:
+        """Encoder and name."""
+        return ", ".join(filter(None, [self.encoder, self.name]))
+
+    @property
     def embeds(self) -> bool:
         """Whether the scores are of sentence vectors. A bag of vectors has them, but does not compete with encoders."""
         return self.competes or "BoV" in f"{self.encoder} {self.name}"

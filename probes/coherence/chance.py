@@ -23,7 +23,9 @@ def chance(formulas: Sequence[str], syntaxgym: bool = False) -> float | None:
     if any(isinstance(part, Number) and part.value for part in parts):
         return None
     names = list(dict.fromkeys(value for tree in trees for value in values_in(tree)))
-    ordinal = not any(isinstance(part, Number) or (isinstance(part, Operation) and part.symbol in "+-") for part in parts)
+    ordinal = not any(
+        isinstance(part, Number) or (isinstance(part, Operation) and part.symbol in "+-") for part in parts
+    )
     if ordinal and len(names) <= EXACT:
         drawn = np.array(list(permutations(range(len(names)))), dtype=float)
     else:

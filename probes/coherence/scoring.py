@@ -131,6 +131,7 @@ def token_records(
             tokens, offsets, logprobs = given["", text]
             yield {
                 "suite": suite.name,
+                "metric": suite.metric,
                 "item": item.number,
                 "margin": round(holds_by, 6) if math.isfinite(holds_by) else None,
                 "condition": condition,

@@ -35,8 +35,8 @@ HOSTILE = [
 ]
 SPECIAL = re.compile(r"\\(?:text(?:backslash|asciicircum|asciitilde)\{\}|[&%$#_{}])")
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?")
-TAGS = re.compile("html|head|meta|title|style|body|h[12]|div|table|thead|tbody|t[rhd]|b|small|p|script")
-ATTRIBUTES = {"lang", "charset", "class", "data-value", "title"}
+TAGS = re.compile("html|head|meta|title|style|body|h[12]|div|section|table|thead|tbody|t[rhd]|b|small|p|script")
+ATTRIBUTES = {"lang", "charset", "class", "data-value", "data-task", "data-model", "id", "title"}
 
 
 class _Tags(HTMLParser):
@@ -58,7 +58,7 @@ def reported(case: Any, folder: Path) -> None:
     models = models_of([run for run in runs if run])
     table = probing_table(models, "probing", published_names=[])
     made = {name: write(table) for name, write in FORMATS.items()}
-    made["terminal"], made["page"] = for_terminal(plain(table)), page(encoder, [table], [])
+    made["terminal"], made["page"] = for_terminal(plain(table)), page(encoder, [table])
     for name, text in made.items():
         assert VALUE not in text, name
         assert all(line.isprintable() for line in text.split("\n") if name != "page" or "<style>" not in line), name

@@ -80,7 +80,10 @@ def test_the_score_is_named_where_its_line_ends(tmp_path: Path, scores: list[flo
 
 def test_a_bleu_of_0_at_every_epoch_is_replaced_by_perplexity() -> None:
     flat = [{"epoch": str(e), "val/bleu": "0", "val/perplexity": str(90 - e)} for e in (1, 2)]
-    assert panel_of("a", [], "val/bleu", [flat])[2:4] == ("perplexity", ("val/perplexity", [1, 2], *[[89.0, 88.0]] * 3, None))
+    assert panel_of("a", [], "val/bleu", [flat])[2:4] == (
+        "perplexity",
+        ("val/perplexity", [1, 2], *[[89.0, 88.0]] * 3, None),
+    )
     assert panel_of("a", [], "val/bleu", [[*flat, {"epoch": "3", "val/bleu": "1"}]]).score == "BLEU"
     assert panel_of("a", [], "val/bleu", [[{"epoch": "1", "val/bleu": "0"}]]).score == "BLEU"
 

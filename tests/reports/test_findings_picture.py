@@ -1,7 +1,6 @@
 """Findings as a picture: each comparison is a dot on its side of the line of significance."""
 
 import math
-import re
 from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,7 +16,7 @@ from encoder_lab.reports.drawing import as_svg
 from encoder_lab.reports.evidence import BOV, Evidence, Point, published_evidence
 from encoder_lab.reports.findings import Comparison, Finding, check
 from encoder_lab.reports.findings_picture import COLOURS, draw_findings, stacked
-from encoder_lab.reports.page import findings_part
+from encoder_lab.reports.interactive import chart_of_findings
 from report import main
 
 NUMBERS = st.one_of(st.just(0.0), st.floats(0.01, 50))
@@ -25,7 +24,7 @@ NUMBERS = st.one_of(st.just(0.0), st.floats(0.01, 50))
 
 def dots_of(finding: Finding) -> list[tuple[float, str]]:
     """Place and colour of each dot."""
-    lines = [line for line in draw_findings([finding]).axes[0].lines if (line.get_gid() or "").startswith("said ")]
+    lines = [line for line in draw_findings([finding]).axes[0].lines if line.get_marker() in ("o", "D")]
     return [(float(np.asarray(line.get_xydata())[0, 0]), str(line.get_color())) for line in lines]
 
 
@@ -49,14 +48,14 @@ def test_dots_of_one_place_have_different_heights_within_the_row(places: list[fl
 def test_the_picture_has_every_comparison_of_the_claims_that_have_scores() -> None:
     found = check(CLAIMS, published_evidence())
     lines = draw_findings(found).axes[0].lines
-    said = sorted(str(line.get_gid()) for line in lines if (line.get_gid() or "").startswith("said "))
-    assert said == sorted(f"said {comparison}" for finding in found for comparison in finding.comparisons)
+    labels = sorted(str(line.get_label()) for line in lines if line.get_marker() in ("o", "D"))
+    assert labels == sorted(str(comparison) for finding in found for comparison in finding.comparisons)
 
 
 def test_the_page_says_under_the_pointer_what_a_dot_compares() -> None:
     found = check(CLAIMS[:1], published_evidence())
-    titles = re.findall(r"<title>(.*?)</title>", findings_part(found))
-    assert [unescape(title) for title in titles] == [str(comparison) for comparison in found[0].comparisons]
+    (dots,) = chart_of_findings(found).data
+    assert [unescape(text) for text in dots["text"]] == [str(comparison) for comparison in found[0].comparisons]
 
 
 def test_without_scores_there_is_no_picture() -> None:

@@ -8,8 +8,8 @@ from PIL import Image
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.discourse_claims import discourse_needs_deeper_layers_than_other_tasks
-from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.drawing import as_svg
+from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.layers import LayerScores, as_text, draw_layers, layer_of, layers_of_models, published_layers
 from encoder_lab.reports.published import published
 from encoder_lab.reports.table import TableCell

@@ -18,11 +18,12 @@ from scipy.stats import spearmanr
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.claims import CLAIMS
-from encoder_lab.reports.commands import panel
+from encoder_lab.reports.commands import charts, panel
 from encoder_lab.reports.correlation import correlate, draw_correlations, holm, scores_of
 from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import check
 from encoder_lab.reports.formats import FORMATS, as_csv, as_html, latex, markdown
+from encoder_lab.reports.interactive import SIZE
 from encoder_lab.reports.overlay import draw_overlay
 from encoder_lab.reports.published import SCORES as PUBLISHED_SCORES
 from encoder_lab.reports.published import SOURCES, published
@@ -405,10 +406,27 @@ def test_the_page_needs_nothing_but_itself_and_its_points_tell_their_values(tmp_
     out = tmp_path / "page.html"
     assert main(["html", str(run_of(tmp_path / "a")), f"out={out}"]) == 0
     text = out.read_text()
-    assert not re.search(r'(src|href)="(?!#)', text)
-    assert text.count(">WC, 3: 53.00</title>") == 1
-    ids = re.findall(r'\bid="([^"]+)"', text)
-    assert len(ids) == len(set(ids))
+    own, _, data = text.partition("</script>")  # Plotly is before it
+    assert not re.search(r'(src|href)="(?!#)', re.sub("<script>.*", "", own, flags=re.DOTALL) + data)
+    assert "BiLSTM-max, NMT En-Fr\\u003cbr>epoch 3: 53.00 [51.0, 55.0]" in data
+    assert text.count("<section") == text.count('<a href="#part')
+
+
+def test_the_page_of_models_without_epochs_has_no_section_by_epoch(tmp_path: Path) -> None:
+    bov = evaluation_of(tmp_path / "bov", "bov")
+    assert main(["html", str(bov), f"out={tmp_path / 'page.html'}"]) == 0
+    assert "by epoch" not in (tmp_path / "page.html").read_text()
+    assert main(["html", str(bov), str(run_of(tmp_path / "a")), f"out={tmp_path / 'page.html'}"]) == 0
+    assert "probing by epoch: each task" in (tmp_path / "page.html").read_text()
+
+
+def test_several_seeds_are_one_curve_with_a_band_on_the_page(tmp_path: Path) -> None:
+    found = models(*(run_of(tmp_path / str(seed), seed=seed, more=float(seed)) for seed in (1, 2, 3)))
+    (section, _) = charts(found, SimpleNamespace(epoch="best", classifier="mlp", suite="probing"))
+    band, line = section.charts[0].data
+    assert line["y"] == [SCORES["SentLen"] + 2 + epoch for epoch in range(4)]
+    low = mean_of_runs([(70.0 + seed, 68.0 + seed, 72.0 + seed) for seed in (1, 2, 3)])[1]
+    assert band["y"][-1] == pytest.approx(low)
 
 
 def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
@@ -419,7 +437,7 @@ def test_the_page_has_what_the_runs_allow(tmp_path: Path) -> None:
     assert main(["html", *runs, f"out={out}"]) == 0
     text = out.read_text()
     assert "by size of the sentence vector" in text
-    assert ">WC, 1024: 52.00</title>" in text
+    assert f"{SIZE} 1024: 52.00 [50.0, 54.0]" in text
     assert "probing against downstream" not in text  # nothing downstream was scored
     assert all(html.escape(finding.claim) in text for finding in check(CLAIMS, published_evidence()))
 
@@ -433,7 +451,7 @@ def test_where_the_numbers_of_seeds_differ_each_model_has_its_own(tmp_path: Path
 def test_claims_without_scores_are_folded_on_the_page(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     assert main(["html", str(run_of(tmp_path / "a")), f"out={out}"]) == 0
-    table, _, folded = out.read_text().partition("Which published findings hold")[2].rpartition("<details>")
+    table, _, folded = out.read_text().partition("<h2>which published findings hold")[2].rpartition("<details>")
     assert "no scores for it" not in table
     assert f"No scores for {folded.count('<li>')} of {len(CLAIMS)} claims" in folded
 

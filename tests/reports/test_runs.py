@@ -193,7 +193,7 @@ def test_another_readout_of_another_corpus_is_no_part_of_the_run(tmp_path: Path)
 
 def test_two_evaluations_on_one_suite_stay_apart(tmp_path: Path) -> None:
     one, other = (evaluation_of(tmp_path / str(k), "hf:name", kfold=k) for k in (5, 10))
-    assert [m.name for m in models(one, other)] == [f"NMT En-Fr (downstream.kfold={k})" for k in (5, 10)]
+    assert [m.name for m in models(one, other)] == [f"NMT En-Fr (kfold={k})" for k in (5, 10)]
 
 
 def test_models_of_one_name_say_in_what_they_differ(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ def record(
     starts = [len(" ".join([*tokens[:at], ""])) for at in range(len(tokens))]
     return {
         "suite": "story_cloze",
+        "metric": "mean",
         "item": item,
         "margin": margin,
         "condition": condition,
@@ -65,16 +66,18 @@ def test_the_most_right_and_the_most_wrong_item_are_shown_or_those_asked_for(fol
 
 
 def test_an_item_has_a_strip_for_each_condition_and_the_page_needs_no_network(folder: Path) -> None:
-    html = page("t", [], [], items=shown_items("m", folder, ["story_cloze:1"]))
+    html = page("t", [], items=shown_items("m", folder, ["story_cloze:1"]))
     assert html.count("<div class=row>") == 2
     assert html.index(">right<") < html.index(">wrong<")
     assert "bits: <span" in html
     assert "http" not in html
+    assert "metric of the suite: mean of" in html
+    assert html.count("mean of bits<br>region 1: ") == 2
 
 
 def test_text_is_escaped() -> None:
     bad = record("<i>", '<script>alert("&")</script> "x', [1, 2], regions=[1, 2])
-    html = page("t", [], [], items=[ShownItem("<b>m</b>", "<u>", [bad | {"suite": "<s>"}])])
+    html = page("t", [], items=[ShownItem("<b>m</b>", "<u>", [bad | {"suite": "<s>"}])])
     for said in ("<i>", "<script>alert", "<b>m</b>", "<u>", "<s>"):
         assert said not in html
     assert "&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;" in html

@@ -1,0 +1,215 @@
+"""Charts of the HTML page: data and layout for Plotly, as dictionaries. What a trace shows is in its `meta`."""
+
+import html
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from encoder_lab.errors import printable
+from encoder_lab.reports.correlation import Correlations
+from encoder_lab.reports.curves import Panel, score_label
+from encoder_lab.reports.drawing import OWN, Line, Style, in_order, looks
+from encoder_lab.reports.findings import Finding
+from encoder_lab.reports.findings_picture import COLOURS, place_of, stacked
+from encoder_lab.reports.layers import LayerScores
+from encoder_lab.reports.overlay import look_of
+from encoder_lab.reports.sizes import ModelSizes
+
+DASHES: dict[Style, str] = {"-": "solid", (0, (1, 1)): "dot", (0, (5, 1.6)): "dash"}
+EPOCH, SIZE = "epoch", "dimensions of the sentence vector"
+Look = tuple[str, Style]
+
+
+class Chart(NamedTuple):
+    """One chart, `wide` times as wide as a small one."""
+
+    data: list[dict[str, Any]]
+    layout: dict[str, Any]
+    wide: int = 1
+    height: int = 240  # pixels
+
+
+class ChartSection(NamedTuple):
+    """Charts under one heading, with the names of what their colours mean."""
+
+    heading: str
+    charts: list[Chart]
+    legend: dict[str, Look]
+
+
+def charts_by_task(panels: Sequence[Panel]) -> ChartSection:
+    """A chart for each task, a line for each model; the objectives' own scores come last."""
+    legend = {panel.title: look_of(panels, place) for place, panel in enumerate(panels)}
+    tasks = in_order([line.name for panel in panels for line in panel.lines])
+    charts = []
+    for task in tasks:
+        lines = [(panel.title, line) for panel in panels for line in panel.lines if line.name == task]
+        traces = [trace for title, line in lines for trace in _traces(line, legend[title], title, EPOCH, title)]
+        charts.append(Chart(_with_chance(traces, [line for _, line in lines]), _layout(task, EPOCH)))
+    for score in dict.fromkeys(panel.score for panel in panels if panel.score):
+        owners = [panel for panel in panels if panel.score == score]
+        traces = [
+            t for panel in owners for t in _traces(panel.own, legend[panel.title], panel.title, EPOCH, panel.title)
+        ]
+        charts.append(Chart(traces, _layout(f"{score} on dev", EPOCH)))
+    return ChartSection(f"{panels[0].suite} by epoch: each task", charts, legend)
+
+
+def charts_by_model(panels: Sequence[Panel]) -> ChartSection:
+    """A chart for each model, a line for each task; the objective's own score on an axis of its own."""
+    names = in_order([line.name for panel in panels for line in panel.lines])
+    legend: dict[str, Look] = dict(zip(names, looks(names), strict=True))
+    charts = []
+    for panel in panels:
+        traces = [t for line in panel.lines for t in _traces(line, legend[line.name], line.name, EPOCH, panel.title)]
+        layout = _layout(panel.title, EPOCH) | {
+            "yaxis": {"range": [0, 102], "title": {"text": _text(score_label(panel.suite))}}
+        }
+        if panel.score:
+            own = _traces(panel.own, (OWN, "-"), panel.score, EPOCH, panel.title)
+            traces += [trace | {"yaxis": "y2"} for trace in own]
+            layout["yaxis2"] = {"overlaying": "y", "side": "right", "rangemode": "tozero", "showgrid": False}
+            layout["yaxis2"] |= {"title": {"text": f"{panel.score} on dev"}, "tickmode": "auto"}
+        charts.append(Chart(_with_chance(traces, panel.lines), layout, 2, 340))
+    scores = {panel.score: (OWN, "-") for panel in panels if panel.score}
+    return ChartSection(f"{panels[0].suite} by epoch: each model", charts, legend | scores)
+
+
+def charts_by_size(suite: str, models: Sequence[tuple[ModelSizes, Sequence[Line]]]) -> ChartSection:
+    """A chart for each model, a line for each task, the size on a logarithmic axis."""
+    names = in_order([line.name for _, lines in models for line in lines])
+    legend = dict(zip(names, looks(names), strict=True))
+    charts = []
+    for model, lines in models:
+        traces = [trace for line in lines for trace in _traces(line, legend[line.name], line.name, SIZE, "")]
+        layout = _layout(model.title, SIZE)
+        layout["xaxis"] |= {"type": "log", "tickvals": model.sizes, "ticktext": [str(size) for size in model.sizes]}
+        charts.append(Chart(_with_chance(traces, lines), layout, 2, 340))
+    return ChartSection(f"{suite} by size of the sentence vector", charts, legend)
+
+
+def charts_by_layer(models: Sequence[LayerScores]) -> ChartSection:
+    """A heat map for each model: tasks downwards, layers to the right."""
+    charts = []
+    for model in models:
+        tasks = list(model.cells)
+        chances = {task: "" if (c := model.chance(task)) is None else f"chance {c:.1f}" for task in tasks}
+        hover = [
+            ["" if cell is None else f"{_scored(cell.score, cell.low, cell.high)}<br>{chances[task]}" for cell in cells]
+            for task, cells in model.cells.items()
+        ]
+        trace = _heat([model.shades(task) for task in tasks], [model.scores(task) for task in tasks], hover)
+        trace |= {"x": [f"layer {number}" for number in model.numbers], "colorscale": "YlGnBu", "reversescale": True}
+        trace["y"] = [f"{_text(task)} <i>{chances[task]}</i>" for task in tasks]
+        layout = _layout(model.title, "") | {"yaxis": {"autorange": "reversed", "automargin": True}}
+        charts.append(Chart([trace], layout, 1 + len(model.numbers) // 5, 120 + 24 * len(tasks)))
+    return ChartSection("by layer", charts, {})
+
+
+def chart_of_correlations(found: Correlations) -> ChartSection:
+    """The matrix: red is a positive correlation, blue a negative one; what is not significant has no colour."""
+    hover = [
+        [f"ρ {rho:.2f}, p {p:.3g}{'' if sure else ', not significant'}" for rho, p, sure in zip(*row, strict=True)]
+        for row in zip(found.rho, found.p_value, found.significant, strict=True)
+    ]
+    trace = _heat(np.where(found.significant, found.rho, 0), found.rho, hover, 2)
+    trace |= {"x": list(map(_text, found.downstream)), "y": list(map(_text, found.probing)), "colorscale": "RdBu"}
+    trace |= {"reversescale": True, "zmin": -1, "zmax": 1}
+    layout = _layout(f"Spearman's ρ over {found.models} models", "")
+    layout["yaxis"] = {"autorange": "reversed", "automargin": True}
+    return ChartSection("probing against downstream", [Chart([trace], layout, 4, 420)], {})
+
+
+def chart_of_findings(findings: Sequence[Finding]) -> Chart:
+    """A row for each claim that has scores, a dot for each comparison."""
+    shown = [finding for finding in findings if finding.comparisons]
+    data = []
+    for row, finding in enumerate(shown):
+        places = [place_of(comparison) for comparison in finding.comparisons]
+        heights = stacked(places)
+        data.append(
+            {
+                "mode": "markers",
+                "x": [math.asinh(place) for place in places],
+                "y": [row - height for height in heights],
+                "text": [_text(str(comparison)) for comparison in finding.comparisons],
+                "hovertemplate": "%{text}<extra></extra>",
+                "marker": {
+                    "color": [COLOURS[comparison.says] for comparison in finding.comparisons],
+                    "symbol": ["diamond" if comparison.needed else "circle" for comparison in finding.comparisons],
+                },
+            }
+        )
+    ticks = [-30, -10, -3, -1, 0, 1, 3, 10, 30]
+    layout = _layout("against the claim (left), for it (right)", "difference, in halves of its 95% interval")
+    layout["xaxis"] |= {"tickvals": [math.asinh(tick) for tick in ticks], "ticktext": [f"{tick:+}" for tick in ticks]}
+    layout["yaxis"] = {"tickvals": list(range(len(shown))), "ticktext": [_text(f.name) for f in shown]}
+    layout["yaxis"] |= {"autorange": "reversed", "automargin": True}
+    band = {"type": "rect", "x0": math.asinh(-1), "x1": math.asinh(1), "yref": "paper", "y0": 0, "y1": 1}
+    layout["shapes"] = [band | {"fillcolor": "#F1F1F1", "line": {"width": 0}, "layer": "below"}]
+    return Chart(data, layout, 4, 110 + 28 * len(shown))
+
+
+def _traces(line: Line, look: Look, name: str, x: str, model: str) -> list[dict[str, Any]]:
+    """The band of a line, and the line: each point tells its score and interval."""
+    colour, style = look
+    meta = {"task": line.name, "model": model}
+    band = {
+        "x": [*line.x, *reversed(line.x)],
+        "y": [*line.high, *reversed(line.low)],
+        "fill": "toself",
+        "opacity": 0.15,
+    }
+    band |= {"mode": "none", "fillcolor": colour, "hoverinfo": "skip", "meta": meta}
+    points = zip(line.x, line.y, line.low, line.high, strict=True)
+    text = [f"{_text(name)}<br>{x} {at:g}: {_scored(y, low, high)}" for at, y, low, high in points]
+    shown = {"x": line.x, "y": line.y, "mode": "lines+markers", "text": text, "hovertemplate": "%{text}<extra></extra>"}
+    shown |= {"line": {"color": colour, "dash": DASHES[style], "width": 2}, "marker": {"size": 5}, "meta": meta}
+    return [band, shown]
+
+
+def _with_chance(traces: list[dict[str, Any]], lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """The traces, with a dotted line at each level of chance that is known."""
+    levels = sorted({round(line.chance, 1) for line in lines if line.chance is not None})
+    ends = [
+        min((x for line in lines for x in line.x), default=0),
+        max((x for line in lines for x in line.x), default=1),
+    ]
+    dotted = {"color": "#555555", "dash": "dot", "width": 1}
+    return [
+        *traces,
+        *(
+            {"x": ends, "y": [level] * 2, "mode": "lines", "line": dotted, "text": [f"chance {level}"] * 2}
+            | {"hovertemplate": "%{text}<extra></extra>", "meta": {}}
+            for level in levels
+        ),
+    ]
+
+
+def _heat(shades: Any, scores: Any, hover: list[list[str]], digits: int = 1) -> dict[str, Any]:
+    text = [["" if math.isnan(score) else f"{score:.{digits}f}" for score in row] for row in scores]
+    heat = {"type": "heatmap", "z": np.asarray(shades).tolist(), "text": text, "texttemplate": "%{text}", "xgap": 1}
+    return heat | {
+        "hovertext": hover,
+        "hovertemplate": "%{y}, %{x}: %{hovertext}<extra></extra>",
+        "ygap": 1,
+        "showscale": False,
+    }
+
+
+def _layout(title: str, x: str) -> dict[str, Any]:
+    margins = {"l": 50, "r": 50, "t": 34, "b": 40}
+    axis = {"title": {"text": x, "standoff": 6}, "automargin": True}
+    named = {"text": _text(title), "x": 0.01, "font": {"size": 14}}
+    return {"title": named, "margin": margins, "xaxis": axis, "yaxis": {}, "showlegend": False, "hovermode": "closest"}
+
+
+def _scored(score: float, low: float | None, high: float | None) -> str:
+    return f"{score:.2f}" + (f" [{low:.1f}, {high:.1f}]" if low is not None and high is not None and low < high else "")
+
+
+def _text(name: str) -> str:
+    """A name without Plotly's markup."""
+    return html.escape(printable(name), quote=False)
