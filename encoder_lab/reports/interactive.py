@@ -64,16 +64,15 @@ def charts_by_model(panels: Sequence[Panel]) -> ChartSection:
     charts = []
     for panel in panels:
         traces = [t for line in panel.lines for t in _traces(line, legend[line.name], line.name, EPOCH, panel.title)]
-        layout = _layout(panel.title, EPOCH) | {
-            "yaxis": {"range": [0, 102], "title": {"text": _text(score_label(panel.suite))}}
-        }
+        layout = _layout(panel.title, EPOCH)
+        layout["yaxis"] = {"range": [0, 102], "title": {"text": _text(score_label(panel.suite))}}
         if panel.score:
             own = _traces(panel.own, (OWN, "-"), panel.score, EPOCH, panel.title)
             traces += [trace | {"yaxis": "y2"} for trace in own]
             layout["yaxis2"] = {"overlaying": "y", "side": "right", "rangemode": "tozero", "showgrid": False}
             layout["yaxis2"] |= {"title": {"text": f"{panel.score} on dev"}, "tickmode": "auto"}
         charts.append(Chart(_with_chance(traces, panel.lines), layout, 2, 340))
-    scores = {panel.score: (OWN, "-") for panel in panels if panel.score}
+    scores: dict[str, Look] = {panel.score: (OWN, "-") for panel in panels if panel.score}
     return ChartSection(f"{panels[0].suite} by epoch: each model", charts, legend | scores)
 
 
@@ -156,17 +155,13 @@ def _traces(line: Line, look: Look, name: str, x: str, model: str) -> list[dict[
     """The band of a line, and the line: each point tells its score and interval."""
     colour, style = look
     meta = {"task": line.name, "model": model}
-    band = {
-        "x": [*line.x, *reversed(line.x)],
-        "y": [*line.high, *reversed(line.low)],
-        "fill": "toself",
-        "opacity": 0.15,
-    }
-    band |= {"mode": "none", "fillcolor": colour, "hoverinfo": "skip", "meta": meta}
+    band: dict[str, Any] = {"x": [*line.x, *reversed(line.x)], "y": [*line.high, *reversed(line.low)], "meta": meta}
+    band |= {"fill": "toself", "opacity": 0.15, "mode": "none", "fillcolor": colour, "hoverinfo": "skip"}
     points = zip(line.x, line.y, line.low, line.high, strict=True)
     text = [f"{_text(name)}<br>{x} {at:g}: {_scored(y, low, high)}" for at, y, low, high in points]
-    shown = {"x": line.x, "y": line.y, "mode": "lines+markers", "text": text, "hovertemplate": "%{text}<extra></extra>"}
-    shown |= {"line": {"color": colour, "dash": DASHES[style], "width": 2}, "marker": {"size": 5}, "meta": meta}
+    shown: dict[str, Any] = {"x": line.x, "y": line.y, "mode": "lines+markers", "text": text, "meta": meta}
+    shown |= {"hovertemplate": "%{text}<extra></extra>", "marker": {"size": 5}}
+    shown |= {"line": {"color": colour, "dash": DASHES[style], "width": 2}}
     return [band, shown]
 
 
@@ -202,7 +197,7 @@ def _heat(shades: Any, scores: Any, hover: list[list[str]], digits: int = 1) -> 
 def _layout(title: str, x: str) -> dict[str, Any]:
     margins = {"l": 50, "r": 50, "t": 34, "b": 40}
     axis = {"title": {"text": x, "standoff": 6}, "automargin": True}
-    named = {"text": _text(title), "x": 0.01, "font": {"size": 14}}
+    named: dict[str, Any] = {"text": _text(title), "x": 0.01, "font": {"size": 14}}
     return {"title": named, "margin": margins, "xaxis": axis, "yaxis": {}, "showlegend": False, "hovermode": "closest"}
 
 
