@@ -65,7 +65,7 @@ def charts_by_model(panels: Sequence[Panel]) -> ChartSection:
     for panel in panels:
         traces = [t for line in panel.lines for t in _traces(line, legend[line.name], line.name, EPOCH, panel.title)]
         layout = _layout(panel.title, EPOCH)
-        layout["yaxis"] = {"range": [0, 102], "title": {"text": _text(score_label(panel.suite))}}
+        layout["yaxis"] = {"range": [0, panel.top], "title": {"text": _text(score_label(panel.suite, panel.unit))}}
         if panel.score:
             own = _traces(panel.own, (OWN, "-"), panel.score, EPOCH, panel.title)
             traces += [trace | {"yaxis": "y2"} for trace in own]
