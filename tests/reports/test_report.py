@@ -467,7 +467,7 @@ def test_names_and_colours_of_new_parts_come_from_their_settings(tmp_path: Path)
     (named, ours) = models(first, other)
     assert (named.title, ours.title) == ("Gated mean, SimCSE", "BiLSTM-last, NMT En-Fr")
     settings = SimpleNamespace(suite="probing", classifier="mlp")
-    figure = draw_overlay([panel(model, settings) for model in (named, ours)])
+    figure = draw_overlay([panel(model, settings, "") for model in (named, ours)])
     assert [line.get_color() for line in figure.axes[0].lines[::2]] == ["#6A3D9A", "#D62728"]
 
 
