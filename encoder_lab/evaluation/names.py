@@ -8,10 +8,11 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import names
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
-WORDS = ("bov", "ngram", "unigram", *BASELINES)
+INITIAL = ("bov", "borep", "esn")  # encoders that nothing is trained of
+WORDS = (*INITIAL, "ngram", "unigram", *BASELINES)
 FORMS = (
-    "a run folder or checkpoint, bov, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy, call:MODULE:FUNCTION, "
-    f"for suite=coherence lm:PATH, ngram, unigram, or a baseline: {', '.join(BASELINES)}"
+    f"a run folder or checkpoint, {', '.join(INITIAL)}, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy, "
+    f"call:MODULE:FUNCTION, for suite=coherence lm:PATH, ngram, unigram, or a baseline: {', '.join(BASELINES)}"
 )
 PLAIN = re.compile(r"[\w./-]+")  # a name with a colon is another form
 FOR_HYDRA = re.compile(r"['\"\\$(]")  # quotes and functions, which Hydra reads

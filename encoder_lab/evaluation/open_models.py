@@ -10,7 +10,7 @@ import yaml
 from datamodules.corpus import Corpus, made_of
 from datamodules.word_vectors.store import FromFile
 from encoder_lab.errors import InputError
-from encoder_lab.evaluation.names import BASELINES, encoder_file, refuse_other_path
+from encoder_lab.evaluation.names import BASELINES, INITIAL, encoder_file, refuse_other_path
 from encoder_lab.evaluation.settings import models_wanted, several
 from encoder_lab.model import Model
 from encoder_lab.settings.build import build
@@ -66,7 +66,7 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
     models: list[Model] = []
     if name in ORDERS:
         return lambda corpus, _: [_ngram(name, corpus, settings)]
-    if name == "bov" or name.startswith("untrained/"):
+    if name in INITIAL or name.startswith("untrained/"):
         encoder = encoder_file(name.removeprefix("untrained/")).stem
         more = settings, device
         return lambda corpus, tasks: [untrained(encoder, *more, corpus, distinct_sentences(tasks, "vectors"), work)]

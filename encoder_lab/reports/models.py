@@ -22,6 +22,8 @@ ENCODERS = {
     "transformer": "Transformer",
     "transformer_max": "Transformer-max",
     "bov": "BoV",
+    "borep": "BOREP",
+    "esn": "ESN",
     "baseline": "Baselines",
 }
 OBJECTIVES = {

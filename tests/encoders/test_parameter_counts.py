@@ -26,6 +26,8 @@ COUNTS = {
     "transformer": 300 * 512 + 512 + 4 * LAYER + 2 * 512,  # 12,764,672
     "transformer_max": 300 * 512 + 512 + 4 * LAYER + 2 * 512,
     "bov": 0,
+    "borep": 0,
+    "esn": 0,
 }
 
 
