@@ -22,6 +22,7 @@ from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.files import atomic_write
 from probes.coherence.tasks import Coherence
 from probes.evaluation import Evaluated, Evaluation
+from probes.facts import facts_of
 from probes.geometry import history
 from probes.results import write_rows
 from probes.suites import Suite
@@ -145,7 +146,7 @@ def _show(done: Sequence[WrittenScores], suite: str, settings: EvaluationSetting
             say(descriptions(d.title, d.scores.mdl))
         elif settings.mdl:
             say(f"{d.title}: no description length, as it has no vectors\n")
-    if len(done) > 1:
+    if len(done) > 1 and facts_of(suite).ranked:
         say(comparisons([(d.title, d.scores.main) for d in done]))
     say("\n".join(f"{d.folder}/probes.csv" for d in done))
 

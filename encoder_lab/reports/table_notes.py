@@ -8,7 +8,7 @@ from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.published import NOTES, SOURCES
 from encoder_lab.reports.runs import Run
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
-from probes.facts import facts_of
+from probes.facts import facts_of, unit_of
 from probes.results import Epoch
 
 CLASSIFIERS = {"mlp": "MLP", "logreg": "logistic regression"}
@@ -29,7 +29,8 @@ def notes_of(
     used = classifier if has_one else read_by(found, classifier)
     instead = "" if used == classifier else f" (none by {CLASSIFIERS[classifier]})"
     by = f" by {CLASSIFIERS[used]}{instead}," if choice else ""
-    notes = [f"Test scores in %,{by} {when}."]
+    units = sorted({unit_of(suite, r.classifier) for _, scores in found for rows in scores.values() for r in rows})
+    notes = [f"Test scores in {' or '.join(unit or '%' for unit in units)},{by} {when}."]
     notes += _otherwise_classified(found, used) if choice else []
     notes += _by_protocol([model for model, scores in found if _uses_classifiers(scores)], suite, quoted)
     notes += _scaled([model for model, _ in found])

@@ -51,9 +51,9 @@ Score frozen encoders on suites of tasks, next to baselines and published number
 
 model= is a run folder or checkpoint; bov, borep, esn; untrained/ENCODER; hf:NAME_OR_PATH; vectors:FILE.npy;
 call:MODULE:FUNCTION, a function sentences -> (N, D), an array, a tensor or lists; or a baseline: majority, length,
-nb-uni-tfidf, nb-bi-tfidf (suite=downstream, suite=discoeval: majority). Of suite=coherence, which needs the probability of texts: lm:PATH, a
-causal language model on disk; ngram and unigram, counted in corpus=; length; call:MODULE:FUNCTION, a function of
-(context, continuation) pairs -> (tokens, offsets, log2 p). Scores are cached.
+nb-uni-tfidf, nb-bi-tfidf (suite=downstream, suite=discoeval: majority). Of suite=coherence, which needs the
+probability of texts: lm:PATH, a causal language model on disk; ngram and unigram, counted in corpus=; length;
+call:MODULE:FUNCTION, a function of (context, continuation) pairs -> (tokens, offsets, log2 p). Scores are cached.
 
 Settings (key=value) and their defaults:
 """

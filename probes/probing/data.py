@@ -26,6 +26,7 @@ from encoder_lab.storage.files import atomic_write, make_once
 from encoder_lab.storage.text_files import read_lines
 from probes.classification import Classification
 from probes.probing.build.all_tasks import (
+    MORE_TASKS,
     NO_TASKS,
     TASKS,
     BuiltTasks,
@@ -306,7 +307,7 @@ def _of_trees(
 
     wanted = all_or(names, [*supported_tasks(tags), *own])
     key = [read, sizes, context.seed, tags.name]
-    return _cached(context, key, wanted, TASKS | dict(own), build)
+    return _cached(context, key, wanted, TASKS | MORE_TASKS | dict(own), build)
 
 
 def _of_dependencies(

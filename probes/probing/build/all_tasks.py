@@ -25,6 +25,7 @@ from probes.probing.build.swaps import bigram_shift
 from probes.probing.build.syntax import top_constituents
 from probes.probing.build.tags import ENGLISH, TagSet
 from probes.probing.build.targets import by_target
+from probes.probing.build.whole import sentence_type, voice
 
 TaskBuilder = Callable[[Pool, Sizes], TaskDraft]
 TASKS: dict[str, TaskBuilder] = {
@@ -39,7 +40,7 @@ TASKS: dict[str, TaskBuilder] = {
     "SOMO": odd_man_out,
     "CoordInv": coordination_inversion,
 }
-
+MORE_TASKS: dict[str, TaskBuilder] = {"Passive": voice, "SentType": sentence_type}  # not of the ten: by name alone
 
 NO_TASKS: Mapping[str, TaskBuilder] = {}
 
@@ -92,9 +93,10 @@ def build_tasks(
     With too few trees a task is smaller, and its notes say so. Raises InputError if a task cannot be built at all;
     with `partly` such tasks are listed in `lacking` instead.
     """
-    builders = TASKS | dict(own)
+    builders = TASKS | MORE_TASKS | dict(own)
     refuse_unknown_tasks(names, builders)
-    if unsupported := [name for name in names if name not in (*supported_tasks(tags), *own)]:
+    able = [*supported_tasks(tags), *(MORE_TASKS if tags.questions else ()), *own]
+    if unsupported := [name for name in names if name not in able]:
         these = ", ".join(unsupported)
         raise InputError(f"the labels of {tags.name} do not support {these}: leave them out of probes.tasks=[...]")
     sizes = Sizes(*sizes)

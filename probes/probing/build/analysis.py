@@ -1,6 +1,6 @@
 """The properties of a constituency tree that the probing tasks use."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -43,6 +43,7 @@ class Analysis:
     features: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # more classes of the targets, by task
     split: int | None = field(default=None, repr=False)  # where a treebank has splits of its own
     id: str = field(default="", repr=False)  # its name in a treebank
+    classes: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # of the sentence as a whole, by task
 
     @property
     def words(self) -> list[str]:
@@ -81,7 +82,41 @@ def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:
         subject=_agreeing(_number(_subject(main, tags), tags), verb, tags),
         object=_number(_object(verb_phrase, tags), tags),
         clauses=_clauses(top, leaves, tags),
+        classes=of_values({"Passive": _voice(verb_phrase, tags), "SentType": _sentence_type(top, tags)}),
     )
+
+
+def of_values(values: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Those that are not empty, as a tuple."""
+    return tuple((name, value) for name, value in values.items() if value)
+
+
+def _voice(verb_phrase: Tree | None, tags: TagSet) -> str:
+    """The voice of the main clause; "" without a verb, where verb phrases are coordinated, or with 's or 'd, which may
+    be a form of be or have.
+    """
+    while verb_phrase is not None and not _coordinated(verb_phrase, tags):
+        verbs = {str(child.word).lower() for child in verb_phrase.children if child.label in tags.verbs}
+        inner = _child(verb_phrase, tags.verb_phrase)
+        if not verbs or verbs & tags.shortened:
+            return ""
+        if inner is None:
+            return "active"
+        if any(child.label == tags.participle for child in inner.children) and not verbs & tags.perfect:
+            return "passive"
+        verb_phrase = inner
+    return ""
+
+
+def _sentence_type(top: Tree, tags: TagSet) -> str:
+    """interrogative, imperative, declarative, or "" """
+    if top.label in tags.questions:
+        return "interrogative"
+    verb_phrase = _child(top, tags.verb_phrase) if top.label == tags.clause else None
+    first = next((c.label for c in verb_phrase.children if c.label in tags.verbs), "") if verb_phrase else ""
+    if first == tags.base_verb and first:
+        return "" if _child(top, tags.noun_phrase) else "imperative"
+    return "declarative" if first in tags.tenses and _subject(top, tags) else ""
 
 
 def _sentence(tree: Tree, tags: TagSet) -> Tree:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from datamodules.trees.conllu import DependencyTree, Portion, parse_portion, portions, split_in_name, without_others
 from encoder_lab.compute.processes import parallel_map
-from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target
+from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target, of_values
 from probes.probing.build.pool import Sizes
 from probes.probing.build.writing import is_mark, is_word
 
@@ -18,6 +18,8 @@ MARK = "MARK"  # our tag of quotation marks and brackets
 TEST = Sizes._fields.index("test")
 FULL_STOP = "."  # our label of the last punctuation mark of a sentence
 PARTS = ("nsubj", "csubj", "obj", "iobj", "ccomp", "xcomp", "obl", "advcl", "conj", "parataxis")  # of a clause
+PASSIVE = {"nsubj:pass", "csubj:pass", "aux:pass"}
+QUESTION_MARKS = ("?", "？", "؟")
 OPEN_CLASS = ("NOUN", "VERB")  # parts of speech that SOMO replaces: their tags have features
 
 
@@ -133,10 +135,29 @@ def analyse_dependency(tree: DependencyTree, split: int | None = None) -> Analys
         subject=_target(s, subject, "Number", "Gender"),
         object=_target(s, object_, "Number", "Case"),
         clauses=_clauses(s, root),
-        features=tuple((name, value) for name, value in features.items() if value),
+        features=of_values(features),
         split=split,
         id=tree.id,
+        classes=of_values({"Passive": _voice(s, root), "SentType": _sentence_type(s, verb)}),
     )
+
+
+def _voice(s: _Sentence, root: int) -> str:
+    """The voice of the main clause; "" without a verb, or where clauses are coordinated."""
+    if s.words[root].part != "VERB" or s.children(root, "conj"):
+        return ""
+    passive = {s.words[child].relation for child in s.below[root]} & PASSIVE
+    return "passive" if passive or _value(s, root, "Voice") == "Pass" else "active"
+
+
+def _sentence_type(s: _Sentence, verb: int | None) -> str:
+    """interrogative, imperative or declarative, by its last mark and the mood of its main verb; "" where both say
+    different things.
+    """
+    asks, orders = s.pieces[-1][-1][-1:] in QUESTION_MARKS, _value(s, verb, "Mood") == "Imp"
+    if asks or orders:
+        return "" if asks and orders else "interrogative" if asks else "imperative"
+    return "declarative" if verb is not None and s.pieces[-1] == ["."] else ""
 
 
 def _value(s: _Sentence, place: int | None, feature: str) -> str:

@@ -153,7 +153,7 @@ def _kinds(s: Analysis) -> Iterator[tuple[object, int]]:
     for target in TARGETS:
         if found := getattr(s, target):
             yield (target, found.label), 2
-    for feature in s.features:
+    for feature in (*s.features, *s.classes):
         yield feature, 2
     if s.clauses:
         yield "clauses", 1

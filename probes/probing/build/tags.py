@@ -41,6 +41,9 @@ class TagSet(NamedTuple):
     time_nouns: frozenset[str] = frozenset()  # "slept a day" has no object
     copulas: frozenset[str] = frozenset()  # "became a doctor" has none either
     perfect: frozenset[str] = frozenset()
+    shortened: frozenset[str] = frozenset()  # verbs that may be forms of be or have
+    questions: frozenset[str] = frozenset()  # labels of a question in place of a clause
+    base_verb: str = ""  # tag of the verb of an imperative
     quantities: frozenset[str] = frozenset()  # in "a lot of people" the number is that of the people
     depths: tuple[int, int] = (5, 12)  # the classes of TreeDepth, from the shallowest
     dotted: bool = False  # the capital letter of i is İ, that of ı is I, as in Turkish
@@ -87,6 +90,9 @@ ENGLISH = TagSet(  # Penn Treebank
     | _set("become becomes became becoming remain remains remained remaining")
     | _set("seem seems seemed seeming"),
     perfect=HAVE,
+    shortened=_set("'s ’s 'd ’d"),
+    questions=_set("SBARQ SQ"),
+    base_verb="VB",
     quantities=_set("lot lots number numbers couple bunch majority variety series range host pair")
     | _set("kind kinds sort sorts type types handful rest half group part percent plenty dozens"),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from encoder_lab.errors import InputError
-from probes.probing.build.all_tasks import NO_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks
+from probes.probing.build.all_tasks import MORE_TASKS, NO_TASKS, TASKS, BuiltTasks, TaskBuilder, draw_tasks
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.dependencies import MARK, OPEN_CLASS, TEST
 from probes.probing.build.pool import Pool, Sizes, WholeTest, gather
@@ -62,6 +62,7 @@ UD_TASKS: dict[str, TaskBuilder] = {
     **{name: partial(marked, name) for name in ("Tense", "SubjNum", "ObjNum")},
     **{name: TASKS[name] for name in ("SOMO", "CoordInv")},
     **{name: partial(marked, name) for name in ("SubjGender", "SubjPerson", "ObjCase", "Mood")},
+    **MORE_TASKS,
 }
 
 

@@ -267,7 +267,7 @@ def test_the_splits_of_a_treebank_are_kept_and_a_repeated_sentence_is_in_the_las
     built = build_universal(analyses, Sizes(120, 30, 30))
     home = {s.sentence: s.split for s in analyses}
     last = {s.sentence for s in analyses if s.split == 2}
-    changed = {"BShift", "SOMO", "CoordInv"}
+    changed = {"BShift", "SOMO", "CoordInv", "SentType"}
     for found in built.tasks:
         for split, part in enumerate(found.parts):
             for s in part.sentences:

@@ -12,8 +12,15 @@ Line = tuple[str, str, str, int, str]  # form, part of speech, features, head (0
 
 def tiny_treebank(count: int, seed: int = 0) -> str:
     """`count` sentences in CoNLL-U, a function of the seed."""
-    random = Random(seed)
-    return "".join(conllu(_sentence(random)) for _ in range(count))
+    random, other = Random(seed), Random(seed + 1)
+    return "".join(conllu(_varied(_sentence(random), other)) for _ in range(count))
+
+
+def _varied(lines: list[Line], r: Random) -> list[Line]:
+    """Every third sentence in the passive, every third a question."""
+    if r.random() < 1 / 3:
+        lines = [(*line[:4], line[4].replace("nsubj", "nsubj:pass")) for line in lines]
+    return [*lines[:-1], ("?", *lines[-1][1:])] if r.random() < 1 / 3 else lines
 
 
 def conllu(lines: list[Line]) -> str:

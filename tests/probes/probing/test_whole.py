@@ -1,0 +1,79 @@
+"""Passive and SentType ask about the main clause, and no final mark gives the answer away."""
+
+from itertools import product
+
+import pytest
+
+from datamodules.trees.penn import numbered, parse
+from encoder_lab.errors import InputError
+from probes.probing.build.all_tasks import build_tasks
+from probes.probing.build.analysis import analyse
+from probes.probing.build.pool import Sizes
+from probes.probing.build.tags import GERMAN
+from tests.probes.probing.test_dependencies import sentence
+
+STATEMENTS = "(ROOT (S (NP (DT the) (NN {0})) (VP (VBD {1}) (NP (DT the) (NN dog) (NN {2}))) (. .)))"
+PASSIVES = "(ROOT (S (NP (DT the) (NN {0})) (VP (VBD was) (VP (VBN {1}) (PP (IN by) (NP (NN {2}))))) (. .)))"
+QUESTIONS = "(ROOT (SQ (VBD did) (NP (DT the) (NN {0})) (VP (VB {1}) (NP (DT the) (NN {2}))) (. ?)))"
+ORDERS = "(ROOT (S (VP (VB {1}) (NP (DT the) (JJ small) (NN {0}) (NN {2}))) (. !)))"
+
+
+@pytest.mark.parametrize(("tree", "classes"), [
+    (STATEMENTS, {"Passive": "active", "SentType": "declarative"}),
+    (PASSIVES, {"Passive": "passive", "SentType": "declarative"}),
+    (QUESTIONS, {"SentType": "interrogative"}),
+    (ORDERS, {"Passive": "active", "SentType": "imperative"}),
+    ("(ROOT (S (NP (DT the) (NN man)) (VP (VBZ has) (VP (VBN seen) (NP (PRP it)))) (. .)))",
+     {"Passive": "active", "SentType": "declarative"}),
+    ("(ROOT (S (NP (DT the) (NN man)) (VP (VBZ has) (VP (VBN been) (VP (VBN seen)))) (. .)))",
+     {"Passive": "passive", "SentType": "declarative"}),
+    ("(ROOT (S (NP (DT the) (NN man)) (VP (VBZ 's) (VP (VBN gone) (ADVP (RB away)))) (. .)))",
+     {"SentType": "declarative"}),  # is or has
+])  # fmt: skip
+def test_classes_are_read_off_the_main_clause_of_a_penn_tree(tree: str, classes: dict[str, str]) -> None:
+    analysis = analyse(parse(tree.format("man", "see", "bird")))
+    assert analysis is not None
+    assert dict(analysis.classes) == classes
+
+
+@pytest.mark.parametrize(("text", "classes"), [
+    ("Der/DET/2/det Hund/NOUN/4/nsubj:pass wurde/AUX/4/aux:pass gesehen/VERB/0/root/VerbForm=Part ./PUNCT/4/punct",
+     {"Passive": "passive"}),
+    ("Der/DET/2/det Hund/NOUN/3/nsubj sah/VERB/0/root/Mood=Ind/VerbForm=Fin ihn/PRON/3/obj dort/ADV/3/advmod ./PUNCT/3/punct",
+     {"Passive": "active", "SentType": "declarative"}),
+    ("Sah/VERB/0/root/Mood=Ind/VerbForm=Fin der/DET/3/det Hund/NOUN/1/nsubj ihn/PRON/1/obj ?/PUNCT/1/punct",
+     {"Passive": "active", "SentType": "interrogative"}),
+    ("Sieh/VERB/0/root/Mood=Imp/VerbForm=Fin den/DET/3/det Hund/NOUN/1/obj an/ADP/1/compound ./PUNCT/1/punct",
+     {"Passive": "active", "SentType": "imperative"}),
+    ("Sieh/VERB/0/root/Mood=Imp/VerbForm=Fin den/DET/3/det Hund/NOUN/1/obj an/ADP/1/compound ?/PUNCT/1/punct",
+     {"Passive": "active"}),  # the mood and the mark say different things
+    ("Der/DET/2/det Hund/NOUN/0/root aus/ADP/4/case Rom/PROPN/2/nmod ./PUNCT/2/punct", {}),
+])  # fmt: skip
+def test_classes_are_read_off_a_dependency_tree(text: str, classes: dict[str, str]) -> None:
+    assert dict(sentence(text).classes) == classes
+
+
+def made_of(*forms: str) -> list[str]:
+    words = [(f"man{one}{other}", f"see{one}", f"bird{other}") for one, other in product("abcdefgh", repeat=2)]
+    return [form.format(*word) for form in forms for word in words]
+
+
+def test_the_tasks_of_penn_trees_are_balanced_and_have_no_final_marks() -> None:
+    trees = numbered(made_of(STATEMENTS, PASSIVES, QUESTIONS, ORDERS))
+    built = build_tasks(trees, Sizes(60, 20, 20), ["Passive", "SentType"])
+    passive, kinds = built.tasks
+    assert (passive.classes, kinds.classes) == (["active", "passive"], ["declarative", "imperative", "interrogative"])
+    assert all(s.endswith(".") or s.endswith("!") for part in passive.parts for s in part.sentences)
+    assert not [s for part in kinds.parts for s in part.sentences if s[-1] in ".?!"]
+    assert built.split_overlap() == 0
+
+
+@pytest.mark.parametrize("name", ["Passive", "SentType"])
+def test_trees_without_such_sentences_are_refused_by_the_name_of_the_task(name: str) -> None:
+    with pytest.raises(InputError, match=f"too few sentences for {name}"):
+        build_tasks(numbered(made_of(STATEMENTS)), Sizes(60, 20, 20), [name])
+
+
+def test_a_tag_set_without_questions_is_refused() -> None:
+    with pytest.raises(InputError, match="german/tiger do not support Passive"):
+        build_tasks(numbered(made_of(STATEMENTS)), Sizes(60, 20, 20), ["Passive"], tags=GERMAN)
