@@ -178,7 +178,7 @@ LATER = [
 
 @pytest.fixture(scope="module")
 def analyses() -> list[Analysis]:
-    trees = parse_portion(Portion(Path("a.conllu"), 1, tiny_treebank(3000).encode()))
+    trees = parse_portion(Portion(Path("a.conllu"), 1, tiny_treebank(3000, varied=True).encode()))
     return list(analyse_dependencies(trees))
 
 

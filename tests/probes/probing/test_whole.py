@@ -39,8 +39,8 @@ def test_classes_are_read_off_the_main_clause_of_a_penn_tree(tree: str, classes:
 @pytest.mark.parametrize(("text", "classes"), [
     ("Der/DET/2/det Hund/NOUN/4/nsubj:pass wurde/AUX/4/aux:pass gesehen/VERB/0/root/VerbForm=Part ./PUNCT/4/punct",
      {"Passive": "passive"}),
-    ("Der/DET/2/det Hund/NOUN/3/nsubj sah/VERB/0/root/Mood=Ind/VerbForm=Fin ihn/PRON/3/obj dort/ADV/3/advmod ./PUNCT/3/punct",
-     {"Passive": "active", "SentType": "declarative"}),
+    ("Der/DET/2/det Hund/NOUN/3/nsubj sah/VERB/0/root/Mood=Ind/VerbForm=Fin ihn/PRON/3/obj dort/ADV/3/advmod"
+     " ./PUNCT/3/punct", {"Passive": "active", "SentType": "declarative"}),
     ("Sah/VERB/0/root/Mood=Ind/VerbForm=Fin der/DET/3/det Hund/NOUN/1/nsubj ihn/PRON/1/obj ?/PUNCT/1/punct",
      {"Passive": "active", "SentType": "interrogative"}),
     ("Sieh/VERB/0/root/Mood=Imp/VerbForm=Fin den/DET/3/det Hund/NOUN/1/obj an/ADP/1/compound ./PUNCT/1/punct",

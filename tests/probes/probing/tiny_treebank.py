@@ -10,10 +10,11 @@ GENDERS = ("Fem", "Masc")
 Line = tuple[str, str, str, int, str]  # form, part of speech, features, head (0 is the root), relation
 
 
-def tiny_treebank(count: int, seed: int = 0) -> str:
-    """`count` sentences in CoNLL-U, a function of the seed."""
+def tiny_treebank(count: int, seed: int = 0, varied: bool = False) -> str:
+    """`count` sentences in CoNLL-U, a function of the seed; `varied`: also passives and questions."""
     random, other = Random(seed), Random(seed + 1)
-    return "".join(conllu(_varied(_sentence(random), other)) for _ in range(count))
+    sentences = (_sentence(random) for _ in range(count))
+    return "".join(conllu(_varied(lines, other) if varied else lines) for lines in sentences)
 
 
 def _varied(lines: list[Line], r: Random) -> list[Line]:
