@@ -120,7 +120,7 @@ def test_a_task_of_the_users_own_is_built_again_when_its_file_changes(
 
 
 def test_an_unknown_task_is_named_with_the_users_own(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no probing task Evne; .*CoordInv, Even$"):
+    with pytest.raises(InputError, match=r"no probing task Evne; .*CoordInv, Passive, SentType, Even$"):
         FromCorpus(own={"Even": str}).tasks(context(TinyCorpus(), tmp_path, 0), ["Evne"], SIZES)
 
 
