@@ -13,7 +13,7 @@ class Facts(NamedTuple):
     published: Mapping[str, str] = {}  # by reader, or "" for all: the papers' table that is printed next to our scores
     reference: tuple[str, ...] = ()  # published tables with people, shown too
     groups: Mapping[str, str] = {}  # how the names of tasks begin, and the column of tables with their mean
-    means: Mapping[str, str] = {}  # columns of tables with the mean over another suite's tasks: Probing of probing
+    means: Mapping[str, tuple[str, tuple[str, ...]]] = {}  # columns with the mean over tasks of another suite; (): all
     one_reader: frozenset[str] = frozenset()  # tasks that have the same reader with every requested classifier
     controls: bool = False  # whether control tasks and description lengths are defined for its tasks
     choice: bool = True  # whether its other tasks are read by the classifier that the user chooses

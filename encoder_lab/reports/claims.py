@@ -6,17 +6,14 @@ To add one: write a function from Evidence to comparisons, docstring as here, an
 from collections.abc import Iterator
 from itertools import combinations
 
-from scipy.stats import spearmanr
-
 from encoder_lab.reports.coherence_claims import COHERENCE_CLAIMS
+from encoder_lab.reports.comparisons import LAST, MAX, NMT, TRAINED, correlated, curves, over, said
 from encoder_lab.reports.discourse_claims import DISCOURSE_CLAIMS
-from encoder_lab.reports.evidence import BOV, EpochScores, Evidence, Point, PointsByModel, of_correlation
+from encoder_lab.reports.evidence import BOV, Evidence, Point
 from encoder_lab.reports.findings import Claim, Comparison, above, within
+from encoder_lab.reports.more_claims import MORE_CLAIMS
 from probes.probing import FACTS
 
-NMT = ("NMT En-Fr", "NMT En-De", "NMT En-Fi")
-TRAINED = (*NMT, "AutoEncoder", "Seq2Tree", "SkipThought", "NLI")
-MAX, LAST = "BiLSTM-max", "BiLSTM-last"
 CHANCE = Point(50, 0)  # of two classes
 SURFACE = ("SentLen", "WC")
 
@@ -47,7 +44,7 @@ def encoders_outperform_bov(e: Evidence) -> Iterator[Comparison]:
     BiLSTM-max trained on NMT is above BoV on every task but WC.
     """
     for objective in NMT:
-        yield from _above(e.probing, (MAX, objective), BOV, but=("WC",))
+        yield from over(e.probing, (MAX, objective), BOV, but=("WC",))
 
 
 def max_is_above_last(e: Evidence) -> Iterator[Comparison]:
@@ -56,7 +53,7 @@ def max_is_above_last(e: Evidence) -> Iterator[Comparison]:
     For each training objective and every task but SentLen, max is above last.
     """
     for objective in TRAINED:
-        yield from _above(e.probing, (MAX, objective), (LAST, objective), but=("SentLen",))
+        yield from over(e.probing, (MAX, objective), (LAST, objective), but=("SentLen",))
 
 
 def last_is_above_max_in_length(e: Evidence) -> Iterator[Comparison]:
@@ -65,7 +62,7 @@ def last_is_above_max_in_length(e: Evidence) -> Iterator[Comparison]:
     For each training objective, last is above max on SentLen.
     """
     for objective in TRAINED:
-        yield from _above(e.probing, (LAST, objective), (MAX, objective), only=("SentLen",))
+        yield from over(e.probing, (LAST, objective), (MAX, objective), only=("SentLen",))
 
 
 def max_is_above_last_downstream(e: Evidence) -> Iterator[Comparison]:
@@ -74,7 +71,7 @@ def max_is_above_last_downstream(e: Evidence) -> Iterator[Comparison]:
     For each training objective and downstream task, max is above last.
     """
     for objective in TRAINED:
-        yield from _above(e.downstream, (MAX, objective), (LAST, objective))
+        yield from over(e.downstream, (MAX, objective), (LAST, objective))
 
 
 def seq2tree_leads_in_syntax(e: Evidence) -> Iterator[Comparison]:
@@ -85,7 +82,7 @@ def seq2tree_leads_in_syntax(e: Evidence) -> Iterator[Comparison]:
     syntax = ("TreeDepth", "TopConst", "Tense", "SubjNum", "ObjNum")
     for encoder in e.encoders(e.probing, "Seq2Tree"):
         for other in TRAINED:
-            yield from _above(e.probing, (encoder, "Seq2Tree"), (encoder, other), only=syntax)
+            yield from over(e.probing, (encoder, "Seq2Tree"), (encoder, other), only=syntax)
 
 
 def autoencoder_excels_at_length(e: Evidence) -> Iterator[Comparison]:
@@ -95,7 +92,7 @@ def autoencoder_excels_at_length(e: Evidence) -> Iterator[Comparison]:
     """
     for encoder in e.encoders(e.probing, "AutoEncoder"):
         for other in TRAINED:
-            yield from _above(e.probing, (encoder, "AutoEncoder"), (encoder, other), only=("SentLen",))
+            yield from over(e.probing, (encoder, "AutoEncoder"), (encoder, other), only=("SentLen",))
 
 
 def autoencoder_is_low_on_words(e: Evidence) -> Iterator[Comparison]:
@@ -105,7 +102,7 @@ def autoencoder_is_low_on_words(e: Evidence) -> Iterator[Comparison]:
     """
     for encoder in e.encoders(e.probing, "AutoEncoder"):
         for other in NMT:
-            yield from _above(e.probing, (encoder, other), (encoder, "AutoEncoder"), only=("WC",))
+            yield from over(e.probing, (encoder, other), (encoder, "AutoEncoder"), only=("WC",))
 
 
 def nmt_knows_more_than_nli(e: Evidence) -> Iterator[Comparison]:
@@ -114,7 +111,7 @@ def nmt_knows_more_than_nli(e: Evidence) -> Iterator[Comparison]:
     For BiLSTM-max and every task but WC, each NMT objective is above NLI.
     """
     for objective in NMT:
-        yield from _above(e.probing, (MAX, objective), (MAX, "NLI"), but=("WC",))
+        yield from over(e.probing, (MAX, objective), (MAX, "NLI"), but=("WC",))
 
 
 def nli_keeps_words(e: Evidence) -> Iterator[Comparison]:
@@ -123,7 +120,7 @@ def nli_keeps_words(e: Evidence) -> Iterator[Comparison]:
     For BiLSTM-max, NLI is above each NMT objective on WC.
     """
     for objective in NMT:
-        yield from _above(e.probing, (MAX, "NLI"), (MAX, objective), only=("WC",))
+        yield from over(e.probing, (MAX, "NLI"), (MAX, objective), only=("WC",))
 
 
 def nli_is_best_downstream(e: Evidence) -> Iterator[Comparison]:
@@ -133,7 +130,7 @@ def nli_is_best_downstream(e: Evidence) -> Iterator[Comparison]:
     """
     for encoder in e.encoders(e.downstream, "NLI"):
         for other in TRAINED:
-            yield from _above(e.downstream, (encoder, "NLI"), (encoder, other))
+            yield from over(e.downstream, (encoder, "NLI"), (encoder, other))
 
 
 def untrained_max_detects_odd_words(e: Evidence) -> Iterator[Comparison]:
@@ -143,7 +140,7 @@ def untrained_max_detects_odd_words(e: Evidence) -> Iterator[Comparison]:
     """
     if found := e.probing.get((MAX, "Untrained"), {}).get("SOMO"):
         yield above(found, Point(55, 0), "untrained BiLSTM-max SOMO over 55%")
-        yield from _above(e.probing, (MAX, "Untrained"), BOV, only=("SOMO",))
+        yield from over(e.probing, (MAX, "Untrained"), BOV, only=("SOMO",))
 
 
 def target_languages_are_alike(e: Evidence) -> Iterator[Comparison]:
@@ -164,7 +161,7 @@ def words_are_learnt_with_epochs(e: Evidence) -> Iterator[Comparison]:
 
     In each such run of BiLSTM-max, WC is higher after the last epoch than after the first.
     """
-    for objective, (first, *_, last) in _curves(e, (*NMT, "SkipThought")):
+    for objective, (first, *_, last) in curves(e, (*NMT, "SkipThought")):
         if "WC" in first.probing and "WC" in last.probing:
             yield above(last.probing["WC"], first.probing["WC"], f"{objective} WC, last over first epoch")
 
@@ -174,7 +171,7 @@ def length_is_forgotten_with_epochs(e: Evidence) -> Iterator[Comparison]:
 
     In each NMT and SkipThought run of BiLSTM-max, SentLen is lower after the last epoch than after the first.
     """
-    for objective, (first, *_, last) in _curves(e, (*NMT, "SkipThought")):
+    for objective, (first, *_, last) in curves(e, (*NMT, "SkipThought")):
         if "SentLen" in first.probing and "SentLen" in last.probing:
             yield above(
                 first.probing["SentLen"], last.probing["SentLen"], f"{objective} SentLen, first over last epoch"
@@ -187,7 +184,7 @@ def probes_flatten_while_bleu_rises(e: Evidence) -> Iterator[Comparison]:
     In each NMT run of BiLSTM-max, from the middle epoch to the last, BLEU rises by more than half a point (necessary),
     and every task but WC and SentLen changes by less than 5 points.
     """
-    for objective, moments in _curves(e, NMT):
+    for objective, moments in curves(e, NMT):
         middle, last = moments[(len(moments) - 1) // 2], moments[-1]
         if middle.bleu is None or last.bleu is None:
             continue
@@ -205,7 +202,7 @@ def linear_readout_is_enough(e: Evidence) -> Iterator[Comparison]:
     for name, scores in e.probing.items():
         linear = e.logistic.get(name, {})
         for task in (task for task in scores if task in linear and task not in FACTS.one_reader):
-            about = f"{_said(name)} {task}: 5 points minus the lead of the MLP"
+            about = f"{said(name)} {task}: 5 points minus the lead of the MLP"
             yield above(linear[task]._replace(score=linear[task].score + 5), scores[task], about)
 
 
@@ -215,7 +212,7 @@ def words_go_with_downstream(e: Evidence) -> Iterator[Comparison]:
     For each downstream task, Spearman's rho with WC over the models that have both is positive; the intervals are
     corrected for all pairs of tasks, as in the figure.
     """
-    yield from _correlated(e, "WC", 1)
+    yield from correlated(e, "WC", 1)
 
 
 def length_goes_against_downstream(e: Evidence) -> Iterator[Comparison]:
@@ -224,7 +221,7 @@ def length_goes_against_downstream(e: Evidence) -> Iterator[Comparison]:
     For each downstream task, Spearman's rho with SentLen over the models that have both is negative; the intervals are
     corrected for all pairs of tasks, as in the figure.
     """
-    yield from _correlated(e, "SentLen", -1)
+    yield from correlated(e, "SentLen", -1)
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -248,45 +245,7 @@ CLAIMS: tuple[Claim, ...] = (
     linear_readout_is_enough,
     words_go_with_downstream,
     length_goes_against_downstream,
+    *MORE_CLAIMS,
     *DISCOURSE_CLAIMS,
     *COHERENCE_CLAIMS,
 )
-
-
-def _above(
-    scores: PointsByModel,
-    first: tuple[str, str],
-    second: tuple[str, str],
-    only: tuple[str, ...] = (),
-    but: tuple[str, ...] = (),
-) -> Iterator[Comparison]:
-    """The first model over the second on every task that both have."""
-    one, other = scores.get(first, {}), scores.get(second, {})
-    if first == second:
-        return
-    for task in one:
-        if task in other and task not in but and (not only or task in only):
-            yield above(one[task], other[task], f"{task}, {_said(first)} over {_said(second)}")
-
-
-def _said(name: tuple[str, str]) -> str:
-    return " ".join(dict.fromkeys(name))
-
-
-def _curves(e: Evidence, objectives: tuple[str, ...]) -> Iterator[tuple[str, list[EpochScores]]]:
-    """The epochs after the first pass over the data, of BiLSTM-max runs with three or more of them."""
-    for objective in objectives:
-        moments = [m for m in e.curves.get((MAX, objective), ()) if m.epoch > 0]
-        if len(moments) >= 3:
-            yield objective, moments
-
-
-def _correlated(e: Evidence, probe: str, sign: int) -> Iterator[Comparison]:
-    columns = list(dict.fromkeys(task for _, downstream in e.pairs for task in downstream))
-    tests = len(columns) * len({task for probing, _ in e.pairs for task in probing})
-    for task in columns:
-        both = [(ours[probe].score, theirs[task].score) for ours, theirs in e.pairs if probe in ours and task in theirs]
-        if len({x for x, _ in both}) > 1 and len({y for _, y in both}) > 1:
-            rho = float(spearmanr(*zip(*both, strict=True))[0])
-            about = f"{'rho' if sign > 0 else 'minus rho'} of {probe} and {task} over {len(both)} models"
-            yield Comparison(about, sign * rho, of_correlation(rho, len(both), tests).half)

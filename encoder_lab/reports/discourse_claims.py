@@ -63,6 +63,22 @@ def titles_hurt(e: Evidence) -> Iterator[Comparison]:
             yield above(base[task], more[task], f"{task}, NSP over + SDT")
 
 
+def titles_help_unsupervised_similarity(e: Evidence) -> Iterator[Comparison]:
+    """SDT is the most helpful loss for USS, the similarity of sentences without training (section 5.2).
+
+    On USS, NSP + SDT is above NSP alone, NSP + SPP and NSP + NL.
+    """
+    yield from _ahead(e, "USS", "+ SDT")
+
+
+def nesting_helps_supervised_similarity(e: Evidence) -> Iterator[Comparison]:
+    """NL gives the biggest improvement in SSS, similarity and entailment with training (section 5.2).
+
+    On SSS, NSP + NL is above NSP alone, NSP + SPP and NSP + SDT.
+    """
+    yield from _ahead(e, "SSS", "+ NL")
+
+
 def bert_has_the_highest_mean(e: Evidence) -> Iterator[Comparison]:
     """BERT has the highest average on DiscoEval by a large margin (section 5.2).
 
@@ -174,6 +190,8 @@ DISCOURSE_CLAIMS: tuple[Claim, ...] = (
     together_they_help_more_than_alone,
     alone_they_help_here_and_hurt_there,
     titles_hurt,
+    titles_help_unsupervised_similarity,
+    nesting_helps_supervised_similarity,
     bert_has_the_highest_mean,
     bert_is_not_best_at_coherence,
     neighbours_help,
@@ -183,6 +201,15 @@ DISCOURSE_CLAIMS: tuple[Claim, ...] = (
     context_helps_position,
     people_are_far_above_models,
 )
+
+
+def _ahead(e: Evidence, group: str, best: str) -> Iterator[Comparison]:
+    """One additional loss over the others, and over none, on a group of SentEval's tasks."""
+    ours = e.discoeval.get(("BiGRU", best), {})
+    for other in (NSP[1], "+ SDT", "+ SPP", "+ NL"):
+        theirs = e.discoeval.get(("BiGRU", other), {})
+        if other != best and group in ours and group in theirs:
+            yield above(ours[group], theirs[group], f"{group}, {best} over {other}")
 
 
 def groups(points: Points) -> dict[str, Point]:

@@ -64,6 +64,7 @@ class Evidence:
     curves: Mapping[ModelName, Sequence[EpochScores]] = field(default_factory=dict)
     pairs: Sequence[tuple[Points, Points]] = ()  # probing and downstream scores of every model that has both
     coherence: PointsByModel = field(default_factory=dict)
+    sizes: Mapping[ModelName, Mapping[int, Points]] = field(default_factory=dict)  # probing by encoder.dim
     notes: Sequence[str] = ()  # for the reader, about the runs
 
     def encoders(self, suite: PointsByModel, *objectives: str) -> list[str]:
@@ -85,15 +86,21 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
         found = {key: _points(model.runs, name, classifier, epoch) for key, model in first.items()}
         return {key: points for key, points in found.items() if points}
 
+    sizes: dict[ModelName, dict[int, Points]] = {}
+    for model in models:
+        if isinstance(dim := model.runs[0].settings.get("encoder.dim"), int):
+            of_size = _points(model.runs, "probing", "mlp", epoch)
+            sizes.setdefault((model.encoder, model.objective), {}).setdefault(dim, of_size)
     both = [(_points(m.runs, "probing", "mlp", epoch), _points(m.runs, "downstream", "", epoch)) for m in models]
     return Evidence(
         suite("probing", "mlp"),
         suite("probing", "logreg"),
         suite("downstream"),
-        suite("discoeval"),
+        {key: {**points, **_means(first[key].runs, epoch)} for key, points in suite("discoeval").items()},
         {key: moments_of(model.runs) for key, model in first.items() if model.runs[0].metrics},
         [pair for pair in both if all(pair)],
         suite("coherence"),
+        sizes,
         _notes(models, list(first.values()), epoch),
     )
 
@@ -124,6 +131,16 @@ def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dic
             if not classifier or row.classifier == classifier or task in either:
                 found.setdefault(task, []).append(row)
     return {task: _point(rows) for task, rows in found.items()}
+
+
+def _means(runs: Sequence[Run], epoch: str) -> dict[str, Point]:
+    """The means over tasks of other suites that stand next to the discourse tasks: USS, SSS, SC, Probing."""
+    found = {}
+    for column, (suite, tasks) in facts_of("discoeval").means.items():
+        points = _points(runs, suite, "" if tasks else "mlp", epoch)
+        if points and points.keys() >= set(tasks):
+            found[column] = mean_of([points[task] for task in tasks or points])
+    return found
 
 
 def _point(rows: Sequence[ProbeRow]) -> Point:

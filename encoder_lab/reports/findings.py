@@ -5,6 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from inspect import cleandoc
 from typing import Literal, NamedTuple
 
+import numpy as np
+from scipy.stats import norm
+
+from encoder_lab.reports.correlation import adjusted
 from encoder_lab.reports.escape import for_markdown
 from encoder_lab.reports.evidence import Evidence, Point
 from probes.results import Answers
@@ -17,11 +21,15 @@ Each claim is a number of comparisons. A comparison is significant if the differ
 Where both runs have answers.csv for the same test items, the interval is that of the paired difference; otherwise it is
 that of scores on different items, which is usually too wide for the same items. The claim holds if at least a third of
 the comparisons are significant and three quarters of those support it. It fails if a third are significant and three
-quarters of those contradict it, or if a necessary comparison contradicts it. Otherwise the verdict is: cannot tell."""
+quarters of those contradict it, or if a necessary comparison contradicts it. Otherwise the verdict is: cannot tell.
+The last column has the verdict if a claim's comparisons must be significant together (Holm's correction)."""
 TELLING, MOST = 1 / 3, 3 / 4
 NOTHING_TO_COMPARE = """\
 These runs have no scores for any of the {} claims. A claim compares certain models, tasks and epochs: give the folders
 of all runs of a study. `claim=NAME` says what one claim compares; for an unknown name, the error lists them all."""
+
+
+LEVEL = 0.05  # of a comparison, or of all of a claim together
 
 
 class Comparison(NamedTuple):
@@ -32,6 +40,12 @@ class Comparison(NamedTuple):
     half: float
     needed: bool = False  # the claim cannot hold without it
     paired: bool = False  # item by item
+    joint: bool = False  # its interval is that of all comparisons together
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided, of a normal difference with this interval."""
+        return float(2 * norm.sf(abs(self.difference) * norm.ppf(1 - LEVEL / 2) / self.half)) if self.half else 0.0
 
     @property
     def says(self) -> int:
@@ -67,6 +81,14 @@ class Finding(NamedTuple):
         return "holds" if proven and telling.count(1) >= MOST * len(telling) else "cannot tell"
 
     @property
+    def corrected(self) -> "Finding":
+        """The same where the comparisons that are not significant together (Holm 1979) say nothing."""
+        together = adjusted(np.array([math.nan if c.joint else c.p_value for c in self.comparisons])) <= LEVEL
+        pairs = zip(self.comparisons, together, strict=True)
+        kept = [c if sure or c.joint else c._replace(half=math.inf) for c, sure in pairs]
+        return self._replace(comparisons=kept)
+
+    @property
     def numbers(self) -> str:
         """How many comparisons are for and against, and the clearest of each, or the one nearest to significance."""
         if not self.comparisons:
@@ -82,7 +104,12 @@ class Finding(NamedTuple):
         ordered = sorted(self.comparisons, key=lambda c: (-c.says, -_clarity(c)))
         marks = {1: "for    ", -1: "against", 0: "within "}
         counts = f"{self.numbers.partition(';')[0]}; {how_many_paired([self])}"
-        lines = [f"{self.name}: {self.verdict}", self.claim, self.rule, counts]
+        lines = [
+            f"{self.name}: {self.verdict} (with Holm's correction: {self.corrected.verdict})",
+            self.claim,
+            self.rule,
+            counts,
+        ]
         return "\n".join([*lines, *(f"  {marks[c.says]} {c}" for c in ordered)]) + "\n"
 
 
@@ -143,9 +170,9 @@ def as_markdown(found: Sequence[Finding], notes: Sequence[str] = ()) -> str:
     """A table of the claims that have scores, the names of the others, how they were decided, `notes` on the runs."""
     if not any(f.comparisons for f in found):
         return "\n".join([NOTHING_TO_COMPARE.format(len(found)), *map(for_markdown, notes)]) + "\n"
-    lines = ["| finding | claim | rule | comparisons | verdict |", "|---|---|---|---|---|"]
+    lines = ["| finding | claim | rule | comparisons | verdict | corrected |", "|---|---|---|---|---|---|"]
     lines += [
-        f"| {f.name} | {f.claim} | {f.rule} | {for_markdown(f.numbers)} | **{f.verdict}** |"
+        f"| {f.name} | {f.claim} | {f.rule} | {for_markdown(f.numbers)} | **{f.verdict}** | {f.corrected.verdict} |"
         for f in found
         if f.comparisons
     ]

@@ -115,7 +115,9 @@ def probing_table(
     notes = notes_of(found, suite, epoch, classifier, bool(shown)) if found else []
     notes += mixed(rows)
     notes += [
-        f"{c}: the mean over the tasks of suite={s}." for c, s in others.items() if any(c in r.cells for r in rows)
+        f"{column}: the mean over {', '.join(tasks) or 'the tasks'} of suite={of}."
+        for column, (of, tasks) in others.items()
+        if any(column in row.cells for row in rows)
     ]
     made = Table(f"{suite} scores", columns, rows + shown)
     bold = [BOLD] if any(made.best(row, column) for row in made.rows for column in columns) else []
@@ -245,9 +247,14 @@ def scores_by_task(model: ReportedModel, suite: str, epoch: str, classifier: str
     return found
 
 
-def _means(model: ReportedModel, others: Mapping[str, str], epoch: str, classifier: str) -> dict[str, TableCell]:
-    """The model's means over the tasks of other suites, by column."""
-    found = {column: scores_by_task(model, other, epoch, classifier) for column, other in others.items()}
+def _means(
+    model: ReportedModel, others: Mapping[str, tuple[str, tuple[str, ...]]], epoch: str, classifier: str
+) -> dict[str, TableCell]:
+    """The model's means over the tasks of other suites, by column; a column of some tasks needs scores of all."""
+    found: dict[str, RowsByTask] = {}
+    for column, (other, tasks) in others.items():
+        scores = scores_by_task(model, other, epoch, classifier)
+        found[column] = {task: scores[task] for task in tasks or scores} if scores.keys() >= set(tasks) else {}
     return {
         column: _mean_cell({task: _cell(rows) for task, rows in scores.items()})
         for column, scores in found.items()

@@ -15,6 +15,11 @@ FACTS = Facts(
         "PDTB-I": "PDTB-I",
         "RST": "RST-DT",
     },
-    means={"Probing": "probing"},  # as in Table 2
+    means={  # as in Table 2 (section 5.1)
+        "USS": ("downstream", ("STS12", "STS13", "STS14", "STS15", "STS16")),
+        "SSS": ("downstream", ("STSB", "SICK-E", "SICK-R")),
+        "SC": ("downstream", ("MR", "CR", "MPQA", "SUBJ", "SST-2", "SST-5", "TREC", "MRPC")),
+        "Probing": ("probing", ()),
+    },
     choice=False,
 )

@@ -275,6 +275,18 @@ def test_a_table_of_discoeval_has_the_mean_of_the_probing_tasks(tmp_path: Path) 
     assert probing_table(models(run), "probing").columns == list(SCORES)
 
 
+def test_a_table_of_discoeval_has_the_groups_of_sentevals_tasks_where_all_are_scored(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run")
+    scored = [evaluation_of(tmp_path / "discoeval", run, "discoeval", task="SProc")]
+    scored += [
+        evaluation_of(tmp_path / task, run, score=score, task=task)
+        for task, score in (("STSB", 70), ("SICK-E", 80), ("SICK-R", 90), ("STS12", 50), ("STS13", 50))
+    ]
+    cells = probing_table(models(run, *scored), "discoeval", epoch="last").rows[0].cells
+    assert list(cells) == ["SSS", "Probing", "SP"]  # three of five tasks of USS are not there
+    assert cells["SSS"].score == 80
+
+
 def test_published_rows_follow_ours_in_our_columns(tmp_path: Path) -> None:
     table = probing_table(models(run_of(tmp_path / "a")), "probing")
     assert table.columns == list(SCORES)
@@ -491,7 +503,7 @@ def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, c
 
 def test_evaluations_of_seeds_are_no_curve_though_their_epochs_differ(tmp_path: Path) -> None:
     of_seeds = [evaluation_of(tmp_path / str(k), f"run_{k}", epoch=k, settings=of_a_run(k)) for k in (1, 2, 3)]
-    (line,) = panel(*models(*of_seeds), SimpleNamespace(suite="downstream", classifier="mlp")).lines
+    (line,) = panel(*models(*of_seeds), SimpleNamespace(suite="downstream", classifier="mlp"), "").lines
     assert (len(line.x), line.y) == (1, [80])
 
 

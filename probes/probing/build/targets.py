@@ -1,5 +1,6 @@
 """Tense, SubjNum and ObjNum: classes that depend on one word form (Conneau et al. 2018, section 2)."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from probes.probing.build.analysis import Analysis, Target
@@ -14,21 +15,32 @@ def by_target(name: str, target: str, pool: Pool, sizes: Sizes, feature: str = "
 
     `feature`: classes are the values of this entry of `Analysis.features`, in place of the label of the target.
 
+    Measures in how many test sentences a bag of words could know the class: there the target has the feature of most
+    words of its kind (published: 95.2% of Tense, 75.9% of SubjNum, 78.7% of ObjNum; ties count as most).
+
     The published files leave out the most frequent forms; here they are used last, because small corpora need them.
     """
     splits: list[dict[str, list[str]]] = [{} for _ in sizes]
     forms: dict[str, Target] = {}
+    values = {} if feature else pool.tags.tenses if target == "tense" else pool.tags.numbers
+    follows: dict[str, bool] = {}  # whether a target has the feature that most such words of its sentence have
     for home, (classes, split) in enumerate(zip(splits, pool.splits, strict=True)):
         most = max(1, sizes[home] // 2 // MOST_SHARE)
         targets = ((s, found) for s in split if (found := _target(s, target, feature)))
         for s, found in _rare_first(targets, most):
             forms[s.sentence] = found
+            if values:
+                counts = Counter(values[tag] for tag in s.tags.split(" ") if tag in values)
+                follows[s.sentence] = counts[found.label] == max(counts.values(), default=0)
             if pool.homes[target][found.form] == home:
                 classes.setdefault(found.label, []).append(s.sentence)
     draft = balanced(name, splits, sizes)
     used = [{forms[s].form for s in split.sentences} for split in draft.task.parts]
     for tag, held in zip(Sizes._fields, used, strict=True):
         draft.controls[f"target forms in {tag}"] = len(held)
+    if follows and (test := draft.task.parts[2].sentences):
+        share = 100 * sum(follows[sentence] for sentence in test) / len(test)
+        draft.controls["% of test targets with the feature of most such words of the sentence"] = round(share, 1)
     draft.controls["target forms in two splits"] = len(used[0] & used[1] | used[0] & used[2] | used[1] & used[2])
     return draft
 

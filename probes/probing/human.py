@@ -1,0 +1,228 @@
+"""Human evaluation of BShift, SOMO and CoordInv, as Conneau et al. 2018 did it (appendix, Mechanical Turk survey).
+
+python -m probes.probing.human task=odd_man_out.txt out=somo              pretests for two people; again: sheets for all
+python -m probes.probing.human task=odd_man_out.txt out=somo answers=DIR  what people say, as a row of the tables
+"""
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import NamedTuple
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import FILE, FOLDER, WHOLE, Command, Setting, run
+
+PURPOSE = """\
+Human evaluation of BShift, SOMO or CoordInv: sheets for people, and their answers as a row of the tables.
+
+The first call writes pretest_a.csv and pretest_b.csv: two people who know the task judge 200 sentences, each alone.
+Where they agree a sentence is a control. The second call writes sheets of 100 sentences, controls among them, in
+random order; people fill copies named SHEET.PERSON.csv. `answers=` reads these: of people with at least 10 controls and
+90% of them right, a majority for each sentence; accuracy with its interval, agreement, and probes.csv for report.py."""
+COMMAND = Command(
+    "python -m probes.probing.human task=FILE out=DIR [answers=DIR]",
+    PURPOSE,
+    [
+        Setting("task", "a file of the published form with the labels O (original) and another", FILE, required=True),
+        Setting("out", "the folder of the survey", FOLDER, required=True),
+        Setting("answers", "the folder with the filled sheets", FOLDER),
+        Setting("items", "test sentences to be judged", WHOLE, 1000),
+        Setting("pretest", "test sentences that two people judge first", WHOLE, 200),
+        Setting("sheet", "sentences of a sheet", WHOLE, 100),
+        Setting("controls", "of these controls", WHOLE, 10),
+        Setting("seed", "which sentences, and their order", WHOLE, 1),
+    ],
+    most=0,
+)
+ORIGINAL = "O"
+YES, NO = ("yes", "y", "1", "ok", "acceptable"), ("no", "n", "0", "odd", "anomalous")
+FEWEST, RIGHT = 10, 0.9  # controls that a person must have judged, and the share that must be right
+PRETESTS = ("pretest_a.csv", "pretest_b.csv")
+COLUMNS = ("number", "sentence", "acceptable")
+
+
+class Judged(NamedTuple):
+    """What people said of a task."""
+
+    accuracy: float  # of majorities, in percent
+    low: float
+    high: float
+    sentences: int
+    judgments: int
+    people: int
+    refused: tuple[str, ...]  # people with too few or too many wrong controls
+    agreement: float  # share of the pairs of judgments of a sentence that are equal, in percent
+    alpha: float  # Krippendorff's alpha
+    acceptable: float  # share of the sentences that the majority accepts, in percent
+
+    def __str__(self) -> str:
+        left = f"; left out: {', '.join(self.refused)}" if self.refused else ""
+        return (
+            f"{self.accuracy:.1f} [{self.low:.1f}, {self.high:.1f}] over {self.sentences:,} sentences with "
+            f"{self.judgments:,} judgments of {self.people} people; agreement {self.agreement:.1f}%, Krippendorff's "
+            f"alpha {self.alpha:.2f}; accepted {self.acceptable:.1f}%{left}"
+        )
+
+
+def survey(given: SimpleNamespace) -> None:
+    """The next step of a survey: its pretests, its sheets, or its result."""
+    intact = sentences_to_judge(given.task)
+    order = sorted(intact)
+    Random(given.seed).shuffle(order)
+    pretest, items = order[: given.pretest], order[given.pretest : given.pretest + given.items]
+    if not items:
+        raise InputError(
+            f"{given.task}: {len(order):,} test sentences, too few for pretest={given.pretest}; give fewer"
+        )
+    paths = [given.out / name for name in PRETESTS]
+    if not any(path.exists() for path in paths):
+        for path in paths:
+            write_sheet(path, pretest)
+        print(f"{paths[0]}, {paths[1]}: {len(pretest)} sentences each; write yes or no into the column acceptable")
+        return
+    controls = agreed(*map(read_sheet, paths))
+    if given.answers is None:
+        sheets = sheets_of(items, sorted(controls), given.sheet, given.controls, given.seed)
+        for number, sentences in enumerate(sheets, start=1):
+            write_sheet(given.out / f"sheet_{number:03}.csv", sentences)
+        print(f"{given.out}: {len(sheets)} sheets for {len(items):,} sentences, {len(controls)} controls")
+        return
+    result = judged(read_people(given.answers), controls, {sentence: intact[sentence] for sentence in items})
+    write_row(given.out, given.task, result)
+    print(result)
+
+
+def sentences_to_judge(path: Path) -> dict[str, bool]:
+    """The test sentences of a task, and whether each is as it was written. Raises InputError for another task."""
+    from probes.probing.published_files import read_task
+
+    task = read_task(path.stem, path)
+    if ORIGINAL not in task.classes or len(task.classes) != 2:
+        raise InputError(f"{path}: labels {', '.join(task.classes[:5])}; give BShift, SOMO or CoordInv: O and another")
+    original = task.classes.index(ORIGINAL)
+    test = task.parts[2]
+    return {sentence: bool(gold == original) for sentence, gold in zip(test.sentences, test.gold, strict=True)}
+
+
+def sheets_of(items: Sequence[str], controls: Sequence[str], size: int, of_these: int, seed: int) -> list[list[str]]:
+    """Each item on one sheet, with `of_these` controls among every `size` sentences, in random order."""
+    if not FEWEST <= of_these < size or len(controls) < of_these:
+        raise InputError(
+            f"controls={of_these}: give {FEWEST} or more, fewer than sheet={size}, and at most the {len(controls)} "
+            "sentences on which both pretests agree"
+        )
+    random, sheets = Random(seed), []
+    for first in range(0, len(items), size - of_these):
+        sheet = [*items[first : first + size - of_these], *random.sample(controls, of_these)]
+        random.shuffle(sheet)
+        sheets.append(sheet)
+    return sheets
+
+
+def agreed(first: Mapping[str, bool], second: Mapping[str, bool]) -> dict[str, bool]:
+    """The sentences of two pretests that both people judged alike."""
+    return {sentence: said for sentence, said in first.items() if second.get(sentence) == said}
+
+
+def judged(
+    people: Mapping[str, Mapping[str, bool]], controls: Mapping[str, bool], intact: Mapping[str, bool]
+) -> Judged:
+    """The result of a survey: `people` by name with their answers, `intact` the truth of the items.
+
+    A sentence with as many for as against counts half right. Raises InputError where no judgment is left.
+    """
+    from probes.statistics import wilson
+
+    by_sentence: dict[str, list[bool]] = defaultdict(list)
+    refused = []
+    for name, answers in people.items():
+        right = [said == controls[sentence] for sentence, said in answers.items() if sentence in controls]
+        if len(right) < FEWEST or sum(right) < RIGHT * len(right):
+            refused.append(name)
+            continue
+        for sentence in answers.keys() & intact.keys():
+            by_sentence[sentence].append(answers[sentence])
+    if not by_sentence:
+        raise InputError(f"no judgment is left: nobody has {FEWEST} controls with {RIGHT:.0%} of them right")
+    shares = {sentence: sum(said) / len(said) for sentence, said in by_sentence.items()}
+    accepted = {sentence: 0.5 if share == 0.5 else float(share > 0.5) for sentence, share in shares.items()}
+    right_ones = sum(yes if intact[sentence] else 1 - yes for sentence, yes in accepted.items())
+    low, high = wilson(round(right_ones), len(accepted))
+    pairs = [one == other for said in by_sentence.values() for one, other in combinations(said, 2)]
+    return Judged(
+        100 * right_ones / len(accepted),
+        low,
+        high,
+        len(accepted),
+        sum(map(len, by_sentence.values())),
+        len(people) - len(refused),
+        tuple(refused),
+        100 * sum(pairs) / len(pairs) if pairs else float("nan"),
+        krippendorff(by_sentence.values()),
+        100 * sum(accepted.values()) / len(accepted),
+    )
+
+
+def krippendorff(units: Iterable[Sequence[bool]]) -> float:
+    """Krippendorff's alpha for two classes: 1 - observed / expected disagreement; NaN if nothing was judged twice."""
+    pairable = [unit for unit in units if len(unit) > 1]
+    total = sum(map(len, pairable))
+    counts = Counter(said for unit in pairable for said in unit)
+    expected = 2 * counts[True] * counts[False] / (total - 1) if total > 1 else 0.0
+    observed = sum(2 * sum(unit) * (len(unit) - sum(unit)) / (len(unit) - 1) for unit in pairable)
+    return 1 - observed / expected if expected else float("nan")
+
+
+def write_sheet(path: Path, sentences: Sequence[str]) -> None:
+    from encoder_lab.storage.csv_files import upsert_csv
+
+    rows = [dict(zip(COLUMNS, (number, text, ""), strict=True)) for number, text in enumerate(sentences, start=1)]
+    path.unlink(missing_ok=True)
+    upsert_csv(path, rows, key=COLUMNS[:1])
+
+
+def read_sheet(path: Path) -> dict[str, bool]:
+    """The answers of a filled sheet; empty ones are no answers. Raises InputError naming the line of another word."""
+    from encoder_lab.storage.csv_files import numbered_csv
+
+    found = {}
+    for number, row in numbered_csv(path, COLUMNS):
+        said = row["acceptable"].strip().lower()
+        if said and said not in (*YES, *NO):
+            raise InputError(f"{path}:{number}: acceptable is {said[:40]!r}; write yes or no")
+        if said:
+            found[row["sentence"]] = said in YES
+    return found
+
+
+def read_people(folder: Path) -> dict[str, dict[str, bool]]:
+    """The answers of each person, of the files SHEET.PERSON.csv. Raises InputError for none."""
+    people: dict[str, dict[str, bool]] = defaultdict(dict)
+    for path in sorted(folder.glob("*.*.csv")):
+        people[path.name.split(".")[1]].update(read_sheet(path))
+    if not people:
+        raise InputError(f"{folder}: no filled sheets there; name them SHEET.PERSON.csv, as sheet_001.anna.csv")
+    return dict(people)
+
+
+def write_row(out: Path, task: Path, result: Judged) -> None:
+    """An evaluation that report.py reads: the row Hum. Eval. with the accuracy and its interval."""
+    from encoder_lab.storage.files import atomic_write
+    from probes.probing.published_files import FILES
+    from probes.results import ProbeRow, write_rows
+
+    names = {file: name for name, file in FILES.items()}
+    with atomic_write(out / "config.yaml") as file:
+        file.write("encoder_name: baseline\nobjective_name: Hum. Eval.\nmodel: human\nseed: 1\n")
+    more = {"judgments": result.judgments, "people": result.people, "alpha": round(result.alpha, 3)}
+    score = (result.accuracy, result.low, result.high)
+    row = ProbeRow(0, 0, "probing", names.get(task.name, task.stem), "majority", score[0], *score, more, 1, 0.0)
+    write_rows(out / "probes.csv", [row])
+
+
+if __name__ == "__main__":
+    sys.exit(run(COMMAND, sys.argv[1:], survey, lambda given: given.out))
