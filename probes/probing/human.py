@@ -17,7 +17,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import FILE, FOLDER, WHOLE, Command, Setting, run
 
 PURPOSE = """\
-Human evaluation of BShift, SOMO or CoordInv: sheets for people, and their answers as a row of the tables.
+Human evaluation of BShift, SOMO or CoordInv: sheets to be filled by people, and their answers as a row of the tables.
 
 The first call writes pretest_a.csv and pretest_b.csv: two people who know the task judge 200 sentences, each alone.
 Where they agree a sentence is a control. The second call writes sheets of 100 sentences, controls among them, in
