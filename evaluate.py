@@ -39,11 +39,13 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     from encoder_lab.compute.matmul import fast_exact_matmul
     from encoder_lab.evaluation.open_models import complete_models, open_models
     from encoder_lab.evaluation.settings import caches, refuse_what_has_no_effect, refuse_wrong_settings
+    from encoder_lab.progress import print_lines
     from encoder_lab.reports.evaluations import compare_states, show
     from encoder_lab.storage.content import cache_digests_in
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
 
+    print_lines()
     device = device_for(settings.device)
     refuse_wrong_settings(settings)
     with fast_exact_matmul(), workplace(settings) as work:

@@ -36,6 +36,7 @@ CONFIGS = Path(__file__).parent / "configs"
 def train(settings: "RunSettings", run: Path) -> None:
     """Build what the settings describe, train it in the folder `run` from the start or the last checkpoint, report."""
     from encoder_lab.compute.matmul import fast_exact_matmul
+    from encoder_lab.progress import print_lines
     from encoder_lab.settings.run_settings import as_yaml
     from encoder_lab.training.build import build
     from encoder_lab.training.checkpoints import disk_use
@@ -45,6 +46,7 @@ def train(settings: "RunSettings", run: Path) -> None:
     from encoder_lab.training.trainer import build_trainer, fit
 
     refuse_without_partner(settings.trainer)
+    print_lines(str(run))
     give_back_large_blocks()
     with fast_exact_matmul():
         data, module, suites, probing = build(settings, run)

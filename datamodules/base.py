@@ -10,7 +10,6 @@ import numpy as np
 import pytorch_lightning as pl
 from torch import from_numpy
 from torch.utils.data import DataLoader
-from tqdm import tqdm
 
 from datamodules.arrays import Ragged, load_ragged, save_ragged
 from datamodules.batches import Sentences
@@ -19,6 +18,7 @@ from datamodules.excluded import Excluded
 from datamodules.samplers import LengthBatches, SortedBatches, loader, narrow, pad
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
+from encoder_lab.progress import Progress
 from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import contents_built
 
@@ -184,7 +184,7 @@ def write_sides(
     with ExitStack() as stack:
         paths = [work / f"{split}.{side}.txt" for side in limits]
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
-        shown = tqdm(examples, f"reading {what} {split}", disable=None, unit=" examples")
+        shown = Progress(examples, f"reading {what} {split}", unit=" examples")
         for number, example in enumerate(shown, start=1):
             for text in example:
                 refuse_several_lines(text, f"{what}: example {number} of the {split} split")

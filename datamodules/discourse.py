@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from pydantic import Field
 from torch.utils.data import DataLoader
-from tqdm import tqdm
 
 from datamodules.arrays import ArrayFile, Ragged, save_ragged
 from datamodules.base import SPLITS, CachedData, Skipped, lines, refuse_several_lines, write_words
@@ -19,6 +18,7 @@ from datamodules.corpus import Corpus, Document, Split, made_of
 from datamodules.samplers import pad
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
+from encoder_lab.progress import Progress
 from encoder_lab.settings.types import BatchSize, BatchTokens, Count, MaxWords
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import key_of
@@ -178,7 +178,7 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -
         examples = stack.enter_context(ArrayFile(work / f"{split}.examples.npy", np.int64))
         paths = [work / f"{split}.{side}.txt" for side in TARGETS]
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
-        documents = tqdm(corpus.documents(split), f"reading {corpus.name} {split}", disable=None, unit=" documents")
+        documents = Progress(corpus.documents(split), f"reading {corpus.name} {split}", unit=" documents")
         for number, document in enumerate(documents):
             found = list(placed(document, sections, number))
             for sentence, _ in found:

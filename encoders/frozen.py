@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch.nn import functional
-from tqdm import tqdm
 
 from datamodules.arrays import ragged
 from datamodules.batches import UNKNOWN
@@ -19,6 +18,7 @@ from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.compute.matmul import fast_exact_matmul, multiplies_in_bfloat16
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
+from encoder_lab.progress import Progress
 from encoder_lab.storage.files import disk_errors, refuse_link_or_device, temporary
 from encoders.distinct_words import WordRows, windows
 from encoders.embedding import WordEmbedding
@@ -200,7 +200,7 @@ class FrozenEncoder:
             evaluation_mode(self.encoder),
             torch.inference_mode(),
             torch.autocast(device, torch.bfloat16) if self.bfloat16 else nullcontext(),
-            tqdm(total=len(distinct), desc="encoding", disable=hide, leave=False) as bar,
+            Progress(total=len(distinct), desc="encoding", disable=hide, leave=False) as bar,
         ):
             for chunk, start in enumerate(range(0, len(distinct), CHUNK)):
                 vectors = self._encode_distinct(distinct[start : start + CHUNK], bar, how)
@@ -209,7 +209,7 @@ class FrozenEncoder:
                     some = rows[part : part + CHUNK]
                     target()[some] = vectors[which[some] - start]
 
-    def _encode_distinct(self, sentences: list[str], bar: tqdm, how: "_How") -> np.ndarray:
+    def _encode_distinct(self, sentences: list[str], bar: Progress, how: "_How") -> np.ndarray:
         """Vectors (N, D), in batches of similar length, the longest first."""
         words = WordRows(self.vocabulary, self.embedding, self.oov)
         word_rows = [words.rows(sentence) for sentence in sentences]

@@ -12,10 +12,10 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
+from encoder_lab.progress import Progress
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
 from encoders.sentence_modules import SentenceModules, has_modules, pooled, read_modules
@@ -122,7 +122,7 @@ class Pretrained:
             )  # allocate now: writing to a map on a full disk kills the process
             out = np.memmap(file, np.float32, "r+", shape=shape)
         order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i]))
-        with tqdm(total=len(order), desc="encoding", disable=None, leave=False, unit=" sentences") as bar:
+        with Progress(total=len(order), desc="encoding", leave=False, unit=" sentences") as bar:
             while order:
                 batch = order[: self._fitting(len(sentences[order[0]]))]
                 del order[: len(batch)]

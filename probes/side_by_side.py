@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from tqdm import tqdm
-
+from encoder_lab.progress import Progress
 from probes.classifiers.blocks import on_all_cores
 from probes.task import Task
 from probes.vectors import Vectors
@@ -26,7 +25,7 @@ def score_each(
     alone = [place for place, task in enumerate(tasks) if not small(task)]
     others = [place for place in range(len(tasks)) if place not in set(alone)]
     others.sort(key=lambda place: tasks[place].reader == "logreg")  # the longest of a suite, such as WC, starts first
-    with tqdm(total=len(tasks), desc=title, disable=None, leave=False, unit=" tasks") as bar:
+    with Progress(total=len(tasks), desc=title, leave=False, unit=" tasks") as bar:
 
         def scored(place: int) -> Result:
             result = score(tasks[place])

@@ -7,9 +7,9 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from encoder_lab.errors import InputError
+from encoder_lab.progress import Progress
 
 Pair = tuple[str, str]  # a context and its continuation; the context may be empty
 SURROGATE = re.compile("[\ud800-\udfff]")  # half of a character, which no file can hold
@@ -82,7 +82,7 @@ def score_pairs(logprobs: Logprobs, pairs: Iterable[Pair]) -> Surprisals:
     """
     distinct = sorted(set(pairs))
     stored = StoredSurprisals()
-    with tqdm(total=len(distinct), desc="scoring", disable=None, leave=False, unit=" texts") as bar:
+    with Progress(total=len(distinct), desc="scoring", leave=False, unit=" texts") as bar:
         for start in range(0, len(distinct), CHUNK):
             chunk = distinct[start : start + CHUNK]
             stored.add(_scored(logprobs, chunk))

@@ -81,10 +81,10 @@ def test_the_space_for_checkpoints_is_said_before_training(dense: Dense) -> None
 
 
 def test_without_a_terminal_each_epoch_is_a_line(dense: Dense) -> None:
-    lines = [line for line in dense.said.splitlines() if line.startswith("epoch ")]
+    lines = [line for line in dense.said.splitlines() if ": epoch " in line]
     rows = read_rows(dense.folder / "probes.csv")
     for epoch, line in enumerate(lines):
-        assert line.startswith(f"epoch {epoch}/2  ")
+        assert f"{dense.folder.name}: epoch {epoch}/2  " in line
         assert all(f"{row.task} {row.test_accuracy:.1f}" in line for row in rows if row.epoch == epoch)
     assert "before training" in lines[0]
     assert all(word in lines[1] for word in ("loss ", "bleu ", " s, ", " left"))

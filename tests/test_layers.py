@@ -8,7 +8,7 @@ import pytest
 
 from tests.packages import PACKAGES, ROOT
 
-BASE = {"errors", "model", "settings", "storage", "compute"}  # what every package may import
+BASE = {"errors", "model", "progress", "settings", "storage", "compute"}  # what every package may import
 DATA, MODELS = BASE | {"datamodules"}, BASE | {"datamodules", "encoders"}
 ALLOWED = {
     "settings": BASE,

@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 
 import requests
-from tqdm import tqdm
 from urllib3.exceptions import HTTPError, LocationParseError
 
 from datamodules.download.archives import ARCHIVES, check, unpack
 from datamodules.download.catalogue import Entry, state
 from encoder_lab.errors import InputError, in_one_line
+from encoder_lab.progress import Progress
 from encoder_lab.storage.files import atomic_write
 
 ATTEMPTS = 5  # in a row without new bytes
@@ -127,7 +127,7 @@ def _write(answer: requests.Response, part: Path, have: int) -> bool:
     name = part.name.removesuffix(".part")
     with (
         part.open("ab" if have else "wb") as file,
-        tqdm(total=total, initial=have, unit="B", unit_scale=True, desc=name, disable=None) as bar,
+        Progress(total=total, initial=have, unit="B", unit_scale=True, desc=name) as bar,
     ):
         for block in answer.raw.stream(BLOCK, decode_content=False):
             file.write(block)
@@ -148,7 +148,7 @@ def _verified(path: Path, name: str, sha256: str | None) -> str:
     digest = hashlib.sha256()
     with (
         path.open("rb") as file,
-        tqdm(total=_size(path), unit="B", unit_scale=True, desc=f"checking {name}", disable=None) as bar,
+        Progress(total=_size(path), unit="B", unit_scale=True, desc=f"checking {name}") as bar,
     ):
         head = file.read(64)
         file.seek(0)

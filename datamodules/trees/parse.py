@@ -9,9 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tqdm import tqdm
-
 from encoder_lab.errors import InputError
+from encoder_lab.progress import Progress
 from encoder_lab.settings.command_line import Command, run
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.text_files import count_lines, read_lines
@@ -23,7 +22,7 @@ PROCESSORS = "tokenize,pos,constituency"
 def parse_file(source: Path, target: Path, parser: Callable[[str], Any]) -> int:
     """Write a tree for each sentence that is not blank; returns their number. `target` is written atomically."""
     trees = 0
-    with atomic_write(target) as file, tqdm(total=count_lines(source), desc="parsing", disable=None) as bar:
+    with atomic_write(target) as file, Progress(total=count_lines(source), desc="parsing") as bar:
         for first, sentences in _portions(source):
             parsed = parser("\n\n".join(sentences)).sentences  # only a blank line ends a sentence
             if len(parsed) != len(sentences):

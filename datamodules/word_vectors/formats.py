@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from tqdm import tqdm
 
 from datamodules.arrays import ArrayFile
 from datamodules.word_vectors.fasttext_check import LONGEST_WORD, check_bin
 from datamodules.word_vectors.forms import form_of
 from encoder_lab.errors import InputError
+from encoder_lab.progress import Progress
 from encoder_lab.storage.scratch import scratch
 from encoder_lab.storage.text_files import composed, open_packed, read_lines
 
@@ -54,7 +54,7 @@ def _text_rows(path: Path) -> Iterator[VectorRow]:
         raise InputError(f"{path}:1: no numbers; expected a word and its numbers, with spaces, tabs or commas between")
     numbered = chain([start], rows) if start is not first or not declared else rows
     there = 0
-    for number, line in tqdm(numbered, f"reading {path.name}", total, disable=None, unit=" words"):
+    for number, line in Progress(numbered, f"reading {path.name}", total, unit=" words"):
         row = _parse(path, number, _fields(line, comma, width), width)
         if there == total:
             raise InputError(f"{path}:{number}: more words than the {total} that its first line says")
@@ -124,7 +124,7 @@ def _bin_rows(path: Path) -> Iterator[VectorRow]:
         words = model.get_words()
     except UnicodeDecodeError:
         raise InputError(f"{path}: a word in it is not valid UTF-8; get or make the fastText model again") from None
-    for word in tqdm(words, f"reading {path.name}", disable=None, unit=" words"):
+    for word in Progress(words, f"reading {path.name}", unit=" words"):
         vector = model.get_word_vector(word)
         if not np.isfinite(vector).all():
             raise InputError(f"{path}: the vector of {word!r} is not finite; get or make the model again")
@@ -137,7 +137,7 @@ def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
     try:
         with open_packed(path) as file:
             total, width = map(int, file.readline().split())
-            for there in tqdm(range(total), f"reading {path.name}", disable=None, unit=" words"):  # noqa: B007
+            for there in Progress(range(total), f"reading {path.name}", unit=" words"):  # noqa: B007
                 word = _until_space(file).lstrip(b"\r\n").decode("utf-8")
                 vector = np.frombuffer(file.read(4 * width), "<f4")
                 if not word or len(vector) != width:

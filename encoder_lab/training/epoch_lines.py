@@ -7,6 +7,7 @@ from typing import Any
 
 import pytorch_lightning as pl
 
+from encoder_lab.progress import duration
 from encoder_lab.training.devices import say
 from encoder_lab.training.run_log import RunLog
 from objectives.objective import Objective
@@ -33,13 +34,13 @@ class EpochLines(pl.Callback):
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.global_step == 0:
-            say("  ".join([_name(trainer, 0), "before training", *self._tasks(0)]))
+            say("  ".join([self._name(trainer, 0), "before training", *self._tasks(0)]))
         self._started = self._before = time.monotonic()
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch, now = trainer.current_epoch + 1, time.monotonic()
         self._done += 1
-        said = [_name(trainer, epoch), *self._scores(pl_module), *self._tasks(epoch), duration(now - self._before)]
+        said = [self._name(trainer, epoch), *self._scores(pl_module), *self._tasks(epoch), duration(now - self._before)]
         left = (trainer.max_epochs or 0) - epoch
         if left > 0 and not trainer.should_stop:
             said[-1] += f", {duration((now - self._started) / self._done * left)} left"
@@ -55,16 +56,7 @@ class EpochLines(pl.Callback):
         rows = [row for row in self.probing.latest if row.epoch == epoch][:SHOWN]
         return [f"{row.task} {row.test_accuracy:.1f}" for row in rows]
 
-
-def _name(trainer: pl.Trainer, epoch: int) -> str:
-    last = trainer.max_epochs or -1
-    return f"epoch {epoch}/{last}" if last > 0 else f"epoch {epoch}"
-
-
-def duration(seconds: float) -> str:
-    """A time for a person: 8 s, 3 min 20 s, 2 h 5 min."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    units = (whole // 60, "min", whole % 60, "s") if whole < 3600 else (whole // 3600, "h", whole % 3600 // 60, "min")
-    return "{} {} {} {}".format(*units)
+    def _name(self, trainer: pl.Trainer, epoch: int) -> str:
+        """With the run, as several may print to one terminal or file."""
+        last = trainer.max_epochs or -1
+        return f"{self.record.metrics.parent}: epoch {epoch}" + (f"/{last}" if last > 0 else "")

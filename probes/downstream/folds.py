@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from sklearn.model_selection import StratifiedKFold
 from torch import Tensor
-from tqdm import tqdm
 
 from encoder_lab.errors import InputError
+from encoder_lab.progress import Progress
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.classifier import standardised
 from probes.classifiers.folded import Fold, Stopped, train_folds
@@ -75,7 +75,7 @@ def nested(items: Tensors, classes: int, folds: int, grid: Grid, seed: int, titl
 
 def _scored(data: Tensors, parts: Sequence[OuterSplit], classes: int, grid: Grid, seed: int, title: str) -> FoldScores:
     if grid.protocol == "modern":
-        shown = tqdm(parts, title, disable=None, leave=False, unit=" folds")
+        shown = Progress(parts, title, leave=False, unit=" folds")
         chosen = [_choose_at_optimum(data, part, classes, grid) for part in shown]
     else:
         chosen = _choose_as_published(data, parts, classes, grid, seed, title)
@@ -128,7 +128,7 @@ def _train_together(
     device = data.x.device.type
     most = at_once(len(folds), grid.batch * data.x.shape[1], device)
 
-    with tqdm(total=len(folds), desc=title, disable=None, leave=False, unit=" folds") as shown:
+    with Progress(total=len(folds), desc=title, leave=False, unit=" folds") as shown:
 
         def work(first: int) -> Stopped:
             some = slice(first, first + most)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
-from tqdm import tqdm
 
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpus import Corpus, NoSuchView, made_of
@@ -19,6 +18,7 @@ from datamodules.trees.conllu import conllu_files, split_in_name
 from datamodules.trees.penn import Bracketed, OnBadTreeSetting, check_on_bad_tree, numbered, read_texts, tree_files
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
+from encoder_lab.progress import Progress
 from encoder_lab.settings.types import Paths
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
@@ -141,7 +141,7 @@ class FromTreebank:
         """The named tasks that can be built; says why others cannot."""
         wanted = given(sizes)
         files, test = _files(self.paths, conllu_files), _files(self.test_paths, conllu_files)
-        portions = tqdm(portions_of(files, test), "probing tasks", disable=None, unit=" portions")
+        portions = Progress(portions_of(files, test), "probing tasks", unit=" portions")
         analyses = analyse_treebank(portions, wanted if test else None)
         read = [*map(split_in_name, files), *contents_of(files), "test", *contents_of(test)]
         return _of_dependencies(context, read, analyses, names, wanted, self.own)
@@ -189,7 +189,7 @@ class FromText:
             text = itertools.islice(held_out_text(context.corpus), TREES_PER_SENTENCE * sum(wanted))
 
         def build(names: list[str]) -> BuiltTasks:
-            sentences = tqdm(text, "probing tasks", disable=None, unit=" sentences")
+            sentences = Progress(text, "probing tasks", unit=" sentences")
             return build_plain(sentences, wanted, names, context.seed, self.own)
 
         builders = TEXT_TASKS | dict(self.own)
@@ -302,7 +302,7 @@ def _of_trees(
     """Tasks from Penn-style trees. Raises InputError if one of them cannot be built."""
 
     def build(names: list[str]) -> BuiltTasks:
-        trees_seen = tqdm(trees, "probing tasks", disable=None, unit=" trees")
+        trees_seen = Progress(trees, "probing tasks", unit=" trees")
         return build_tasks(trees_seen, sizes, names, context.seed, tags=tags, own=own)
 
     wanted = all_or(names, [*supported_tasks(tags), *own])

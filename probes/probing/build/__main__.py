@@ -155,11 +155,10 @@ def _refuse_unnamed(ids: Mapping[str, Sequence[str]]) -> None:
 
 
 def _built(settings: ProbingBuildSettings) -> "BuiltTasks":
-    from tqdm import tqdm
-
     from datamodules.corpora.on_disk import text_files
     from datamodules.trees.conllu import conllu_files
     from datamodules.trees.penn import read_texts
+    from encoder_lab.progress import Progress
     from encoder_lab.storage.text_files import read_lines
     from probes.probing.build.all_tasks import build_tasks
     from probes.probing.build.dependencies import analyse_treebank, portions_of
@@ -169,15 +168,15 @@ def _built(settings: ProbingBuildSettings) -> "BuiltTasks":
     kind, paths, test, _, sizes, names, seed, tags, whole_test, on_bad_tree = settings
     if kind == "trees":
         texts = chain.from_iterable(read_texts(path, on_bad_tree) for path in paths)
-        trees = tqdm(texts, "reading trees", disable=None, unit=" trees")
+        trees = Progress(texts, "reading trees", unit=" trees")
         return build_tasks(trees, sizes, names, seed, partly=True, tags=tags)
     if kind == "ud":
         files, tests = ([file for path in found for file in conllu_files(path)] for found in (paths, test))
-        portions = tqdm(portions_of(files, tests), "reading trees", disable=None, unit=" portions")
+        portions = Progress(portions_of(files, tests), "reading trees", unit=" portions")
         analyses = analyse_treebank(portions, sizes if test else None)
         return build_universal(analyses, sizes, names, seed, whole_test=whole_test)
     lines = (line for path in paths for file in text_files(path, (".txt",)) for _, line in read_lines(file))
-    return build_plain(tqdm(lines, "reading text", disable=None, unit=" lines"), sizes, names, seed)
+    return build_plain(Progress(lines, "reading text", unit=" lines"), sizes, names, seed)
 
 
 def command(arguments: Sequence[str]) -> int:

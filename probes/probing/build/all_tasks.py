@@ -9,10 +9,10 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from datamodules.trees.penn import Bracketed
 from encoder_lab.errors import InputError
+from encoder_lab.progress import Progress
 from probes.classification import Classification
 from probes.probing.build.analysis import analyse_all
 from probes.probing.build.coordination import coordination_inversion
@@ -115,7 +115,7 @@ def draw_tasks(
 ) -> BuiltTasks:
     """The named tasks, from a pool that is ready. `partly`: as for `build_tasks`."""
     drafts, lacking = {}, {}
-    for name in tqdm([name for name in builders if name in names], "building", disable=None, unit=" tasks"):
+    for name in Progress([name for name in builders if name in names], "building", unit=" tasks"):
         try:
             drafts[name] = builders[name](pool, sizes)
         except InputError as error:

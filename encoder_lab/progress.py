@@ -1,0 +1,58 @@
+"""Progress of long work: a bar in a terminal; elsewhere our programs print a line every half minute."""
+
+import sys
+from typing import Any
+
+from tqdm import tqdm
+
+SECONDS = 30.0  # between two lines
+_names: list[str] = []  # of the run, in a process that prints lines
+
+
+def print_lines(run: str = "") -> None:
+    """From now on this process prints lines where no terminal shows a bar, with the name of the run before each."""
+    _names[:] = [run]
+
+
+class Progress(tqdm):
+    """A bar of tqdm. Outside of a terminal nothing, or after `print_lines` a line every half minute."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        self.lines = bool(_names) and settings.get("disable") is None and not sys.stderr.isatty()
+        settings.setdefault("disable", None)
+        if self.lines:
+            settings |= {"disable": False, "mininterval": SECONDS, "delay": SECONDS, "miniters": 1}
+            type(self).monitor_interval = 0  # no thread
+        super().__init__(*arguments, **settings)
+
+    def display(self, msg: str | None = None, pos: int | None = None) -> None:
+        if not self.lines:
+            super().display(msg, pos)
+        elif msg is None and not self.disable:
+            state = self.format_dict
+            total, rate = self.total, state["rate"] or self.n / max(state["elapsed"], 1e-9)
+            done = f"{self.n:,} of {total:,.0f}" if total else f"{self.n:,}"
+            left = f", {duration((total - self.n) / rate)} left" if total and rate else ""
+            name = f"{_names[0]}: " if _names and _names[0] else ""
+            work = f"{name}{self.desc.removesuffix(': ')}: {done} {self.unit.strip()}"
+            print(f"{work}, {duration(state['elapsed'])}{left}", file=sys.stderr, flush=True)
+
+    def clear(self, nolock: bool = False) -> None:
+        if not self.lines:
+            super().clear(nolock)
+
+    def close(self) -> None:
+        if not self.lines:
+            super().close()
+        elif not self.disable:
+            self.disable = True
+            self._decr_instances(self)  # type: ignore[attr-defined]
+
+
+def duration(seconds: float) -> str:
+    """A time for a person: 8 s, 3 min 20 s, 2 h 5 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    units = (whole // 60, "min", whole % 60, "s") if whole < 3600 else (whole // 3600, "h", whole % 3600 // 60, "min")
+    return "{} {} {} {}".format(*units)
