@@ -41,14 +41,19 @@ class Clone:
 
     def finish(self, command: Command) -> str:
         """Run a command to its end; what it said. Fails unless it succeeds."""
-        said = self.folder / "said"
-        process = FORKS.Process(target=become, args=(command, self.folder, said))
-        process.start()
-        process.join(300)
-        process.kill()
-        text = said.read_text(encoding="utf-8", errors="replace")
-        assert process.exitcode == 0, f"{shlex.join([*command.program, *command.arguments])}\n{text}"
-        return text
+        return finish(self.folder, command)
+
+
+def finish(folder: Path, command: Command) -> str:
+    """Run a command in a folder to its end; what it said. Fails unless it succeeds."""
+    said = folder / "said"
+    process = FORKS.Process(target=become, args=(command, folder, said))
+    process.start()
+    process.join(300)
+    process.kill()
+    text = said.read_text(encoding="utf-8", errors="replace")
+    assert process.exitcode == 0, f"{shlex.join([*command.program, *command.arguments])}\n{text}"
+    return text
 
 
 def become(command: Command, folder: Path, said: Path) -> None:

@@ -1,7 +1,6 @@
 """python -m encoders.encode RUN < sentences.txt > vectors.npy"""
 
 import io
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +8,8 @@ import numpy as np
 import pytest
 
 from encoders import FrozenEncoder, encode, load_encoder
+from tests.clone import finish
+from tests.pages import Command
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden_run"
@@ -35,12 +36,12 @@ def shell(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[by
     return Shell(monkeypatch, capfdbinary)
 
 
-def test_the_command_turns_lines_into_a_matrix() -> None:
-    command = [sys.executable, "-m", "encoders.encode", str(GOLDEN)]
-    done = subprocess.run(command, input=b"the dog runs .\na cat\nthe dog runs .\n", capture_output=True, cwd=ROOT)
-    vectors = np.load(io.BytesIO(done.stdout))
-    np.testing.assert_array_equal(vectors, load_encoder(GOLDEN).encode(["the dog runs .", "a cat", "the dog runs ."]))
-    assert done.stderr.decode().splitlines() == ["3 sentences (2 encoded), 0 of 6 words without a vector"]
+def test_the_command_turns_lines_into_a_matrix(tmp_path: Path) -> None:
+    sentences = ["the dog runs .", "a cat", "the dog runs ."]
+    (tmp_path / "in").write_text("".join(f"{sentence}\n" for sentence in sentences))
+    said = finish(tmp_path, Command(["-m", "encoders.encode"], [str(GOLDEN)], f"{tmp_path}/in", f"{tmp_path}/out"))
+    np.testing.assert_array_equal(np.load(tmp_path / "out"), load_encoder(GOLDEN).encode(sentences))
+    assert said.splitlines() == ["3 sentences (2 encoded), 0 of 6 words without a vector"]
 
 
 def test_only_a_newline_ends_a_line(shell: Shell) -> None:

@@ -1,14 +1,13 @@
 """docs/published_encoders.md: weights of another project become a function of sentences."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from tests.clone import finish
 from tests.conftest import ROOT
-from tests.pages import blocks
+from tests.pages import Command, blocks
 
 WORDS = ["<s>", "</s>", "the", "dog", "sleeps"]
 
@@ -27,9 +26,8 @@ def test_the_code_of_the_page_gives_the_vectors_of_the_weights(tmp_path: Path) -
     (tmp_path / "glove.840B.300d.txt").write_text("".join(lines))
     sentences = ["the dog sleeps", "unknown dog", ""]
     use = f"import numpy, infersent; numpy.save('out.npy', infersent.encode({sentences!r}))"
-    for arguments in (["convert.py", "infersent1.pkl", "infersent1.safetensors"], ["-c", use]):
-        environment = {"PYTHONPATH": f"{ROOT}:{tmp_path}", "PATH": ""}
-        subprocess.run([sys.executable, *arguments], cwd=tmp_path, check=True, env=environment)
+    for program, *arguments in (["convert.py", "infersent1.pkl", "infersent1.safetensors"], ["-c", use]):
+        finish(tmp_path, Command([program], arguments))
     for found, known in zip(np.load(tmp_path / "out.npy"), ([2, 3, 4], [3], []), strict=True):
         with torch.inference_mode():
             wanted = lstm(torch.from_numpy(vectors[[0, *known, 1]]))[0].amax(0)

@@ -1,8 +1,10 @@
 """What training writes can be resumed: every optimiser, schedule, set of trained parts; and odd tensors are refused."""
 
 from collections.abc import Callable
-from functools import partial
+from copy import deepcopy
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -66,6 +68,22 @@ def test_what_training_writes_can_be_resumed_and_goes_on_exactly(
         assert torch.equal(weight, stopped.state_dict()[name])
 
 
+@cache
+def trained() -> tuple[dict[str, Any], pl.Trainer, Parts]:
+    """A checkpoint after an epoch of both parts, and what reads it."""
+    module = Parts(torch.optim.Adam, freeze=True)
+    with TemporaryDirectory() as folder:
+        trainer = trainer_in(Path(folder), "constant", 1)
+        fit(trainer, module, [0, 1])
+        return read_checkpoint(Path(folder) / LAST), trainer, module
+
+
+def written() -> tuple[dict[str, Any], pl.Trainer, Parts]:
+    """The same, for a test that changes the checkpoint."""
+    checkpoint, *others = trained()
+    return deepcopy(checkpoint), *others
+
+
 ODD: dict[str, Callable[[Tensor], Any]] = {
     "sparse": Tensor.to_sparse,
     "meta": lambda weight: weight.to("meta"),
@@ -81,10 +99,7 @@ ODD: dict[str, Callable[[Tensor], Any]] = {
 @pytest.mark.parametrize("place", ["state_dict", "optimizer_states"])
 @pytest.mark.filterwarnings("ignore")
 def test_odd_tensors_are_refused(tmp_path: Path, odd: Callable[[Tensor], Any], place: str) -> None:
-    module = Parts(torch.optim.Adam, freeze=True)
-    trainer = trainer_in(tmp_path, "constant", 1)
-    fit(trainer, module, [0, 1])
-    checkpoint = read_checkpoint(tmp_path / LAST)
+    checkpoint, trainer, module = written()
     state = checkpoint["state_dict"] if place == "state_dict" else checkpoint[place][0]["state"][0]
     name = "parts.0.weight" if place == "state_dict" else "exp_avg"
     state[name] = odd(state[name])
@@ -106,9 +121,7 @@ def test_odd_tensors_are_refused(tmp_path: Path, odd: Callable[[Tensor], Any], p
     ],
 )
 def test_odd_epochs_and_sums_are_refused(tmp_path: Path, name: str, odd: Any) -> None:
-    module = Parts(torch.optim.Adam, freeze=True)
-    trainer = trainer_in(tmp_path, "constant", 1)
-    fit(trainer, module, [0])
-    torch.save(read_checkpoint(tmp_path / LAST) | {name: odd}, tmp_path / LAST)
+    checkpoint, trainer, module = written()
+    torch.save(checkpoint | {name: odd}, tmp_path / LAST)
     with pytest.raises(InputError, match=name):
         read_resumable(tmp_path / LAST, trainer, module)

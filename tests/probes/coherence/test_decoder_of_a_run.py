@@ -17,14 +17,14 @@ from tests.conftest import Lab
 from tests.probes.coherence.test_evaluate_coherence import scored
 from tests.test_train import assert_same_weights
 
-SUITES = ["suite=[probing,coherence]", "coherence.items=4"]
+SUITES = ["suite=[probing,coherence]", "coherence.items=2"]
 SMALL = [
     "encoder.dim=16",
     "encoder.projection=12",
     "embeddings.dim=10",
     "embeddings.bucket=100",
     "embeddings.words=5000",
-    "corpus.size=200",
+    "corpus.size=80",
     "probes.tasks=[SentLen]",
     "probes.train_size=60",
     "probes.dev_size=40",
@@ -89,7 +89,7 @@ def test_training_is_the_same_without_the_suite_and_so_is_a_resumed_run(trained:
 
 def test_a_run_folder_alone_gives_the_scores_of_its_last_epoch(trained: Trained, tmp_path: Path) -> None:
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
-    (done,) = scored(tmp_path, f"model={run / 'checkpoints' / 'last.ckpt'}", "coherence.items=4")
+    (done,) = scored(tmp_path, f"model={run / 'checkpoints' / 'last.ckpt'}", "coherence.items=2")
     found = {e.row.task: round(e.row.test_accuracy, 2) for e in done.scores.main}
     assert found == {row.task: row.test_accuracy for row in rows(run) if row.epoch == 2}
 
