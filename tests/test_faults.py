@@ -1,5 +1,6 @@
 """Killed at any moment of all its phases, short of disk, or on a read-only one: a run loses nothing."""
 
+import math
 import random
 import shutil
 import signal
@@ -23,6 +24,7 @@ from tests.test_train import assert_same_weights, weights
 
 NIGHTLY = settings.get_current_profile_name() == "nightly"
 KILLS, EACH = (50, 6) if NIGHTLY else (6, 1)  # in all, and at least so many in each phase
+AIMED, EARLY = (0.5, 1.0) if NIGHTLY else (0.8, 0.5)  # the share at a moment of a phase, in this part of its moments
 SMALLER = ["corpus.size=150", "probes.tasks=[SentLen,BShift]", "probes.classifier.widths=[0]"]
 SMALLER += [f"probes.{split}_size=40" for split in ("train", "dev", "test")]
 SETTINGS = [*TINY, *SMALLER, "checkpoints.every_n_steps=3"]
@@ -41,11 +43,16 @@ def killed_after(seconds: float | None, arguments: list[str], watched: Path, dea
     return read_watch(watched)[0] if process.exitcode else None
 
 
+def more_wanted(kills: Counter) -> bool:
+    return kills.total() < KILLS or min(kills[phase] for phase in PHASES) < EACH
+
+
 def kill_until_done(folder: Path, chance: random.Random, longest: float, moments: Counter, kills: Counter) -> None:
     """Start a run, kill it, resume it, and so on to its end; adds to `kills` the phases in which it was killed.
 
-    Half of the kills come after a random time, half at a random moment of the phase that had the fewest. What the
-    last checkpoint has behind it is never done again.
+    Some kills come after a random time, the others at a random moment of the phase that had the fewest: an early one
+    where few are wanted, so that it comes also in a run that goes on. What the last checkpoint has behind it is never
+    done again.
     """
     run, phase = folder / "run", ""
     first = [*SETTINGS, f"cache={folder / 'cache'}", f"hydra.run.dir={run}"]
@@ -53,9 +60,13 @@ def kill_until_done(folder: Path, chance: random.Random, longest: float, moments
     while phase is not None:
         again = [f"resume={run}"] if (run / "config.yaml").exists() else first
         rarest = min(PHASES, key=lambda name: kills[name])
-        death = Death(rarest, chance.randint(1, moments[rarest])) if chance.random() < 0.5 else None
+        last = math.ceil(EARLY * moments[rarest])
+        death = Death(rarest, chance.randint(1, last)) if chance.random() < AIMED else None
+        seconds = None if death else chance.uniform(0, longest)
+        if not more_wanted(kills):
+            seconds = death = None
         done_before = behind(run)
-        phase = killed_after(None if death else chance.uniform(0, longest), again, folder / "watched", death)
+        phase = killed_after(seconds, again, folder / "watched", death)
         assert done_before <= recorded(run)
         if phase:
             kills[phase] += 1
@@ -86,11 +97,12 @@ def test_kills_in_all_phases_change_nothing(tmp_path: Path) -> None:
         longest = time.monotonic() - started
     moments = read_watch(watched)[1]
     chance, kills, runs = random.Random(1), Counter[str](), 0
-    while kills.total() < KILLS or min(kills[phase] for phase in PHASES) < EACH:
+    while more_wanted(kills):
         folder, runs = tmp_path / str(runs), runs + 1
         kill_until_done(folder, chance, longest, moments, kills)
         assert_same_weights(folder / "run", whole)
         assert without_seconds(folder / "run") == without_seconds(whole)
+        assert (folder / "run" / "answers.csv").read_text() == (whole / "answers.csv").read_text()
         assert unfinished(folder / "run") == []
         shutil.rmtree(folder)
     print(f"{runs} runs, killed in: {dict(kills)}")
