@@ -5,6 +5,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+Change = Callable[[Any], Any]  # of vectors (B, D)
+
+
+class Examined(NamedTuple):
+    """What an objective makes of N examples."""
+
+    counts: Mapping[str, np.ndarray]  # (N,) each
+    scores_of: Callable[[Mapping[str, float]], Mapping[str, float]]  # of their sums: "val/loss" and others
+    score: str  # the one that selects
+
 
 class Model(NamedTuple):
     """Anything that turns sentences into vectors, gives texts a probability, or predicts without either."""
@@ -20,3 +30,4 @@ class Model(NamedTuple):
     long_texts: Collection[tuple[str, str]] = ()  # the pairs scored so far that are longer than the model's context
     device: str = "cpu"  # where it computes, and the classifiers that read it
     bfloat16: bool = False  # its products are in bfloat16, and so those of the classifiers on its vectors may be
+    loss: Any = None  # of its objective on dev with changed vectors (objectives/dev_loss.py); None: it has none

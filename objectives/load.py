@@ -1,9 +1,22 @@
-"""Loads the decoder of a run as a language model. Nothing in its folder is executed."""
+"""Loads the objective of a run: its decoder as a language model, or its loss. Nothing in its folder is executed."""
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from datamodules.base import ResumableData
+from datamodules.corpus import Corpus
 from encoder_lab.errors import InputError
-from encoders.load import SavedRun, class_in
+from encoder_lab.settings.build import build
+from encoder_lab.storage.reads import read_reads
+from encoders.load import SavedRun, class_in, fitting, load_encoder
+from objectives.dev_loss import REMEDY, DevLoss
 from objectives.likelihood import NoLikelihood, SentenceLikelihood
 from objectives.objective import Objective
+
+OURS = ("objectives", "datamodules")
 
 
 def load_likelihood(run: SavedRun, ends: bool = False) -> SentenceLikelihood:
@@ -11,13 +24,59 @@ def load_likelihood(run: SavedRun, ends: bool = False) -> SentenceLikelihood:
 
     Raises NoLikelihood where its objective has none, and InputError where a file is missing or damaged.
     """
+    objective = _objective_of(run)
+    if why := objective.without_likelihood(run.config):
+        raise NoLikelihood(why)
+    return objective.saved_likelihood(run, ends)
+
+
+def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] = ()) -> DevLoss:
+    """The loss of the objective of a run on the dev text that it was trained with.
+
+    Raises InputError where its objective cannot be measured, or its text is gone or another.
+    """
+    objective, settings = _objective_of(run, allow), run.folder / "config.yaml"
+    if why := objective.without_use(run.config):
+        raise InputError(f"{run.folder}: its objective has no loss of changed vectors: {why}; {REMEDY}")
+    parts = {part: _without_optimizer(run.config[part]) for part in ("objective", "datamodule", "corpus")}
+    for target in _classes(parts):
+        if class_in((*OURS, *allow), target, (Objective, ResumableData, Corpus)) is None:
+            raise InputError(f"{settings}: a class there is {target}; only those in {' and '.join(OURS)}/ are loaded")
+    seed = run.config.get("seed", 1)
+    data: ResumableData = build(parts["datamodule"], corpus=build(parts["corpus"]), cache=cache, seed=seed)
+    before = read_reads(run.folder)
+    if changed := [name for name, digest in data.contents.items() if before.get(f"text {name}", digest) != digest]:
+        raise InputError(f"{run.folder}: its text has changed since it was trained: {', '.join(changed[:3])}; {REMEDY}")
+    frozen = load_encoder(run, device, allow=allow)
+    known = {"encoder": frozen.encoder, "embedding": frozen.embedding, "data": data, "seed": seed, "optimizer": None}
+    with torch.device("meta"):  # the weights come from the checkpoint
+        module: Objective = build(parts["objective"], **known)
+    module.load_state_dict(fitting(run.checkpoint, module, "", run.weights), assign=True)
+    return DevLoss(module.to(device), data)
+
+
+def _objective_of(run: SavedRun, allow: Sequence[str] = ()) -> type[Objective]:
+    """The class of its objective. Raises InputError where it is none of ours."""
     settings, config = run.folder / "config.yaml", run.config
     if not all(isinstance(config.get(part), dict) for part in ("objective", "datamodule")):
         raise InputError(f"{settings}: no objective and datamodule in it; copy the whole run folder")
     target = str(config["objective"].get("_target_"))
-    objective = class_in(["objectives"], target, Objective)
+    objective = class_in(["objectives", *allow], target, Objective)
     if objective is None:
         raise InputError(f"{settings}: objective._target_ is {target}; only those in objectives/ are loaded")
-    if why := objective.without_likelihood(config):
-        raise NoLikelihood(why)
-    return objective.saved_likelihood(run, ends)
+    return objective
+
+
+def _without_optimizer(settings: Any) -> Any:
+    """Settings that train nothing."""
+    if isinstance(settings, dict):
+        return {key: _without_optimizer(value) for key, value in settings.items() if key != "optimizer"}
+    return [_without_optimizer(value) for value in settings] if isinstance(settings, list) else settings
+
+
+def _classes(settings: Any) -> Iterator[str]:
+    """Every class that the settings name."""
+    for value in settings.values() if isinstance(settings, dict) else settings if isinstance(settings, list) else ():
+        yield from _classes(value)
+    if isinstance(settings, dict) and "_target_" in settings:
+        yield str(settings["_target_"])

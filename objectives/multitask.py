@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from datamodules.batches import PartBatch
 from datamodules.multitask import Mixture
 from encoder_lab.errors import InputError
-from encoder_lab.settings.build import build
+from encoder_lab.settings.build import build, named
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from objectives.objective import Objective
@@ -26,6 +26,13 @@ class Multitask(Objective):
 
     trains_all = False
     no_likelihood = "several objectives share its encoder; train skipthought or discourse alone"
+
+    @classmethod
+    def without_use(cls, settings: Mapping[str, Any], /) -> str:
+        own = settings["objective"]
+        parts = {name: {**settings, "objective": own["settings"][name]["objective"]} for name in own["parts"]}
+        reasons = ((name, named(some["objective"]["_target_"]).without_use(some)) for name, some in parts.items())
+        return next((f"the part {name}: {why}" for name, why in reasons if why), "")
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ from encoders.load import SavedRun
 from objectives.likelihood import SentenceLikelihood
 from objectives.metrics import MetricSums
 
+READS_STATES = "it reads the states of the words too, and erasing a property from each leaves it in all of them"
 MakeOptimizer = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 
 
@@ -44,6 +45,11 @@ class Objective(pl.LightningModule):
     def without_likelihood(cls, _settings: Mapping[str, Any], /) -> str:
         """Why the objective of a run with these settings gives no text a probability; empty where it does."""
         return cls.no_likelihood
+
+    @classmethod
+    def without_use(cls, _settings: Mapping[str, Any], /) -> str:
+        """Why an objective with these settings cannot say what it uses of the vectors; empty where it can."""
+        return ""
 
     def likelihood(self) -> SentenceLikelihood:
         """The probability of a sentence given the vector of the one before; only without a `without_likelihood`."""

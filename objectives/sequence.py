@@ -1,7 +1,7 @@
 """The base of objectives with a decoder: NMT, AutoEncoder, SkipThought, Seq2Tree."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 from pydantic import Field
@@ -15,7 +15,7 @@ from encoders.encoder import Encoder
 from objectives.attention import Memory
 from objectives.decoder import Decoder
 from objectives.metrics import perplexity
-from objectives.objective import MakeOptimizer, Objective
+from objectives.objective import READS_STATES, MakeOptimizer, Objective
 
 
 class SequenceObjective(Objective):
@@ -26,6 +26,11 @@ class SequenceObjective(Objective):
     also attends over the word states (the upper reference of Table 3).
     Source: Conneau et al. 2018, sections 3.2 and 3.3, appendix.
     """
+
+    @classmethod
+    def without_use(cls, settings: Mapping[str, Any], /) -> str:
+        attends = settings["objective"].get("attention") or settings["encoder"].get("attention")
+        return READS_STATES if attends else ""
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from encoder_lab.model import Model
+from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow, read_rows
 from probes.share import ALONE, Share
 from probes.task import Task
@@ -83,6 +84,12 @@ class ProbingCallback(pl.Callback):
         self.latest = rows = probe_now(self.tasks, self.model, module, *more)
         seconds = time.monotonic() - started
         scores = {f"{row.suite}/{row.task}": row.test_accuracy for row in rows}
+        scores |= {
+            f"{row.suite}/{row.task} {name}": float(row.hyperparameters[name])
+            for row in rows
+            for name in facts_of(row.suite).curves
+            if name in row.hyperparameters
+        }
         if isinstance(epoch, float):  # within an epoch: charts of their own, by step
             scores, at = {f"steps/{name}": score for name, score in scores.items()}, step
         else:

@@ -22,6 +22,8 @@ from probes.side_by_side import is_small, score_each
 from probes.surprisals import Surprisals, score_pairs
 from probes.surprisals import fingerprint as surprisals_fingerprint
 from probes.task import Needs, Outcome, Task
+from probes.use.effects import Erasures
+from probes.use.tasks import Use
 from probes.vectors import Vectors, distinct, vectors_of
 
 
@@ -50,6 +52,7 @@ class Evaluation:
         # no cached_property: before Python 3.12 its lock stops threads that gather
         self._vectors: Vectors | None = None
         self._surprisal: Surprisals | None = None
+        self._use: Erasures | None = None
         self._fingerprint = ""
 
     @property
@@ -57,7 +60,7 @@ class Evaluation:
         """The vectors of all sentences of the tasks."""
         if self._vectors is None:
             assert self.model.encode is not None
-            sentences = distinct_sentences(self.tasks, "vectors")
+            sentences = distinct(s for task in self.tasks if task.needs != "surprisal" for s in task.sentences)
             matrix = vectors_of(self.model.encode, sentences[self.share.places], self.model.encoder)
             self._vectors = Vectors(self.share.together(matrix), sentences, self.model.bfloat16)
         return self._vectors
@@ -72,6 +75,13 @@ class Evaluation:
             # of one process they stay in their file
             self._surprisal = own if self.share.world == 1 else ChainMap(*self.share.gather(dict(own)))
         return self._surprisal
+
+    @property
+    def use(self) -> Erasures:
+        """The vectors, and the objective or the tasks that read them."""
+        if self._use is None:
+            self._use = Erasures(self.vectors, self.model)
+        return self._use
 
     @property
     def fingerprint(self) -> str:
@@ -90,7 +100,7 @@ class Evaluation:
 
     def scores(self, tasks: Sequence[Task] | None = None) -> list[Evaluated]:
         """One score for each task of the evaluation, or of some `tasks` that need no other texts, in their order."""
-        tasks = self.tasks if tasks is None else tasks
+        tasks = [part for task in (self.tasks if tasks is None else tasks) for part in self._parts(task)]
         return [self._evaluated(*scored) for scored in self._results(tasks, self._score_key, self._score, "scores")]
 
     def descriptions(self, tasks: Sequence[Classification]) -> list[dict[str, str | float]]:
@@ -129,6 +139,10 @@ class Evaluation:
         name = key_of(self.fingerprint, self.model.bfloat16, self.model.device, *key(task))
         return self.cache / f"score-{name}.json"
 
+    def _parts(self, task: Task) -> Iterable[Task]:
+        """The task itself; of the use of a property one for each part of an objective."""
+        return task.in_parts(self.model.loss.parts) if isinstance(task, Use) and not task.reading else [task]
+
     def _is_baseline(self, task: Task) -> bool:
         return self.model.encode is None and task.needs != "surprisal"
 
@@ -139,7 +153,8 @@ class Evaluation:
         return self.model.objective if self._is_baseline(task) else task.reader
 
     def _score_key(self, task: Task) -> list[Any]:
-        return [task.fingerprint, code_of(type(task)), self._reader(task), self.seed]
+        own = [self.model.loss.fingerprint()] if isinstance(task, Use) and not task.reading else []
+        return [task.fingerprint, code_of(type(task)), self._reader(task), self.seed, *own]
 
     def _score(self, task: Task) -> dict[str, Any]:
         if self._is_baseline(task):

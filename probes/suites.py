@@ -1,6 +1,6 @@
 """From settings to tasks: the suites that a run or an evaluation asks for."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -20,6 +20,7 @@ class Context:
     seed: int
     cache: Path  # a folder for what is built once
     given_corpus: Corpus
+    earlier: Sequence[Task] = ()  # of the suites before this one
     corpus_used: bool = field(default=False, init=False)  # whether tasks were made from it
 
     @property
@@ -40,9 +41,9 @@ class Suite:
 
 def suites_of(suites: Mapping[str, SuiteSettings], grid: Grid, seed: int, corpus: Corpus, cache: Path) -> list[Suite]:
     """The suites of `suite=` in its order. Raises InputError if a suite lacks its source."""
-    made = []
+    made: list[Suite] = []
     for name, suite in suites.items():
-        context = Context(grid, seed, cache, corpus)
+        context = Context(grid, seed, cache, corpus, tasks_of(made))
         make = named(suite.target)
         tasks = make(context, declared(make, build(suite.values), suite.group))
         made.append(Suite(name, tasks, context.corpus_used))

@@ -11,7 +11,7 @@ Texts = (
 )  # N texts, or N lists of texts, which stand for the mean of their vectors
 
 
-Needs = Literal["vectors", "surprisal"]
+Needs = Literal["vectors", "surprisal", "use"]
 
 
 class Items(NamedTuple):
@@ -65,11 +65,11 @@ class Task(Protocol):
 
     @property
     def needs(self) -> Needs:
-        """What a model must give: vectors of sentences, or the surprisal of texts."""
+        """What a model must give: vectors of sentences, surprisals of texts, or vectors and what uses them."""
 
     @property
     def reader(self) -> str:
-        """What reads them, as probes.csv names it: mlp, logreg, regression, cosine, surprisal."""
+        """What reads them, as probes.csv names it: mlp, logreg, regression, cosine, surprisal, loss, error."""
 
     @property
     def baselines(self) -> Sequence[str]:

@@ -25,7 +25,7 @@ from encoders.language_model import CausalLM
 from encoders.load import SavedRun, find_checkpoint, kept_checkpoints, open_run
 from encoders.sources import initialised, precomputed, trained
 from objectives.likelihood import NoLikelihood, TextLikelihood
-from objectives.load import load_likelihood
+from objectives.load import load_dev_loss, load_likelihood
 from probes.coherence.length import Length
 from probes.coherence.ngram import ORDERS, NgramModel, counted
 from probes.evaluation import distinct_sentences
@@ -88,6 +88,9 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
 
         def complete(corpus: Corpus, tasks: Sequence[Task]) -> list[Model]:
             refuse_changed_corpus(run.folder, run.config["corpus"], settings.corpus.written, corpus.fingerprint())
+            if any(task.reader == "loss" for task in tasks):
+                loss = load_dev_loss(run, device, work, settings.allow)
+                return [_with_decoder(name, model._replace(loss=loss), run, tasks, settings)]
             return [_with_decoder(name, model, run, tasks, settings)]
 
         return complete
@@ -190,6 +193,9 @@ def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) 
                 raise InputError(
                     f"model={name}: has no language model, which suite={task.suite} needs; give {SURPRISING}"
                 )
+        elif task.reader == "loss" and model.loss is None:
+            lacks = f"has no loss of an objective, which suite={task.suite} needs"
+            raise InputError(f"model={name}: {lacks}; give a run folder, or use.on=downstream (docs/use.md)")
         elif model.encode is None and name not in task.baselines:
             if model.encoder != "baseline" or not task.baselines:
                 raise InputError(f"model={name}: has no vectors, which suite={task.suite} needs; give another suite=")

@@ -27,6 +27,7 @@ from encoder_lab.training.run_folder import run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.fingerprint import fingerprint
 from encoders.frozen import FrozenEncoder
+from objectives.dev_loss import DevLoss
 from objectives.likelihood import TextLikelihood
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
@@ -85,6 +86,7 @@ def build(settings: RunSettings, run: Path) -> Built:
         partial(fingerprint, frozen, settings.encoder.written, sentences),
         logprobs=TextLikelihood(frozen.encode, module.likelihood()).logprobs if surprised else None,
         bfloat16=narrow and multiplies_in_bfloat16(torch.device(device)),
+        loss=DevLoss(module, data) if any(task.reader == "loss" for task in tasks) else None,
     )
     when = settings.probes.every_n_epochs, settings.seed, device, settings.probes.steps
     known = None if surprised else cache  # the fingerprint has no weights of a decoder
@@ -115,12 +117,15 @@ def keep_files(run: Path, module: Objective) -> None:
 
 
 def refuse_without_decoder(settings: RunSettings, tasks: Sequence[Task]) -> None:
-    """Raises InputError for tasks that need the surprisal of texts where the objective has no likelihood of them."""
-    why = named(settings.objective.target).without_likelihood(settings.written)
+    """Raises InputError for tasks that need the surprisal of texts, or a loss, that the objective does not have."""
+    objective = named(settings.objective.target)
     for task in tasks:
-        if why and task.needs == "surprisal":
+        if task.needs == "surprisal" and (why := objective.without_likelihood(settings.written)):
             wrong = f"suite={task.suite} needs the surprisal of texts, and objective={settings.objective_name} has none"
             raise InputError(f"{wrong}: {why}; train objective=skipthought or discourse, or leave the suite out")
+        if task.reader == "loss" and (why := objective.without_use(settings.written)):
+            wrong = f"suite={task.suite} needs the loss of vectors, and objective={settings.objective_name} has none"
+            raise InputError(f"{wrong}: {why}; leave the suite out, or give use.on=downstream")
 
 
 def probing_device(chosen: str) -> str:

@@ -1,0 +1,130 @@
+"""The loss of an objective on its dev examples when the sentence vectors are changed before it reads them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from pytorch_lightning.utilities import move_data_to_device
+from torch import Tensor
+from torch.utils.data import DataLoader
+
+from datamodules.base import ResumableData
+from encoder_lab.compute.modes import evaluation_mode
+from encoder_lab.errors import InputError
+from encoder_lab.model import Change, Examined
+from encoder_lab.storage.code import code_of
+from encoder_lab.storage.content import key_of
+from objectives.multitask import Multitask
+from objectives.objective import READS_STATES, Objective
+
+REMEDY = "leave suite=use out, or measure use.on=downstream"
+
+
+class OnlyVector(NamedTuple):
+    """What an objective may read of a sentence whose vector is changed."""
+
+    vector: Tensor  # (B, D)
+
+    @property
+    def states(self) -> Tensor:
+        raise InputError(f"suite=use: the objective cannot be measured: {READS_STATES}; {REMEDY}")
+
+
+class DevLoss:
+    """The dev examples of an objective: `loss(examples)` is what it makes of them with the weights that it has now."""
+
+    def __init__(self, module: Objective, data: ResumableData) -> None:
+        """The batches are those of one process, also where several train."""
+        modules = dict(module.parts.items()) if isinstance(module, Multitask) else {"": module}
+        loaders = data.val_dataloader()
+        self.module, self.data = module, data
+        self._parts: dict[str, tuple[Any, DataLoader]] = {
+            name: (part, loader)
+            for (name, part), loader in zip(
+                modules.items(), loaders if isinstance(loaders, list) else [loaders], strict=True
+            )
+        }
+
+    @property
+    def parts(self) -> Sequence[str]:
+        """The names of the parts of objective=multitask; "" alone for another objective."""
+        return tuple(self._parts)
+
+    def fingerprint(self) -> str:
+        """A short text for the weights, the code and the text."""
+        digest = sha256()
+        for name, weight in self.module.state_dict().items():
+            digest.update(name.encode() + weight.detach().float().cpu().numpy().tobytes())
+        code = [code_of(type(part)) for part, _ in self._parts.values()]
+        return key_of(digest.hexdigest(), code, self.data.fingerprint)
+
+    def __call__(self, examples: int) -> "DevVectors":
+        """`examples`: of each part at most; they are spread over all lengths."""
+        return DevVectors({name: (part, _batches(loader, examples)) for name, (part, loader) in self._parts.items()})
+
+
+class DevVectors:
+    """The dev examples of each part and the vectors of their sentences, encoded once."""
+
+    def __init__(self, parts: dict[str, tuple[Objective, list[Any]]]) -> None:
+        self._parts = parts
+        self._vectors: dict[str, list[list[Tensor]]] = {}  # by part, batch and sentence of an example
+
+    def examined(self, part: str, change: Change | None = None, decode: bool = False) -> Examined:
+        """The counts of the examples of a part with the vectors that `change` makes; without it as they are.
+
+        `decode`: also the counts that need decoded texts. Raises InputError for an objective that cannot be measured.
+        """
+        module, batches = self._parts[part]
+        with evaluation_mode(module), torch.no_grad():
+            if part not in self._vectors:
+                self._vectors[part] = [_vectors(module, batch) for batch in batches]
+            counts = []
+            for batch, vectors in zip(batches, self._vectors[part], strict=True):
+                changed = (OnlyVector(vector if change is None else change(vector)) for vector in vectors)
+                with _encoding(module, lambda _, changed=changed: next(changed)):
+                    counts.append(module.examine(move_data_to_device(batch, module.device), decode))
+        whole = {name: np.concatenate([count[name].double().cpu().numpy() for count in counts]) for name in counts[0]}
+        return Examined(whole, module.scores_of, module.score)
+
+
+def _batches(loader: DataLoader, examples: int) -> list[Any]:
+    """The batches of a loader with every n-th example of them, so that at most `examples` remain."""
+    rows: list[np.ndarray] = list(loader.sampler)  # type: ignore[arg-type]
+    ends = np.cumsum([0, *map(len, rows)])
+    if not ends[-1]:
+        raise InputError(f"suite=use: the objective has no dev example; {REMEDY}")
+    step = -(-int(ends[-1]) // examples)
+    some = [part[-end % step :: step] for end, part in zip(ends[:-1], rows, strict=True)]
+    return [loader.dataset.collate(part) for part in some if len(part)]  # type: ignore[attr-defined]
+
+
+def _vectors(module: Objective, batch: Any) -> list[Tensor]:
+    """The vectors of the sentences that an objective reads of a batch, in its order."""
+    encode, read = module.encode, []
+
+    def recorded(sentences: Any) -> OnlyVector:
+        read.append(encode(sentences).vector)
+        return OnlyVector(read[-1])
+
+    try:
+        with _encoding(module, recorded):
+            module.examine(move_data_to_device(batch, module.device), False)
+    except NotImplementedError:
+        raise InputError(f"suite=use: {type(module).__name__} has no method `examine`; {REMEDY}") from None
+    if not read:
+        raise InputError(f"suite=use: {type(module).__name__} does not read vectors by `self.encode`; {REMEDY}")
+    return read
+
+
+@contextmanager
+def _encoding(module: Objective, encode: Callable[..., OnlyVector]) -> Iterator[None]:
+    """The module with another `encode`."""
+    module.encode = encode  # type: ignore[assignment,method-assign]
+    try:
+        yield
+    finally:
+        del module.encode

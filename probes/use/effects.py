@@ -1,0 +1,107 @@
+"""What erasing a property does to an objective or to a task, and how sure that is: a paired bootstrap."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from torch import Tensor
+
+from encoder_lab.errors import InputError
+from encoder_lab.model import Change, Examined, Model
+from probes.task import Task
+from probes.use.eraser import Whitening, erase_random
+from probes.vectors import Vectors
+
+SAMPLES = 1000  # of the bootstrap
+
+
+class Effect(NamedTuple):
+    """A loss after an erasure, in thousandths of a nat, or the error of a task, in percent."""
+
+    value: float
+    samples: np.ndarray  # (SAMPLES,) of the same examples for every erasure
+    scores: Mapping[str, float] = {}  # others of the same predictions
+
+
+class Erasures:
+    """A model's vectors and its objective, each erasure of random directions measured once."""
+
+    def __init__(self, vectors: Vectors, model: Model) -> None:
+        self.vectors, self.model = vectors, model
+        self._dev: dict[int, Any] = {}
+        self._effects: dict[tuple[str, tuple[int, int] | None], Effect] = {}  # by what loses, and rank and draw
+
+    @cached_property
+    def whitening(self) -> Whitening:
+        """Of the vectors of all sentences of the tasks."""
+        return Whitening.of(self.vectors.matrix)
+
+    def effect(self, on: Task | str, examples: int, change: Change | None = None, decode: bool = False) -> Effect:
+        """What is left with changed vectors: of the part `on` of the objective, or of a task that is trained anew."""
+        return self._of_objective(on, examples, change, decode) if isinstance(on, str) else self._of_task(on, change)
+
+    def unchanged(self, on: Task | str, examples: int) -> Effect:
+        """The effect of no change."""
+        return self._once(on, examples, None)
+
+    def random(self, on: Task | str, examples: int, rank: int, draws: int) -> list[Effect]:
+        """The effects of random directions of the whitened space, the same for all properties of this rank."""
+        return [self._once(on, examples, (rank, draw)) for draw in range(draws)]
+
+    def _once(self, on: Task | str, examples: int, drawn: tuple[int, int] | None) -> Effect:
+        key = on if isinstance(on, str) else on.name, drawn
+        if key not in self._effects:
+            change = drawn and erase_random(
+                self.whitening, min(drawn[0], len(self.whitening.mean)), 10_000 * drawn[0] + drawn[1]
+            )
+            self._effects[key] = self.effect(on, examples, change, decode=drawn is None)
+        return self._effects[key]
+
+    def _of_objective(self, part: str, examples: int, change: Change | None, decode: bool) -> Effect:
+        if examples not in self._dev:
+            self._dev[examples] = self.model.loss(examples)
+        examined: Examined = self._dev[examples].examined(part, change, decode)
+        names, counts = list(examined.counts), np.stack(list(examined.counts.values()), 1)
+
+        def scores(sums: np.ndarray) -> Mapping[str, float]:
+            return examined.scores_of(dict(zip(names, sums.tolist(), strict=True)))
+
+        whole = scores(counts.sum(0))
+        samples = [1000 * scores(sums)["val/loss"] for sums in resampled(counts)]
+        others = {name.removeprefix("val/"): whole[name] for name in {examined.score} & whole.keys() - {"val/loss"}}
+        return Effect(1000 * whole["val/loss"], np.array(samples), others)
+
+    def _of_task(self, task: Task, change: Change | None) -> Effect:
+        vectors = self.vectors if change is None else changed(self.vectors, list(task.sentences), change)
+        outcome = task.score(vectors, self.model.device)
+        if not len(outcome.correct):
+            raise InputError(f"use.on={task.suite}: {task.name} is scored by a correlation; leave it out of its tasks")
+        wrong = 100.0 * ~outcome.correct[:, None]
+        return Effect(float(wrong.mean()), resampled(wrong)[:, 0] / len(wrong))
+
+
+def _name(on: Task | str) -> str:
+    return on if isinstance(on, str) else on.name
+
+
+def changed(vectors: Vectors, sentences: Sequence[str], change: Callable[[Tensor], Tensor]) -> Vectors:
+    """The changed vectors of some of the sentences."""
+    distinct = list(dict.fromkeys(sentences))
+    column = vectors.of(distinct)
+    return Vectors(change(column.matrix[column.rows]).numpy(), distinct, vectors.bfloat16)
+
+
+def resampled(counts: np.ndarray) -> np.ndarray:
+    """Sums (SAMPLES, S) of counts (N, S) over examples drawn with replacement: the same ones for every N."""
+    size = len(counts)
+    drawn = np.random.default_rng(size).multinomial(size, np.full(size, 1 / size), SAMPLES)
+    return drawn @ counts.astype(np.float64)
+
+
+def above(effect: Effect, others: Sequence[Effect]) -> tuple[float, float, float]:
+    """How much higher than the mean of others, with the 95% interval: over examples and over the others."""
+    picked = np.random.default_rng(len(others)).integers(0, len(others), (SAMPLES, len(others)))
+    control = np.stack([other.samples for other in others], 1)[np.arange(SAMPLES)[:, None], picked].mean(1)
+    low, high = np.quantile(effect.samples - control, (0.025, 0.975))
+    return effect.value - float(np.mean([other.value for other in others])), float(low), float(high)

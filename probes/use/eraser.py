@@ -1,0 +1,82 @@
+"""Erasing a property from vectors: LEACE (Belrose et al. 2023), and random directions as its control.
+
+With covariance S of the vectors and cross-covariance X of vectors and classes, LEACE in its closed form is
+
+    x - X (X' S^-1 X)^+ X' S^-1 (x - mean)
+
+the smallest change, in the norm of S, after which no linear classifier beats the majority class (Theorem 4.2 there).
+For any positive S the covariance with the classes is zero afterwards, so S may be regularised: it is the estimate of
+Ledoit and Wolf, which is also defined for fewer vectors than dimensions.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from sklearn.covariance import ledoit_wolf
+from torch import Tensor
+
+SMALL = 1e-7  # of the largest singular value: less is rounding
+FLOOR = 1e-10  # of the mean variance, added where vectors do not vary
+
+
+@dataclass(frozen=True)
+class Eraser:
+    """x - (x - mean) right left: it leaves the mean as it is."""
+
+    mean: Tensor  # (D,)
+    right: Tensor  # (D, R)
+    left: Tensor  # (R, D)
+
+    @property
+    def rank(self) -> int:
+        """How many directions are erased; 0 erases nothing, bit for bit."""
+        return self.right.shape[1]
+
+    def __call__(self, vectors: Tensor) -> Tensor:
+        """Vectors (N, D) without the property, in their dtype."""
+        if not self.rank:
+            return vectors
+        mean, right, left = (part.to(vectors) for part in (self.mean, self.right, self.left))
+        return vectors - (vectors - mean) @ right @ left
+
+
+class Whitening(NamedTuple):
+    """The mean of vectors, and the lower triangle L of their covariance L L'."""
+
+    mean: Tensor  # (D,) float64
+    triangle: Tensor  # (D, D) float64
+
+    @classmethod
+    def of(cls, vectors: Tensor) -> "Whitening":
+        """Of vectors (N, D), by the covariance of Ledoit and Wolf (2004)."""
+        wide = vectors.double()
+        mean = wide.mean(0)
+        covariance = torch.from_numpy(ledoit_wolf((wide - mean).numpy(), assume_centered=True)[0])
+        variance = float(covariance.diagonal().mean())
+        covariance.diagonal().add_(FLOOR * variance or 1.0)
+        return cls(mean, torch.linalg.cholesky(covariance))
+
+    def erasing(self, directions: Tensor) -> Eraser:
+        """The eraser of orthonormal directions (D, R) of the whitened space."""
+        right = torch.linalg.solve_triangular(self.triangle.T, directions, upper=True)
+        return Eraser(self.mean, right, (self.triangle @ directions).T)
+
+
+def erase_classes(vectors: Tensor, gold: np.ndarray, whitening: Whitening) -> Eraser:
+    """LEACE of the classes `gold (N,)` from vectors (N, D) with this whitening; of rank 0 where there is one class."""
+    classes = torch.nn.functional.one_hot(torch.from_numpy(gold)).double()
+    cross = (vectors.double() - whitening.mean).T @ (classes - classes.mean(0)) / len(gold)
+    white = torch.linalg.solve_triangular(whitening.triangle, cross, upper=False)
+    directions, sizes, _ = torch.linalg.svd(white, full_matrices=False)
+    return whitening.erasing(directions[:, sizes > max(SMALL * float(sizes[0]), SMALL)])
+
+
+def erase_random(whitening: Whitening, rank: int, draw: int) -> Eraser:
+    """`rank` random directions of the whitened space, at most all; each `draw` has others."""
+    random = torch.Generator().manual_seed(10_000 * rank + draw)
+    width = len(whitening.mean)
+    return whitening.erasing(
+        torch.linalg.qr(torch.randn(width, min(rank, width), dtype=torch.double, generator=random)).Q
+    )

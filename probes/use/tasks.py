@@ -1,0 +1,163 @@
+"""The suite of use: how much an objective, or a task, loses when a property is erased from the vectors."""
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.types import Count, NonEmpty
+from encoder_lab.storage.code import code_of
+from probes.classification import Classification
+from probes.probing.controls import control_task
+from probes.suites import Context
+from probes.task import Outcome, Task, hashed
+from probes.use import effects, eraser
+from probes.use.effects import Erasures, above, changed
+from probes.use.eraser import Eraser, Whitening, erase_classes
+from probes.vectors import alone
+
+OBJECTIVE = "objective"
+
+
+@dataclass(frozen=True)
+class Use:
+    """The rise of a loss when the property of a task is erased, next to two controls.
+
+    The property is erased by LEACE, fitted to the training items of its task. The controls are `draws` times as many
+    random directions of the whitened space, and the labels of the control task per word. `used`: the rise is above
+    both, by the 95% intervals of the paired bootstrap.
+    """
+
+    of: Classification  # its classes are the property
+    _: KW_ONLY
+    reading: Task | None = None  # the task that loses; None: the objective
+    part: str = ""  # of objective=multitask
+    draws: int = 10
+    examples: int = 1000  # dev examples of the objective
+    suite: str = "use"
+    needs: Literal["use"] = "use"
+    baselines: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        where = self.reading.name if self.reading else self.part
+        return f"{self.of.name} in {where}" if where else self.of.name
+
+    @property
+    def reader(self) -> str:
+        return "error" if self.reading else "loss"
+
+    @property
+    def sentences(self) -> list[str]:
+        """Those of the property, and of the task that loses."""
+        return [*self.of.sentences, *(self.reading.sentences if self.reading else ())]
+
+    @property
+    def data(self) -> str:
+        return hashed(self.of.data, self.reading and self.reading.data)
+
+    @property
+    def fingerprint(self) -> str:
+        code = [code_of(part) for part in (Use, Eraser, Erasures, eraser.erase_classes, effects.above)]
+        both = self.of.fingerprint, self.reading and self.reading.fingerprint
+        return hashed(*both, self.part, self.draws, self.examples, *code)
+
+    @property
+    def test_items(self) -> str:
+        return self.data
+
+    def in_parts(self, parts: Sequence[str]) -> Iterator["Use"]:
+        """The same property for each part of an objective."""
+        return (replace(self, part=part) for part in ([""] if self.reading else parts))
+
+    def score(self, erasures: Erasures, device: str) -> Outcome:
+        """The rise, in thousandths of a nat or points of the error, with its 95% interval."""
+        started = time.monotonic()
+        vectors = erasures.vectors.features(self.of.train, alone)[:]
+        if len(vectors) <= vectors.shape[1]:
+            wide = f"{self.of.name}: {len(vectors)} vectors of {vectors.shape[1]} numbers"
+            warnings.warn(f"suite=use: {wide}: their covariance is mostly its prior; give more items", stacklevel=2)
+        whitening = Whitening.of(vectors)
+        erase = erase_classes(vectors, self.of.train.gold, whitening)
+        control = erase_classes(vectors, control_task(self.of, "word", self.of.seed).train.gold, whitening)
+        if erase.rank == vectors.shape[1]:
+            everything = f"its classes span all {erase.rank} directions, so all that is left is the mean vector"
+            warnings.warn(f"suite=use: {self.of.name}: {everything}", stacklevel=2)
+        on, size = self.reading or self.part, self.examples
+        nothing = erasures.unchanged(on, size)
+        own = erasures.effect(on, size, erase, decode=True)
+        random = erasures.random(on, size, erase.rank, self.draws)
+        rise, low, high = above(own, [nothing])
+        over = [above(own, random), above(own, [erasures.effect(on, size, control)])]
+        found: dict[str, float] = {
+            "rank": erase.rank,
+            "random": rise - over[0][0],
+            "control": rise - over[1][0],
+            "used": int(min(over[0][1], over[1][1]) > 0),
+            **{name: own.scores[name] - before for name, before in nothing.scores.items()},
+            **self._after(erasures, erase, device),
+        }
+        found = {name: round(value, 4) for name, value in found.items()}
+        none = np.empty(0, dtype=bool)
+        return Outcome(rise, rise, low, high, none, {**found}, found, time.monotonic() - started)
+
+    def _after(self, erasures: Erasures, erase: Eraser, device: str) -> dict[str, float]:
+        """What a classifier still reads: one hidden layer, as wide as the widest of the grid; nothing without one."""
+        grid = self.of.grid
+        if grid.is_logistic:
+            return {}
+        narrow = replace(grid, widths=(max(grid.widths),), dropouts=(min(grid.dropouts),))
+        vectors = changed(erasures.vectors, self.of.sentences, erase)
+        after = replace(self.of, grid=narrow, second=None).score(vectors, device).test
+        return {"mlp": after, "majority": self.of.baseline("majority").test}
+
+    def baseline(self, name: str) -> Outcome:
+        raise InputError(f"model={name}: has no vectors, which suite={self.suite} needs")
+
+
+@dataclass(frozen=True)
+class UseSettings:
+    """The settings of `suite=use`."""
+
+    on: Annotated[
+        NonEmpty,
+        Field(description="what loses: objective, or the tasks of a suite before this one, as downstream"),
+    ] = OBJECTIVE
+    draws: Annotated[
+        int, Field(ge=10, le=10_000, title="10 or more", description="random directions, as many times, as control")
+    ] = 10
+    examples: Annotated[Count, Field(description="dev examples of the objective, at most")] = 1000
+
+
+def tasks(context: Context, settings: UseSettings) -> list[Use]:
+    """The property of each classification of single sentences in the suites before this one.
+
+    Raises InputError where there is none, and where no suite before it has the tasks of `use.on`.
+    """
+    on = settings.on
+    reading = [task for task in context.earlier if task.suite == on]
+    if on != OBJECTIVE and not reading:
+        raise InputError(f"use.on={on}: no suite before it has this name; give suite=[probing,{on},use]")
+    properties = [
+        task
+        for task in context.earlier
+        if isinstance(task, Classification) and task.suite != on and len(task.train.texts) == 1
+    ]
+    constant = [task.name for task in properties if len(np.unique(task.train.gold)) < 2]
+    if constant:
+        warnings.warn(f"suite=use: {', '.join(constant)}: one class, so nothing to erase; left out", stacklevel=2)
+    properties = [task for task in properties if task.name not in constant]
+    if not properties:
+        wanted = "it erases the properties of classification tasks of single sentences"
+        raise InputError(f"suite=use: {wanted}, and no suite before it has one; give suite=[probing,use]")
+    readers: Sequence[Task | None] = reading or [None]
+    return [
+        Use(task, reading=reader, draws=settings.draws, examples=settings.examples)
+        for task in properties
+        for reader in readers
+    ]

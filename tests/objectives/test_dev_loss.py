@@ -1,0 +1,66 @@
+"""The dev loss of every objective with vectors that are changed."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from encoder_lab.errors import InputError
+from objectives.dev_loss import DevLoss
+from probes.use.eraser import Whitening, erase_random
+from tests.silent import validation_scores
+from tests.test_every_objective import TRAINED, build  # noqa: F401  the fixture
+
+
+def scores(loss: DevLoss, change: Any = None, decode: bool = False) -> dict[str, float]:
+    """Those of the dev examples, all parts of several objectives together."""
+    measured, dev = {}, loss(10_000)
+    for part in loss.parts:
+        found = dev.examined(part, change, decode)
+        sums = {name: float(counts.sum()) for name, counts in found.counts.items()}
+        measured |= {f"{part} {name}".strip(): value for name, value in found.scores_of(sums).items()}
+    return measured
+
+
+@pytest.mark.parametrize("objective", TRAINED)
+def test_without_a_change_it_is_the_validation_bit_for_bit(build: Any, objective: str) -> None:  # noqa: F811
+    module, data = build(f"objective={objective}")
+    own = scores(DevLoss(module, data), decode=True)
+    validated = validation_scores(module, data)
+    for name, value in own.items():
+        part, _, score = name.rpartition(" ")
+        logged = score.replace("val/", f"val/{part}/") if part else score
+        assert value == pytest.approx(validated[logged], rel=1e-6), name
+    nothing = erase_random(Whitening.of(torch.randn(9, module.encoder.dim)), 0, 0)
+    assert scores(DevLoss(module, data), nothing, decode=True) == own
+
+
+@pytest.mark.parametrize("objective", TRAINED)
+def test_erasing_everything_gives_the_loss_of_the_mean_vector(build: Any, objective: str) -> None:  # noqa: F811
+    module, data = build(f"objective={objective}")
+    loss, whitening = DevLoss(module, data), Whitening.of(torch.randn(99, module.encoder.dim))
+    everything = scores(loss, erase_random(whitening, module.encoder.dim, 0))
+    mean = scores(loss, lambda vectors: whitening.mean.float().expand_as(vectors))
+    assert everything == pytest.approx(mean, rel=1e-4)
+    assert everything != scores(loss)
+
+
+def test_fewer_examples_are_spread_over_all_lengths(build: Any) -> None:  # noqa: F811
+    module, data = build("objective=nmt_enfr")
+    tokens = [DevLoss(module, data)(examples).examined("").counts["tokens"] for examples in (1000, 8)]
+    assert len(tokens[1]) == 8
+    assert np.mean(tokens[1]) == pytest.approx(np.mean(tokens[0]), abs=1)
+
+
+def test_an_objective_that_attends_over_states_is_refused(build: Any) -> None:  # noqa: F811
+    module, data = build("objective=nmt_enfr", "encoder=bilstm_att")
+    with pytest.raises(InputError, match="reads the states of the words"):
+        DevLoss(module, data)(9).examined("")
+
+
+def test_an_objective_that_passes_by_encode_is_refused(build: Any) -> None:  # noqa: F811
+    module, data = build("objective=nli")
+    module.examine = lambda *_: {"nats": module.encoder(torch.zeros(1, 1, 12), torch.tensor([1])).vector}
+    with pytest.raises(InputError, match=r"does not read vectors by `self\.encode`"):
+        DevLoss(module, data)(9).examined("")

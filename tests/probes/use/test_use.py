@@ -1,0 +1,175 @@
+"""What an objective uses: a loss that reads one direction rises without it, and not without another."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from encoder_lab.errors import InputError
+from encoder_lab.model import Examined, Model
+from probes.classification import Classification
+from probes.classifiers.grid import Grid
+from probes.evaluation import Evaluation
+from probes.results import read_rows
+from probes.suites import Context
+from probes.task import single
+from probes.use.effects import Effect, above, resampled
+from probes.use.tasks import Use, UseSettings, tasks
+from tests.conftest import Lab
+from tests.probes.downstream.test_downstream import folder_of_tasks
+from tests.test_evaluate import FIXED, scored
+from tests.test_resume import assert_same_weights
+
+WIDTH, GRID = 6, Grid(widths=(10,), dropouts=(0.0,), l2=(1e-3,))
+
+
+def encode(sentences: list[str]) -> np.ndarray:
+    """Vectors of which the first two numbers are a sign each."""
+    return np.array([list(map(float, text.split())) for text in sentences], dtype=np.float32)
+
+
+def sentence(random: np.random.Generator) -> str:
+    signs = random.choice([-1.0, 1.0], 2) + 0.1 * random.normal(size=2)
+    return " ".join(f"{number:.4f}" for number in (*signs, *random.normal(size=WIDTH - 2)))
+
+
+def task(direction: int, sizes: tuple[int, int, int] = (300, 60, 60)) -> Classification:
+    """Whether the number in this direction is positive."""
+    random = np.random.default_rng(direction)
+    parts = [[sentence(random) for _ in range(size)] for size in sizes]
+    gold = (np.array([float(text.split()[direction]) > 0 for text in part], dtype=np.int64) for part in parts)
+    items = [single(part, labels) for part, labels in zip(parts, gold, strict=True)]
+    return Classification(f"Sign{direction}", ["-", "+"], *items, grid=GRID)
+
+
+class ReadsFirst:
+    """An objective that must say the sign in the first direction, and reads it from the vector."""
+
+    parts = ("",)
+
+    def __call__(self, examples: int) -> SimpleNamespace:
+        vectors = torch.from_numpy(encode([sentence(np.random.default_rng(i)) for i in range(min(200, examples))]))
+
+        def examined(_: str, change: Callable[[Any], Any] | None = None, _decode: bool = False) -> Examined:
+            read = vectors if change is None else change(vectors)
+            nats = torch.nn.functional.softplus(-4 * read[:, 0] * vectors[:, 0].sign()).double().numpy()
+            return Examined({"nats": nats, "n": np.ones(len(nats))}, lambda s: {"val/loss": s["nats"] / s["n"]}, "")
+
+        return SimpleNamespace(examined=examined)
+
+    def fingerprint(self) -> str:
+        return "1"
+
+
+def rows_of(*some: Any) -> dict[str, Any]:
+    """The rows by task, of an encoder with this objective."""
+    model = Model("signs", "", encode, "1", loss=ReadsFirst())
+    return {score.row.task: score.row for score in Evaluation(model, some).scores() if score.row.suite == "use"}
+
+
+def test_what_the_loss_reads_is_used_and_what_it_does_not_read_is_not() -> None:
+    first, second = task(0), task(1)
+    rows = rows_of(first, second, Use(first), Use(second))
+    assert rows["Sign0"].hyperparameters["used"] == 1
+    assert rows["Sign0"].test_low > 100 > rows["Sign0"].hyperparameters["random"]
+    assert rows["Sign1"].hyperparameters["used"] == 0
+    assert abs(rows["Sign1"].test_accuracy) < 5
+    assert {row.hyperparameters["rank"] for row in rows.values()} == {1}
+
+
+def test_what_an_mlp_reads_after_the_erasure_is_there_and_of_a_linear_grid_is_not() -> None:
+    """The number itself has one direction, so nothing is left of it: the MLP is near the majority class."""
+    mlp = rows_of(task(0), Use(task(0)))["Sign0"].hyperparameters
+    assert mlp["mlp"] < mlp["majority"] + 25
+    linear = Classification(**{**vars(task(0)), "grid": GRID.logistic()})
+    assert "mlp" not in rows_of(linear, Use(linear))["Sign0"].hyperparameters
+
+
+def test_the_interval_is_that_of_the_paired_examples() -> None:
+    """Two losses that differ by the same number in every example differ by it without doubt."""
+    nats = np.random.default_rng(0).exponential(size=(50, 1))
+    one, other = (Effect(float(n.mean()), resampled(n)[:, 0] / len(n)) for n in (nats + 0.25, nats))
+    assert above(one, [other]) == pytest.approx((0.25, 0.25, 0.25))
+    assert above(one, [other, one]) == pytest.approx((0.125, 0.0, 0.25))
+
+
+def test_fewer_vectors_than_dimensions_and_directions_that_span_all_are_said(recwarn: pytest.WarningsRecorder) -> None:
+    few = task(0, (WIDTH, 20, 20))
+    rows_of(few, Use(few))
+    many = Classification(
+        "All", list("abcdefg"), *(single(p.sentences, np.arange(len(p.gold)) % 7) for p in task(0).parts), grid=GRID
+    )
+    rows_of(many, Use(many))
+    said = " ".join(str(warning.message) for warning in recwarn)
+    assert f"Sign0: {WIDTH} vectors of {WIDTH} numbers" in said
+    assert f"All: its classes span all {WIDTH} directions" in said
+
+
+def test_a_property_with_one_class_is_left_out_and_none_at_all_is_refused(recwarn: pytest.WarningsRecorder) -> None:
+    constant = Classification("Same", ["a"], *(single(p.sentences, p.gold * 0) for p in task(0).parts))
+    context = Context(GRID, 1, Path(), None, [task(0), constant])  # type: ignore[arg-type]
+    assert [use.name for use in tasks(context, UseSettings())] == ["Sign0"]
+    assert "Same: one class" in str(recwarn[0].message)
+    for earlier, given, message in (
+        ([constant], UseSettings(), "no suite before it has one"),
+        ([task(0)], UseSettings(on="downstream"), "use.on=downstream: no suite before it"),
+    ):
+        with pytest.raises(InputError, match=message):
+            tasks(Context(GRID, 1, Path(), None, earlier), given)  # type: ignore[arg-type]
+
+
+USE = ["suite=[probing,use]", "use.examples=40", "checkpoints.keep=every"]
+
+
+def test_a_run_shows_what_it_uses_and_training_is_the_same(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
+    """And evaluate.py finds the same of every epoch that it keeps."""
+    run = tmp_path / "run"
+    done = lab.finish(*lab.settings(run, *USE))
+    assert done.returncode == 0, done.stderr
+    assert_same_weights(run, finished_run)
+    rows = [row for row in read_rows(run / "probes.csv") if row.suite == "use"]
+    assert [(row.epoch, row.task) for row in rows] == [
+        (epoch, name) for epoch in range(3) for name in ("SentLen", "BShift", "SubjNum")
+    ]
+    assert {"rank", "random", "control", "used", "bleu", "mlp"} <= rows[0].hyperparameters.keys()
+    *_, last = scored(lab, tmp_path, f"model={run}", "epochs=all", *USE[:2])
+    again = {(row.epoch, row.task): row for row in read_rows(last.folder / "probes.csv")}
+    for row in rows:
+        assert again[row.epoch, row.task].test_accuracy == pytest.approx(row.test_accuracy, abs=0.05)
+        assert again[row.epoch, row.task].hyperparameters["rank"] == row.hyperparameters["rank"]
+
+
+REFUSED = {
+    "objective=untrained": "it is not trained",
+    "objective.attention=true": "it reads the states of the words",
+    "suite=[use]": "give suite=[probing,use]",
+    "use.draws=3": "use.draws=3: must be 10 or more",
+    "use.on=chess": "use.on=chess: no suite before it",
+}
+
+
+@pytest.mark.parametrize("more", REFUSED)
+def test_what_cannot_be_measured_is_refused_with_the_reason(lab: Lab, tmp_path: Path, more: str) -> None:
+    own = [text for text in lab.settings(tmp_path) if "untrained" not in more or "objective." not in text]
+    done = lab.finish(*own, "suite=[probing,use]", more)
+    assert done.returncode == 2
+    assert REFUSED[more] in done.stderr
+
+
+@pytest.mark.parametrize("model", ["bov", "majority"])
+def test_a_model_without_an_objective_is_refused_with_what_it_can_have(lab: Lab, tmp_path: Path, model: str) -> None:
+    with pytest.raises(InputError, match=r"no loss of an objective.*use\.on=downstream"):
+        scored(lab, tmp_path, f"model={model}", *USE[:2])
+
+
+def test_a_frozen_model_is_measured_on_downstream_tasks(lab: Lab, tmp_path: Path) -> None:
+    more = ["suite=[probing,downstream,use]", "use.on=downstream", "downstream.tasks=[MR]", "probes.tasks=[SentLen]"]
+    folder = folder_of_tasks(tmp_path)
+    *_, use = scored(lab, tmp_path, "model=bov", *FIXED[2:], *more, f"downstream.root={folder}")
+    (row,) = read_rows(use.folder / "probes.csv")
+    assert (row.task, row.classifier) == ("SentLen in MR", "error")
+    assert row.test_low <= row.test_accuracy <= row.test_high
