@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Change = Callable[[Any], Any]  # of vectors (B, D)
+VectorChange = Callable[[Any], Any]  # of vectors (B, D)
 
 
 class Examined(NamedTuple):

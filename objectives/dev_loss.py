@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader
 from datamodules.base import ResumableData
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
-from encoder_lab.model import Change, Examined
+from encoder_lab.model import Examined, VectorChange
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import key_of
 from objectives.multitask import Multitask
@@ -24,7 +24,7 @@ REMEDY = "leave suite=use out, or measure use.on=downstream"
 
 
 class OnlyVector(NamedTuple):
-    """What an objective may read of a sentence whose vector is changed."""
+    """What an objective may read of a sentence with a changed vector."""
 
     vector: Tensor  # (B, D)
 
@@ -73,7 +73,7 @@ class DevVectors:
         self._parts = parts
         self._vectors: dict[str, list[list[Tensor]]] = {}  # by part, batch and sentence of an example
 
-    def examined(self, part: str, change: Change | None = None, decode: bool = False) -> Examined:
+    def examined(self, part: str, change: VectorChange | None = None, decode: bool = False) -> Examined:
         """The counts of the examples of a part with the vectors that `change` makes; without it as they are.
 
         `decode`: also the counts that need decoded texts. Raises InputError for an objective that cannot be measured.

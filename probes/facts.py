@@ -16,9 +16,7 @@ class Facts(NamedTuple):
     means: Mapping[str, tuple[str, tuple[str, ...]]] = {}  # columns with the mean over tasks of another suite; (): all
     one_reader: frozenset[str] = frozenset()  # tasks that have the same reader with every requested classifier
     controls: bool = False  # whether control tasks and description lengths are defined for its tasks
-    units: Mapping[str, str] = {}  # by reader: what its scores count, where that is not percent
-    ranked: bool = True  # whether a higher score is a better one
-    curves: tuple[str, ...] = ()  # of the numbers beside its scores, those that are curves too
+    curves: tuple[str, ...] = ()  # of the numbers next to its scores, those that are curves too
     choice: bool = True  # whether its other tasks are read by the classifier that the user chooses
     units: Mapping[str, str] = {}  # by reader: what its scores count, where that is not percent
     ranked: bool = True  # whether a higher score is a better one

@@ -12,6 +12,7 @@ from encoder_lab.training.devices import say
 from encoder_lab.training.run_log import RunLog
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
+from probes.facts import unit_of
 
 SHOWN = 4  # tasks in a line
 
@@ -53,8 +54,9 @@ class EpochLines(pl.Callback):
         return [f"{PurePosixPath(name).name} {self.record.row[name]:.4g}" for name in wanted if name in self.record.row]
 
     def _tasks(self, epoch: int) -> list[str]:
-        rows = [row for row in self.probing.latest if row.epoch == epoch][:SHOWN]
-        return [f"{row.task} {row.test_accuracy:.1f}" for row in rows]
+        now = [row for row in self.probing.latest if row.epoch == epoch]
+        rows = [row for row in now if not unit_of(row.suite, row.classifier)]
+        return [f"{row.task} {row.test_accuracy:.1f}" for row in rows[:SHOWN]]
 
     def _name(self, trainer: pl.Trainer, epoch: int) -> str:
         """With the run, as several may print to one terminal or file."""

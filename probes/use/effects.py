@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from encoder_lab.errors import InputError
-from encoder_lab.model import Change, Examined, Model
+from encoder_lab.model import Examined, Model, VectorChange
 from probes.task import Task
 from probes.use.eraser import Whitening, erase_random
 from probes.vectors import Vectors
@@ -37,8 +37,8 @@ class Erasures:
         """Of the vectors of all sentences of the tasks."""
         return Whitening.of(self.vectors.matrix)
 
-    def effect(self, on: Task | str, examples: int, change: Change | None = None, decode: bool = False) -> Effect:
-        """What is left with changed vectors: of the part `on` of the objective, or of a task that is trained anew."""
+    def effect(self, on: Task | str, examples: int, change: VectorChange | None = None, decode: bool = False) -> Effect:
+        """What is left with changed vectors: of the part `on` of the objective, or of a task that is trained again."""
         return self._of_objective(on, examples, change, decode) if isinstance(on, str) else self._of_task(on, change)
 
     def unchanged(self, on: Task | str, examples: int) -> Effect:
@@ -58,7 +58,7 @@ class Erasures:
             self._effects[key] = self.effect(on, examples, change, decode=drawn is None)
         return self._effects[key]
 
-    def _of_objective(self, part: str, examples: int, change: Change | None, decode: bool) -> Effect:
+    def _of_objective(self, part: str, examples: int, change: VectorChange | None, decode: bool) -> Effect:
         if examples not in self._dev:
             self._dev[examples] = self.model.loss(examples)
         examined: Examined = self._dev[examples].examined(part, change, decode)
@@ -72,7 +72,7 @@ class Erasures:
         others = {name.removeprefix("val/"): whole[name] for name in {examined.score} & whole.keys() - {"val/loss"}}
         return Effect(1000 * whole["val/loss"], np.array(samples), others)
 
-    def _of_task(self, task: Task, change: Change | None) -> Effect:
+    def _of_task(self, task: Task, change: VectorChange | None) -> Effect:
         vectors = self.vectors if change is None else changed(self.vectors, list(task.sentences), change)
         outcome = task.score(vectors, self.model.device)
         if not len(outcome.correct):

@@ -147,7 +147,7 @@ REFUSED = {
     "objective=untrained": "it is not trained",
     "objective.attention=true": "it reads the states of the words",
     "suite=[use]": "give suite=[probing,use]",
-    "use.draws=3": "use.draws=3: must be 10 or more",
+    "use.draws=3": "use.draws=3: give 10 or more",
     "use.on=chess": "use.on=chess: no suite before it",
 }
 
