@@ -115,6 +115,11 @@ REPORTS = {
             Setting("published", "also ELMo and BERT of the paper's Figure 8 (default: true)", TRUTH),
         ),
     ),
+    "subspaces": _command(
+        "subspaces",
+        "Where tasks live: overlaps of their subspaces, and how early the final ones are there; out=NAME.csv: angles.",
+        "subspaces.png",
+    ),
     "findings": _command(
         "findings",
         "Which published findings hold for these runs: rules, numbers, verdicts; out=NAME.png or .svg draws them.",

@@ -41,6 +41,9 @@ from encoder_lab.reports.stability import as_text as stability_text
 from encoder_lab.reports.stability import scores_by_condition
 from encoder_lab.reports.stability import stability as rank_stability
 from encoder_lab.reports.strips import TOKENS, ShownItem, shown_items
+from encoder_lab.reports.subspaces import as_csv as subspaces_csv
+from encoder_lab.reports.subspaces import as_text as subspaces_text
+from encoder_lab.reports.subspaces import draw_subspaces, read_subspaces
 from encoder_lab.reports.table import (
     Table,
     no_scores,
@@ -132,6 +135,18 @@ def layers(arguments: SimpleNamespace) -> None:
     found = [*ours, *(published_layers() if arguments.published is not False else [])]
     print(for_terminal(as_text(found)))
     print(save_figure(draw_layers(found), arguments.out))
+
+
+def subspaces(arguments: SimpleNamespace) -> None:
+    paths = folders(arguments, ", of one run")
+    if len(paths) > 1:
+        raise InputError("report.py subspaces: give one run; the axes of two runs have nothing to do with each other")
+    compared = read_subspaces(paths[0])
+    if arguments.out.suffix == ".csv":
+        write_text(subspaces_csv(compared), arguments.out)
+        return
+    print(for_terminal(subspaces_text(compared)))
+    print(save_figure(draw_subspaces(compared), arguments.out))
 
 
 def findings(arguments: SimpleNamespace) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
@@ -11,20 +12,43 @@ from torch import Tensor
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
+from probes.classification import Classification
 from probes.evaluation import Evaluation
 from probes.geometry.measures import similarity
+from probes.geometry.subspaces import subspace
 from probes.geometry.tasks import MEASURES, PERCENT, Shape, matrix_of
 from probes.results import Epoch, ProbeRow, read_rows, write_rows
+from probes.vectors import alone
 
 FOLDER, VECTORS = "geometry", "vectors"
+SUBSPACE, HALVES = "subspace of ", ("first half of ", "second half of ")
 FIRST, BEFORE, LAST = "CKAfirst", "CKAbefore", "CKAlast"
 Series = Sequence[tuple[ProbeRow, Path]]  # states in order: a score of each, and its file
 
 
 def state_of(evaluation: Evaluation) -> dict[str, Tensor]:
-    """The vectors (N, D) of the sentences of the geometry suite; empty without this suite."""
+    """The vectors (N, D) of the sentences of the geometry suite, and the subspaces of the classification tasks of one
+    sentence; empty without this suite, and in all processes but the first.
+    """
     shape = next((task for task in evaluation.tasks if isinstance(task, Shape)), None)
-    return {VECTORS: matrix_of(evaluation.vectors, shape.sentences)} if shape else {}
+    if shape is None:
+        return {}
+    vectors = evaluation.vectors  # made by all processes together
+    if evaluation.share.rank:
+        return {}
+    state = {VECTORS: matrix_of(vectors, shape.sentences)}
+    for task in evaluation.tasks:
+        if isinstance(task, Classification) and task.features is alone:
+            state |= _subspaces(task, vectors.features(task.train, alone)[:].numpy())
+    return state
+
+
+def _subspaces(task: Classification, vectors: np.ndarray) -> dict[str, Tensor]:
+    """Of all training sentences, and of two halves of them, which say how sure it is."""
+    order = np.random.default_rng(0).permutation(len(vectors))
+    parts = {SUBSPACE: order, HALVES[0]: order[::2], HALVES[1]: order[1::2]}
+    bases = {f"{part}{task.name}": subspace(vectors[rows], task.train.gold[rows]) for part, rows in parts.items()}
+    return {name: torch.from_numpy(np.ascontiguousarray(basis)) for name, basis in bases.items()}
 
 
 def keep_state(folder: Path, epoch: Epoch, state: Mapping[str, Tensor]) -> None:

@@ -1,0 +1,73 @@
+"""The subspace in which a linear probe reads a task, and how near two subspaces are (Müller-Eberstein et al. 2023)."""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+DRAWS = 50  # of random subspaces
+NOTHING = 1e-5  # of the largest singular value: a direction with less is none
+
+
+class Nearness(NamedTuple):
+    """Two subspaces of ranks k and l of a space of D dimensions."""
+
+    overlap: float  # percent: the mean squared cosine of the principal angles
+    angles: np.ndarray  # (min(k, l),) principal angles in degrees, the smallest first
+
+
+class Chance(NamedTuple):
+    """The overlap of random subspaces, in percent."""
+
+    mean: float
+    high: float  # above which 2.5% of the draws are
+
+
+def subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """An orthonormal basis (D, k) of the weights of the least-squares probe of classes `gold` (N,) on vectors (N, D).
+
+    k is the number of classes less one, at most D. The weights span what linear discriminant analysis spans. The
+    covariance is shrunk as Ledoit and Wolf (2004) say, so that N may be smaller than D. Equal vectors have k = 0.
+    """
+    from sklearn.covariance import ledoit_wolf_shrinkage  # slow, and few runs need it
+
+    x = vectors.astype(np.float64) - vectors.mean(0)
+    classes = np.eye(int(gold.max()) + 1)[gold]
+    classes = classes[:, classes.any(0)] - classes[:, classes.any(0)].mean(0)
+    size, width = x.shape
+    mean_variance = float((x**2).sum()) / size / width
+    if mean_variance <= 1e-12 * float(np.square(vectors, dtype=np.float64).mean()):
+        return np.zeros((width, 0), dtype=np.float32)
+    shrinkage = ledoit_wolf_shrinkage(x, assume_centered=True)
+    own, added = (1 - shrinkage) / size, shrinkage * mean_variance
+    if size < width:  # the same weights, by a system of N equations
+        weights = x.T @ _solve(own * x @ x.T + added * np.eye(size), classes)
+    else:
+        weights = _solve(own * x.T @ x + added * np.eye(width), x.T @ classes)
+    axes, scales, _ = np.linalg.svd(weights, full_matrices=False)
+    rank = int((scales > NOTHING * scales[0]).sum())
+    return axes[:, : min(rank, classes.shape[1] - 1, width)].astype(np.float32)
+
+
+def nearness(one: np.ndarray, other: np.ndarray) -> Nearness:
+    """Of two orthonormal bases (D, k) and (D, l), k and l at least 1."""
+    angles = np.degrees(scipy.linalg.subspace_angles(one, other))[::-1]
+    return Nearness(100 * float((np.cos(np.radians(angles)) ** 2).mean()), angles)
+
+
+@cache
+def chance(rank: int, other: int, width: int) -> Chance:
+    """Of random subspaces of these ranks. The mean is exact: the larger rank / D."""
+    random = np.random.default_rng(0)
+    fixed = np.eye(width, rank)
+    drawn = [nearness(fixed, np.linalg.qr(random.normal(size=(width, other)))[0]).overlap for _ in range(DRAWS)]
+    return Chance(100 * max(rank, other) / width, float(np.quantile(drawn, 0.975)))
+
+
+def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """By least squares where the matrix has no inverse."""
+    try:
+        return scipy.linalg.solve(matrix, right, assume_a="pos")
+    except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
+        return np.linalg.lstsq(matrix, right, rcond=None)[0]

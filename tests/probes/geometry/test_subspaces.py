@@ -1,0 +1,133 @@
+"""The subspace of a task is that of linear discriminant analysis, and overlaps have their known values."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from torch import nn
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.subspaces import as_rows, as_text, read_subspaces
+from probes.classification import Classification
+from probes.classifiers.grid import Grid
+from probes.geometry.subspaces import chance, nearness, subspace
+from probes.task import single
+from probes.watch import probe_now
+from tests import commands
+from tests.probes.geometry.test_geometry import SHAPES
+
+SIZE, WIDTH = 1200, 12
+TEXTS = [f"text {number}" for number in range(SIZE)]
+GOLD = {
+    "first": np.arange(SIZE) % 2,
+    "second": np.arange(SIZE) // 2 % 2,
+    "both": np.arange(SIZE) % 4,  # its three directions are those of first, second and their product
+}
+
+
+def data(classes: int, size: int = 600, width: int = 9) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(1)
+    gold = np.arange(size) % classes
+    noise = random.normal(size=(size, width)) @ (np.eye(width) + random.normal(size=(width, width)) / width)
+    return noise + random.normal(size=(classes, width))[gold], gold
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_it_is_the_subspace_of_linear_discriminant_analysis(classes: int) -> None:
+    vectors, gold = data(classes, size=6000)
+    found = subspace(vectors, gold)
+    assert found.shape == (9, classes - 1)
+    np.testing.assert_allclose(found.T @ found, np.eye(classes - 1), atol=1e-6)
+    theirs = LinearDiscriminantAnalysis(solver="eigen").fit(vectors, gold).scalings_[:, : classes - 1]
+    assert nearness(found, theirs).angles.max() < 0.5
+
+
+def test_with_fewer_vectors_than_dimensions_it_is_that_of_the_same_system() -> None:
+    vectors, gold = data(3, size=40, width=39)
+    wider = np.hstack([vectors, np.zeros((40, 1)), np.zeros((40, 1))])  # 40 vectors of 41 numbers
+    random = np.random.default_rng(0).normal(size=(40, 200))
+    found = subspace(wider, gold)
+    assert found.shape == (41, 2)
+    assert np.abs(found[39:]).max() < 1e-6
+    assert subspace(random, gold).shape == (200, 2)
+
+
+def test_equal_vectors_have_no_direction() -> None:
+    assert subspace(np.full((20, 5), 0.1), np.arange(20) % 2).shape == (5, 0)
+
+
+def test_the_overlap_is_the_mean_squared_cosine_of_the_principal_angles() -> None:
+    axes = np.eye(5)
+    turned = np.array([axes[0], (axes[1] + axes[2]) / 2**0.5]).T
+    near = nearness(axes[:, :2], turned)
+    np.testing.assert_allclose(near.angles, [0, 45], atol=1e-5)
+    assert near.overlap == pytest.approx(75)
+    assert nearness(axes[:, :2], axes[:, 3:]).overlap == pytest.approx(0)
+
+
+def test_random_subspaces_overlap_by_the_larger_rank_in_the_width() -> None:
+    random = np.random.default_rng(3)
+    drawn = [nearness(*(np.linalg.qr(random.normal(size=(20, k)))[0] for k in (2, 5))).overlap for _ in range(300)]
+    expected = chance(2, 5, 20)
+    assert expected.mean == pytest.approx(100 * 5 / 20) == pytest.approx(np.mean(drawn), abs=2)
+    assert np.mean(np.array(drawn) > expected.high) < 0.1
+
+
+class Learning:
+    """Vectors in which the first property moves to its own axis, and the second is always on another one."""
+
+    def __init__(self, epoch: int) -> None:
+        noise = np.random.default_rng(5).normal(size=(SIZE + 60, WIDTH))
+        for name, axis in (("first", 2 - epoch), ("second", 5)):
+            noise[:SIZE, axis] += 4 * GOLD[name]
+        self.row = dict(zip([*TEXTS, *SHAPES[0].sentences], noise, strict=True))
+
+    def encode(self, sentences: list[str]) -> np.ndarray:
+        return np.array([self.row[sentence] for sentence in sentences], dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three epochs, two tasks of two classes and one of four."""
+    folder = tmp_path_factory.mktemp("run")
+    grid = Grid(l2=(1e-3,)).logistic()
+    tasks = [
+        Classification(name, [str(label) for label in np.unique(gold)], *[single(TEXTS, gold)] * 3, grid=grid)
+        for name, gold in GOLD.items()
+    ]
+    for epoch in range(3):
+        probe_now([*SHAPES, *tasks], Learning(epoch), nn.Identity(), folder / "probes.csv", epoch)
+    return folder
+
+
+def test_the_subspace_of_each_task_is_compared_with_the_end_and_with_other_tasks(run: Path) -> None:
+    found = read_subspaces(run)
+    assert (found.tasks, found.epochs) == (["both", "first", "second"], [0, 1, 2])
+    first = [found.overlap("first", epoch) for epoch in found.epochs]
+    assert max(first[:2]) < 10 < 99.9 < first[2]  # it moves
+    assert min(found.overlap("second", epoch) for epoch in found.epochs) > 95  # it stays
+    assert found.overlap("first", 2, "second") < 10
+    assert found.overlap("first", 2, "both") > 90
+    assert found.halves["first"] > 90
+    assert found.random("first", "both").mean == pytest.approx(100 * 3 / WIDTH)
+
+
+def test_the_report_has_every_pair_and_every_epoch(run: Path, tmp_path: Path) -> None:
+    found = read_subspaces(run)
+    rows = as_rows(found)
+    assert len(rows) == 3 * (3 + 3)
+    same = [row["overlap"] for row in rows if (row["epoch"], row["task"]) == (row["other_epoch"], row["other"])]
+    assert same == ["100.00"] * 3
+    assert "first" in as_text(found)
+    for name in ("subspaces.svg", "subspaces.csv"):
+        assert commands.finish("report.py", "subspaces", str(run), f"out={tmp_path / name}").returncode == 0
+        assert (tmp_path / name).stat().st_size
+
+
+def test_what_cannot_be_compared_is_one_line(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "probes.csv").write_text((run / "probes.csv").read_text())
+    with pytest.raises(InputError, match=r"no subspaces of tasks there; .*suite=\[probing,geometry\]"):
+        read_subspaces(tmp_path)
+    ended = commands.finish("report.py", "subspaces", str(run), str(run / ".."))
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
