@@ -16,7 +16,7 @@ from encoder_lab.reports.curves import TOP
 from encoder_lab.reports.drawing import Line, draw_lines, in_order, name_ends, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
 from probes.geometry.history import HALVES, SUBSPACE, read_state, states_in
-from probes.geometry.subspaces import Chance, chance, nearness
+from probes.geometry.subspaces import RandomOverlap, nearness, random_overlap
 from probes.results import Epoch
 
 COLUMNS = ("epoch", "task", "rank", "other_epoch", "other", "other_rank", "overlap", "random", "random_high")
@@ -42,10 +42,10 @@ class Subspaces(NamedTuple):
         end = self.bases[self.last, task] if other is None else self.bases[epoch, other]
         return nearness(self.bases[epoch, task], end).overlap
 
-    def random(self, task: str, other: str | None = None) -> Chance:
+    def random(self, task: str, other: str | None = None) -> RandomOverlap:
         """The same for random subspaces of the same ranks."""
         width, rank = self.bases[self.last, task].shape
-        return chance(rank, self.bases[self.last, other or task].shape[1], width)
+        return random_overlap(rank, self.bases[self.last, other or task].shape[1], width)
 
 
 def read_subspaces(folder: Path) -> Subspaces:

@@ -17,7 +17,7 @@ class Nearness(NamedTuple):
     angles: np.ndarray  # (min(k, l),) principal angles in degrees, the smallest first
 
 
-class Chance(NamedTuple):
+class RandomOverlap(NamedTuple):
     """The overlap of random subspaces, in percent."""
 
     mean: float
@@ -57,12 +57,12 @@ def nearness(one: np.ndarray, other: np.ndarray) -> Nearness:
 
 
 @cache
-def chance(rank: int, other: int, width: int) -> Chance:
+def random_overlap(rank: int, other: int, width: int) -> RandomOverlap:
     """Of random subspaces of these ranks. The mean is exact: the larger rank / D."""
     random = np.random.default_rng(0)
     fixed = np.eye(width, rank)
     drawn = [nearness(fixed, np.linalg.qr(random.normal(size=(width, other)))[0]).overlap for _ in range(DRAWS)]
-    return Chance(100 * max(rank, other) / width, float(np.quantile(drawn, 0.975)))
+    return RandomOverlap(100 * max(rank, other) / width, float(np.quantile(drawn, 0.975)))
 
 
 def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:

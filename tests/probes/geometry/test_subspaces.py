@@ -11,7 +11,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.subspaces import as_rows, as_text, read_subspaces
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.geometry.subspaces import chance, nearness, subspace
+from probes.geometry.subspaces import nearness, random_overlap, subspace
 from probes.task import single
 from probes.watch import probe_now
 from tests import commands
@@ -69,7 +69,7 @@ def test_the_overlap_is_the_mean_squared_cosine_of_the_principal_angles() -> Non
 def test_random_subspaces_overlap_by_the_larger_rank_in_the_width() -> None:
     random = np.random.default_rng(3)
     drawn = [nearness(*(np.linalg.qr(random.normal(size=(20, k)))[0] for k in (2, 5))).overlap for _ in range(300)]
-    expected = chance(2, 5, 20)
+    expected = random_overlap(2, 5, 20)
     assert expected.mean == pytest.approx(100 * 5 / 20) == pytest.approx(np.mean(drawn), abs=2)
     assert np.mean(np.array(drawn) > expected.high) < 0.1
 
