@@ -38,17 +38,17 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     from encoder_lab.compute.devices import device_for
     from encoder_lab.compute.matmul import fast_exact_matmul
     from encoder_lab.evaluation.open_models import complete_models, open_models
-    from encoder_lab.evaluation.settings import caches, refuse_what_has_no_effect, refuse_wrong_settings
+    from encoder_lab.evaluation.settings import cache_of, refuse_what_has_no_effect, refuse_wrong_settings
     from encoder_lab.progress import print_lines
-    from encoder_lab.reports.evaluations import compare_states, show
+    from encoder_lab.reports.evaluations import compare_states
     from encoder_lab.storage.content import cache_digests_in
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
 
     print_lines()
-    device = device_for(settings.device)
+    device, cache = device_for(settings.device), cache_of(settings)
     refuse_wrong_settings(settings)
-    with fast_exact_matmul(), workplace(settings) as work:
+    with fast_exact_matmul(), workplace(cache) as work:
         cache_digests_in(work)
         opened = open_models(settings, device, work)
         corpus = settings.corpus.build()
@@ -59,7 +59,6 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
         if settings.write_sentences:
             write_sentences(sentences, Path(settings.write_sentences))
             return []
-        cache = work if caches(settings) else None
         done: list[WrittenScores] = []
         try:
             models = complete_models(opened, corpus, tasks)
@@ -79,6 +78,7 @@ def scored(
     name: str, model: "Model", suites: "Sequence[Suite]", settings: "EvaluationSettings", cache: Path | None
 ) -> "Iterator[WrittenScores]":
     """The scores of one model, suite by suite; each is written at once."""
+    from encoder_lab.evaluation.settings import written_of
     from encoder_lab.reports.evaluations import ModelScores, write, write_tokens
     from encoder_lab.reports.strips import TOKENS
     from probes.classification import Classification
@@ -89,6 +89,7 @@ def scored(
     from probes.suites import tasks_of
 
     by_epoch = settings.epochs is not None
+    out = Path(name) / settings.out if by_epoch else Path(settings.out)
     evaluation = Evaluation(model, tasks_of(suites), cache=cache, seed=settings.random_seed)
     for suite in suites:
         controls = facts_of(suite.name).controls
@@ -97,12 +98,21 @@ def scored(
         control = evaluation.scores(controls_of(controlled, settings.random_seed)) if settings.control else []
         mdl = evaluation.descriptions(controlled) if settings.mdl and model.encode else []
         key = evaluation.key(suite.tasks, of_model=not by_epoch)
-        done = write(name, model, suite, ModelScores(key, main, control, mdl), settings)
+        written = written_of(settings, suite, model)
+        done = write(out, name, model, suite.name, ModelScores(key, main, control, mdl), written)
         if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name says which model and tasks it is of
             write_tokens(done.folder, suite.tasks, evaluation)
         if suite.name == "geometry" and (by_epoch or not file_of(done.folder, model.epoch).exists()):
             keep_state(done.folder, model.epoch, state_of(evaluation))
         yield done
+
+
+def show(done: "Sequence[WrittenScores]", settings: "EvaluationSettings") -> None:
+    """Print the tables."""
+    from encoder_lab.reports import evaluations
+
+    reader = "mlp" if any(settings.probes.classifier.build().widths) else "logreg"
+    evaluations.show(done, reader, settings.published, settings.mdl)
 
 
 def write_sentences(sentences: Sequence[str], path: Path) -> None:
@@ -117,12 +127,11 @@ def write_sentences(sentences: Sequence[str], path: Path) -> None:
 
 
 @contextmanager
-def workplace(settings: "EvaluationSettings") -> Iterator[Path]:
-    """The cache; with cache=off a temporary folder."""
-    from encoder_lab.evaluation.settings import caches
+def workplace(cache: Path | None) -> Iterator[Path]:
+    """The cache; without one a temporary folder."""
     from encoder_lab.storage.scratch import scratch
 
-    with nullcontext(Path(str(settings.cache))) if caches(settings) else scratch() as place:
+    with nullcontext(cache) if cache else scratch() as place:
         yield place
 
 
@@ -151,8 +160,6 @@ def start(config: "DictConfig") -> None:
         written = plain(config)
         check("evaluate", written, referred(config))
         settings = settings_of(written)
-
-    from encoder_lab.reports.evaluations import show
 
     stopped = "stopped; the same command continues with the scores that it has"
     with one_line_errors(Path(settings.out), "make room, then the same command again", stopped):

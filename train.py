@@ -45,17 +45,18 @@ def train(settings: "RunSettings", run: Path) -> None:
     from encoder_lab.training.tensorboard import add_picture, open_page
     from encoder_lab.training.trainer import build_trainer, fit
 
-    refuse_without_partner(settings.trainer)
+    refuse_without_partner(settings.trainer.alone, settings.trainer.num_nodes)
     print_lines(str(run))
     give_back_large_blocks()
     with fast_exact_matmul():
         data, module, suites, probing = build(settings, run)
         if is_first():
-            record_places(run, settings)
+            record_places(run, settings.written)
         trainer = build_trainer(settings, run, module, probing, data, partial(draw, settings, run, module))
         say(f"{run}: {describe(module, data, suites)}")
         if module.trains:
-            say(disk_use(settings.checkpoints, settings.trainer.max_epochs or 0, module, run))
+            saved, epochs = settings.checkpoints, settings.trainer.max_epochs or 0
+            say(disk_use(saved.every, len(saved.steps), epochs, module, run))
         has_page = trainer.is_global_zero and "tensorboard" in settings.loggers
         if has_page and not (run / "tensorboard").exists():
             open_page(run / "tensorboard", as_yaml(settings.written))
@@ -102,10 +103,9 @@ def begin(config: "DictConfig") -> None:
     from encoder_lab.training.initial import begun_from
 
     with run_folder.explained(run, written["allow"]), run_folder.owned(run):
-        if written["init"]:
-            written["begun_from"] = begun_from(written["init"])
         only_ours(written, "this command", written["allow"])  # else the run could not be resumed or loaded
-        settings = made(RunSettings, written)
+        before = {"begun_from": begun_from(written["init"])} if written["init"] else {}
+        settings = made(RunSettings, {**written, **before})
         if is_first():
             run_folder.begin(settings, run, sweep=job.mode == RunMode.MULTIRUN)
         train(settings, run)

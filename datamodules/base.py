@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,14 +14,15 @@ from torch.utils.data import DataLoader
 
 from datamodules.arrays import Ragged, load_ragged, save_ragged
 from datamodules.batches import Sentences
-from datamodules.corpus import Split
+from datamodules.corpus import Corpus, Split, made_of
 from datamodules.excluded import Excluded
 from datamodules.samplers import LengthBatches, SortedBatches, loader, narrow, pad
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
+from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import key_of
-from encoder_lab.storage.files import contents_built
+from encoder_lab.storage.files import build_once, contents_built
 
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 
@@ -97,18 +99,34 @@ class Skipped(NamedTuple):
     in_tasks: int = 0  # sentences that tasks probe with
 
 
+SkippedBySplit = dict[Split, Skipped]
+
+
 class CachedData(ResumableData):
     """A datamodule over a cache folder with `words.txt`, `skipped.json` and one Ragged per split and side.
 
-    A side is one text of an example, for instance `source` or `target`.
+    A side is one text of an example, for instance `source` or `target`. `build` gets the folder to fill, the corpus and
+    the options, and counts what it leaves out.
     """
 
+    name: str  # with which the name of the folder begins
     sources: tuple[str, ...] = ("source",)  # the sides that an encoder reads
     validated: Split = "dev"  # the split of the validation batches
+    sides: tuple[str, ...] = ("source",)  # by the lengths of these training batches are formed
 
-    def __init__(self, folder: Path, batch_size: int | None, seed: int, batch_tokens: int | None = None) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        cache: Path,
+        seed: int,
+        batch_size: int | None,
+        batch_tokens: int | None,
+        build: Callable[..., SkippedBySplit],
+        *options: Any,
+    ) -> None:
         derived = (".ids.npy", ".offsets.npy")  # from the words of the texts
-        self.folder = folder
+        folder = cache / f"{self.name}-{corpus.name}-{key_of(code_of(type(self)), made_of(corpus), *options)}"
+        self.folder = build_once(folder, partial(_built, build, corpus, options))
         self.contents = {name: text for name, text in contents_built(folder).items() if not name.endswith(derived)}
         self.fingerprint = key_of(self.contents)
         self._ids: dict[tuple[str, str], Ragged] = {}
@@ -123,6 +141,16 @@ class CachedData(ResumableData):
         except (ValueError, TypeError, AttributeError, RecursionError):
             raise InputError(f"{folder}: skipped.json damaged; delete this folder, it will be rebuilt") from None
         self._new_rows: np.ndarray | None = None
+
+    def train_dataloader(self) -> Any:
+        return self.shuffled([self.lengths("train", side) for side in self.sides], self._collate("train"))
+
+    def val_dataloader(self) -> Any:
+        return self.by_length(self.lengths(self.validated, self.sides[0]), self._collate(self.validated))
+
+    def _collate(self, split: str) -> Callable[[np.ndarray], NamedTuple]:
+        """Makes a batch of the examples at rows (B,)."""
+        raise NotImplementedError
 
     def source_sentences(self) -> Iterator[str]:
         """The tokenised training sentences that an encoder reads."""
@@ -160,6 +188,10 @@ class CachedData(ResumableData):
         return loader(collate, mine)  # type: ignore[arg-type]
 
 
+def _built(build: Callable[..., SkippedBySplit], corpus: Corpus, options: Sequence[Any], work: Path) -> None:
+    (work / "skipped.json").write_text(json.dumps(build(work, corpus, *options)))
+
+
 def fitting_batch(examples: int) -> int:
     """Examples per step: 64, or 32 for a small corpus, so that an epoch has enough steps."""
     return 64 if examples >= 300 * 64 else 32
@@ -179,7 +211,7 @@ def write_sides(
     too long side, and those of train with an `excluded` sentence, are counted and left out. Raises InputError if no
     train or dev example remains.
     """
-    empty = too_long = in_tasks = kept = 0
+    empty = too_long = in_tasks = usable = 0
     read = [place for place, limit in enumerate(limits.values()) if limit]
     with ExitStack() as stack:
         paths = [work / f"{split}.{side}.txt" for side in limits]
@@ -196,10 +228,10 @@ def write_sides(
             elif split == "train" and any(example[place] in excluded for place in read):
                 in_tasks += 1
             else:
-                kept += 1
+                usable += 1
                 for file, text in zip(files, example, strict=True):
                     file.write(text + "\n")
-    if not kept and split != "test":
+    if not usable and split != "test":
         raise InputError(
             f"{what}: nothing usable in the {split} split ({empty} empty, {too_long} too long, {in_tasks} in tasks): "
             "check corpus.root=, corpus.size=, datamodule.max_words= and exclude_task_sentences="

@@ -1,6 +1,5 @@
 """Sentences in documents (discourse losses): corpus to cached ids to batches."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -8,21 +7,17 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
-from pydantic import Field
 from torch.utils.data import DataLoader
 
 from datamodules.arrays import ArrayFile, Ragged, save_ragged
-from datamodules.base import SPLITS, CachedData, Skipped, lines, refuse_several_lines, write_words
+from datamodules.base import SPLITS, CachedData, Skipped, SkippedBySplit, lines, refuse_several_lines, write_words
 from datamodules.batches import Bag, InDocument, Position
-from datamodules.corpus import Corpus, Document, Split, made_of
+from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
 from encoder_lab.settings.types import BatchSize, BatchTokens, Count, MaxWords
-from encoder_lab.storage.code import code_of
-from encoder_lab.storage.content import key_of
-from encoder_lab.storage.files import build_once
 
 TARGETS = ("source", "section", "document")  # texts predicted as bags of words
 UNKNOWN_LEVEL = -1
@@ -57,6 +52,8 @@ class SentencesInDocuments(CachedData):
     tasks that probe the run keeps its position alone.
     """
 
+    name = "documents"
+
     def __init__(
         self,
         corpus: Corpus,
@@ -65,19 +62,14 @@ class SentencesInDocuments(CachedData):
         batch_size: BatchSize = None,
         batch_tokens: BatchTokens = None,
         max_words: MaxWords = 200,
-        bag_words: Annotated[Count, Field(description="most frequent words that bags are predicted over")] = 50_000,
-        levels: Annotated[
-            Count, Field(description="nesting levels, 0 to 6; deeper ones are counted and become the last")
-        ] = 7,
-        sentence_positions: Annotated[Count, Field(description="positions in a paragraph")] = 164,
-        paragraph_positions: Annotated[Count, Field(description="positions in a document")] = 5876,
+        bag_words: Annotated[Count, "most frequent words that bags are predicted over"] = 50_000,
+        levels: Annotated[Count, "nesting levels, 0 to 6; deeper ones are counted and become the last"] = 7,
+        sentence_positions: Annotated[Count, "positions in a paragraph"] = 164,
+        paragraph_positions: Annotated[Count, "positions in a document"] = 5876,
     ) -> None:
-        key = key_of(code_of(type(self)), made_of(corpus), max_words, bag_words)
-        folder = cache / f"documents-{corpus.name}-{key}"
-        build_once(folder, lambda work: _build(work, corpus, max_words, bag_words))
-        super().__init__(folder, batch_size, seed, batch_tokens)
+        super().__init__(corpus, cache, seed, batch_size, batch_tokens, _build, max_words, bag_words)
         self.classes = ClassCounts(levels, sentence_positions, paragraph_positions)
-        self.bag_sizes = {side: len(Vocabulary.load(folder / f"{side}.bag.txt")) for side in TARGETS}
+        self.bag_sizes = {side: len(Vocabulary.load(self.folder / f"{side}.bag.txt")) for side in TARGETS}
         self.beyond = {split: _beyond(self._places(split), self.classes) for split in ("train", "dev")}
         self.notes = [
             f"set to the last class in {split}: {' and '.join(f'{n:,} {name}' for name, n in many.items())}"
@@ -87,11 +79,11 @@ class SentencesInDocuments(CachedData):
 
     def train_dataloader(self) -> DataLoader:
         rows = self._examples("train")
-        return self.shuffled([self.lengths("train", "source")[rows]], self._collate("train", rows))
+        return self.shuffled([self.lengths("train", "source")[rows]], self._collate("train"))
 
     def val_dataloader(self) -> DataLoader:
         rows = self._examples(self.validated)
-        return self.by_length(self.lengths(self.validated, "source")[rows], self._collate(self.validated, rows))
+        return self.by_length(self.lengths(self.validated, "source")[rows], self._collate(self.validated))
 
     def _examples(self, split: str) -> np.ndarray:
         """The rows of the sentences that are short enough."""
@@ -100,9 +92,9 @@ class SentencesInDocuments(CachedData):
     def _places(self, split: str) -> np.ndarray:
         return np.load(self.folder / f"{split}.places.npy", mmap_mode="r")
 
-    def _collate(self, split: str, examples: np.ndarray) -> Callable[[np.ndarray], InDocument]:
+    def _collate(self, split: str) -> Callable[[np.ndarray], InDocument]:
         bags = {side: self.ids(split, f"{side}.bag") for side in TARGETS}
-        places, classes = self._places(split), self.classes
+        examples, places, classes = self._examples(split), self._places(split), self.classes
 
         def collate(indices: np.ndarray) -> InDocument:
             rows = examples[indices]
@@ -154,7 +146,7 @@ def _beyond(places: np.ndarray, classes: ClassCounts) -> ClassCounts:
     return ClassCounts(*(int((places[:, column] >= most).sum()) for column, most in zip(columns, classes, strict=True)))
 
 
-def _build(work: Path, corpus: Corpus, max_words: int, bag_words: int) -> None:
+def _build(work: Path, corpus: Corpus, max_words: int, bag_words: int) -> SkippedBySplit:
     skipped = {split: _write_documents(work, corpus, split, max_words) for split in SPLITS}
     write_words(work, ("source",))
     for side in TARGETS:
@@ -163,7 +155,7 @@ def _build(work: Path, corpus: Corpus, max_words: int, bag_words: int) -> None:
         bag.save(work / f"{side}.bag.txt")
         for split in SPLITS:
             save_ragged(work / f"{split}.{side}.bag", bag.encode_all(_lower(work / f"{split}.{side}.txt")))
-    (work / "skipped.json").write_text(json.dumps(skipped))
+    return skipped
 
 
 def _lower(path: Path) -> Iterator[str]:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field
 from torch.utils.data import DataLoader, Sampler
 
 from datamodules.base import CachedData, ResumableData
@@ -75,11 +74,10 @@ class Mixture(ResumableData):
         corpus: Corpus,
         cache: Path,
         seed: int,
-        parts: Annotated[Sequence[str], Field(description="objectives by name, such as [nmt_enfr,nli]")],
-        settings: Annotated[Mapping[str, Any], Field(description="those of each objective")],
+        parts: Annotated[Sequence[str], "objectives by name, such as [nmt_enfr,nli]"],
+        settings: Annotated[Mapping[str, Any], "those of each objective"],
         weights: Annotated[
-            Sequence[float] | None,
-            Field(description="how often each part is drawn, such as [2, 1, 1]; null: equally often"),
+            Sequence[float] | None, "how often each part is drawn, such as [2, 1, 1]; null: equally often"
         ] = None,
     ) -> None:
         super().__init__(batch_size=0, seed=seed)  # each part has its own

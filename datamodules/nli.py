@@ -1,27 +1,23 @@
 """Premise and hypothesis pairs (NLI): corpus to cached ids to batches."""
 
-import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch.utils.data import DataLoader
 
-from datamodules.base import SPLITS, CachedData, lines, write_sides, write_words
+from datamodules.base import SPLITS, CachedData, SkippedBySplit, lines, write_sides, write_words
 from datamodules.batches import LabelledPair
-from datamodules.corpus import LABELS, Corpus, made_of
+from datamodules.corpus import LABELS, Corpus
 from encoder_lab.settings.types import BatchSize, BatchTokens, MaxWords
-from encoder_lab.storage.code import code_of
-from encoder_lab.storage.content import key_of
-from encoder_lab.storage.files import build_once
 
 
 class InferencePairs(CachedData):
     """Premises, hypotheses and labels. Leaves out pairs with an empty side or a side of over `max_words` words."""
 
-    sources = ("premise", "hypothesis")
+    name = "inference"
+    sources = sides = ("premise", "hypothesis")
 
     def __init__(
         self,
@@ -32,21 +28,11 @@ class InferencePairs(CachedData):
         batch_tokens: BatchTokens = None,
         max_words: MaxWords = 100,
     ) -> None:
-        key = key_of(code_of(type(self)), made_of(corpus), max_words)
-        folder = cache / f"inference-{corpus.name}-{key}"
-        build_once(folder, lambda work: _build(work, corpus, max_words))
-        super().__init__(folder, batch_size, seed, batch_tokens)
+        super().__init__(corpus, cache, seed, batch_size, batch_tokens, _build, max_words)
 
     def labels(self, split: str) -> np.ndarray:
         """(N,) int64, index into LABELS."""
         return np.load(self.folder / f"{split}.labels.npy")
-
-    def train_dataloader(self) -> DataLoader:
-        lengths = [self.lengths("train", side) for side in self.sources]
-        return self.shuffled(lengths, self._collate("train"))
-
-    def val_dataloader(self) -> DataLoader:
-        return self.by_length(self.lengths(self.validated, "premise"), self._collate(self.validated))
 
     def _collate(self, split: str) -> Callable[[np.ndarray], LabelledPair]:
         labels = torch.from_numpy(self.labels(split))
@@ -58,7 +44,7 @@ class InferencePairs(CachedData):
         return collate
 
 
-def _build(work: Path, corpus: Corpus, max_words: int) -> None:
+def _build(work: Path, corpus: Corpus, max_words: int) -> SkippedBySplit:
     limits = {"premise": max_words, "hypothesis": max_words, "label": None}
     what = f"{corpus.name} premise-hypothesis pairs"
     write = partial(write_sides, work, what=what, limits=limits, excluded=corpus.excluded)
@@ -67,4 +53,4 @@ def _build(work: Path, corpus: Corpus, max_words: int) -> None:
     for split in SPLITS:
         labels = [LABELS.index(label) for label in lines(work / f"{split}.label.txt")]
         np.save(work / f"{split}.labels.npy", np.array(labels, dtype=np.int64))
-    (work / "skipped.json").write_text(json.dumps(skipped))
+    return skipped

@@ -116,11 +116,7 @@ class Collated(Dataset):
 def loader(collate: Callable[[np.ndarray], NamedTuple], batches: Sampler[np.ndarray]) -> DataLoader:
     """A DataLoader of typed batches."""
     return DataLoader(
-        Collated(collate),
-        batch_size=None,
-        sampler=batches,
-        collate_fn=None,
-        pin_memory=torch.cuda.is_available(),
+        Collated(collate), batch_size=None, sampler=batches, collate_fn=None, pin_memory=torch.cuda.is_available()
     )
 
 

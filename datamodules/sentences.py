@@ -1,22 +1,20 @@
 """Single sentences, for objectives that need nothing else: corpus to cached ids to batches."""
 
-import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from torch.utils.data import DataLoader
 
-from datamodules.base import SPLITS, CachedData, write_sides, write_words
+from datamodules.base import SPLITS, CachedData, SkippedBySplit, write_sides, write_words
 from datamodules.batches import SingleSentences
-from datamodules.corpus import Corpus, made_of
-from encoder_lab.storage.code import code_of
-from encoder_lab.storage.content import key_of
-from encoder_lab.storage.files import build_once
+from datamodules.corpus import Corpus
 
 
 class PlainSentences(CachedData):
     """The sentences of a corpus as word ids. Leaves out empty ones and those of over `max_words` words."""
+
+    name = "sentences"
 
     def __init__(
         self,
@@ -27,26 +25,15 @@ class PlainSentences(CachedData):
         batch_tokens: int | None = None,
         max_words: int = 100,
     ) -> None:
-        key = key_of(code_of(type(self)), made_of(corpus), max_words)
-        folder = cache / f"sentences-{corpus.name}-{key}"
-        build_once(folder, lambda work: _build(work, corpus, max_words))
-        super().__init__(folder, batch_size, seed, batch_tokens)
-
-    def train_dataloader(self) -> DataLoader:
-        return self.shuffled([self.lengths("train", "source")], self._collate("train"))
-
-    def val_dataloader(self) -> DataLoader:
-        return self.by_length(self.lengths(self.validated, "source"), self._collate(self.validated))
+        super().__init__(corpus, cache, seed, batch_size, batch_tokens, _build, max_words)
 
     def _collate(self, split: str) -> Callable[[np.ndarray], SingleSentences]:
         return lambda rows: SingleSentences(self.words(split, "source", rows))
 
 
-def _build(work: Path, corpus: Corpus, max_words: int) -> None:
+def _build(work: Path, corpus: Corpus, max_words: int) -> SkippedBySplit:
     limits: dict[str, int | None] = {"source": max_words}
-    skipped = {}
-    for split in SPLITS:
-        sentences = ((sentence,) for sentence in corpus.sentences(split))
-        skipped[split] = write_sides(work, split, f"{corpus.name} sentences", sentences, limits, corpus.excluded)
+    write = partial(write_sides, work, what=f"{corpus.name} sentences", limits=limits, excluded=corpus.excluded)
+    skipped = {split: write(split, examples=zip(corpus.sentences(split))) for split in SPLITS}
     write_words(work, ("source",))
-    (work / "skipped.json").write_text(json.dumps(skipped))
+    return skipped

@@ -1,6 +1,5 @@
 """Pairs of sentences for sequence-to-sequence training: corpus to cached ids to batches."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import pairwise
@@ -8,20 +7,15 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field
-from torch.utils.data import DataLoader
 
 from datamodules.arrays import save_ragged
-from datamodules.base import SPLITS, CachedData, lines, write_sides, write_words
+from datamodules.base import SPLITS, CachedData, SkippedBySplit, lines, write_sides, write_words
 from datamodules.batches import SentencePair
-from datamodules.corpus import Corpus, Document, Split, made_of
+from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
 from datamodules.text.subwords import Subwords
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import BatchSize, BatchTokens, Count, MaxWords
-from encoder_lab.storage.code import code_of
-from encoder_lab.storage.content import key_of
-from encoder_lab.storage.files import build_once
 
 COUNTED = 1 << 20  # symbols counted at a time; numpy copies them to int64
 
@@ -29,6 +23,7 @@ COUNTED = 1 << 20  # symbols counted at a time; numpy copies them to int64
 class SourceTarget(CachedData):
     """A datamodule of sentences and the sequence that a decoder must produce for each."""
 
+    sides = ("source", "target")
     target_size: int  # target symbols, including the sentence marks
 
     def target_counts(self) -> np.ndarray:
@@ -38,13 +33,6 @@ class SourceTarget(CachedData):
         for first in range(0, len(ids), COUNTED):
             counts += np.bincount(ids[first : first + COUNTED], minlength=self.target_size)
         return counts
-
-    def train_dataloader(self) -> DataLoader:
-        lengths = [self.lengths("train", side) for side in ("source", "target")]
-        return self.shuffled(lengths, self._collate("train"))
-
-    def val_dataloader(self) -> DataLoader:
-        return self.by_length(self.lengths(self.validated, "source"), self._collate(self.validated))
 
     def _collate(self, split: str) -> Callable[[np.ndarray], SentencePair]:
         target = self.ids(split, "target")
@@ -59,24 +47,21 @@ class TextPairs(SourceTarget):
     and at most one per five pairs.
     """
 
+    name = "pairs"
+
     def __init__(
         self,
         corpus: Corpus,
-        target: Annotated[str, Field(description="same, next (sentence), or the language of the translation")],
+        target: Annotated[str, "same, next (sentence), or the language of the translation"],
         cache: Path,
         seed: int,
-        codes: Annotated[
-            Count, Field(description="maximum number of BPE codes; also at most one per five training pairs")
-        ] = 40_000,
+        codes: Annotated[Count, "maximum number of BPE codes; also at most one per five training pairs"] = 40_000,
         batch_size: BatchSize = None,
         batch_tokens: BatchTokens = None,
         max_words: MaxWords = 100,
     ) -> None:
-        key = key_of(code_of(type(self)), made_of(corpus), target, codes, max_words)
-        folder = cache / f"pairs-{corpus.name}-{corpus.source_language}-{target}-{key}"
-        build_once(folder, lambda work: _build(work, corpus, target, codes, max_words))
-        super().__init__(folder, batch_size, seed, batch_tokens)
-        self.subwords = Subwords.load(folder / "subwords.model")
+        super().__init__(corpus, cache, seed, batch_size, batch_tokens, _build, target, codes, max_words)
+        self.subwords = Subwords.load(self.folder / "subwords.model")
         self.target_size = self.subwords.size
 
     def validated_targets(self) -> list[str]:
@@ -87,7 +72,7 @@ class TextPairs(SourceTarget):
         return self.subwords.decode([ids])[0] if field == "target" else super().sentence(field, ids)
 
 
-def _build(work: Path, corpus: Corpus, target: str, codes: int, max_words: int) -> None:
+def _build(work: Path, corpus: Corpus, target: str, codes: int, max_words: int) -> SkippedBySplit:
     limits: dict[str, int | None] = {"source": max_words, "target": max_words}
     what = f"{corpus.name} {corpus.source_language}-{target}"
     write = partial(write_sides, work, what=what, limits=limits, excluded=corpus.excluded)
@@ -98,7 +83,7 @@ def _build(work: Path, corpus: Corpus, target: str, codes: int, max_words: int) 
     subwords = Subwords.train(lines(work / "train.target.txt"), work / "subwords.model", size)
     for split in SPLITS:
         save_ragged(work / f"{split}.target", subwords.encode_all(lines(work / f"{split}.target.txt")))
-    (work / "skipped.json").write_text(json.dumps(skipped))
+    return skipped
 
 
 def _pairs(corpus: Corpus, split: Split, target: str) -> Iterator[tuple[str, str]]:

@@ -1,22 +1,18 @@
 """Sentences and their linearised trees (Seq2Tree): corpus to cached ids to batches."""
 
-import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from datamodules.arrays import save_ragged
-from datamodules.base import SPLITS, lines, write_sides, write_words
-from datamodules.corpus import Corpus, Split, made_of
+from datamodules.base import SPLITS, SkippedBySplit, lines, write_sides, write_words
+from datamodules.corpus import Corpus, Split
 from datamodules.seq2seq import SourceTarget
 from datamodules.text.subwords import BEGIN, END
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.trees.linearize import linearize
 from datamodules.trees.penn import numbered, readable, trees_in
 from encoder_lab.settings.types import BatchSize, BatchTokens, MaxWords
-from encoder_lab.storage.code import code_of
-from encoder_lab.storage.content import key_of
-from encoder_lab.storage.files import build_once
 
 MARKS = ("<s>", "</s>")  # rows BEGIN and END
 
@@ -27,6 +23,8 @@ class SentenceTrees(SourceTarget):
     Sentences of more than `max_words` words are counted and left out.
     """
 
+    name = "trees"
+
     def __init__(
         self,
         corpus: Corpus,
@@ -36,11 +34,8 @@ class SentenceTrees(SourceTarget):
         batch_tokens: BatchTokens = None,
         max_words: MaxWords = 100,
     ) -> None:
-        key = key_of(code_of(type(self)), made_of(corpus), max_words)
-        folder = cache / f"trees-{corpus.name}-{key}"
-        build_once(folder, lambda work: _build(work, corpus, max_words))
-        super().__init__(folder, batch_size, seed, batch_tokens)
-        self.symbols = Vocabulary.load(folder / "symbols.txt")
+        super().__init__(corpus, cache, seed, batch_size, batch_tokens, _build, max_words)
+        self.symbols = Vocabulary.load(self.folder / "symbols.txt")
         self.target_size = len(self.symbols)
 
     def symbols_of(self, rows: list[int]) -> list[str]:
@@ -51,7 +46,7 @@ class SentenceTrees(SourceTarget):
         return " ".join(self.symbols_of(ids)) if field == "target" else super().sentence(field, ids)
 
 
-def _build(work: Path, corpus: Corpus, max_words: int) -> None:
+def _build(work: Path, corpus: Corpus, max_words: int) -> SkippedBySplit:
     limits = {"source": max_words, "target": None}
     what = f"{corpus.name} trees"
     write = partial(write_sides, work, what=what, limits=limits, excluded=corpus.excluded)
@@ -63,7 +58,7 @@ def _build(work: Path, corpus: Corpus, max_words: int) -> None:
     for split in SPLITS:
         rows = ([BEGIN, *symbols.rows(line), END] for line in lines(work / f"{split}.target.txt"))
         save_ragged(work / f"{split}.target", rows)
-    (work / "skipped.json").write_text(json.dumps(skipped))
+    return skipped
 
 
 def _pairs(corpus: Corpus, split: Split) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Annotated
 
-from pydantic import Field
 from torch import Tensor, nn
 
 from encoder_lab.settings.types import Depth, Fraction, Width
@@ -21,9 +20,9 @@ class BiGRU(Encoder):
     def __init__(
         self,
         input_dim: int,
-        dim: Annotated[Width, Field(description="sentence vector: 1200 units per direction (appendix A)")] = 2400,
-        layers: Annotated[Depth, Field(description="of GRU units (appendix A)")] = 1,
-        dropout: Annotated[Fraction, Field(description="between layers, if there are several")] = 0.0,
+        dim: Annotated[Width, "sentence vector: 1200 units per direction (appendix A)"] = 2400,
+        layers: Annotated[Depth, "of GRU units (appendix A)"] = 1,
+        dropout: Annotated[Fraction, "between layers, if there are several"] = 0.0,
     ) -> None:
         super().__init__()
         self.dim = self.state_dim = dim

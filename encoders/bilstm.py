@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Annotated, Literal
 
-from pydantic import Field
 from torch import Tensor, nn
 
 from encoder_lab.errors import InputError
@@ -30,24 +29,19 @@ class BiLSTM(Encoder):
         self,
         input_dim: int,
         dim: Annotated[
-            Width,
-            Field(description="sentence vector: 256 units per direction (Figure 3 of the paper: 1024, 2048, 4096)"),
+            Width, "sentence vector: 256 units per direction (Figure 3 of the paper: 1024, 2048, 4096)"
         ] = 512,
-        layers: Annotated[Depth, Field(description="of LSTM units (section 3.3)")] = 2,
+        layers: Annotated[Depth, "of LSTM units (section 3.3)"] = 2,
         projection: Annotated[
-            Width | None, Field(description="width the word vectors are projected to (1024: appendix); null: none")
+            Width | None, "width the word vectors are projected to (1024: appendix); null: none"
         ] = 1024,
         dropout: Annotated[
-            Fraction,
-            Field(description="on the projected words and between layers (the paper tunes it, without a number)"),
+            Fraction, "on the projected words and between layers (the paper tunes it, without a number)"
         ] = 0.1,
         pooling: Annotated[
-            Literal["max", "last"],
-            Field(description="max or last: how the states are pooled (Conneau et al. 2018, section 3.1)"),
+            Literal["max", "last"], "max or last: how the states are pooled (Conneau et al. 2018, section 3.1)"
         ] = "max",
-        attention: Annotated[
-            bool, Field(description="decoders attend over the states; the sentence vector is the same")
-        ] = False,
+        attention: Annotated[bool, "decoders attend over the states; the sentence vector is the same"] = False,
     ) -> None:
         super().__init__()
         if pooling not in POOLS:

@@ -7,7 +7,6 @@ import math
 from typing import Annotated
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -32,16 +31,11 @@ class GatedConvNet(Encoder):
         self,
         input_dim: int,
         dim: Annotated[
-            Width,
-            Field(
-                description='channels, "input embedding size" and sentence vector (Conneau et al. 2018, section 3.3)'
-            ),
+            Width, 'channels, "input embedding size" and sentence vector (Conneau et al. 2018, section 3.3)'
         ] = 512,
-        layers: Annotated[Depth, Field(description="convolutions (section 3.3)")] = 8,
-        kernel: Annotated[Depth, Field(description="words seen by one convolution; odd (section 3.3)")] = 3,
-        dropout: Annotated[
-            Fraction, Field(description="on the input of every convolution (the paper tunes it, without a number)")
-        ] = 0.1,
+        layers: Annotated[Depth, "convolutions (section 3.3)"] = 8,
+        kernel: Annotated[Depth, "words seen by one convolution; odd (section 3.3)"] = 3,
+        dropout: Annotated[Fraction, "on the input of every convolution (the paper tunes it, without a number)"] = 0.1,
     ) -> None:
         super().__init__()
         if kernel % 2 == 0:

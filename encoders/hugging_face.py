@@ -38,13 +38,7 @@ class Pretrained:
     """
 
     def __init__(
-        self,
-        name: str,
-        layers: Layers,
-        pooling: Pooling | None,
-        device: str,
-        work: Path,
-        prompt: str | None = None,
+        self, name: str, layers: Layers, pooling: Pooling | None, device: str, work: Path, prompt: str | None = None
     ) -> None:
         """`pooling`: None takes that of a sentence-transformers folder with its other modules, or the mean.
 

@@ -143,10 +143,7 @@ class CausalLM:
             yield (
                 self._with_separators(text, removed, found.ids, found.offsets)
                 if removed
-                else (
-                    found.ids,
-                    found.offsets,
-                )
+                else (found.ids, found.offsets)
             )
 
     def _with_separators(

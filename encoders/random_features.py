@@ -22,11 +22,7 @@ class BOREP(Encoder):
 
     projection: Tensor  # (E, D), uniform in +-1 / sqrt(E) (section 3.1.1)
 
-    def __init__(
-        self,
-        input_dim: int,
-        dim: Annotated[Width, Field(description="sentence vector (section 4)")] = 4096,
-    ) -> None:
+    def __init__(self, input_dim: int, dim: Annotated[Width, "sentence vector (section 4)"] = 4096) -> None:
         super().__init__()
         self.dim = self.state_dim = dim
         self.register_buffer("projection", _uniform(1 / sqrt(input_dim), input_dim, dim))
@@ -49,12 +45,12 @@ class EchoState(Encoder):
     def __init__(
         self,
         input_dim: int,
-        dim: Annotated[Width, Field(description="sentence vector; each direction has half of it (section 4)")] = 4096,
-        radius: Annotated[AboveZero, Field(description="spectral radius of the recurrent weights")] = 0.8,
+        dim: Annotated[Width, "sentence vector; each direction has half of it (section 4)"] = 4096,
+        radius: Annotated[AboveZero, "spectral radius of the recurrent weights"] = 0.8,
         density: Annotated[
             float, Field(gt=0, le=1, title="above 0, at most 1", description="part of them that are not 0")
         ] = 0.5,
-        scale: Annotated[AboveZero, Field(description="input weights are uniform in -scale to scale")] = 0.1,
+        scale: Annotated[AboveZero, "input weights are uniform in -scale to scale"] = 0.1,
         leak: Annotated[
             float, Field(gt=0, le=1, title="above 0, at most 1", description="1: nothing of the last state stays")
         ] = 1.0,

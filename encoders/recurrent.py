@@ -27,12 +27,7 @@ class Bidirectional(nn.Module):
     """Stacked bidirectional layers of `kind` (nn.LSTM or nn.GRU); each direction has half of `dim` units."""
 
     def __init__(
-        self,
-        kind: type[nn.LSTM] | type[nn.GRU],
-        input_dim: int,
-        dim: int,
-        layers: int,
-        dropout: float = 0.0,
+        self, kind: type[nn.LSTM] | type[nn.GRU], input_dim: int, dim: int, layers: int, dropout: float = 0.0
     ) -> None:
         super().__init__()
         if dim < 2 or dim % 2:

@@ -5,7 +5,6 @@ x -> project -> + position -> [ + attention(norm x) -> + feed-forward(norm x) ] 
 
 from typing import Annotated, Literal
 
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -28,19 +27,14 @@ class TransformerEncoder(Encoder):
     def __init__(
         self,
         input_dim: int,
-        dim: Annotated[Width, Field(description="width of the states and sentence vector; a multiple of heads")] = 512,
-        layers: Annotated[Depth, Field(description="as many weights as the Gated ConvNet of the paper")] = 4,
-        heads: Annotated[Depth, Field(description="of the attention (Vaswani et al. 2017, section 3.2.2)")] = 8,
-        feed_forward: Annotated[
-            Width, Field(description="width inside a layer (Vaswani et al. 2017, section 3.3)")
-        ] = 2048,
+        dim: Annotated[Width, "width of the states and sentence vector; a multiple of heads"] = 512,
+        layers: Annotated[Depth, "as many weights as the Gated ConvNet of the paper"] = 4,
+        heads: Annotated[Depth, "of the attention (Vaswani et al. 2017, section 3.2.2)"] = 8,
+        feed_forward: Annotated[Width, "width inside a layer (Vaswani et al. 2017, section 3.3)"] = 2048,
         dropout: Annotated[
-            Fraction,
-            Field(
-                description="on the input, the attention and each part of a layer (Vaswani et al. 2017, section 5.4)"
-            ),
+            Fraction, "on the input, the attention and each part of a layer (Vaswani et al. 2017, section 5.4)"
         ] = 0.1,
-        pooling: Annotated[Literal["mean", "max"], Field(description="mean or max over the words")] = "mean",
+        pooling: Annotated[Literal["mean", "max"], "mean or max over the words"] = "mean",
     ) -> None:
         super().__init__()
         if pooling not in POOLS_OVER_TIME:

@@ -45,11 +45,7 @@ class Decoder(nn.Module):
         size = len(counts)
         self.embedding = nn.Embedding(size, embedding_dim, padding_idx=0)
         self.lstm = nn.LSTM(
-            embedding_dim + sentence_dim,
-            hidden,
-            layers,
-            dropout=dropout if layers > 1 else 0.0,
-            batch_first=True,
+            embedding_dim + sentence_dim, hidden, layers, dropout=dropout if layers > 1 else 0.0, batch_first=True
         )
         self.attention = Attention(hidden, attends_over) if attends_over else None
         self.dropout = nn.Dropout(dropout)

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 
 from datamodules.batches import InDocument
@@ -74,14 +73,10 @@ class Discourse(Objective):
         data: SentencesInDocuments,
         optimizer: MakeOptimizer | None,
         seed: int,
-        losses: Annotated[
-            Sequence[str], Field(description="any combination (Chen et al. 2019, sections 4.1 to 4.4)")
-        ] = ("nsp",),
-        weights: Annotated[Mapping[str, float] | None, Field(description="of each loss")] = None,
-        hidden: Annotated[
-            Width, Field(description="units of the two hidden layers of every head; the paper gives no number")
-        ] = 300,
-        dropout: Annotated[Fraction, Field(description="after each hidden layer")] = 0.0,
+        losses: Annotated[Sequence[str], "any combination (Chen et al. 2019, sections 4.1 to 4.4)"] = ("nsp",),
+        weights: Annotated[Mapping[str, float] | None, "of each loss"] = None,
+        hidden: Annotated[Width, "units of the two hidden layers of every head; the paper gives no number"] = 300,
+        dropout: Annotated[Fraction, "after each hidden layer"] = 0.0,
     ) -> None:
         super().__init__(encoder, embedding, optimizer, seed)
         self.data = data

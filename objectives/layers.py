@@ -90,7 +90,7 @@ LOSSES: dict[str, dict[str, Head]] = {
         "next": Head(lambda d: d.bag_sizes["source"], lambda y, b: bag_loss(y, b.next), "perplexity"),
     },
     "nl": {  # nesting level, section 4.2
-        "level": Head(lambda d: d.classes.levels, lambda y, b: class_loss(y, b.level), "accuracy"),
+        "level": Head(lambda d: d.classes.levels, lambda y, b: class_loss(y, b.level), "accuracy")
     },
     "spp": {  # sentence and paragraph position, section 4.3
         "sentence": Head(lambda d: d.classes.sentences, lambda y, b: place_loss(y, b.in_paragraph), "accuracy"),

@@ -58,8 +58,8 @@ def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] 
 def _objective_of(run: SavedRun, allow: Sequence[str] = ()) -> type[Objective]:
     """The class of its objective. Raises InputError where it is none of ours."""
     settings, config = run.folder / "config.yaml", run.config
-    if not all(isinstance(config.get(part), dict) for part in ("objective", "datamodule")):
-        raise InputError(f"{settings}: no objective and datamodule in it; copy the whole run folder")
+    if not all(isinstance(config.get(part), dict) for part in ("objective", "datamodule", "encoder")):
+        raise InputError(f"{settings}: no objective, datamodule and encoder in it; copy the whole run folder")
     target = str(config["objective"].get("_target_"))
     objective = class_in(["objectives", *allow], target, Objective)
     if objective is None:

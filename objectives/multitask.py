@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import Field
 from torch import Tensor, nn
 
 from datamodules.batches import PartBatch
@@ -41,10 +40,10 @@ class Multitask(Objective):
         data: Mixture,
         optimizer: Mapping[str, Any],
         seed: int,
-        parts: Annotated[Sequence[str], Field(description="objectives by name, such as [nmt_enfr,nli]")],
-        settings: Annotated[Mapping[str, Any], Field(description="those of each objective")],
+        parts: Annotated[Sequence[str], "objectives by name, such as [nmt_enfr,nli]"],
+        settings: Annotated[Mapping[str, Any], "those of each objective"],
         select: Annotated[
-            str | None, Field(description="the part with the score that chooses the best checkpoint; null: the first")
+            str | None, "the part with the score that chooses the best checkpoint; null: the first"
         ] = None,
     ) -> None:
         super().__init__(encoder, embedding, build(optimizer), seed)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import torch
-from pydantic import Field
 from torch import Tensor
 from torch.nn import functional
 
@@ -37,10 +36,10 @@ class NLI(Objective):
         seed: int,
         head: Annotated[
             Literal["mlp", "linear", "nonlinear"],
-            Field(description="mlp; InferSent's three layers: linear, or nonlinear (dropout and tanh)"),
+            "mlp; InferSent's three layers: linear, or nonlinear (dropout and tanh)",
         ] = "mlp",
-        hidden: Annotated[Width, Field(description="units (Conneau et al. 2018, appendix); InferSent has 512")] = 100,
-        dropout: Annotated[Fraction, Field(description="before every layer of mlp and nonlinear")] = 0.0,
+        hidden: Annotated[Width, "units (Conneau et al. 2018, appendix); InferSent has 512"] = 100,
+        dropout: Annotated[Fraction, "before every layer of mlp and nonlinear"] = 0.0,
     ) -> None:
         super().__init__(encoder, embedding, optimizer, seed)
         self.head = classifier(head, 4 * encoder.dim, hidden, len(LABELS), dropout)

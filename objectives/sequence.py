@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import torch
-from pydantic import Field
 from torch import Tensor
 
 from datamodules.batches import SentencePair, Sentences
@@ -39,17 +38,11 @@ class SequenceObjective(Objective):
         data: SourceTarget,
         optimizer: MakeOptimizer | None,
         seed: int,
-        decoder_embedding: Annotated[Width, Field(description="width of the target subword embeddings")] = 256,
-        decoder_hidden: Annotated[
-            Width, Field(description="LSTM units per layer (Conneau et al. 2018, appendix)")
-        ] = 512,
-        decoder_layers: Annotated[Depth, Field(description="of LSTM units")] = 2,
-        dropout: Annotated[
-            Fraction, Field(description="on decoder inputs, between its layers and before the softmax")
-        ] = 0.2,
-        attention: Annotated[
-            bool, Field(description="attend over the word states too; encoder=bilstm_att implies it")
-        ] = False,
+        decoder_embedding: Annotated[Width, "width of the target subword embeddings"] = 256,
+        decoder_hidden: Annotated[Width, "LSTM units per layer (Conneau et al. 2018, appendix)"] = 512,
+        decoder_layers: Annotated[Depth, "of LSTM units"] = 2,
+        dropout: Annotated[Fraction, "on decoder inputs, between its layers and before the softmax"] = 0.2,
+        attention: Annotated[bool, "attend over the word states too; encoder=bilstm_att implies it"] = False,
     ) -> None:
         super().__init__(encoder, embedding, optimizer, seed)
         self.data = data

@@ -47,10 +47,7 @@ def description_length(
     ends = sorted({max(1, round(len(order) * percent / 100)) for percent in PORTIONS})
     portions = [ends[0] * log2(classes)]
     for known, end in pairwise(ends):
-        seen, coming = (
-            Tensors(every.x[:known], every.y[:known]),
-            Tensors(every.x[known:end], every.y[known:end]),
-        )
+        seen, coming = (Tensors(every.x[:known], every.y[:known]), Tensors(every.x[known:end], every.y[known:end]))
         portions.append(_bits(seen, coming, tuning, classes, grid, device))
     return Description(sum(portions), len(order) * log2(classes), portions)
 

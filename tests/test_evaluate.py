@@ -15,7 +15,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.evaluation.names import BASELINES, WORDS, refuse_missing_models
 from encoder_lab.evaluation.open_models import untrained
 from encoder_lab.reports.discourse_claims import context_helps_position
-from encoder_lab.reports.evaluations import WrittenScores, show
+from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.findings import check
 from encoder_lab.reports.models import each_seed_once, models_of
@@ -23,7 +23,7 @@ from encoder_lab.reports.runs import read_run
 from encoder_lab.settings.arguments import refuse_wrong_arguments
 from encoder_lab.settings.config_help import evaluate_help
 from encoders import load_encoder
-from evaluate import CONFIGS, evaluate
+from evaluate import CONFIGS, evaluate, show
 from probes.baselines import BASELINES as BUILT
 from probes.classifiers.grid import Grid
 from probes.coherence.ngram import ORDERS

@@ -7,8 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from datamodules.corpora.inference_files import tokenized
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpora.parallel import held_out_rows
@@ -38,18 +36,14 @@ class SavedDataset(OnDisk):
 
     def __init__(
         self,
-        root: Annotated[str | None, Field(description="its folder")],
-        text: Annotated[
-            str, Field(description="names of its columns: sentences; translation.en is the field en of translation")
-        ] = "text",
-        target: Annotated[str, Field(description="translations, for objective=nmt")] = "target",
-        premise: Annotated[str, Field(description="and hypothesis and label, for objective=nli")] = "premise",
-        hypothesis: Annotated[str, Field(description="of a premise")] = "hypothesis",
-        label: Annotated[str, Field(description="one of three, for objective=nli")] = "label",
+        root: Annotated[str | None, "its folder"],
+        text: Annotated[str, "names of its columns: sentences; translation.en is the field en of translation"] = "text",
+        target: Annotated[str, "translations, for objective=nmt"] = "target",
+        premise: Annotated[str, "and hypothesis and label, for objective=nli"] = "premise",
+        hypothesis: Annotated[str, "of a premise"] = "hypothesis",
+        label: Annotated[str, "one of three, for objective=nli"] = "label",
         source_language: SourceLanguage = "en",
-        target_language: Annotated[
-            str | None, Field(description="of target, which decides how it is tokenised")
-        ] = None,
+        target_language: Annotated[str | None, "of target, which decides how it is tokenised"] = None,
         held_out: HeldOut = 20,
         size: CorpusSize = None,
     ) -> None:

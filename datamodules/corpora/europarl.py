@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field
 
 from datamodules.corpora.on_disk import Example, OnDisk, find_file, refuse_languages
 from datamodules.corpora.parallel_files import aligned
@@ -34,11 +33,9 @@ class Europarl(OnDisk):
 
     def __init__(
         self,
-        root: Annotated[
-            str | None, Field(description="folder with europarl-v7.fr-en.en, europarl-v7.fr-en.fr, ... (or .gz)")
-        ],
+        root: Annotated[str | None, "folder with europarl-v7.fr-en.en, europarl-v7.fr-en.fr, ... (or .gz)"],
         size: CorpusSize = None,
-        seed: Annotated[Seed, Field(description="decides which lines are dev and test (10,000 each)")] = 1,
+        seed: Annotated[Seed, "decides which lines are dev and test (10,000 each)"] = 1,
         source_language: SourceLanguage = "en",
     ) -> None:
         refuse_languages(self.name, [source_language], ("en", *LANGUAGES))

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Annotated, NamedTuple
 
-from pydantic import Field
-
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Document, Split
 from encoder_lab.compute.processes import parallel_map
@@ -80,7 +78,7 @@ class DocumentCorpus(OnDisk):
 
     def __init__(
         self,
-        root: Annotated[str | None, Field(description="a folder of .md and .markdown files, at any depth")],
+        root: Annotated[str | None, "the folder with its files, or one file"],
         size: CorpusSize = None,
         held_out: PartHeldOut = HELD_OUT,
         probe_split: ProbeSplit = True,

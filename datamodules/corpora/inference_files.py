@@ -5,8 +5,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import Field
-
 from datamodules.corpora.on_disk import OnDisk, find_file
 from datamodules.corpus import LABELS, Inference, Split
 from datamodules.text.tokenize import tokenize
@@ -71,7 +69,7 @@ class AllNli(OnDisk):
 
     def __init__(
         self,
-        root: Annotated[str | None, Field(description="folder that holds the folders snli_1.0 and multinli_1.0")],
+        root: Annotated[str | None, "folder that holds the folders snli_1.0 and multinli_1.0"],
         size: CorpusSize = None,
     ) -> None:
         super().__init__(root, size)

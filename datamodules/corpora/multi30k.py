@@ -5,8 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import Field
-
 from datamodules.corpora.on_disk import OnDisk, find_file, refuse_languages
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Split
@@ -31,9 +29,7 @@ class Multi30k(OnDisk):
 
     def __init__(
         self,
-        root: Annotated[
-            str | None, Field(description="folder with train.en.gz, train.fr.gz, val.*, test_2016_flickr.*")
-        ],
+        root: Annotated[str | None, "folder with train.en.gz, train.fr.gz, val.*, test_2016_flickr.*"],
         size: CorpusSize = None,
         source_language: SourceLanguage = "en",
     ) -> None:

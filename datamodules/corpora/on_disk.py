@@ -5,8 +5,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeVar
 
-from pydantic import Field
-
 from datamodules.corpus import Corpus, Split
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
@@ -23,9 +21,7 @@ class OnDisk(Corpus):
     splits: ClassVar[dict[Split, str]]  # the name of each split in the files; for corpora with published splits
 
     def __init__(
-        self,
-        root: Annotated[str | None, Field(description="a folder of .md and .markdown files, at any depth")],
-        size: CorpusSize = None,
+        self, root: Annotated[str | None, "the folder with its files, or one file"], size: CorpusSize = None
     ) -> None:
         if not root or not Path(root).exists():
             raise InputError(f"corpus.root={root}: no {self.name} there; {self.remedy}")

@@ -6,8 +6,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import Field
-
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Corpus, Split
 from datamodules.text.languages import check_language
@@ -32,18 +30,14 @@ class Parallel(Corpus):
 
     def __init__(
         self,
-        source: Annotated[str | None, Field(description="one sentence per line; plain, .gz or .bz2")],
-        target: Annotated[str | None, Field(description="line i is the translation of line i")],
-        dev_source: Annotated[
-            str | None, Field(description="without files, one line in held_out of the training files is dev,")
-        ] = None,
-        dev_target: Annotated[str | None, Field(description="of dev_source")] = None,
-        test_source: Annotated[str | None, Field(description="and one is test")] = None,
-        test_target: Annotated[str | None, Field(description="of test_source")] = None,
+        source: Annotated[str | None, "one sentence per line; plain, .gz or .bz2"],
+        target: Annotated[str | None, "line i is the translation of line i"],
+        dev_source: Annotated[str | None, "without files, one line in held_out of the training files is dev,"] = None,
+        dev_target: Annotated[str | None, "of dev_source"] = None,
+        test_source: Annotated[str | None, "and one is test"] = None,
+        test_target: Annotated[str | None, "of test_source"] = None,
         source_language: SourceLanguage = "en",
-        target_language: Annotated[
-            str | None, Field(description="of target, which decides how it is tokenised")
-        ] = None,
+        target_language: Annotated[str | None, "of target, which decides how it is tokenised"] = None,
         held_out: HeldOut = 20,
         size: CorpusSize = None,
         tokenized: Tokenized = False,

@@ -2,8 +2,6 @@
 
 from typing import Annotated
 
-from pydantic import Field
-
 from datamodules.corpora.held_out import HELD_OUT, DocumentCorpus
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
@@ -15,7 +13,7 @@ class PerhapsTokenized(DocumentCorpus):
 
     def __init__(
         self,
-        root: Annotated[str | None, Field(description="a file, or a folder of .jsonl, .jsonl.gz, .jsonl.bz2")],
+        root: Annotated[str | None, "a file, or a folder of .jsonl, .jsonl.gz, .jsonl.bz2"],
         size: CorpusSize = None,
         tokenized: Tokenized = False,
         source_language: SourceLanguage = "en",

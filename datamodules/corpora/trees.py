@@ -5,8 +5,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
-
 from datamodules.corpora.held_out import HELD_OUT, MOST, check_held_out, refuse_probing, split_of
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
@@ -31,12 +29,11 @@ class Trees(OnDisk):
 
     def __init__(
         self,
-        root: Annotated[str | None, Field(description="a file, or a folder of .mrg and .const.tsv (or .gz)")],
+        root: Annotated[str | None, "a file, or a folder of .mrg and .const.tsv (or .gz)"],
         size: CorpusSize = None,
         held_out: PartHeldOut = HELD_OUT,
         stretch: Annotated[
-            Count,
-            Field(description="consecutive trees that stay in one split, as they share a topic; 1: each is drawn"),
+            Count, "consecutive trees that stay in one split, as they share a topic; 1: each is drawn"
         ] = 50,
         probe_split: ProbeSplit = True,
         on_bad_tree: OnBadTreeSetting = "refuse",

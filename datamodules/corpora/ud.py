@@ -6,8 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
-
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
 from datamodules.text.languages import check_language
@@ -33,14 +31,11 @@ class TreebankText(OnDisk):
     def __init__(
         self,
         root: Annotated[
-            str | None,
-            Field(description="a folder with files that have train, dev and test in their names (.conllu, .gz, .bz2)"),
+            str | None, "a folder with files that have train, dev and test in their names (.conllu, .gz, .bz2)"
         ],
         size: CorpusSize = None,
         source_language: SourceLanguage = "en",
-        more: Annotated[
-            Paths, Field(description="files of plain text (.txt, .gz, .bz2), one sentence per line, added to train")
-        ] = (),
+        more: Annotated[Paths, "files of plain text (.txt, .gz, .bz2), one sentence per line, added to train"] = (),
     ) -> None:
         super().__init__(root, size)
         check_language(source_language, "corpus.source_language")

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from typing import Annotated
 
-from pydantic import Field
-
 from datamodules.corpora.on_disk import refuse_languages
 from datamodules.corpus import Corpus, Document, Inference, NoSuchView, Split
 from datamodules.demo.constant import Property, constant_plan
@@ -32,14 +30,14 @@ class Demo(Corpus):
 
     def __init__(
         self,
-        size: Annotated[Count | None, Field(description="training sentences; thousands to millions")] = 5000,
-        seed: Annotated[Seed, Field(description="the same seed gives the same text on every machine")] = 1,
+        size: Annotated[Count | None, "training sentences; thousands to millions"] = 5000,
+        seed: Annotated[Seed, "the same seed gives the same text on every machine"] = 1,
         source_language: SourceLanguage = "en",
         constant: Annotated[
-            Sequence[Property], Field(description="never vary in training text: tense, subject_number, object_number")
+            Sequence[Property], "never vary in training text: tense, subject_number, object_number"
         ] = (),
         irrelevant: Annotated[
-            Sequence[Property], Field(description="vary in what the encoder reads and not in the translation: the same")
+            Sequence[Property], "vary in what the encoder reads and not in the translation: the same"
         ] = (),
     ) -> None:
         refuse_languages(self.name, [source_language], LANGUAGES)

@@ -6,8 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
-from pydantic import Field
-
 from datamodules.trees.corenlp import only_trees
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import note_once, read_lines
@@ -27,8 +25,7 @@ MAX_TREE = 1_000_000  # characters; bounds the memory for a file without closing
 
 OnBadTree = Literal["refuse", "skip"]
 OnBadTreeSetting = Annotated[
-    OnBadTree,
-    Field(description="skip: leave out and count trees that cannot be read, such as (()) of a failed parse"),
+    OnBadTree, "skip: leave out and count trees that cannot be read, such as (()) of a failed parse"
 ]
 T = TypeVar("T")
 

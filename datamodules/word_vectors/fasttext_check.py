@@ -23,12 +23,7 @@ def check_bin(path: Path) -> None:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             end = _Reader(data).end()
-    except (
-        struct.error,
-        ValueError,
-        OverflowError,
-        IndexError,
-    ):  # read past the end of the file, or the file is empty
+    except (struct.error, ValueError, OverflowError, IndexError):  # read past the end of the file, or the file is empty
         raise InputError(f"{path}: cut off after {size:,} bytes; get or make the fastText model again") from None
     except _Damaged as error:
         said = str(error) or "not a fastText model, or damaged; get or make the fastText model again"

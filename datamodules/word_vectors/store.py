@@ -39,8 +39,7 @@ INDEX = np.dtype([("hash", "<u8"), ("row", "<i8")])
 
 
 VectorScale = Annotated[
-    AboveZero | None,
-    Field(description="factor of every entry; null makes their mean square 1; 1 leaves them as they are"),
+    AboveZero | None, "factor of every entry; null makes their mean square 1; 1 leaves them as they are"
 ]
 
 
@@ -275,12 +274,11 @@ class FromFile:
     def __init__(
         self,
         path: Annotated[
-            str | None,
-            Field(description=".vec, GloVe .txt (or .gz of them), or fastText .bin, with subwords for unknown words"),
+            str | None, ".vec, GloVe .txt (or .gz of them), or fastText .bin, with subwords for unknown words"
         ],
         lowercase: Annotated[
             bool | Literal["auto"],
-            Field(description="true: words are looked up in lower case; auto: if the file has no words with capitals"),
+            "true: words are looked up in lower case; auto: if the file has no words with capitals",
         ] = "auto",
         scale: VectorScale = None,
     ) -> None:
@@ -305,22 +303,17 @@ class Trained:
 
     def __init__(
         self,
-        dim: Annotated[Width, Field(description="width E (Conneau et al. 2018, section 3.3)")],
-        epochs: Annotated[Count, Field(description="passes over the text; more over a short text,")],
-        words: Annotated[ZeroOrMore, Field(description="until this many words were read")],
-        lr: Annotated[AboveZero, Field(description="the default of fastText is 0.05")],
+        dim: Annotated[Width, "width E (Conneau et al. 2018, section 3.3)"],
+        epochs: Annotated[Count, "passes over the text; more over a short text,"],
+        words: Annotated[ZeroOrMore, "until this many words were read"],
+        lr: Annotated[AboveZero, "the default of fastText is 0.05"],
         sampling: Annotated[
-            AboveZero,
-            Field(
-                description="words with a larger share of the text are subsampled; the default of fastText is 0.0001"
-            ),
+            AboveZero, "words with a larger share of the text are subsampled; the default of fastText is 0.0001"
         ],
-        bucket: Annotated[Count, Field(description="rows for character n-grams; the default of fastText is 2,000,000")],
-        minn: Annotated[Grams, Field(description="shortest character n-gram")],
-        maxn: Annotated[Grams, Field(description="longest character n-gram")],
-        threads: Annotated[
-            Annotated[int, Field(ge=1, le=1024)], Field(description="one thread gives the same vectors every time")
-        ],
+        bucket: Annotated[Count, "rows for character n-grams; the default of fastText is 2,000,000"],
+        minn: Annotated[Grams, "shortest character n-gram"],
+        maxn: Annotated[Grams, "longest character n-gram"],
+        threads: Annotated[Annotated[int, Field(ge=1, le=1024)], "one thread gives the same vectors every time"],
         scale: VectorScale = None,
     ) -> None:
         self.epochs, self.words, self.scale = epochs, words, scale

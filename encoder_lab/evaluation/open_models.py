@@ -1,6 +1,6 @@
 """How a name in `model=` becomes a model, at each epoch that is asked for."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
     form, _, rest = name.partition(":")
     models: list[Model] = []
     if name in ORDERS:
-        return lambda corpus, _: [_ngram(name, corpus, settings)]
+        return lambda corpus, _: [_ngram(name, corpus, settings.corpus.written)]
     if name in INITIAL or name.startswith("untrained/"):
         encoder = encoder_file(name.removeprefix("untrained/")).stem
         more = settings, device
@@ -80,7 +80,7 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
     elif form == "vectors" and rest:
         models = [precomputed(Path(rest), Path(settings.sentences) if settings.sentences else None)]
     elif form == "lm" and rest:
-        models = [_language_model(Path(rest), settings, device)]
+        models = [_language_model(Path(rest), settings.bos, settings.eos, device)]
     else:
         refuse_other_path(name)
         run = open_run(Path(name))
@@ -90,8 +90,8 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
             refuse_changed_corpus(run.folder, run.config["corpus"], settings.corpus.written, corpus.fingerprint())
             if any(task.reader == "loss" for task in tasks):
                 loss = load_dev_loss(run, device, work, settings.allow)
-                return [_with_decoder(name, model._replace(loss=loss), run, tasks, settings)]
-            return [_with_decoder(name, model, run, tasks, settings)]
+                return [_with_decoder(name, model._replace(loss=loss), run, tasks, settings.bos, settings.eos)]
+            return [_with_decoder(name, model, run, tasks, settings.bos, settings.eos)]
 
         return complete
     return lambda *_: [model._replace(device=device) for model in models]
@@ -122,19 +122,19 @@ def _trained(run: SavedRun, settings: EvaluationSettings, device: str, work: Pat
     return model._replace(settings={**model.settings, "embeddings": settings.embeddings.written}) if more else model
 
 
-def _with_decoder(name: str, model: Model, run: SavedRun, tasks: Sequence[Task], settings: EvaluationSettings) -> Model:
+def _with_decoder(name: str, model: Model, run: SavedRun, tasks: Sequence[Task], bos: bool, eos: bool) -> Model:
     """With the decoder of the run as a language model, where a task needs surprisal. Raises InputError."""
     suite = next((task.suite for task in tasks if task.needs == "surprisal"), None)
     if suite is None or model.encode is None:
         return model
-    if not settings.bos:
+    if not bos:
         raise InputError(f"model={name}: bos=false: the mark that begins a sentence is always context; leave it out")
     try:
-        likelihood = load_likelihood(run, ends=settings.eos)
+        likelihood = load_likelihood(run, ends=eos)
     except NoLikelihood as why:
         raise InputError(f"model={name}: has no language model, which suite={suite} needs: {why}") from None
     likelihood.network.to(model.device)
-    known = key_of(model.fingerprint, code_of(type(likelihood)), code_of(TextLikelihood), settings.eos)
+    known = key_of(model.fingerprint, code_of(type(likelihood)), code_of(TextLikelihood), eos)
     return model._replace(logprobs=TextLikelihood(model.encode, likelihood).logprobs, fingerprint=known)
 
 
@@ -167,22 +167,19 @@ def untrained(
     return model._replace(settings={"embeddings": settings.embeddings.written, **text})
 
 
-def _language_model(path: Path, settings: EvaluationSettings, device: str) -> Model:
+def _language_model(path: Path, bos: bool, eos: bool, device: str) -> Model:
     """A causal language model on disk, with what counts as its text: `bos` and `eos`."""
-    model = CausalLM(path, device, settings.bos, settings.eos)
+    model = CausalLM(path, device, bos, eos)
     files = (file for file in path.rglob("*") if file.is_file())
-    known = key_of(code_of(CausalLM), contents_of(files, path), settings.bos, settings.eos)
-    marks = {"bos": settings.bos, "eos": settings.eos}
-    name = path.resolve().name
+    known = key_of(code_of(CausalLM), contents_of(files, path), bos, eos)
+    name, marks = path.resolve().name, {"bos": bos, "eos": eos}
     return Model(name, "language model", None, known, 0, 0, marks, model.logprobs, model.long_texts)
 
 
-def _ngram(name: str, corpus: Corpus, settings: EvaluationSettings) -> Model:
-    """An n-gram model of the training text."""
+def _ngram(name: str, corpus: Corpus, written: Mapping[str, Any]) -> Model:
+    """An n-gram model of the training text, with the settings of its corpus."""
     known = key_of(name, made_of(corpus), code_of(NgramModel))
-    return Model(
-        "baseline", name, None, known, settings={"corpus": settings.corpus.written}, logprobs=counted(corpus, name)
-    )
+    return Model("baseline", name, None, known, settings={"corpus": written}, logprobs=counted(corpus, name))
 
 
 def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) -> None:

@@ -1,10 +1,14 @@
 """What an evaluation refuses before it begins: settings that apply to nothing, models that cannot be opened."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.evaluation.names import FORMS
+from encoder_lab.model import Model
 from encoder_lab.reports.evaluations import refuse_published_of_other_tasks, requested_tables
+from encoder_lab.reports.runs import EACH_EPOCH
 from encoder_lab.settings.run import EvaluationSettings
 from probes.facts import facts_of
 from probes.suites import Suite
@@ -43,9 +47,19 @@ def models_wanted(settings: EvaluationSettings) -> list[str]:
     return several(settings.model) if settings.model else []
 
 
-def caches(settings: EvaluationSettings) -> bool:
-    """Whether scores and vectors are kept for the next evaluation."""
-    return str(settings.cache) not in ("off", "False", "None")
+def written_of(settings: EvaluationSettings, suite: Suite, model: Model) -> dict[str, Any]:
+    """The settings that made the scores of a model on a suite, as their folder has them."""
+    own = settings.suites[suite.name]
+    written = {"suite": suite.name, "seed": settings.random_seed}
+    if any(task.needs == "vectors" for task in suite.tasks):
+        written["probes"] = {"classifier": settings.probes.classifier.written}
+    written |= {own.group: own.values} | ({"corpus": settings.corpus.written} if suite.of_corpus else {})
+    return {**written, **model.settings} | ({} if settings.epochs is None else {"checkpoint": EACH_EPOCH})
+
+
+def cache_of(settings: EvaluationSettings) -> Path | None:
+    """Where scores and vectors are kept for the next evaluation; None with cache=off."""
+    return None if str(settings.cache) in ("off", "False", "None") else Path(str(settings.cache))
 
 
 def several(setting: object) -> list[str]:

@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
@@ -12,11 +12,10 @@ from encoder_lab.reports.coherence_lines import suite_lines
 from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.models import models_of, shortest_tails
 from encoder_lab.reports.published import published
-from encoder_lab.reports.runs import EACH_EPOCH, read_run
+from encoder_lab.reports.runs import read_run
 from encoder_lab.reports.strips import TOKENS
 from encoder_lab.reports.table import has_scores_of, probing_table
 from encoder_lab.reports.terminal import comparisons, descriptions, plain, second_measures, selectivities
-from encoder_lab.settings.run import EvaluationSettings
 from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.files import atomic_write
@@ -48,28 +47,22 @@ class WrittenScores(NamedTuple):
     model: str = ""  # as the user named it
 
 
-def write(name: str, model: Model, suite: Suite, scores: ModelScores, settings: EvaluationSettings) -> WrittenScores:
-    """Write the scores of one model on one suite into a folder that report.py reads."""
+def write(
+    out: Path, name: str, model: Model, suite: str, scores: ModelScores, settings: Mapping[str, Any]
+) -> WrittenScores:
+    """Write the scores of one model on one suite into a folder in `out` that report.py reads."""
     title = ", ".join(filter(None, [model.encoder, model.objective]))
-    by_epoch = settings.epochs is not None
-    out = Path(name) / settings.out if by_epoch else Path(settings.out)
-    folder = out / suite.name / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', title)}-{scores.key}"
+    folder = out / suite / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', title)}-{scores.key}"
     names = {"encoder_name": model.encoder, "objective_name": model.objective, "corpus_name": None, "model": name}
-    own = settings.suites[suite.name]
-    kept = {"suite": suite.name, "seed": settings.random_seed}
-    if any(task.needs == "vectors" for task in suite.tasks):
-        kept["probes"] = {"classifier": settings.probes.classifier.written}
-    kept |= {own.group: own.values} | ({"corpus": settings.corpus.written} if suite.of_corpus else {})
-    made_of = {**model.settings, "checkpoint": EACH_EPOCH} if by_epoch else model.settings
     with atomic_write(folder / "config.yaml") as file:
-        file.write(as_yaml({**names, **kept, **made_of}))
+        file.write(as_yaml({**names, **settings}))
     write_rows(folder / "probes.csv", [e.row for e in (*scores.main, *scores.control)])
     if scores.mdl:
         upsert_csv(folder / "mdl.csv", scores.mdl, ("task",))
     details = [{"task": e.row.task, "measure": m, "score": v} for e in scores.main for m, v in e.details.items()]
     if details:
         upsert_csv(folder / "details.csv", details, ("task", "measure"))
-    return WrittenScores(title, folder, suite.name, scores, name)
+    return WrittenScores(title, folder, suite, scores, name)
 
 
 def write_tokens(folder: Path, tasks: Sequence[Task], evaluation: Evaluation) -> None:
@@ -113,10 +106,11 @@ def refuse_published_of_other_tasks(chosen: str | None, suites: Sequence[Suite])
             raise InputError(f"published={table}: {said}")
 
 
-def show(done: Sequence[WrittenScores], settings: EvaluationSettings) -> None:
+def show(done: Sequence[WrittenScores], reader: str, published: str | None, mdl: bool) -> None:
     """Print the scores of each suite next to the published ones, then control tasks and description lengths."""
     for suite in dict.fromkeys(d.suite for d in done):
-        _show(with_distinct_titles([d for d in done if d.suite == suite]), suite, settings)
+        own = with_distinct_titles([d for d in done if d.suite == suite])
+        _show(own, suite, reader, requested_tables(published), mdl)
 
 
 def with_distinct_titles(done: Sequence[WrittenScores]) -> list[WrittenScores]:
@@ -131,20 +125,19 @@ def with_distinct_titles(done: Sequence[WrittenScores]) -> list[WrittenScores]:
     ]
 
 
-def _show(done: Sequence[WrittenScores], suite: str, settings: EvaluationSettings) -> None:
+def _show(done: Sequence[WrittenScores], suite: str, reader: str, tables: Sequence[str] | None, mdl: bool) -> None:
     models = models_of(read_run(d.folder) for d in done)
-    reader = "mlp" if any(settings.probes.classifier.build().widths) else "logreg"
-    say(plain(probing_table(models, suite, "last", reader, requested_tables(settings.published))))
+    say(plain(probing_table(models, suite, "last", reader, tables)))
     for d in done:
         if any(e.row.classifier == "surprisal" for e in d.scores.main):
-            say(suite_lines(d.title, d.scores.main, requested_tables(settings.published)))
+            say(suite_lines(d.title, d.scores.main, tables))
         elif measures := second_measures(d.title, d.scores.main):
             say(measures)
         if d.scores.control:
             say(selectivities(d.title, d.scores.main, d.scores.control))
         if d.scores.mdl:
             say(descriptions(d.title, d.scores.mdl))
-        elif settings.mdl:
+        elif mdl:
             say(f"{d.title}: no description length, as it has no vectors\n")
     if len(done) > 1 and facts_of(suite).ranked:
         say(comparisons([(d.title, d.scores.main) for d in done]))

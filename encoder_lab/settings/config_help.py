@@ -1,12 +1,12 @@
-"""The text of `python train.py --help`, read from the configuration files themselves."""
+"""The text of --help of train.py and evaluate.py: choices by the files in configs/, settings by their declarations."""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from encoder_lab.settings.known import CLASS, at_its_place
+from encoder_lab.settings.known import OF_HYDRA, at_its_place
 
 GROUPS = {
     "encoder": "what turns a sentence into a vector",
@@ -61,10 +61,9 @@ Settings (key=value) and their defaults:
 COMMON_SETTINGS = """\
 Common settings (key=value, any key of the files in configs/):
   corpus.size=N  corpus.root=DIR  embeddings.dim=N  probes.tasks=[SentLen,WC]  probes.train_size=N
-  trainer.max_epochs=N  trainer.devices=N  seed=N  hydra.run.dir=DIR  resume=RUN
-  init=RUN  early_stopping.patience=N  logger=[tensorboard,csv,wandb,mlflow]
-  checkpoints.keep=every  checkpoints.steps=[1,2,4,8]  probes.steps=[1,2,4,8]
+  trainer.max_epochs=N  trainer.devices=N  probes.steps=[1,2,4,8]  hydra.run.dir=DIR"""
 
+WRITTEN = """\
 A run is written to runs/<objective>/<encoder>/<time>: config.yaml, checkpoints/{best,last}.ckpt, metrics.csv,
 probes.csv, answers.csv, curves.png, vectors/, tensorboard/. Look at it with: make tensorboard"""
 
@@ -75,7 +74,8 @@ def help_text(configs: Path, arguments: Sequence[str] = ()) -> str:
     if chosen := [line for text in arguments for line in _of_choice(folders, text)]:
         return "\n".join(chosen).rstrip()
     groups = [_group(folder / name, meaning) for name, meaning in GROUPS.items() for folder in folders]
-    return "\n".join([INTRODUCTION, *filter(None, groups), COMMON_SETTINGS])
+    settings = _settings("train", at_its_place(configs / "train.yaml", ""))
+    return "\n".join([INTRODUCTION, *filter(None, groups), COMMON_SETTINGS, *settings, "", WRITTEN])
 
 
 def own_folders(arguments: Sequence[str]) -> list[Path]:
@@ -86,33 +86,38 @@ def own_folders(arguments: Sequence[str]) -> list[Path]:
 
 
 def _of_choice(folders: Sequence[Path], text: str) -> Iterator[str]:
-    """The settings of `encoder=bilstm_max` with their values and meaning, as their declarations have them."""
-    from encoder_lab.settings.check import declared_by, declared_in
-
+    """The settings of `encoder=bilstm_max` with their values and meaning."""
     group, _, choice = text.partition("=")
     path = next((path for f in folders if (path := f / group / f"{choice}.yaml").is_file()), None)
-    if path is None:
-        return
-    yield f"{group}={choice}  {description(path)}"
-    settings = with_defaults(path)
-    declared = declared_by("train", settings) or {}
-    waiting = [(name, node, declared.get(name)) for name, node in settings.items() if isinstance(node, dict)]
-    for name, node, place in waiting:
-        for key, parameter in (declared_in(node, place, name) or {}).items():
-            value = node.get(key, parameter.value)
-            if isinstance(value, dict) and CLASS in value and key != "source":
-                waiting.append((f"{name}.{key}", value, parameter))
-            elif parameter.description and not isinstance(value, dict):
-                setting = f"{name}.{key}={_shown(value)}"
-                yield f"  {setting:<{WIDEST}} {parameter.description}"
-    yield ""
+    if path:
+        yield f"{group}={choice}  {description(path)}"
+        yield from _settings("train", with_defaults(path))
+        yield ""
+
+
+def _settings(program: str, settings: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each setting of these groups, and of groups in them: its value, and the meaning that it declares."""
+    from encoder_lab.settings.check import declared_by, declared_in
+
+    waiting = [("", settings, declared_by(program, settings))]
+    for above, node, own in waiting:
+        declared = own or {}
+        for key, value in node.items():
+            parameter = declared.get(key)
+            if isinstance(value, dict) and parameter and key not in ("source", "suites"):
+                waiting.append((f"{above}{key}.", value, declared_in(value, parameter, key)))
+            elif str(value).startswith("${") or key in OF_HYDRA:
+                continue
+            elif (parameter and parameter.description) or not declared:  # a class that takes any has no meanings
+                setting = f"{above}{key}={_shown(value)}"
+                yield f"  {setting:<{WIDEST}} {parameter.description if parameter else ''}".rstrip()
 
 
 def _shown(value: Any) -> str:
     """A default as it is written on the command line; nothing where there is none."""
     if isinstance(value, list | tuple):
         return f"[{','.join(map(_shown, value))}]"
-    if value is ...:
+    if value == "???":
         return ""
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -128,26 +133,10 @@ def with_defaults(path: Path) -> dict[str, Any]:
 
 
 def evaluate_help(configs: Path) -> str:
-    """The text of `python evaluate.py --help`: its settings, with the comments of configs/evaluate.yaml."""
-    settings = (configs / "evaluate.yaml").read_text(encoding="utf-8").split("\nmodel:")[1].split("\nhydra:")[0]
+    """The text of `python evaluate.py --help`."""
+    settings = at_its_place(configs / "evaluate.yaml", "")
     groups = [_group(configs / name, GROUPS[name]) for name in ("suite", "probes", "corpus", "embeddings")]
-    return "\n".join([EVALUATION, *_settings(f"model:{settings}"), "", *groups])
-
-
-def _settings(text: str) -> list[str]:
-    """The lines of a configuration as key=value, with their comments: `root:` below `toy:` is `toy.root=`."""
-    above = ""
-    lines: list[tuple[str, str]] = []  # setting, meaning
-    for line in filter(None, text.splitlines()):
-        name, _, rest = line.partition(":")
-        value, _, meaning = rest.partition("#")
-        if not value.strip():
-            above = f"{name}."
-            continue
-        whole = f"{above}{name.strip()}" if name.startswith(" ") else name
-        lines.append((f"{whole}={value.strip()}", meaning.strip()))
-    wide = min(max([24, *(len(setting) for setting, _ in lines)]), WIDEST)
-    return [f"  {setting:<{wide}} {meaning}".rstrip() for setting, meaning in lines]
+    return "\n".join([EVALUATION, *_settings("evaluate", settings), "", *groups])
 
 
 def _group(folder: Path, meaning: str) -> str:
@@ -159,10 +148,10 @@ def _group(folder: Path, meaning: str) -> str:
     lines = [f"  {name:<{wide}} {text}" for name, text in choices if "not a choice" not in text]
     if folder.name == "experiment":
         lines = list(_folded(name for name, text in choices if "not a choice" not in text))
-    if folder.name == "probes" and (folder / "corpus.yaml").is_file():
-        lines += _classifier(folder / "classifier.yaml")
     if folder.name == "suite":
-        lines += [line for path in paths for line in _settings(_own_settings(path))]
+        lines += [line for path in paths for line in _settings("evaluate", with_defaults(path))]
+    if (shared := folder / "classifier.yaml").is_file():
+        lines += _settings("evaluate", {"probes": {"classifier": with_defaults(shared)["probes"]["classifier"]}})
     return "\n".join([f"{folder.name}=  {meaning}", *lines, ""])
 
 
@@ -171,18 +160,6 @@ def _folded(names: Iterable[str]) -> Iterator[str]:
     for paper, inside in groupby(names, lambda name: name.rpartition("/")[0]):
         known = [name.rpartition("/")[2] for name in inside]
         yield "  " + textwrap.shorten(f"{paper}/ {len(known)}: {', '.join(known)}", WIDE, placeholder=" ...")
-
-
-def _classifier(path: Path) -> list[str]:
-    """The settings of the classifier, one line each."""
-    text = path.read_text(encoding="utf-8").partition("_target_")[2]
-    return _settings("probes.classifier:\n" + text.partition("\n")[2])
-
-
-def _own_settings(suite: Path) -> str:
-    """The part of a suite's YAML that the user sets: everything after the node `suites:`."""
-    text = suite.read_text(encoding="utf-8").partition("suites:\n")[2]
-    return text.partition("\n\n")[2]
 
 
 def description(path: Path) -> str:

@@ -73,8 +73,9 @@ class Parameter(NamedTuple):
     @property
     def description(self) -> str:
         """What it means, in one line."""
-        said = [getattr(more, "description", None) for more in getattr(self.hint, "__metadata__", ())]
-        return next(filter(None, reversed(said)), "")
+        metadata = reversed(getattr(self.hint, "__metadata__", ()))
+        texts = (more if isinstance(more, str) else getattr(more, "description", "") for more in metadata)
+        return next(filter(None, texts), "")
 
     @property
     def group(self) -> str | None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from encoder_lab.errors import InputError
 from encoder_lab.settings.build import ClassSettings, SuiteSettings
 from encoder_lab.settings.types import (
     MOST_ITEMS,
@@ -31,18 +32,14 @@ PART = "a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or mor
 STRATEGIES = "one of auto, ddp, ddp_find_unused_parameters_true, ddp_find_unused_parameters_false"
 DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
 
-PartOfBatches = Annotated[
-    Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None,
-    Field(title=PART),
-]
+PartOfBatches = Annotated[Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None, Field(title=PART)]
 Size = Annotated[ItemCount | None, Field(title=SIZE)]
 
 
 @dataclass(frozen=True)
 class EarlyStopping:
     patience: Annotated[
-        Count | None,
-        Field(description="the run ends after so many epochs without a better score of the objective; null: never"),
+        Count | None, "the run ends after so many epochs without a better score of the objective; null: never"
     ] = None
 
 
@@ -55,20 +52,28 @@ class Checkpoints:
             description="every: also the weights before training and after every epoch, for evaluate.py epochs=all",
         ),
     ] = "best_last"
-    every_n_epochs: Annotated[
-        Count | None, Field(description="with keep=every: after every n-th epoch and the last; null is each")
-    ] = None
-    steps: Annotated[Steps, Field(description="also the weights after these optimiser steps: [1,2,4,8]")] = ()
+    every_n_epochs: Annotated[Count | None, "with keep=every: after every n-th epoch and the last; null is each"] = None
+    steps: Annotated[Steps, "also the weights after these optimiser steps: [1,2,4,8]"] = ()
     every_n_steps: Annotated[
-        Count | None,
-        Field(description="also the state of training within an epoch, to resume from; null after each epoch only"),
+        Count | None, "also the state of training within an epoch, to resume from; null after each epoch only"
     ] = None
+
+    def __post_init__(self) -> None:
+        if self.every_n_epochs and self.keep != "every":
+            raise InputError(
+                "checkpoints.every_n_epochs= says which epochs are kept; give checkpoints.keep=every with it"
+            )
+
+    @property
+    def every(self) -> int | None:
+        """The weights after every n-th epoch stay; None: after no epoch."""
+        return (self.every_n_epochs or 1) if self.keep == "every" else None
 
 
 @dataclass(frozen=True)
 class Labels:
-    encoder: Annotated[str | None, Field(description="in tables and figures, instead of the name of the file")] = None
-    objective: Annotated[str | None, Field(description="the same of the objective")] = None
+    encoder: Annotated[str | None, "in tables and figures, instead of the name of the file"] = None
+    objective: Annotated[str | None, "the same of the objective"] = None
     colour: Annotated[
         Annotated[str, Field(pattern=COLOUR)] | None,
         Field(title='null, or a colour in quotes, as "#D55E00"', description="of the line in report.py curves"),
@@ -79,7 +84,7 @@ class Labels:
 class Optimizer:
     """What is asked of any optimiser of torch."""
 
-    lr: Annotated[AboveZero, Field(description="learning rate")]
+    lr: Annotated[AboveZero, "learning rate"]
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,7 @@ class Trainer:
     max_epochs: Annotated[
         Annotated[int, Field(ge=-1)] | None, Field(title="a whole number, or -1 for no end", description="passes")
     ] = 5
-    accelerator: Annotated[NonEmpty, Field(description="cpu, gpu, or auto: an NVIDIA GPU if there is one")] = "auto"
+    accelerator: Annotated[NonEmpty, "cpu, gpu, or auto: an NVIDIA GPU if there is one"] = "auto"
     devices: Annotated[
         Literal[-1]
         | Annotated[int, Field(ge=1, le=1024)]
@@ -97,12 +102,12 @@ class Trainer:
         | Annotated[Sequence[Annotated[int, Field(ge=0, le=1024)]], Field(min_length=1)],
         Field(title=DEVICES, description="processes; see trainer=ddp"),
     ] = 1
-    precision: Annotated[int | str, Field(description="of the numbers: 32-true, bf16-mixed, ...")] = "32-true"
+    precision: Annotated[int | str, "of the numbers: 32-true, bf16-mixed, ..."] = "32-true"
     gradient_clip_val: Annotated[
         NotNegative | None, Field(title="a number, 0 or more, or null", description="maximum norm of the gradient")
     ] = 5.0
-    log_every_n_steps: Annotated[Count, Field(description="optimiser steps between points of train/step_loss")] = 20
-    num_sanity_val_steps: Annotated[ZeroOrMore, Field(description="batches that are validated before training")] = 0
+    log_every_n_steps: Annotated[Count, "optimiser steps between points of train/step_loss"] = 20
+    num_sanity_val_steps: Annotated[ZeroOrMore, "batches that are validated before training"] = 0
     use_distributed_sampler: Annotated[
         Literal[False],
         Field(
@@ -110,10 +115,10 @@ class Trainer:
             description="Lightning's own way to share batches",
         ),
     ] = False
-    enable_model_summary: Annotated[bool, Field(description="Lightning's table of the layers")] = False
-    enable_progress_bar: Annotated[bool, Field(description="in a terminal; false: a line for each epoch")] = True
-    limit_train_batches: Annotated[PartOfBatches, Field(description="part of an epoch, or a number of batches")] = 1.0
-    limit_val_batches: Annotated[PartOfBatches, Field(description="the same in validation")] = 1.0
+    enable_model_summary: Annotated[bool, "Lightning's table of the layers"] = False
+    enable_progress_bar: Annotated[bool, "in a terminal; false: a line for each epoch"] = True
+    limit_train_batches: Annotated[PartOfBatches, "part of an epoch, or a number of batches"] = 1.0
+    limit_val_batches: Annotated[PartOfBatches, "the same in validation"] = 1.0
     accumulate_grad_batches: Annotated[
         Literal[1], Field(title="1, or a larger datamodule.batch_size", description="batches of a step")
     ] = 1
@@ -122,7 +127,7 @@ class Trainer:
         | Mapping[str, Any],
         Field(title=STRATEGIES, description="how several processes train together"),
     ] = "auto"
-    num_nodes: Annotated[Count, Field(description="machines")] = 1
+    num_nodes: Annotated[Count, "machines"] = 1
     callbacks: Annotated[Sequence[Any] | None, Field(title="a list in brackets", description="of your own")] = None
     logger: Annotated[Sequence[Any] | None, Field(title="a list in brackets", description="of your own")] = None
     # with another value these would have no effect here
@@ -147,11 +152,21 @@ class Trainer:
 
     written: Mapping[str, Any] = field(default_factory=dict)  # all of the group
 
+    @property
+    def several_devices(self) -> bool:
+        """Whether the run may take more than one device of a machine."""
+        return self.devices != 1 if isinstance(self.devices, int | str) else len(self.devices) > 1
+
+    @property
+    def alone(self) -> bool:
+        """Whether one process trains."""
+        return self.num_nodes == 1 and not self.several_devices
+
 
 @dataclass(frozen=True)
 class Embeddings:
     source: ClassSettings
-    freeze: Annotated[bool, Field(description="false: the vectors are trained with the model")] = True
+    freeze: Annotated[bool, "false: the vectors are trained with the model"] = True
 
     written: Mapping[str, Any] = field(default_factory=dict)  # all of the group
 
@@ -160,24 +175,16 @@ class Embeddings:
 class Probes:
     source: ClassSettings
     classifier: ClassSettings
-    train_size: Annotated[Size, Field(description="sentences of each task; published: 100000")] = None
-    dev_size: Annotated[Size, Field(description="null: a quarter of train_size, at most 300; published: 10000")] = None
-    test_size: Annotated[
-        Size, Field(description="null: five twelfths of train_size, at most 500; published: 10000")
-    ] = None
+    train_size: Annotated[Size, "sentences of each task; published: 100000"] = None
+    dev_size: Annotated[Size, "null: a quarter of train_size, at most 300; published: 10000"] = None
+    test_size: Annotated[Size, "null: five twelfths of train_size, at most 500; published: 10000"] = None
     tasks: Annotated[
         str | Sequence[str],
         Field(title="a name, or a list in brackets, as [SentLen,WC]", description="all, or some by name"),
     ] = "all"
-    every_n_epochs: Annotated[
-        Count, Field(description="probing after every n-th epoch, the last, and before training")
-    ] = 1
-    more: Annotated[
-        Paths, Field(description="files or folders with tasks of your own, added to these: docs/own_task.md")
-    ] = ()
-    steps: Annotated[
-        Steps, Field(description="and after these optimiser steps, such as [1,2,4,8] of the first epoch")
-    ] = ()
+    every_n_epochs: Annotated[Count, "probing after every n-th epoch, the last, and before training"] = 1
+    more: Annotated[Paths, "files or folders with tasks of your own, added to these: docs/own_task.md"] = ()
+    steps: Annotated[Steps, "and after these optimiser steps, such as [1,2,4,8] of the first epoch"] = ()
 
     written: Mapping[str, Any] = field(default_factory=dict)  # all of the group
 
@@ -186,7 +193,7 @@ class Probes:
 class SuiteOf:
     """A suite: the function that makes its tasks (`_target_`), and the group with its settings."""
 
-    settings: Annotated[NonEmpty, Field(description="the group with its settings")]
+    settings: Annotated[NonEmpty, "the group with its settings"]
 
 
 @dataclass(frozen=True)
@@ -200,19 +207,17 @@ class RunSettings:
     embeddings: Embeddings
     probes: Probes
     trainer: Trainer
-    objective_name: Annotated[str, Field(description="the choice of this run; tables and figures show it")]
-    encoder_name: Annotated[str, Field(description="the same")]
-    corpus_name: Annotated[str, Field(description="the same")]
-    suites: Annotated[Mapping[str, SuiteSettings], Field(description="the suites of tasks by name")]
-    parts: Annotated[Mapping[str, Any] | None, Field(description="the objectives of objective=multitask")] = None
+    objective_name: Annotated[str, "the choice of this run; tables and figures show it"]
+    encoder_name: Annotated[str, "the same"]
+    corpus_name: Annotated[str, "the same"]
+    suites: Annotated[Mapping[str, SuiteSettings], "the suites of tasks by name"]
+    parts: Annotated[Mapping[str, Any] | None, "the objectives of objective=multitask"] = None
     schedule: ClassSettings = CONSTANT
-    seed: Annotated[Seed, Field(description="every random choice of the run: weights, order, dropout, probes")] = 1
-    resume: Annotated[NameOrNull, Field(description="resume=RUN continues the run in that folder")] = None
-    init: Annotated[
-        NameOrNull, Field(description="init=RUN or a checkpoint: begin with its encoder and word vectors")
-    ] = None
+    seed: Annotated[Seed, "every random choice of the run: weights, order, dropout, probes"] = 1
+    resume: Annotated[NameOrNull, "resume=RUN continues the run in that folder"] = None
+    init: Annotated[NameOrNull, "init=RUN or a checkpoint: begin with its encoder and word vectors"] = None
     exclude_task_sentences: Annotated[
-        bool, Field(description="sentences of the tasks that probe the run are no training text; false: they are")
+        bool, "sentences of the tasks that probe the run are no training text; false: they are"
     ] = True
     early_stopping: EarlyStopping = EarlyStopping()
     logger: Annotated[
@@ -223,13 +228,10 @@ class RunSettings:
         ),
     ] = ("tensorboard",)
     allow: Annotated[
-        Sequence[str],
-        Field(description="packages with your own parts: allow=[my_package]; given again to resume or load the run"),
+        Sequence[str], "packages with your own parts: allow=[my_package]; given again to resume or load the run"
     ] = ()
     checkpoints: Checkpoints = Checkpoints()
-    cache: Annotated[NonEmpty, Field(description="tokenised corpora, subword codes, word vectors; safe to delete")] = (
-        ".cache"
-    )
+    cache: Annotated[NonEmpty, "tokenised corpora, subword codes, word vectors; safe to delete"] = ".cache"
     labels: Labels = Labels()
     begun_from: Sequence[Mapping[str, Any]] = field(default_factory=tuple)  # the runs before it, by init=
     written: Mapping[str, Any] = field(default_factory=dict)  # as config.yaml has them
@@ -247,7 +249,7 @@ class EvaluationSettings:
     probes: Probes
     corpus: ClassSettings
     embeddings: Embeddings
-    suites: Annotated[Mapping[str, SuiteSettings], Field(description="the suites of tasks by name")]
+    suites: Annotated[Mapping[str, SuiteSettings], "the suites of tasks by name"]
     model: Annotated[
         str | Annotated[Sequence[str], Field(min_length=1)],
         Field(title="a name, or several in brackets", description="one or several: model=[bov,majority,RUN]"),
@@ -260,51 +262,40 @@ class EvaluationSettings:
         ),
     ] = None
     protocol: Annotated[
-        Literal["modern", "senteval"] | None,
-        Field(description="senteval or modern; null is what probes.classifier says"),
+        Literal["modern", "senteval"] | None, "senteval or modern; null is what probes.classifier says"
     ] = None
-    control: Annotated[bool, Field(description="true adds control tasks and selectivity")] = False
-    mdl: Annotated[bool, Field(description="true adds description lengths; baselines have none")] = False
+    control: Annotated[bool, "true adds control tasks and selectivity"] = False
+    mdl: Annotated[bool, "true adds description lengths; baselines have none"] = False
     layers: Annotated[
         int | str | Sequence[int],
         Field(title=IN_BRACKETS, description="of hf:NAME: last, all, a number or several: [0,3,6]"),
     ] = "last"
     pooling: Annotated[
         Literal["mean", "cls", "max", "last"] | None,
-        Field(
-            description="of hf:NAME: mean, cls, max or last; null: as its sentence-transformers folder says, or mean"
-        ),
+        "of hf:NAME: mean, cls, max or last; null: as its sentence-transformers folder says, or mean",
     ] = None
     prompt: Annotated[
-        str | None,
-        Field(description='of hf:NAME: in front of each sentence, as "query: ", or the name of a prompt of the folder'),
+        str | None, 'of hf:NAME: in front of each sentence, as "query: ", or the name of a prompt of the folder'
     ] = None
-    bos: Annotated[bool, Field(description="of lm:PATH: the token that begins a text, as context")] = True
-    eos: Annotated[
-        bool, Field(description="of lm:PATH: scored: the token that ends a text; of a run, each sentence")
-    ] = False
-    sentences: Annotated[
-        NameOrNull, Field(description="of vectors:FILE.npy: the text file with one line for each row")
-    ] = None
+    bos: Annotated[bool, "of lm:PATH: the token that begins a text, as context"] = True
+    eos: Annotated[bool, "of lm:PATH: scored: the token that ends a text; of a run, each sentence"] = False
+    sentences: Annotated[NameOrNull, "of vectors:FILE.npy: the text file with one line for each row"] = None
     write_sentences: Annotated[
-        NameOrNull, Field(description="write the suite's distinct sentences to this file, one per line, and stop")
+        NameOrNull, "write the suite's distinct sentences to this file, one per line, and stop"
     ] = None
-    published: Annotated[
-        NameOrNull, Field(description="adds the papers' scores of these tasks; or a table's name; null for none")
-    ] = "paper"
-    out: Annotated[
-        NonEmpty, Field(description="a folder for each model: config.yaml, probes.csv, answers.csv; report.py reads it")
-    ] = "evaluations"
+    published: Annotated[NameOrNull, "adds the papers' scores of these tasks; or a table's name; null for none"] = (
+        "paper"
+    )
+    out: Annotated[NonEmpty, "a folder for each model: config.yaml, probes.csv, answers.csv; report.py reads it"] = (
+        "evaluations"
+    )
     cache: Annotated[
         NonEmpty | Literal[False] | None,
         Field(title="the name of a folder, or off", description="or off: compute everything again"),
     ] = ".cache"
-    allow: Annotated[
-        Sequence[str], Field(description="packages with your own encoder or corpus in a run: allow=[my_package]")
-    ] = ()
+    allow: Annotated[Sequence[str], "packages with your own encoder or corpus in a run: allow=[my_package]"] = ()
     seed: Annotated[
-        Seed | None,
-        Field(description="every random choice: tasks, classifiers; null is 1, and 1111 with protocol=senteval"),
+        Seed | None, "every random choice: tasks, classifiers; null is 1, and 1111 with protocol=senteval"
     ] = None
     device: Annotated[
         Annotated[str, Field(pattern=DEVICE)] | None,

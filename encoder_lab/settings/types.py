@@ -1,6 +1,6 @@
 """Ranges that many settings share. A setting is declared where it is taken, in the signature of a class:
 
-dim: Annotated[Width, Field(description="width of the sentence vector")] = 512
+dim: Annotated[Width, "width of the sentence vector"] = 512
 """
 
 from collections.abc import Sequence
@@ -29,24 +29,15 @@ Steps = Annotated[Sequence[Count], Field(title="a list of steps, as [1,2,4,8]")]
 Paths = Annotated[Sequence[str], Field(title="a list in brackets, as [data/treebank]")]
 Grams = Annotated[int, Field(ge=0, le=100)]
 
-BatchSize = Annotated[
-    Count | None,
-    Field(description="sentences or pairs per step; null: 64, or 32 if an epoch has less than 300 steps"),
-]
-BatchTokens = Annotated[
-    Count | None, Field(description="or the approximate number of tokens per step, for any number of sentences")
-]
-MaxWords = Annotated[Count, Field(description="longer sentences and pairs are counted and left out")]
-CorpusSize = Annotated[
-    Count | None, Field(description="training sentences or pairs, counted to the end of a document; null: all")
-]
-SourceLanguage = Annotated[str, Field(description="what the encoder reads; decides how text is tokenised")]
-Tokenized = Annotated[bool, Field(description="true if the text is already tokenised, with spaces between tokens")]
-ProbeSplit = Annotated[
-    bool, Field(description="false: what is for probing trains too, where the tasks are made of other text")
-]
+BatchSize = Annotated[Count | None, "sentences or pairs per step; null: 64, or 32 if an epoch has less than 300 steps"]
+BatchTokens = Annotated[Count | None, "or the approximate number of tokens per step, for any number of sentences"]
+MaxWords = Annotated[Count, "longer sentences and pairs are counted and left out"]
+CorpusSize = Annotated[Count | None, "training sentences or pairs, counted to the end of a document; null: all"]
+SourceLanguage = Annotated[str, "what the encoder reads; decides how text is tokenised"]
+Tokenized = Annotated[bool, "true if the text is already tokenised, with spaces between tokens"]
+ProbeSplit = Annotated[bool, "false: what is for probing trains too, where the tasks are made of other text"]
 PartHeldOut = Annotated[
     Annotated[int, Field(ge=5, le=MOST)],
     Field(title="5 or more", description="one document in so many is dev, one test, two are for probing"),
 ]
-HeldOut = Annotated[Count, Field(description="where no split is given: every n-th line is dev, the next one test")]
+HeldOut = Annotated[Count, "where no split is given: every n-th line is dev, the next one test"]

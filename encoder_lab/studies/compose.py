@@ -7,15 +7,31 @@ from typing import Any
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
+from encoder_lab.errors import InputError
+from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.known import flat
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
 
-def composed(program: str, settings: list[str], whole: bool = False) -> DictConfig:
-    """The composed settings of a program; `whole`: with those of Hydra itself."""
+def composed(program: str, settings: list[str]) -> DictConfig:
+    """The composed settings of a program."""
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        return compose(program, settings, return_hydra_config=whole)
+        return compose(program, settings)
+
+
+def planned(program: str, settings: list[str]) -> dict[str, Any]:
+    """The checked settings of a run that is not begun, without the names of its choices.
+
+    Raises InputError or HydraException if they are invalid.
+    """
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        config = compose(program, settings, return_hydra_config=True)
+    known = [key for key in map(str, config) if key != "hydra" and not key.endswith("_name")]  # before it is run
+    written = plain(OmegaConf.masked_copy(config, known))
+    if wrong := mistakes(program, written, referred(config)):
+        raise InputError("; ".join(wrong))
+    return written
 
 
 def plain(config: DictConfig) -> dict[str, Any]:

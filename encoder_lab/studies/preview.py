@@ -6,18 +6,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.build import build
-from encoder_lab.settings.check import mistakes
-from encoder_lab.studies.cell import ROOT, is_done
-from encoder_lab.studies.compose import plain, referred
+from encoder_lab.studies.cell import is_done
+from encoder_lab.studies.compose import planned
 from encoder_lab.studies.plan import Study, StudyCell, placed
-
-CONFIGS = ROOT / "configs"
 
 
 class StepCost(Protocol):
@@ -45,8 +40,8 @@ def preview(study: Study, folder: Path, measure: Measure | None) -> str:
         command = " ".join(shlex.quote(text) if "'" in text else text for text in words)
         lines.append(f"      python {cell.program}.py {command}")
         if cell.examples and measure:
-            whole = composed(cell)
-            config = {group: plain(whole[group]) for group in MEASURED}
+            settings = settings_of(cell)
+            config = {group: settings[group] for group in MEASURED}
             read = {**config["datamodule"], "target": None}
             key = str([config["encoder"], config["objective"], read, config["embeddings"]["freeze"]])
             rate = known[key] = known.get(key) or measure(config)
@@ -67,30 +62,25 @@ def preview(study: Study, folder: Path, measure: Measure | None) -> str:
     return "\n".join(lines)
 
 
-def composed(cell: StudyCell) -> DictConfig:
-    """The composed configuration of a cell. Raises InputError or HydraException if it is invalid."""
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        overrides = [placed(text, "run", cell.scored) for text in cell.overrides]
-        config = compose(cell.program, overrides, return_hydra_config=True)
-    known = [key for key in map(str, config) if key != "hydra" and not key.endswith("_name")]  # before it is run
-    if wrong := mistakes(cell.program, plain(OmegaConf.masked_copy(config, known)), referred(config)):
-        raise InputError("; ".join(wrong))
-    return config
+def settings_of(cell: StudyCell) -> dict[str, Any]:
+    """The composed settings of a cell. Raises InputError or HydraException if they are invalid."""
+    return planned(cell.program, [placed(text, "run", cell.scored) for text in cell.overrides])
 
 
 def missing(cell: StudyCell) -> str:
     """What a cell needs and this machine does not have; empty if the cell can run."""
-    found = []
+    lacking = []
     try:
-        config = composed(cell)
-        if config.embeddings.source.get("path", "") is None:
-            found.append("embeddings.path=FILE")
-        sources = [config.embeddings.source.get("path")]
-        for suite in (config.get("suites") or {}).values():
-            settings = config[suite.settings]
-            sources += [settings.get("root"), *(settings.get("paths") or [])]
-        found += [path for path in sources if path and not Path(path).exists()]
-        build(plain(config.corpus))
+        settings = settings_of(cell)
+        vectors = settings["embeddings"]["source"].get("path", "")
+        if vectors is None:
+            lacking.append("embeddings.path=FILE")
+        sources = [vectors]
+        for suite in settings["suites"].values():
+            group = settings[suite["settings"]]
+            sources += [group.get("root"), *(group.get("paths") or [])]
+        lacking += [path for path in sources if path and not Path(path).exists()]
+        build(settings["corpus"])
     except (InputError, HydraException) as error:
-        found.append(in_one_line(error))
-    return f"missing: {'; '.join(found)}" if found else ""
+        lacking.append(in_one_line(error))
+    return f"missing: {'; '.join(lacking)}" if lacking else ""

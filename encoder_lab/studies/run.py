@@ -14,7 +14,7 @@ from encoder_lab.storage.locks import locked
 from encoder_lab.studies.cell import INTERRUPTED, ROOT, is_done, refuse_other_settings
 from encoder_lab.studies.launch import check_launcher, launch
 from encoder_lab.studies.plan import SCALES, Study, StudyCell, read_study
-from encoder_lab.studies.preview import Measure, composed, preview
+from encoder_lab.studies.preview import Measure, preview, settings_of
 
 RUNNING = ".running"  # the lock in a study's folder, held while a command works on it
 OWN = ("study", "scale", "data", "study_dir", "dry_run")
@@ -40,7 +40,7 @@ def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measu
     folder = Path(given.get("study_dir", f"runs/studies/{name}/{scale}"))
     for cell in (*study.cells, *study.evaluations):
         refuse_other_settings(cell, folder)
-    composed(study.cells[0])  # a misspelt setting is the same in all cells
+    settings_of(study.cells[0])  # a misspelt setting is the same in all cells
     check_launcher(folder, launcher)
     if dry_run.lower() in YES:
         print(preview(study, folder, measure))

@@ -58,9 +58,13 @@ def build(settings: RunSettings, run: Path) -> Built:
     sentences = distinct_sentences(tasks)
     text = without(corpus, Excluded(sentences)) if settings.exclude_task_sentences else corpus
     data = settings.datamodule.build(corpus=text, cache=cache, seed=settings.seed)
+    vector_file = settings.embeddings.source.arguments.get("path")
     if is_first():
-        refuse_other_reads(run, reads_of(settings, run, corpus, data, tasks))
-    source = source_of(settings, run, corpus)
+        refuse_other_reads(run, reads_of(run, corpus, data, tasks, vector_file))
+    source = None
+    if settings.init:
+        own = settings.encoder.written, settings.embeddings.source.arguments.get("dim"), settings.corpus.written
+        source = source_of(settings.init, run, *own, corpus.fingerprint())
     vectors = run_vectors(settings.embeddings.source, run, data, sentences, cache, source)
 
     pl.seed_everything(settings.seed, workers=True, verbose=False)  # weights depend on the seed alone
@@ -76,7 +80,7 @@ def build(settings: RunSettings, run: Path) -> Built:
     frozen = FrozenEncoder(encoder, embedding, vectors.vocabulary, vectors.lookup_oov, tokens, bfloat16=narrow)
     keep_files(run, module)
     if is_first():
-        write_reads(run, reads_of(settings, run, corpus, data, tasks))
+        write_reads(run, reads_of(run, corpus, data, tasks, vector_file))
     surprised = any(task.needs == "surprisal" for task in tasks)
     device = probing_device(settings.trainer.accelerator)
     model = Model(
@@ -94,10 +98,9 @@ def build(settings: RunSettings, run: Path) -> Built:
     return Built(data, module, suites, probing)
 
 
-def reads_of(settings: RunSettings, run: Path, corpus: Corpus, data: ResumableData, tasks: Sequence[Task]) -> Reads:
+def reads_of(run: Path, corpus: Corpus, data: ResumableData, tasks: Sequence[Task], vectors: str | None) -> Reads:
     """The content of what a run reads: its corpus, the text made of it, its tasks, and what its folder has of both."""
     inside = [path for folder in ("vectors", "decoder") for path in sorted((run / folder).glob("*")) if path.is_file()]
-    vectors = settings.embeddings.source.arguments.get("path")
     return {
         CORPUS: corpus.fingerprint(),
         **{f"text {name}": digest for name, digest in (data.contents or {"": data.fingerprint}).items()},

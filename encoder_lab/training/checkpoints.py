@@ -16,7 +16,6 @@ from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.run import Checkpoints
 from encoder_lab.storage.files import disk_errors, make_durable, refuse_link_or_device, temporary
 from probes.callback import epochs_done
 
@@ -194,24 +193,20 @@ class StepsAreReached(pl.Callback):
                 raise InputError(f"{name}: the run has {end} steps, so it never reaches step {beyond[0]}")
 
 
-def disk_use(given: Checkpoints, epochs: int, module: pl.LightningModule, run: Path) -> str:
+def disk_use(every: int | None, steps: int, epochs: int, module: pl.LightningModule, run: Path) -> str:
     """What the checkpoints of a run will take on the disk, in one line.
 
-    Raises InputError for `checkpoints.every_n_epochs` without `checkpoints.keep=every`.
+    `every`: the weights after every n-th epoch stay, and those after so many `steps`.
     """
-    if given.every_n_epochs and given.keep != "every":
-        raise InputError("checkpoints.every_n_epochs= says which epochs are kept; give checkpoints.keep=every with it")
-    one = sum(value.nbytes for value in module.state_dict().values())
-    every = given.every_n_epochs or 1
-    ends = 1 + -(-epochs // every) if given.keep == "every" else 0
-    kept = ends + len(given.steps)
-    said = f"checkpoints: best, last and the one before, up to {size(9 * one)}"  # Adam has two numbers for each weight
-    if kept:
-        what = [f"{ends} epochs"] * bool(ends) + [f"{len(given.steps)} steps"] * bool(given.steps)
+    weights = sum(value.nbytes for value in module.state_dict().values())
+    ends = 1 + -(-epochs // every) if every else 0
+    line = f"checkpoints: best, last and the one before, up to {size(9 * weights)}"  # Adam has two numbers per weight
+    if count := ends + steps:
+        what = [f"{ends} epochs"] * bool(ends) + [f"{steps} steps"] * bool(steps)
         if epochs < 0 and ends:
-            what, kept = ["each epoch"], 1
-        said += f"; weights of {' and '.join(what)}, {size(one)} each, {size(kept * one)} in all"
-    return f"{said} ({size(shutil.disk_usage(run).free)} free)"
+            what, count = ["each epoch"], 1
+        line += f"; weights of {' and '.join(what)}, {size(weights)} each, {size(count * weights)} in all"
+    return f"{line} ({size(shutil.disk_usage(run).free)} free)"
 
 
 def size(count: float) -> str:

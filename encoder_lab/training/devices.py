@@ -5,20 +5,13 @@ from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.plugins.environments import (
-    ClusterEnvironment,
-    LightningEnvironment,
-    SLURMEnvironment,
-    TorchElasticEnvironment,
-)
+from pytorch_lightning.plugins.environments import ClusterEnvironment, SLURMEnvironment, TorchElasticEnvironment
 from pytorch_lightning.utilities import rank_zero_only
 from torch.distributed import default_pg_timeout
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.arguments import RANKS
-from encoder_lab.settings.build import build
 from encoder_lab.settings.command_line import make_silent
-from encoder_lab.settings.run import Trainer
 from objectives.objective import Objective
 
 
@@ -27,10 +20,9 @@ def accelerator(chosen: str) -> str:
     return chosen if chosen != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def strategy(trainer: Trainer, module: Objective) -> Any:
+def strategy(chosen: Any, several: bool, module: Objective) -> Any:
     """How processes train together. DDP must search for unused weights if a step does not train all of them."""
-    chosen = build(trainer.strategy)
-    ddp = chosen == "ddp" or (chosen == "auto" and several_devices(trainer))
+    ddp = chosen == "ddp" or (chosen == "auto" and several)
     return "ddp_find_unused_parameters_true" if ddp and not module.trains_all else chosen
 
 
@@ -39,38 +31,22 @@ def is_first() -> bool:
     return not getattr(rank_zero_only, "rank", None)
 
 
-def starts_others(trainer: Trainer) -> bool:
-    """Whether Lightning starts the other processes of the run itself: torchrun or SLURM did not start them."""
-    return several_devices(trainer) and not _started_elsewhere()
-
-
-def _started_elsewhere() -> bool:
+def started_elsewhere() -> bool:
+    """Whether torchrun or SLURM starts the processes of a run, and not Lightning."""
     return TorchElasticEnvironment.detect() or SLURMEnvironment.detect()
 
 
-def several_devices(trainer: Trainer) -> bool:
-    """Whether the run may take more than one device of a machine."""
-    return trainer.devices != 1 if isinstance(trainer.devices, int | str) else len(trainer.devices) > 1
-
-
-def refuse_without_partner(trainer: Trainer) -> None:
+def refuse_without_partner(alone: bool, nodes: int) -> None:
     """Raises InputError where the environment and the settings differ on whether this process trains alone."""
-    nodes = trainer.num_nodes
-    if nodes == 1 and not several_devices(trainer):
+    if alone:
         if not is_first():
             names = {name: os.environ[name] for name in RANKS if name in os.environ}
             said = ", ".join(f"{name}={rank}" for name, rank in names.items())
             remedy = f"unset {' '.join(names)}, or give trainer.devices= and trainer.num_nodes="
             raise InputError(f"{said} says that this is one of several processes, but trainer.devices=1; {remedy}")
-    elif nodes > 1 and not (_started_elsewhere() or "MASTER_ADDR" in os.environ):
+    elif nodes > 1 and not (started_elsewhere() or "MASTER_ADDR" in os.environ):
         remedy = "start it with torchrun or srun on each (docs/scaling.md)"
         raise InputError(f"trainer.num_nodes={nodes}: nothing says where the other machines are; {remedy}")
-
-
-def own_environment(trainer: Trainer) -> list[LightningEnvironment]:
-    """Of a process that trains alone, so that the variables of a SLURM shell do not count."""
-    alone = trainer.num_nodes == 1 and not several_devices(trainer)
-    return [LightningEnvironment()] if alone else []
 
 
 def say_whom_it_waits_for(trainer: pl.Trainer) -> None:

@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import Tensor
 
-from datamodules.corpus import Corpus
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.word_vectors.store import LookupResult, RunVectors, WordVectors, load_run_vectors
 from encoder_lab.errors import InputError
-from encoder_lab.settings.run import RunSettings
 from encoder_lab.settings.run_settings import objective_of
 from encoder_lab.storage.reads import refuse_changed_corpus
 from encoder_lab.training.checkpoints import LAST, PREVIOUS
@@ -40,25 +38,27 @@ class Source(NamedTuple):
         return np.asarray(self.vectors.matrix) if trained is None else trained.numpy()
 
 
-def source_of(settings: RunSettings, folder: Path, corpus: Corpus) -> Source | None:
-    """What the run begins with; None without `init=`, or where it has begun and has a checkpoint of its own.
+def source_of(
+    init: str, folder: Path, encoder: Mapping[str, Any], dim: int | None, corpus: Mapping[str, Any], content: str
+) -> Source | None:
+    """What the run begins with; None where it has begun and has a checkpoint of its own.
 
-    Raises InputError where the encoder or the word vectors of the settings are others than those of the source, and
-    where the corpus of the source has changed at its place.
+    `encoder`, `dim` and `corpus` are settings of the run, `content` stands for its text. Raises InputError where its
+    encoder or word vectors are others than those of the source, and where the source's corpus has changed.
     """
-    if not settings.init or any((folder / "checkpoints" / name).exists() for name in (LAST, PREVIOUS)):
+    if any((folder / "checkpoints" / name).exists() for name in (LAST, PREVIOUS)):
         return None
-    run = open_run(Path(settings.init))
-    found = Source(settings.init, run.config, run.weights, load_run_vectors(run.folder), run.epoch)
-    refuse_changed_corpus(run.folder, run.config["corpus"], settings.corpus.written, corpus.fingerprint())
-    theirs, ours = found.settings["encoder"], settings.encoder.written
-    if wrong := [key for key in {**theirs, **ours} if key not in FREE and theirs.get(key) != ours.get(key)]:
-        differs = ", ".join(f"encoder.{key}={theirs.get(key)} there and {ours.get(key)} here" for key in wrong)
-        raise InputError(f"init={settings.init}: another encoder: {differs}; give the settings of that run")
-    width, wanted = found.table.shape[1], settings.embeddings.source.arguments.get("dim")
-    if wanted is not None and wanted != width:
-        raise InputError(f"init={settings.init}: its word vectors have {width} numbers; give embeddings.dim={width}")
-    return found
+    run = open_run(Path(init))
+    source = Source(init, run.config, run.weights, load_run_vectors(run.folder), run.epoch)
+    refuse_changed_corpus(run.folder, run.config["corpus"], corpus, content)
+    theirs = source.settings["encoder"]
+    if wrong := [key for key in {**theirs, **encoder} if key not in FREE and theirs.get(key) != encoder.get(key)]:
+        differs = ", ".join(f"encoder.{key}={theirs.get(key)} there and {encoder.get(key)} here" for key in wrong)
+        raise InputError(f"init={init}: another encoder: {differs}; give the settings of that run")
+    width = source.table.shape[1]
+    if dim not in (None, width):
+        raise InputError(f"init={init}: its word vectors have {width} numbers; give embeddings.dim={width}")
+    return source
 
 
 def begun_from(init: str) -> list[Any]:

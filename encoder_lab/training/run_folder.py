@@ -30,7 +30,7 @@ from encoder_lab.storage.locks import locked, wait_for
 from encoder_lab.storage.made_with import made_with
 from encoder_lab.training.allowed_classes import only_ours, refuse_without_class
 from encoder_lab.training.checkpoints import LAST
-from encoder_lab.training.devices import is_first, say, starts_others
+from encoder_lab.training.devices import is_first, say, started_elsewhere
 from encoder_lab.training.initial import Source, words_of
 from encoders.load import read_checkpoint, read_config
 from objectives.objective import Objective
@@ -66,7 +66,7 @@ def begin(settings: RunSettings, run: Path, sweep: bool) -> None:
 
     The files of a run that ended before its first checkpoint are deleted: it has nothing to lose.
     """
-    if sweep and starts_others(settings.trainer):
+    if sweep and settings.trainer.several_devices and not started_elsewhere():
         why = "a sweep starts one process for each run; with several GPUs start a sweep, or a study, for each of them"
         raise InputError(f"trainer.devices={settings.trainer.devices}: {why} (docs/scaling.md)")
     if (run / "config.yaml").exists():
@@ -113,10 +113,10 @@ def settings_to_resume(run: Path, overrides: Sequence[str]) -> RunSettings:
     return made(RunSettings, written)
 
 
-def record_places(run: Path, settings: RunSettings) -> None:
+def record_places(run: Path, settings: Mapping[str, Any]) -> None:
     """Write to a resumed run where its content is now. Call it when the content there was seen to be the same."""
     before = read_config(run)
-    now = {**before, **settings.written, "trainer": before["trainer"]}  # its changes are of one resume alone
+    now = {**before, **settings, "trainer": before["trainer"]}  # its changes are of one resume alone
     if now != before:
         with atomic_write(run / "config.yaml") as file:
             file.write(as_yaml(now))

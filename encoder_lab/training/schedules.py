@@ -8,7 +8,6 @@ import math
 from typing import Annotated, Any
 
 import pytorch_lightning as pl
-from pydantic import Field
 from torch.optim import Optimizer
 
 from encoder_lab.errors import InputError
@@ -56,8 +55,7 @@ class InverseSquareRoot(ByStep):
     """Linear warm-up over `warmup` steps, then 1 / sqrt(step) (Vaswani et al. 2017, section 5.3), highest at 1."""
 
     def __init__(
-        self,
-        warmup: Annotated[ZeroOrMore, Field(description="steps to objective.optimizer.lr, which is the highest rate")],
+        self, warmup: Annotated[ZeroOrMore, "steps to objective.optimizer.lr, which is the highest rate"]
     ) -> None:
         super().__init__(max(1, warmup), steps=warmup)  # its length does not matter
 
@@ -70,9 +68,9 @@ class Linear(ByStep):
 
     def __init__(
         self,
-        warmup: Annotated[ZeroOrMore, Field(description="steps to objective.optimizer.lr, which is the highest rate")],
-        end: Annotated[PartOfOne, Field(description="the last rate, as a part of the highest")],
-        steps: Annotated[Count | None, Field(description="length of the schedule; null: of the run")],
+        warmup: Annotated[ZeroOrMore, "steps to objective.optimizer.lr, which is the highest rate"],
+        end: Annotated[PartOfOne, "the last rate, as a part of the highest"],
+        steps: Annotated[Count | None, "length of the schedule; null: of the run"],
     ) -> None:
         super().__init__(warmup, steps)
         self.end = end
@@ -102,9 +100,9 @@ class InferSent(RateSchedule):
 
     def __init__(
         self,
-        shrink: Annotated[PartOfOne, Field(description="after each epoch")],
-        cut: Annotated[PartOfOne, Field(description="also, after an epoch without a better score")],
-        least: Annotated[PartOfOne, Field(description="the run ends below this rate")],
+        shrink: Annotated[PartOfOne, "after each epoch"],
+        cut: Annotated[PartOfOne, "also, after an epoch without a better score"],
+        least: Annotated[PartOfOne, "the run ends below this rate"],
     ) -> None:
         self.shrink, self.cut, self.least = shrink, cut, least
         self.best = math.nan  # before the first score; nothing is worse
@@ -136,9 +134,9 @@ class Plateau(RateSchedule):
 
     def __init__(
         self,
-        factor: Annotated[PartOfOne, Field(description="of the rate, where the score has not become better")],
-        patience: Annotated[ZeroOrMore, Field(description="epochs without a better score that change nothing")],
-        least: Annotated[PartOfOne, Field(description="lowest rate")],
+        factor: Annotated[PartOfOne, "of the rate, where the score has not become better"],
+        patience: Annotated[ZeroOrMore, "epochs without a better score that change nothing"],
+        least: Annotated[PartOfOne, "lowest rate"],
     ) -> None:
         self.factor, self.patience, self.least = factor, patience, least
         self.best, self.worse = math.nan, 0  # the best score, and epochs without a better one

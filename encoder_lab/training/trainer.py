@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytorch_lightning as pl
 import torch
+from pytorch_lightning.plugins.environments import LightningEnvironment
 from pytorch_lightning.utilities.exceptions import MisconfigurationException
 
 from datamodules.base import ResumableData
@@ -21,7 +22,7 @@ from encoder_lab.training.checkpoints import (
     StepsAreReached,
     newest_whole,
 )
-from encoder_lab.training.devices import accelerator, own_environment, say_whom_it_waits_for, strategy
+from encoder_lab.training.devices import accelerator, say_whom_it_waits_for, strategy
 from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.epoch_lines import EpochLines, wants_lines
 from encoder_lab.training.finite import StopsWhereNotFinite
@@ -58,10 +59,10 @@ def build_trainer(
         enable_version_counter=False,
     )
     last = BestCheckpoint(checkpoints, "last", save_on_train_epoch_end=True, enable_version_counter=False)
-    given = settings.checkpoints
-    kept = KeptWeights(checkpoints, (given.every_n_epochs or 1) if given.keep == "every" else None, given.steps)
-    within = CheckpointEvery(given.every_n_steps, checkpoints / LAST)
-    reached = StepsAreReached({"checkpoints.steps": given.steps, "probes.steps": settings.probes.steps})
+    saved = settings.checkpoints
+    kept = KeptWeights(checkpoints, saved.every, saved.steps)
+    within = CheckpointEvery(saved.every_n_steps, checkpoints / LAST)
+    reached = StepsAreReached({"checkpoints.steps": saved.steps, "probes.steps": settings.probes.steps})
     patience = settings.early_stopping.patience
     ends = [StopsEarly(module.score, module.mode, patience)] if patience else []
     record = RunLog(run / "metrics.csv")
@@ -71,10 +72,11 @@ def build_trainer(
     finite = StopsWhereNotFinite(data, run / "not_finite")
     bar = [] if lines else [progress_bar()]
     trainer = settings.trainer
+    environment = [LightningEnvironment()] if trainer.alone else []  # the variables of a SLURM shell do not count then
     return build(
         {**trainer.written, "callbacks": [], "logger": [], "strategy": None},
         accelerator=accelerator(trainer.accelerator),
-        strategy=strategy(trainer, module),
+        strategy=strategy(build(trainer.strategy), trainer.several_devices, module),
         default_root_dir=run,
         enable_progress_bar=not lines,
         logger=[*loggers_of(settings.loggers, settings.written, run), *build(trainer.logger or [])],
@@ -82,7 +84,7 @@ def build_trainer(
             *(StopsOnInterrupt(), *bar, reached, finite, settings.schedule.build(), *ends, record),
             *(*build(trainer.callbacks or []), probing, *shown, kept, within, best, last),
         ],
-        plugins=[AtomicCheckpoints(), *own_environment(trainer)],
+        plugins=[AtomicCheckpoints(), *environment],
     )
 
 

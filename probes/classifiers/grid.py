@@ -70,25 +70,18 @@ class Grid:
     l2: Annotated[
         tuple[NotNegative, ...], Field(min_length=1, description="penalties, ascending: the first wins a tie")
     ] = (1e-5, 1e-4, 1e-3, 1e-2)
-    protocol: Annotated[
-        Literal["modern", "senteval"], Field(description="modern | senteval, see docs/probing_protocol.md")
-    ] = "modern"
+    protocol: Annotated[Literal["modern", "senteval"], "modern | senteval, see docs/probing_protocol.md"] = "modern"
     block_mb: Annotated[
-        Count | None, Field(description="memory of classifiers that are trained together; null: 32, no limit on a GPU")
+        Count | None, "memory of classifiers that are trained together; null: 32, no limit on a GPU"
     ] = None
-    max_passes: Annotated[ZeroOrMore, Field(description="no block of passes starts after more")] = 200
-    block: Annotated[Count, Field(description="passes between two evaluations on dev")] = 4
-    tenacity: Annotated[
-        Count, Field(description="early-stopping patience: evaluations without improvement, in total")
-    ] = 5
-    batch: Annotated[Count, Field(description="sentences")] = 64
-    reduction: Annotated[Literal["mean", "sum"], Field(description="mean | sum: of the loss of a batch")] = "mean"
-    memory_mb: Annotated[
-        Count, Field(description="above the vectors: half for the features of a task, half for its classifiers")
-    ] = 2048
+    max_passes: Annotated[ZeroOrMore, "no block of passes starts after more"] = 200
+    block: Annotated[Count, "passes between two evaluations on dev"] = 4
+    tenacity: Annotated[Count, "early-stopping patience: evaluations without improvement, in total"] = 5
+    batch: Annotated[Count, "sentences"] = 64
+    reduction: Annotated[Literal["mean", "sum"], "mean | sum: of the loss of a batch"] = "mean"
+    memory_mb: Annotated[Count, "above the vectors: half for the features of a task, half for its classifiers"] = 2048
     optimiser: Annotated[
-        Literal["adam", "rmsprop"],
-        Field(description="of protocol=senteval, as the five above it: adam | rmsprop (rate 0.01)"),
+        Literal["adam", "rmsprop"], "of protocol=senteval, as all below but memory_mb: adam | rmsprop (rate 0.01)"
     ] = "adam"
 
     def __post_init__(self) -> None:

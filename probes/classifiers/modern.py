@@ -87,13 +87,7 @@ JOINED_MB = 8  # cells that need less take their steps together, as each call of
 
 
 def successive_halving(
-    train: Data,
-    dev: Data,
-    classes: int,
-    grid: Grid,
-    seed: int,
-    device: str,
-    bfloat16: bool = False,
+    train: Data, dev: Data, classes: int, grid: Grid, seed: int, device: str, bfloat16: bool = False
 ) -> Fitted:
     """The cell of the last stage with the best dev accuracy at its end; the first of the grid wins a tie.
 

@@ -133,11 +133,9 @@ class CoherenceSettings:
     ] = 200
     metric: Annotated[
         Literal["sum", "mean", "median", "range", "max", "min"] | None,
-        Field(description="of a region's bits; null is what each file says"),
+        "sum, mean, median, range, max or min of a region's bits; null is what each file says",
     ] = None
-    compat: Annotated[
-        Literal["syntaxgym"] | None, Field(description="formulas as the published toolkit reads them")
-    ] = None
+    compat: Annotated[Literal["syntaxgym"] | None, "syntaxgym: formulas as that toolkit reads them"] = None
 
 
 def tasks(context: Context, settings: CoherenceSettings) -> list[Coherence]:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from encoder_lab.errors import InputError, printable
 from encoder_lab.settings.types import Even, NameOrNull, NamesOrNull
 from probes.classification import Classification
@@ -23,19 +21,13 @@ from probes.suites import Context
 class DiscoEvalSettings:
     """The settings of `suite=discoeval`."""
 
-    root: Annotated[
-        NameOrNull, Field(description="the published folder, or one of the same form; null is the embedded world")
-    ] = None
-    tasks: Annotated[
-        NamesOrNull,
-        Field(description="SP or [BSO,DCwiki,...]: groups and tasks; null is all; others are skipped"),
-    ] = None
-    train_size: Annotated[Even | None, Field(description="items of a task of the embedded world; null is 1200")] = None
-    dev_size: Annotated[Even | None, Field(description="null is 300")] = None
-    test_size: Annotated[Even | None, Field(description="null is 500")] = None
+    root: Annotated[NameOrNull, "the published folder, or one of the same form; null is the embedded world"] = None
+    tasks: Annotated[NamesOrNull, "SP or [BSO,DCwiki,...]: groups and tasks; null is all; others are skipped"] = None
+    train_size: Annotated[Even | None, "items of a task of the embedded world; null is 1200"] = None
+    dev_size: Annotated[Even | None, "null is 300"] = None
+    test_size: Annotated[Even | None, "null is 500"] = None
     analyses: Annotated[
-        NamesOrNull,
-        Field(description="hidden_layer: DC also without it (Table 4); context: SP also without it (Table 6)"),
+        NamesOrNull, "hidden_layer: DC also without it (Table 4); context: SP also without it (Table 6)"
     ] = None
 
 

@@ -2,8 +2,4 @@
 
 from probes.facts import Facts
 
-FACTS = Facts(
-    axis="downstream score on test (%, r × 100)",
-    published={"": "conneau2018_table5"},
-    choice=False,
-)
+FACTS = Facts(axis="downstream score on test (%, r × 100)", published={"": "conneau2018_table5"}, choice=False)

@@ -23,15 +23,9 @@ from probes.suites import Context
 class DownstreamSettings:
     """The settings of `suite=downstream`."""
 
-    root: Annotated[
-        NameOrNull, Field(description="the folder that the published toolkit's get_transfer_data.bash fills")
-    ] = None
-    tasks: Annotated[
-        NamesOrNull, Field(description="MR or [MR,SICK-E,...]; null is all; those that are not there are skipped")
-    ] = None
-    more: Annotated[
-        Paths, Field(description="files or folders with tasks of your own, added to these: docs/own_task.md")
-    ] = ()
+    root: Annotated[NameOrNull, "the folder that the published toolkit's get_transfer_data.bash fills"] = None
+    tasks: Annotated[NamesOrNull, "MR or [MR,SICK-E,...]; null is all; those that are not there are skipped"] = None
+    more: Annotated[Paths, "files or folders with tasks of your own, added to these: docs/own_task.md"] = ()
     kfold: Annotated[
         int,
         Field(

@@ -2,9 +2,4 @@
 
 from probes.facts import Facts
 
-FACTS = Facts(
-    axis="geometry of the vectors (%)",
-    units={"dimensions": "dimensions"},
-    choice=False,
-    ranked=False,
-)
+FACTS = Facts(axis="geometry of the vectors (%)", units={"dimensions": "dimensions"}, choice=False, ranked=False)

@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpus import Corpus, NoSuchView, made_of
 from datamodules.text.languages import check_language
@@ -58,14 +56,9 @@ class FromCorpus:
     def __init__(
         self,
         tags: Annotated[
-            str,
-            Field(
-                description="what the labels of its trees mean: english/penn | german/tiger, see docs/probing_tasks.md"
-            ),
+            str, "what the labels of its trees mean: english/penn | german/tiger, see docs/probing_tasks.md"
         ] = ENGLISH.name,
-        own: Annotated[
-            Mapping[str, TaskBuilder], Field(description="tasks of your own, see docs/own_parts.md")
-        ] = NO_TASKS,
+        own: Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"] = NO_TASKS,
     ) -> None:
         self.tags, self.own = tag_set(tags), own
 
@@ -87,16 +80,11 @@ class FromTrees:
 
     def __init__(
         self,
-        paths: Annotated[
-            Paths,
-            Field(description="files (.mrg, .txt, .gz; tab-separated with the tree last), or folders"),
-        ],
+        paths: Annotated[Paths, "files (.mrg, .txt, .gz; tab-separated with the tree last), or folders"],
         tags: Annotated[
-            str, Field(description="what their labels mean: english/penn | german/tiger, see docs/probing_tasks.md")
+            str, "what their labels mean: english/penn | german/tiger, see docs/probing_tasks.md"
         ] = ENGLISH.name,
-        own: Annotated[
-            Mapping[str, TaskBuilder], Field(description="tasks of your own, see docs/own_parts.md")
-        ] = NO_TASKS,
+        own: Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"] = NO_TASKS,
         on_bad_tree: OnBadTreeSetting = "refuse",
     ) -> None:
         check_on_bad_tree("probes.on_bad_tree", on_bad_tree)
@@ -123,15 +111,10 @@ class FromTreebank:
     def __init__(
         self,
         paths: Annotated[
-            Paths,
-            Field(description="CoNLL-U files (.conllu, .gz, .bz2), or folders; train, dev and test keep their splits"),
+            Paths, "CoNLL-U files (.conllu, .gz, .bz2), or folders; train, dev and test keep their splits"
         ],
-        test_paths: Annotated[
-            Paths, Field(description="the test split, in place of that of paths: such as a parallel treebank")
-        ] = (),
-        own: Annotated[
-            Mapping[str, TaskBuilder], Field(description="tasks of your own, see docs/own_parts.md")
-        ] = NO_TASKS,
+        test_paths: Annotated[Paths, "the test split, in place of that of paths: such as a parallel treebank"] = (),
+        own: Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"] = NO_TASKS,
     ) -> None:
         if not paths:
             raise InputError("probes=ud needs probes.paths=[FILE_OR_FOLDER,...] with CoNLL-U files")
@@ -156,20 +139,14 @@ class FromText:
 
     def __init__(
         self,
-        paths: Annotated[
-            Paths,
-            Field(description="files with a sentence per line (.txt, .gz, .bz2), or folders; []: text of the corpus"),
-        ],
+        paths: Annotated[Paths, "files with a sentence per line (.txt, .gz, .bz2), or folders; []: text of the corpus"],
         tokenized: Annotated[
-            bool, Field(description="true if the text of these files is already tokenised, with spaces between tokens")
+            bool, "true if the text of these files is already tokenised, with spaces between tokens"
         ] = False,
         language: Annotated[
-            str | None,
-            Field(description="of the files, which decides how they are tokenised; null: that of the corpus"),
+            str | None, "of the files, which decides how they are tokenised; null: that of the corpus"
         ] = None,
-        own: Annotated[
-            Mapping[str, TaskBuilder], Field(description="tasks of your own, see docs/own_parts.md")
-        ] = NO_TASKS,
+        own: Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"] = NO_TASKS,
     ) -> None:
         if not paths and (tokenized or language):
             raise InputError("probes.tokenized= and probes.language= are about files; give probes.paths=[FILE,...]")
@@ -202,10 +179,7 @@ class FromSentEval:
 
     def __init__(
         self,
-        root: Annotated[
-            str | None,
-            Field(description="the folder with sentence_length.txt and the others, or the one above probing/"),
-        ],
+        root: Annotated[str | None, "the folder with sentence_length.txt and the others, or the one above probing/"],
     ) -> None:
         if not root:
             raise InputError("probes=senteval needs probes.root=FOLDER with the ten published files")
@@ -227,10 +201,7 @@ class FromFiles:
     def __init__(
         self,
         paths: Annotated[
-            Paths,
-            Field(
-                description="files or folders; a file is a task: split, label, sentence, as published or as JSON lines"
-            ),
+            Paths, "files or folders; a file is a task: split, label, sentence, as published or as JSON lines"
         ],
     ) -> None:
         if not paths:

@@ -126,12 +126,12 @@ class UseSettings:
 
     on: Annotated[
         NonEmpty,
-        Field(description="what loses: objective, or the tasks of a suite before this one, as downstream"),
+        "what loses: objective, or the tasks of a suite before this one, as downstream",
     ] = OBJECTIVE
     draws: Annotated[
         int, Field(ge=10, le=10_000, title="10 or more", description="random directions, as many times, as control")
     ] = 10
-    examples: Annotated[Count, Field(description="dev examples of the objective, at most")] = 1000
+    examples: Annotated[Count, "dev examples of the objective, at most"] = 1000
 
 
 def tasks(context: Context, settings: UseSettings) -> list[Use]:

@@ -34,7 +34,7 @@ def data(tmp_path: Path) -> SentencesInDocuments:
 @pytest.fixture
 def batch(data: SentencesInDocuments) -> InDocument:
     """All examples in the order of the corpus: A b | c | d e | f g h | i."""
-    return data._collate("train", data._examples("train"))(np.arange(5))
+    return data._collate("train")(np.arange(5))
 
 
 def texts(data: SentencesInDocuments, side: str, bag: tuple[torch.Tensor, torch.Tensor]) -> list[str]:
@@ -89,9 +89,7 @@ def test_a_sentence_of_the_tasks_is_no_example_and_no_target_and_keeps_its_posit
 def test_words_beyond_the_most_frequent_are_unknown(tmp_path: Path) -> None:
     few = SentencesInDocuments(Two(), tmp_path, seed=1, bag_words=1)
     assert few.bag_sizes == {"source": 3, "section": 3, "document": 3}
-    assert texts(few, "section", few._collate("dev", few._examples("dev"))(np.array([3])).section_title) == [
-        "<unk> <unk> x"
-    ]
+    assert texts(few, "section", few._collate("dev")(np.array([3])).section_title) == ["<unk> <unk> x"]
 
 
 def test_a_bag_at_row_minus_one_is_empty() -> None:

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from encoder_lab.settings.config_help import help_text
+from encoder_lab.settings.config_help import evaluate_help, help_text
+from encoder_lab.settings.declared import parameters
 from tests.settings.test_config_check import CONFIGS
 
 
@@ -12,6 +13,16 @@ def test_help_of_choices_lists_their_settings_with_value_and_meaning() -> None:
     assert {"encoder.pooling=last", "datamodule.target=same", "objective.optimizer.lr=0.001"} <= shown.keys()
     assert "sentence vector" in shown["encoder.dim=512"]
     assert not any(name in text for text in shown for name in (".input_dim", ".embedding=", ".cache"))
+
+
+def test_settings_of_the_programs_and_of_suites_have_the_meaning_that_they_declare() -> None:
+    for text, program in ((help_text(CONFIGS), "RunSettings"), (evaluate_help(CONFIGS), "EvaluationSettings")):
+        declared = parameters(f"encoder_lab.settings.run.{program}") or {}
+        assert f"seed={'1' if program == 'RunSettings' else 'null'} " in text
+        assert declared["seed"].description in text
+        assert declared["cache"].description in text
+    assert "coherence.items=200" in text
+    assert "probes.classifier.l2=[1e-05,0.0001,0.001,0.01]" in text
 
 
 def test_help_shows_the_parts_of_the_user_and_a_line_for_each_paper(tmp_path: Path) -> None:

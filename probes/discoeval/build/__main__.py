@@ -11,17 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
 from encoder_lab.errors import InputError, printable
-from encoder_lab.settings.command_line import (
-    FOLDER,
-    PATHS,
-    TEXT,
-    TRUTH,
-    WHOLE,
-    Command,
-    Setting,
-    refuse_missing,
-    run,
-)
+from encoder_lab.settings.command_line import FOLDER, PATHS, TEXT, TRUTH, WHOLE, Command, Setting, refuse_missing, run
 
 if TYPE_CHECKING:  # what takes time to import is imported where work begins
     from probes.discoeval.build.documents import DocumentSource

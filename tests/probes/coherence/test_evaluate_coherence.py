@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.evaluations import WrittenScores, show
+from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.settings.run import EvaluationSettings
 from encoder_lab.storage.csv_files import read_csv
-from evaluate import evaluate
+from evaluate import evaluate, show
 from probes.coherence.length import Length
 from probes.coherence.suite_file import Item, TestSuite, write_suite
 from probes.coherence.world import world_suites
