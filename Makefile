@@ -26,8 +26,8 @@ attack: .venv/installed      ## fresh hostile files, settings, kills (docs/relia
 docs: .venv/installed        ## these pages and the API reference as a site with search: site/index.html, works offline
 	$(BIN)/mkdocs build --quiet --strict
 
-tensorboard: .venv/installed ## the curves of all runs, live, on http://localhost:6006
-	$(BIN)/tensorboard --logdir runs
+tensorboard: .venv/installed ## the curves of all runs, or of RUN=FOLDER, live, on http://localhost:6006
+	$(BIN)/tensorboard --logdir $(if $(RUN),$(RUN)/tensorboard,runs)
 
 bench: .venv/installed       ## every CPU benchmark, and its tables in docs/results/performance.md
 	for name in training encoding probing downstream data; do $(BIN)/python benchmarks/$$name.py || exit 1; done

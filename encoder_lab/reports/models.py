@@ -46,6 +46,7 @@ OBJECTIVES = {
 }
 UNSET = "none"  # an empty list or null, in titles
 SETTING = re.compile(r"[\w.]+(?==)")
+OWN = re.compile(r"\b(?:run\.)?(?:encoder|objective|trainer)\.(\w+)(?==)")
 # settings in which the runs of one model may differ: where they were computed, and what was displayed
 INCIDENTAL = {
     *("labels.encoder", "labels.objective", "labels.colour"),
@@ -109,15 +110,9 @@ def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
 
 
 def _short(variants: Sequence[str]) -> list[str]:
-    """Settings are named by their last part, where that says the same: dim, not encoder.dim."""
-    keys = {key for variant in variants for key in SETTING.findall(variant)}
-    tails = Counter(key.rpartition(".")[2] for key in keys)
-
-    def short(key: re.Match[str]) -> str:
-        tail = key[0].rpartition(".")[2]
-        return tail if tails[tail] == 1 else key[0]
-
-    return [SETTING.sub(short, variant) for variant in variants]
+    """Settings of the encoder, the objective and the trainer by their last part, if no other has it: dim=1024."""
+    tails = Counter(key.rpartition(".")[2] for key in {key for variant in variants for key in SETTING.findall(variant)})
+    return [OWN.sub(lambda key: key[1] if tails[key[1]] == 1 else key[0], variant) for variant in variants]
 
 
 def _label(group: Sequence[Run], part: str, otherwise: str) -> str:

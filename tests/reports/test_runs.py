@@ -193,7 +193,7 @@ def test_another_readout_of_another_corpus_is_no_part_of_the_run(tmp_path: Path)
 
 def test_two_evaluations_on_one_suite_stay_apart(tmp_path: Path) -> None:
     one, other = (evaluation_of(tmp_path / str(k), "hf:name", kfold=k) for k in (5, 10))
-    assert [m.name for m in models(one, other)] == [f"NMT En-Fr (kfold={k})" for k in (5, 10)]
+    assert [m.name for m in models(one, other)] == [f"NMT En-Fr (downstream.kfold={k})" for k in (5, 10)]
 
 
 def test_models_of_one_name_say_in_what_they_differ(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_names_of_models_have_no_brackets_and_leave_out_what_is_not_set(tmp_path
         with (run_of(tmp_path / str(at)) / "config.yaml").open("a") as file:
             file.write(f"corpus: {corpus}\n")
     found = [model.name for model in models(tmp_path / "0", tmp_path / "1")]
-    assert found == ["NMT En-Fr (root=ewt)", "NMT En-Fr (more=train.gz, root=sequoia)"]
+    assert found == ["NMT En-Fr (corpus.root=ewt)", "NMT En-Fr (corpus.more=train.gz, corpus.root=sequoia)"]
 
 
 def test_a_run_without_names_takes_them_from_its_folder(tmp_path: Path) -> None:
