@@ -115,7 +115,7 @@ def chart_of_correlations(found: Correlations) -> ChartSection:
     ]
     trace = _heat(np.where(found.significant, found.rho, 0), found.rho, hover, 2)
     trace |= {"x": list(map(_text, found.downstream)), "y": list(map(_text, found.probing)), "colorscale": "RdBu"}
-    trace |= {"reversescale": True, "zmin": -1, "zmax": 1}
+    trace |= {"zmin": -1, "zmax": 1}
     layout = _layout(f"Spearman's ρ over {found.models} models", "")
     layout["yaxis"] = {"autorange": "reversed", "automargin": True}
     return ChartSection("probing against downstream", [Chart([trace], layout, 4, 420)], {})

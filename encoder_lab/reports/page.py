@@ -13,7 +13,7 @@ from encoder_lab.reports.table import Table
 
 SAYS = {1: "for it", -1: "against it", 0: "within the interval"}
 BORDERS = {"solid": "solid", "dot": "dotted", "dash": "dashed"}  # CSS for Plotly's dashes
-HOW = "Hover for scores and intervals, drag to zoom, double-click to zoom out. Dotted: chance."
+HOW = "Hover for scores and intervals, drag to zoom, double-click to zoom out."
 
 
 def page(
@@ -82,7 +82,8 @@ def _boxes(what: str, names: Iterable[str]) -> list[str]:
 def _charts(section: ChartSection, drawn: list[Chart]) -> str:
     """The places of the charts, which join `drawn`, under their legend."""
     places = "".join(_place(chart, drawn) for chart in section.charts)
-    return f"<p>{HOW}</p>{_legend(section.legend)}<div class=charts>{places}</div>"
+    chance = " Dotted: chance." if section.legend else ""
+    return f"<p>{HOW}{chance}</p>{_legend(section.legend)}<div class=charts>{places}</div>"
 
 
 def _place(chart: Chart, drawn: list[Chart]) -> str:
