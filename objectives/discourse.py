@@ -134,9 +134,9 @@ class NextWords:
         self.network, self.words = head, words
 
     def tokens(self, sentence: str) -> SentenceTokens:
-        found = list(WORD.finditer(sentence))
-        spans = np.array([word.span() for word in found], np.int64).reshape(-1, 2)
-        names = [word[0] for word in found]
+        matches = list(WORD.finditer(sentence))
+        spans = np.array([word.span() for word in matches], np.int64).reshape(-1, 2)
+        names = [word[0] for word in matches]
         return SentenceTokens(self.words.rows(" ".join(names).lower()), names, spans)
 
     def log_probabilities(self, vectors: Tensor, rows: Sequence[list[int]]) -> Tensor:

@@ -71,8 +71,8 @@ class TextLikelihood:
         """log2 p of the tokens of each continuation. A token that begins in the context is context."""
         split = {pair: list(sentences_of("".join(pair))) for pair in pairs}
         wanted = [links(pair, spans) for pair, spans in split.items()]
-        scores = self._scored(list(dict.fromkeys(link for found in wanted for link in found)))
-        found = {}
+        scores = self._scored(list(dict.fromkeys(link for links_of_pair in wanted for link in links_of_pair)))
+        scored = {}
         for (pair, spans), chain in zip(split.items(), wanted, strict=True):
             parts = [scores[link] for link in chain]
             names = [name for part in parts for name in part.tokens]
@@ -81,34 +81,34 @@ class TextLikelihood:
             places = np.concatenate([np.empty((0, 2), np.int64), *offsets])
             bits = np.concatenate([np.empty(0), *(part.logprobs for part in parts)])
             first = int((places[:, 0] < 0).sum())
-            found[pair] = ScoredTokens(names[first:], places[first:], bits[first:])
-        return [found[pair] for pair in pairs]
+            scored[pair] = ScoredTokens(names[first:], places[first:], bits[first:])
+        return [scored[pair] for pair in pairs]
 
     @fast_exact_matmul()
     def _scored(self, links: list[tuple[str, str]]) -> dict[tuple[str, str], ScoredTokens]:
         """The tokens of each sentence after the one before it, "" for the first."""
-        before = {sentence: row for row, sentence in enumerate(dict.fromkeys(one for one, _ in links if one))}
+        before = {sentence: row for row, sentence in enumerate(dict.fromkeys(first for first, _ in links if first))}
         vectors = torch.from_numpy(np.asarray(self.encode(list(before)), np.float32))
         vectors = torch.cat([vectors, torch.zeros(1, vectors.shape[1])])  # the last row is for first sentences
         tokens = {sentence: self.sentence.tokens(sentence) for sentence in dict.fromkeys(own for _, own in links)}
         device = next(self.sentence.network.parameters()).device
         budget = BATCH_TOKENS if device.type == "cpu" else GPU_BATCH_TOKENS
-        found = {}
+        scored = {}
         with (
             evaluation_mode(self.sentence.network),
             torch.inference_mode(),
             tqdm(total=len(links), desc="scoring", disable=None, leave=False) as bar,
         ):
             for batch in by_length(links, [len(tokens[own].ids) for _, own in links], budget):
-                rows = [before.get(one, len(before)) for one, _ in batch]
-                given = vectors[rows].to(device)
-                nats = self.sentence.log_probabilities(given, [tokens[own].ids for _, own in batch])
+                rows = [before.get(previous, len(before)) for previous, _ in batch]
+                context = vectors[rows].to(device)
+                nats = self.sentence.log_probabilities(context, [tokens[own].ids for _, own in batch])
                 bits = nats.double().cpu().numpy() / math.log(2)
                 for link, row in zip(batch, bits, strict=True):
                     ids, names, offsets = tokens[link[1]]
-                    found[link] = ScoredTokens(names, offsets, row[: len(ids)])
+                    scored[link] = ScoredTokens(names, offsets, row[: len(ids)])
                 bar.update(len(batch))
-        return found
+        return scored
 
 
 def links(pair: tuple[str, str], spans: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:

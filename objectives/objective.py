@@ -143,5 +143,5 @@ class Objective(pl.LightningModule):
         checkpoint["train_sums"] = self._sums_of_a_process()
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        kept = checkpoint.get("train_sums", {})
-        self._train_sums = {name: (total, examples) for name, (total, examples) in kept.items()}
+        sums = checkpoint.get("train_sums", {})
+        self._train_sums = {name: (total, examples) for name, (total, examples) in sums.items()}

@@ -33,10 +33,10 @@ class Seq2Seq(SequenceObjective):
         if not decode:
             return {}
         limits = 2 * batch.source.lengths + 10
-        said = self.data.subwords.decode(self.decoder.greedy(vector, BEGIN, END, limits, memory))
+        texts = self.data.subwords.decode(self.decoder.greedy(vector, BEGIN, END, limits, memory))
         assert batch.rows is not None
         references = self.data.validated_targets()
-        counts = [ngram_counts(text, references[row]) for text, row in zip(said, batch.rows, strict=True)]
+        counts = [ngram_counts(text, references[row]) for text, row in zip(texts, batch.rows, strict=True)]
         return dict(zip(COUNTED, torch.tensor(counts, dtype=torch.double).T, strict=True))
 
     def scores_of(self, sums: Mapping[str, float]) -> dict[str, float]:
@@ -46,9 +46,10 @@ class Seq2Seq(SequenceObjective):
 
 def ngram_counts(hypothesis: str, reference: str) -> list[int]:
     """Of a pair of tokenised texts, in the order of COUNTED: words of both, n-grams in both, and of the hypothesis."""
-    (said, length), (wanted, other) = (extract_all_word_ngrams(text, 1, 4) for text in (hypothesis, reference))
+    (produced, length), (wanted, other) = (extract_all_word_ngrams(text, 1, 4) for text in (hypothesis, reference))
     counts = (
-        [sum(count for gram, count in some.items() if len(gram) == n) for n in ORDERS] for some in (said & wanted, said)
+        [sum(count for gram, count in some.items() if len(gram) == n) for n in ORDERS]
+        for some in (produced & wanted, produced)
     )
     return [length, other, *(count for some in counts for count in some)]
 

@@ -58,10 +58,10 @@ class Seq2Tree(SequenceObjective):
 
 def compared(produced: list[str], gold: list[str]) -> tuple[int, ...]:
     """Two trees as symbols, in the order of TREES; the last three count brackets of two well-formed trees."""
-    said, wanted = brackets(produced), brackets(gold)
-    if said is None or wanted is None:
+    predicted, wanted = brackets(produced), brackets(gold)
+    if predicted is None or wanted is None:
         return 1, produced == gold, 0, 0, 0, 0
-    return 1, produced == gold, 1, sum((said & wanted).values()), sum(said.values()), sum(wanted.values())
+    return 1, produced == gold, 1, sum((predicted & wanted).values()), sum(predicted.values()), sum(wanted.values())
 
 
 def f1(matched: float, produced: float, gold: float) -> float:

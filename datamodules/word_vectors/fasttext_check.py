@@ -26,8 +26,8 @@ def check_bin(path: Path) -> None:
     except (struct.error, ValueError, OverflowError, IndexError):  # read past the end of the file, or the file is empty
         raise InputError(f"{path}: cut off after {size:,} bytes; get or make the fastText model again") from None
     except _Damaged as error:
-        said = str(error) or "not a fastText model, or damaged; get or make the fastText model again"
-        raise InputError(f"{path}: {said}") from None
+        reason = str(error) or "not a fastText model, or damaged; get or make the fastText model again"
+        raise InputError(f"{path}: {reason}") from None
     if end != size:
         raise InputError(f"{path}: {size:,} bytes instead of {end:,}; get or make the fastText model again")
 

@@ -156,9 +156,9 @@ def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
 
 
 def _until_space(file: IO[bytes]) -> bytes:
-    found = bytearray()
+    word = bytearray()
     while (letter := file.read(1)) != b" ":
-        found += letter
-        if not letter or len(found) > LONGEST_WORD:
+        word += letter
+        if not letter or len(word) > LONGEST_WORD:
             raise EOFError
-    return bytes(found)
+    return bytes(word)

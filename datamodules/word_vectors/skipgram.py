@@ -38,12 +38,12 @@ def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
     _write_first_vectors(text, first, int(settings["dim"]))
     root = Path(__file__).parents[2]
     environment = {**os.environ, **ZEROED, "PYTHONPATH": str(root)}
-    given = [str(text), str(first), str(out), json.dumps(settings), str(os.getpid())]
-    command = [sys.executable, "-m", "datamodules.word_vectors.skipgram", *given]
+    arguments = [str(text), str(first), str(out), json.dumps(settings), str(os.getpid())]
+    command = [sys.executable, "-m", "datamodules.word_vectors.skipgram", *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stderr.strip() or "stopped").splitlines()[-1]
-        raise InputError(f"fastText could not train word vectors ({said}); try embeddings=file, or lower dim")
+        reason = (done.stderr.strip() or "stopped").splitlines()[-1]
+        raise InputError(f"fastText could not train word vectors ({reason}); try embeddings=file, or lower dim")
     try:
         check_bin(out)  # fastText does not check its writes
     except InputError:

@@ -75,12 +75,12 @@ def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
 def refuse_unknown_settings(known: Known, settings: Sequence[str]) -> None:
     """Raises InputError for a setting that no file of ours names."""
     for text in settings:
-        found = SETTING.match(text)
-        assert found
-        plus, name = found[1], PART.sub("", found[2])
-        if name in known.sections and not text[found.end() :].startswith("{"):
-            inside = [one for one in sorted(known.names) if re.fullmatch(rf"{re.escape(name)}\.[a-z]\w*", one)]
-            raise InputError(f"{text}: a group of settings; give one of them: {', '.join(f'{one}=' for one in inside)}")
+        match = SETTING.match(text)
+        assert match
+        plus, name = match[1], PART.sub("", match[2])
+        if name in known.sections and not text[match.end() :].startswith("{"):
+            inside = [key for key in sorted(known.names) if re.fullmatch(rf"{re.escape(name)}\.[a-z]\w*", key)]
+            raise InputError(f"{text}: a group of settings; give one of them: {', '.join(f'{key}=' for key in inside)}")
         if name in known.names or (name.startswith("hydra.") and not plus) or name.startswith(OPEN):
             continue
         part = next((above for above in _above(name) if above in known.parts), None)
@@ -96,8 +96,8 @@ def wrong_values(known: Known, program: str, settings: Sequence[str]) -> Iterato
     for name, text in (match.groups() for match in map(PLAIN_VALUE.fullmatch, settings) if match):
         from encoder_lab.settings.check import mistake, parameter_of
 
-        declared = [found for file in known.files if (found := parameter_of(program, file, name.split(".")))]
-        wrong = [said for one in declared if (said := mistake(name, plain_value(text), one.hint))]
+        declared = [parameter for file in known.files if (parameter := parameter_of(program, file, name.split(".")))]
+        wrong = [line for parameter in declared if (line := mistake(name, plain_value(text), parameter.hint))]
         if wrong and len(wrong) == len(declared):
             yield wrong[0].replace(f"{name}={plain_value(text)}:", f"{name}={text}:", 1)
 
@@ -107,13 +107,13 @@ def plain_value(text: str) -> Any:
     if text[:1] in ("'", '"'):
         return unquoted(text)
     if text.startswith("[") and text.endswith("]"):
-        return [plain_value(one) for one in filter(None, names(text))]
+        return [plain_value(name) for name in filter(None, names(text))]
     words = {"true": True, "false": False, "null": None, "infinity": text}  # Python's float reads the last too
     if text.lower() in words:
         return words[text.lower()]
-    for kind in (int, float):
+    for number_type in (int, float):
         with suppress(ValueError):
-            return kind(text)
+            return number_type(text)
     return text
 
 

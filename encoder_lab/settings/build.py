@@ -36,24 +36,24 @@ class SuiteSettings(NamedTuple):
     values: Mapping[str, Any]
 
 
-def made(kind: type[T], plain: Mapping[str, Any]) -> T:
+def made(settings_class: type[T], plain: Mapping[str, Any]) -> T:
     """The frozen settings of a program, or a group of them, of plain data that `check` has accepted.
 
     A field `written` gets all of it.
     """
-    assert is_dataclass(kind)
-    hints, values = get_type_hints(kind), {**plain, "written": plain}
+    assert is_dataclass(settings_class)
+    hints, values = get_type_hints(settings_class), {**plain, "written": plain}
     values["suites"] = {
         name: SuiteSettings(suite[CLASS], suite["settings"], plain[suite["settings"]])
         for name, suite in (plain.get("suites") or {}).items()
     }
-    names = [field.name for field in fields(kind) if values.get(field.name, "???") != "???"]
-    return kind(**{name: _made(hints[name], values[name]) for name in names})
+    names = [field.name for field in fields(settings_class) if values.get(field.name, "???") != "???"]
+    return settings_class(**{name: _made(hints[name], values[name]) for name in names})
 
 
-def lacking(kind: type, plain: Mapping[str, Any]) -> list[str]:
+def lacking(settings_class: type, plain: Mapping[str, Any]) -> list[str]:
     """The settings without a default that are not there."""
-    needed = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
+    needed = [f.name for f in fields(settings_class) if f.default is MISSING and f.default_factory is MISSING]
     return [name for name in needed if name not in plain]
 
 
@@ -81,11 +81,11 @@ def build(described: Any, **more: Any) -> Any:
     Raises InputError, also when the class fails.
     """
     if isinstance(described, list | tuple):
-        return [build(one) for one in described]
+        return [build(part) for part in described]
     if not isinstance(described, Mapping):
         return described
     deep = described.get("_recursive_", True)
-    arguments = {key: build(one) if deep else one for key, one in described.items() if key not in OF_HYDRA}
+    arguments = {key: build(value) if deep else value for key, value in described.items() if key not in OF_HYDRA}
     if CLASS not in described:
         return arguments
     called = named(str(described[CLASS]))

@@ -24,19 +24,19 @@ def function_named(name: str, purpose: str) -> Callable[..., Any]:
         sys.path.append(here)
     try:
         with _exits_raise():
-            found = getattr(import_module(module), function)
+            target = getattr(import_module(module), function)
     except (ImportError, AttributeError) as error:
         raise InputError(f"call:{name}: {error}") from None
     except (Exception, SystemExit) as error:  # the user's own code
         raise InputError(f"call:{name}: the module failed, {_in_one_line(error)}") from error
-    if not callable(found):
+    if not callable(target):
         raise InputError(f"call:{name}: not a function; give one that {purpose}")
 
-    @wraps(found)
+    @wraps(target)
     def named(*arguments: Any) -> Any:
         try:
             with _exits_raise():
-                return found(*arguments)
+                return target(*arguments)
         except InputError:
             raise
         except (Exception, SystemExit) as error:  # the user's own code

@@ -118,9 +118,9 @@ class _Check(NamedTuple):
         """The mistakes in one setting, and in those below it."""
         hint = place.hint if place else Any
         if isinstance(value, dict) and CLASS not in value and (each := _of_values(hint)) not in (None, Any):
-            yield from filter(None, (mistake(f"{name}.{key}", one, each) for key, one in value.items()))
-        elif said := mistake(name, value, dict if place and place.group else hint):
-            yield said
+            yield from filter(None, (mistake(f"{name}.{key}", inner, each) for key, inner in value.items()))
+        elif line := mistake(name, value, dict if place and place.group else hint):
+            yield line
         elif isinstance(value, dict):
             outer = around if name.endswith("source") else None
             yield from self.group(f"{name}.", value, declared_in(value, place, name), outer)
@@ -129,8 +129,8 @@ class _Check(NamedTuple):
 def refuse_wrong(settings: object, group: str) -> None:
     """Raises InputError for the first field of a dataclass that is not what it declares."""
     for name, hint in get_type_hints(type(settings), include_extras=True).items():
-        if said := mistake(f"{group}.{name}", getattr(settings, name), hint):
-            raise InputError(said)
+        if line := mistake(f"{group}.{name}", getattr(settings, name), hint):
+            raise InputError(line)
 
 
 def mistake(name: str, value: Any, hint: Any) -> str:
@@ -183,20 +183,20 @@ def _wanted(schema: Mapping[str, Any]) -> str:
         schema.get(key) for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
     )
     match schema.get("type"):
-        case "integer" | "number" as kind:
+        case "integer" | "number" as json_type:
             bounds = [f"from {least}"] * (least is not None and (most or below) is not None)
             bounds += [f"{least} or more"] * (least is not None and not bounds)
             bounds += [f"above {above}"] * (above is not None) + [f"to {most}"] * (most is not None)
             bounds += [f"to below {below}"] * (below is not None)
-            noun = "a whole number" if kind == "integer" else "a number"
+            noun = "a whole number" if json_type == "integer" else "a number"
             return " ".join([noun + "," * bool(bounds and bounds[0].endswith("more")), *bounds])
         case "array":
             each = _wanted(schema.get("items", {}))
             return "a list in brackets" + (f", each {each}" if "number" in each else "")
         case "object":
             return "a group of settings"
-        case kind:
-            return {"boolean": "true or false", "null": "null", "string": "a text"}.get(str(kind), "another value")
+        case json_type:
+            return {"boolean": "true or false", "null": "null", "string": "a text"}.get(str(json_type), "another value")
 
 
 def _or(words: Sequence[str]) -> str:

@@ -74,9 +74,9 @@ def one_line_errors(
         behind = error if isinstance(error, OSError) else disk_error_behind(error)
         if behind is None:
             raise
-        said = disk_error_line(behind, where)
+        line = disk_error_line(behind, where)
         wanted = remedy if behind.errno in NO_ROOM else CHECK_PATH
-        raise SystemExit(fail(f"{said}; {wanted if isinstance(wanted, str) else wanted()}")) from None
+        raise SystemExit(fail(f"{line}; {wanted if isinstance(wanted, str) else wanted()}")) from None
 
 
 def _errors_of_users() -> tuple[type[Exception], ...]:

@@ -81,8 +81,8 @@ def help_text(configs: Path, arguments: Sequence[str] = ()) -> str:
 def own_folders(arguments: Sequence[str]) -> list[Path]:
     """The folders of `--config-dir`."""
     after = dict(pairwise(arguments))
-    given = [text.partition("=")[2] or after.get(text, "") for text in arguments if text.startswith(CONFIG_DIR)]
-    return [Path(folder) for folder in given]
+    folders = [text.partition("=")[2] or after.get(text, "") for text in arguments if text.startswith(CONFIG_DIR)]
+    return [Path(folder) for folder in folders]
 
 
 def _of_choice(folders: Sequence[Path], text: str) -> Iterator[str]:

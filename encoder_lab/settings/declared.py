@@ -107,10 +107,10 @@ def _parameters(module: str, node: ast.stmt) -> Mapping[str, Parameter] | None:
     for part in node.body:
         if isinstance(part, ast.FunctionDef) and part.name in ("__init__", "__new__"):
             own = _arguments(module, part.args)
-            return own and {name: one for name, one in own.items() if name != part.args.args[0].arg}
+            return own and {name: parameter for name, parameter in own.items() if name != part.args.args[0].arg}
     bases = [ast.unparse(base).partition("[")[0] for base in node.bases]
     places = [place for base in bases if (place := definition(module, base))]
-    inherited = next((found for place in places if (found := _parameters(*place))), {})
+    inherited = next((fields_of_base for place in places if (fields_of_base := _parameters(*place))), {})
     annotated = [part for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
     fields = [
         part for part in annotated if not ast.unparse(part).partition(" = ")[2].startswith("field(")
@@ -120,13 +120,13 @@ def _parameters(module: str, node: ast.stmt) -> Mapping[str, Parameter] | None:
     return inherited
 
 
-def _arguments(module: str, given: ast.arguments) -> Mapping[str, Parameter] | None:
-    if given.kwarg:
+def _arguments(module: str, signature: ast.arguments) -> Mapping[str, Parameter] | None:
+    if signature.kwarg:
         return None
-    places = [*given.posonlyargs, *given.args]
-    defaults: list[ast.expr | None] = [None] * (len(places) - len(given.defaults)) + [*given.defaults]
-    both = zip([*places, *given.kwonlyargs], [*defaults, *given.kw_defaults], strict=True)
-    return {one.arg: Parameter(module, one.annotation, default) for one, default in both}
+    places = [*signature.posonlyargs, *signature.args]
+    defaults: list[ast.expr | None] = [None] * (len(places) - len(signature.defaults)) + [*signature.defaults]
+    both = zip([*places, *signature.kwonlyargs], [*defaults, *signature.kw_defaults], strict=True)
+    return {argument.arg: Parameter(module, argument.annotation, default) for argument, default in both}
 
 
 def _dataclass(module: str, name: str) -> tuple[str, ast.ClassDef] | None:

@@ -18,7 +18,7 @@ def objective_of(settings: Mapping[str, Any]) -> str:
     """What the encoder of a run was trained for; after another run, both: "autoencoder → nli"."""
     before = settings.get("begun_from")
     chain = (
-        [str(one.get("objective")) for one in before if isinstance(one, Mapping)]
+        [str(run.get("objective")) for run in before if isinstance(run, Mapping)]
         if isinstance(before, Sequence)
         else []
     )

@@ -49,8 +49,8 @@ def entries(cache: Path) -> list[CacheEntry]:
         return []
     if not cache.is_dir():
         raise InputError(f"{cache}: not a folder; give cache=DIR")
-    found = [path for path in cache.iterdir() if NAME.fullmatch(path.name) or LEFT.fullmatch(path.name)]
-    return sorted(map(_entry, found), key=lambda entry: -entry.size)
+    paths = [path for path in cache.iterdir() if NAME.fullmatch(path.name) or LEFT.fullmatch(path.name)]
+    return sorted(map(_entry, paths), key=lambda entry: -entry.size)
 
 
 def prune(cache: Path, older: int) -> Iterator[CacheEntry]:
@@ -71,7 +71,7 @@ def prune(cache: Path, older: int) -> Iterator[CacheEntry]:
 
 def _entry(path: Path) -> CacheEntry:
     inside = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
-    states = [one.lstat() for one in inside]
+    states = [path.lstat() for path in inside]
     files = [state for state in states if not stat.S_ISDIR(state.st_mode)]
     used = [state.st_mtime for state in states] + [state.st_atime for state in files]  # looking into a folder is no use
     return CacheEntry(path, sum(state.st_size for state in files), max(used))

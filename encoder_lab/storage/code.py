@@ -95,13 +95,13 @@ def imported_by(source: Path) -> set[Path]:
     while (home / "__init__.py").exists():
         home = home.parent
     own = source.relative_to(home).parts[0] if home.name in INSTALLED else ""
-    found, waiting = {source}, [source]
+    files, waiting = {source}, [source]
     while waiting:
         path = waiting.pop()
-        new = _imports(path, home, own, content_of(path)) - found
-        found |= new
+        new = _imports(path, home, own, content_of(path)) - files
+        files |= new
         waiting += new
-    return found
+    return files
 
 
 @cache
@@ -123,13 +123,13 @@ def _names(path: Path, home: Path, _content: str) -> tuple[str, ...]:
 def _read_names(path: Path, home: Path) -> Iterator[str]:
     """The modules that a file imports, also where it may mean a name in a module."""
     package = path.relative_to(home).parent.parts if path.is_relative_to(home) else ()
-    for found in IMPORT.finditer(path.read_text(encoding="utf-8", errors="replace")):
-        if found["modules"]:
-            yield from (words[0] for part in found["modules"].split(",") if (words := part.split()))
+    for match in IMPORT.finditer(path.read_text(encoding="utf-8", errors="replace")):
+        if match["modules"]:
+            yield from (words[0] for part in match["modules"].split(",") if (words := part.split()))
             continue
-        module = found["module"].lstrip(".")
-        if up := len(found["module"]) - len(module):  # relative to the package of the file
+        module = match["module"].lstrip(".")
+        if up := len(match["module"]) - len(module):  # relative to the package of the file
             module = ".".join([*package[: len(package) - up + 1], *filter(None, [module])])
-        for part in found["names"].strip("()").split(","):
+        for part in match["names"].strip("()").split(","):
             if words := part.split():
                 yield f"{module}.{words[0]}".lstrip(".")

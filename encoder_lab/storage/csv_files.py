@@ -60,12 +60,12 @@ def upsert_csv(
     added; rows without a value have an empty cell. `order` sorts the rows; ties keep their order of insertion.
     """
     path = Path(path)
-    kept = {_key(row, key): row for row in (read_csv(path, key=key) if path.exists() else [])}
+    merged = {_key(row, key): row for row in (read_csv(path, key=key) if path.exists() else [])}
     for row in rows:
         texts = {name: _text(value) for name, value in row.items()}
-        kept[_key(texts, key)] = texts
-    ordered = sorted(kept.values(), key=order) if order else list(kept.values())
-    columns = list(dict.fromkeys(name for row in kept.values() for name in row))
+        merged[_key(texts, key)] = texts
+    ordered = sorted(merged.values(), key=order) if order else list(merged.values())
+    columns = list(dict.fromkeys(name for row in merged.values() for name in row))
     with atomic_write(path) as file:
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()

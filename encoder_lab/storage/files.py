@@ -101,9 +101,9 @@ def _delete(path: Path) -> None:
 def refuse_link_or_device(path: Path) -> None:
     """Raises InputError if a file cannot be written at `path` without replacing or changing something else."""
     with suppress(FileNotFoundError):
-        kind = path.lstat().st_mode
-        if not stat.S_ISREG(kind):
-            what = "a folder" if stat.S_ISDIR(kind) else "a link, a device or a pipe"
+        mode = path.lstat().st_mode
+        if not stat.S_ISREG(mode):
+            what = "a folder" if stat.S_ISDIR(mode) else "a link, a device or a pipe"
             raise InputError(f"{path}: {what}, which is not replaced; give the name of a plain file")
 
 

@@ -78,8 +78,8 @@ def _lock_file(path: Path) -> Path:
     """`path`, after its folder is made. Raises InputError if something else than a lock file has this name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileNotFoundError):
-        found = path.lstat()
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+        state = path.lstat()
+        if not stat.S_ISREG(state.st_mode) or state.st_nlink != 1:
             raise InputError(f"{path}: a link or no plain file, so it cannot be locked; delete it")
     return path
 

@@ -122,10 +122,10 @@ def note_once(text: str) -> None:
 
 def composed(text: str, path: Path | None = None) -> str:
     """Text in composed Unicode (NFC): e and its accent are one letter. `path`: its file, of which this is said."""
-    found = normalize("NFC", text)
-    if path is not None and found != text:
+    nfc = normalize("NFC", text)
+    if path is not None and nfc != text:
         note_once(f"{path}: letters followed by accents of their own are read as one letter each (Unicode NFC)")
-    return found
+    return nfc
 
 
 BLOCK = 1 << 16
