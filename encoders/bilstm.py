@@ -9,10 +9,10 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.types import Depth, Fraction, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.packed import BATCH_WORDS
-from encoders.pooling import LAST, MAX
+from encoders.pooling import END, LAST, MAX
 from encoders.recurrent import Bidirectional
 
-POOLS = {"max": MAX, "last": LAST}
+POOLS = {"max": MAX, "last": LAST, "end": END}
 
 
 class BiLSTM(Encoder):
@@ -36,10 +36,12 @@ class BiLSTM(Encoder):
             Width | None, "width the word vectors are projected to (1024: appendix); null: none"
         ] = 1024,
         dropout: Annotated[
-            Fraction, "on the projected words and between layers (the paper tunes it, without a number)"
+            Fraction,
+            "on the projected words and between layers (no number in the paper, which tunes it; Vaswani et al. 2017 has 0.1)",
         ] = 0.1,
         pooling: Annotated[
-            Literal["max", "last"], "max or last: how the states are pooled (Conneau et al. 2018, section 3.1)"
+            Literal["max", "last", "end"],
+            "max, last (of each direction) or end (both directions at the last word: h_T)",
         ] = "max",
         attention: Annotated[bool, "decoders attend over the states; the sentence vector is the same"] = False,
     ) -> None:

@@ -44,7 +44,7 @@ class GatedConvNet(Encoder):
         self.projection = nn.Linear(input_dim, dim)
         self.dropout = nn.Dropout(dropout)
         self.kernel = kernel
-        self.convolutions = nn.ModuleList(_gated(dim, kernel, dropout) for _ in range(layers))
+        self.convolutions = nn.ModuleList(_gated(dim, kernel) for _ in range(layers))
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
         words = valid(lengths, embedded.shape[1])[:, :, None]  # (B, T, 1)
@@ -62,10 +62,13 @@ class GatedConvNet(Encoder):
         return functional.pad(states, (0, 0, border, border)).unfold(1, self.kernel, 1).flatten(2)
 
 
-def _gated(dim: int, kernel: int, dropout: float) -> nn.Linear:
-    """A convolution to values and gates; initialised to keep the variance (Gehring et al. 2017, section 3.5)."""
+def _gated(dim: int, kernel: int) -> nn.Linear:
+    """A convolution to values and gates; initialised to keep the variance (Gehring et al. 2017, section 3.5).
+
+    There the standard deviation also has the root of 1 - dropout; without it an untrained encoder is the same with any.
+    """
     convolution = nn.Linear(dim * kernel, 2 * dim)
-    nn.init.normal_(convolution.weight, std=math.sqrt(4 * (1 - dropout) / (kernel * dim)))
+    nn.init.normal_(convolution.weight, std=math.sqrt(4 / (kernel * dim)))
     nn.init.zeros_(convolution.bias)
     return convolution
 

@@ -37,6 +37,11 @@ def last_pool(states: Tensor, lengths: Tensor) -> Tensor:
     return torch.cat([states[rows, lengths - 1, :half], states[:, 0, half:]], 1)
 
 
+def end_pool(states: Tensor, lengths: Tensor) -> Tensor:
+    """Both directions at the last word, where the backward one has read a word alone: (B, T, H) to (B, H)."""
+    return states[torch.arange(lengths.shape[0], device=lengths.device), lengths - 1]
+
+
 def packed_max_pool(states: Tensor, packing: Packing) -> Tensor:
     """`max_pool` of packed states: (2, N, H) to (B, 2 H)."""
     return in_batch_order(_by_steps(torch.maximum, states, packing), packing)
@@ -51,6 +56,12 @@ def packed_mean_pool(states: Tensor, packing: Packing) -> Tensor:
 def packed_last_pool(states: Tensor, packing: Packing) -> Tensor:
     """`last_pool` of packed states: (2, N, H) to (B, 2 H). Each direction reads last what the other one reads first."""
     return in_batch_order(states[:, packing.mirror[: packing.sizes[0]]], packing)
+
+
+def packed_end_pool(states: Tensor, packing: Packing) -> Tensor:
+    """`end_pool` of packed states: (2, N, H) to (B, 2 H). The backward direction reads the last word first."""
+    first = packing.sizes[0]
+    return in_batch_order(torch.stack([states[0, packing.mirror[:first]], states[1, :first]]), packing)
 
 
 def _by_steps(combine: Callable[..., Tensor], states: Tensor, packing: Packing) -> Tensor:
@@ -78,3 +89,4 @@ class WordPooling(NamedTuple):
 MAX = WordPooling(max_pool, packed_max_pool)
 MEAN = WordPooling(mean_pool, packed_mean_pool)
 LAST = WordPooling(last_pool, packed_last_pool)
+END = WordPooling(end_pool, packed_end_pool)

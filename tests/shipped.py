@@ -1,7 +1,7 @@
 """The names of our own encoders and objectives: what we ask of them alone, and not of a user's."""
 
 ENCODERS = (
-    *("bigru_mean", "bilstm_att", "bilstm_last", "bilstm_max", "borep", "bov", "esn"),
+    *("bigru_mean", "bilstm_att", "bilstm_last", "bilstm_max", "borep", "bov", "esn", "lstm_last"),
     *("gated_convnet", "transformer"),
 )
 OBJECTIVES = (

@@ -16,6 +16,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write, refuse_special
 
 BEGIN, END = 2, 3  # rows of the sentence marks
+SPECIAL_ROWS = 5  # padding, unknown, both sentence marks, and the mark where a word begins
 
 
 class Piece(NamedTuple):
@@ -36,7 +37,9 @@ class Subwords:
 
     @classmethod
     def train(cls, sentences: Iterable[str], out: Path, size: int) -> "Subwords":
-        """Learn `size` codes, or as many as the text allows, and write the model to `out`.
+        """Learn `size` codes of several characters, or as many as the text allows, and write the model to `out`.
+
+        The characters, the mark where a word begins, and the special rows come in addition.
 
         No code spans two words (Sennrich et al. 2016, section 3.2), so word counts are enough.
         """
@@ -49,7 +52,7 @@ class Subwords:
                 input_format="tsv",
                 model_writer=model,
                 model_type="bpe",
-                vocab_size=size,
+                vocab_size=size + len(set(chain.from_iterable(counts))) + SPECIAL_ROWS,
                 hard_vocab_limit=False,
                 character_coverage=1.0,
                 normalization_rule_name="identity",

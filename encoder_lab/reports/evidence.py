@@ -9,7 +9,7 @@ from typing import NamedTuple
 from scipy.stats import norm
 
 from encoder_lab.reports.models import ReportedModel
-from encoder_lab.reports.published import published
+from encoder_lab.reports.published import PUBLISHED_TEST, published
 from encoder_lab.reports.runs import Run
 from encoder_lab.reports.table import TableCell, final_rows, published_rows
 from encoder_lab.reports.table_notes import RELATEDNESS, at_another_epoch
@@ -19,18 +19,6 @@ from probes.statistics import fisher, mean_of_runs, wilson
 
 ModelName = tuple[str, str]  # encoder and objective as the papers write them
 BOV: ModelName = ("BoV", "BoV")
-PUBLISHED_TEST = {  # sizes of the published test sets; those of probing tasks are 10,000
-    "MR": 10_662, "CR": 3_775, "MPQA": 10_606, "SST-2": 1_821, "SST-5": 2_210, "TREC": 500, "MRPC": 1_725,
-    "SICK-E": 4_927, "SICK-R": 4_927, "STSB": 1_379,
-    "shuffle_narration_all": 1_871, "shuffle_narration_context": 1_871, "shuffle_dialogue_all": 967,
-    "shuffle_dialogue_context": 967, "story_cloze": 1_871, "winograd_full": 273, "winograd_partial": 273,
-    "remention_wsj": 512, "remention_vpc": 75, "remention_dialogue": 68, "remention_fiction": 98,
-    "speaker_commitment": 4_041,
-    # of Table 4 only the senses of `as` are known, from the scores that the authors published
-    "connectives_as_causal": 25, "connectives_as_comparison": 148, "connectives_as_concession": 3,
-    "connectives_as_preposition": 279, "connectives_as_temporal": 21,
-    "SP": 12_000, "BSO": 12_000, "DC": 6_418, "SSP": 4_000, "PDTB-E": 3_758, "PDTB-I": 3_024, "RST-DT": 2_308,
-}  # fmt: skip
 
 
 class Point(NamedTuple):

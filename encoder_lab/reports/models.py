@@ -17,6 +17,7 @@ ENCODERS = {
     "bilstm_max": "BiLSTM-max",
     "bilstm_last": "BiLSTM-last",
     "bilstm_att": "BiLSTM-Att",
+    "lstm_last": "LSTM-last",
     "gated_convnet": "Gated ConvNet",
     "bigru_mean": "BiGRU",
     "transformer": "Transformer",

@@ -111,9 +111,8 @@ def _findings(findings: Sequence[Finding], drawn: list[Chart]) -> str:
         )
         unfolds = f"<details><summary>{for_html(f.numbers)}</summary><ul>{numbers}</ul></details>"
         about = f"{for_html(f.claim)}<small>{for_html(f.rule)}</small>"
-        rows.append(
-            f'<tr><td class="{f.verdict.replace(" ", "-")}">{f.verdict}</td><td>{about}</td><td>{unfolds}</td></tr>'
-        )
+        look, corrected = f.verdict.replace(" ", "-"), f"<small>corrected: {f.corrected.verdict}</small>"
+        rows.append(f'<tr><td class="{look}">{f.verdict}{corrected}</td><td>{about}</td><td>{unfolds}</td></tr>')
     heads = "<th>verdict</th><th>claim and rule</th><th>comparisons</th>"
     table = f"<table class=findings><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     without = f"No scores for {len(silent)} of {len(findings)} claims"

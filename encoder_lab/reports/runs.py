@@ -20,6 +20,11 @@ LOSSES = {"sdt": "SDT", "spp": "SPP", "nl": "NL"}  # in addition to NSP, in the 
 UNNAMED = {  # settings that are not told apart from absent ones at these values
     **{f"probes.classifier.{name}": getattr(Grid, name) for name in (*SENTEVAL_ONLY, "block_mb", "memory_mb")},
     "corpus.source_language": "en",
+    "exclude_task_sentences": True,
+    "corpus.probe_split": True,
+    "corpus.held_out": 20,
+    "corpus.stretch": 50,
+    "encoder.pooling": "mean",
     **{f"embeddings.{part}lowercase": "auto" for part in ("", "source.")},
     **{f"embeddings.{part}scale": None for part in ("", "source.")},
 }

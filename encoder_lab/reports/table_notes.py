@@ -5,7 +5,7 @@ from typing import Any
 
 from encoder_lab.reports.drawing import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask
-from encoder_lab.reports.published import NOTES, SOURCES
+from encoder_lab.reports.published import NOTES, PUBLISHED_TEST, SOURCES
 from encoder_lab.reports.runs import Run
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.facts import facts_of, unit_of
@@ -33,6 +33,7 @@ def notes_of(
     notes = [f"Test scores in {' or '.join(unit or '%' for unit in units)},{by} {when}."]
     notes += _otherwise_classified(found, used) if choice else []
     notes += _by_protocol([model for model, scores in found if _uses_classifiers(scores)], suite, quoted)
+    notes += _smaller([scores for _, scores in found]) if quoted else []
     notes += _scaled([model for model, _ in found])
     notes += _of_another_size(found, suite) if quoted else []
     notes += at_another_epoch([model for model, _ in found], suite, epoch)
@@ -73,6 +74,21 @@ def _by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool) -> l
     ours = ", ".join(f"{how}{names}" for how, names in titles.items())
     theirs = "; the papers': protocol=senteval" if quoted else ""
     return [f"Our classifiers: {ours}{theirs}."]
+
+
+def _smaller(found: Sequence[RowsByTask]) -> list[str]:
+    """Which tasks have less test items than were published, where answers say how many."""
+    tasks: dict[tuple[int, int], list[str]] = {}
+    for task in dict.fromkeys(task for scores in found for task in scores):
+        rows = [row for scores in found for row in scores.get(task, ()) if row.answers]
+        published = PUBLISHED_TEST.get(task, 10_000 if rows and rows[0].suite == "probing" else 0)
+        ours = min((len(row.answers.right) for row in rows if row.answers), default=published)
+        if ours < published:
+            tasks.setdefault((ours, published), []).append(task)
+    return [
+        f"{ours:,} test items, {published:,} published: {', '.join(in_order(names))}."
+        for (ours, published), names in tasks.items()
+    ]
 
 
 def _scaled(models: Sequence[ReportedModel]) -> list[str]:

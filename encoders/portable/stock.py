@@ -27,7 +27,8 @@ def why_not_stock(parts: Parts) -> str:
     """Why stock modules cannot be used at all; empty if they can."""
     encoder = parts.encoder
     pooled = isinstance(encoder, BiLSTM) and encoder.pool is MAX
-    if type(encoder) not in (BiLSTM, BagOfVectors) or not (pooled or isinstance(encoder, BagOfVectors)):
+    mean = isinstance(encoder, BagOfVectors) and encoder.pooling == "mean"
+    if type(encoder) not in (BiLSTM, BagOfVectors) or not (pooled or mean):
         return f"they have no {type(encoder).__name__}{'' if pooled else ' with its pooling'}"
     return "they have no Moses tokenisation; raw=false reads tokenised text" if parts.moses else ""
 

@@ -68,3 +68,11 @@ def test_the_state_of_a_word_depends_on_its_position() -> None:
 def test_an_even_kernel_is_refused() -> None:
     with pytest.raises(InputError, match=r"encoder\.kernel=4"):
         GatedConvNet(6, kernel=4)
+
+
+def test_the_first_weights_are_the_same_with_any_dropout() -> None:
+    def weights(dropout: float) -> list[torch.Tensor]:
+        torch.manual_seed(1)
+        return list(GatedConvNet(4, dim=6, layers=2, dropout=dropout).parameters())
+
+    assert all(torch.equal(one, other) for one, other in zip(weights(0.0), weights(0.5), strict=True))

@@ -14,7 +14,7 @@ from encoder_lab.errors import InputError
 from encoders.bigru import BiGRU
 from encoders.bilstm import BiLSTM
 from encoders.packed import BLOCK, ROWS, TABLE, pack, sentences_of, words_of_block
-from encoders.pooling import LAST, MAX, MEAN, WordPooling
+from encoders.pooling import END, LAST, MAX, MEAN, WordPooling
 from encoders.recurrent import Bidirectional, reads_packed
 
 Weights = dict[str, np.ndarray]
@@ -142,7 +142,7 @@ def test_packed_words_get_the_states_of_padded_ones(kind: type[nn.LSTM], lengths
         torch.testing.assert_close(layers(words, torch.tensor(lengths)), padded, atol=1e-6, rtol=1e-5)
 
 
-@pytest.mark.parametrize("pool", [MAX, MEAN, LAST])
+@pytest.mark.parametrize("pool", [MAX, MEAN, LAST, END])
 @given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=9), table=st.sampled_from([0, TABLE]))
 @settings(max_examples=30)
 def test_words_that_come_several_times_change_no_vector(pool: WordPooling, lengths: list[int], table: int) -> None:

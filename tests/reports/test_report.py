@@ -32,7 +32,7 @@ from encoder_lab.reports.sizes import by_size
 from encoder_lab.reports.table import Table, TableCell, TableRow, probing_table, training_table
 from encoder_lab.reports.terminal import plain
 from encoder_lab.storage.csv_files import read_csv
-from probes.results import Answers, ProbeRow, write_rows
+from probes.results import Answers, ProbeRow, read_rows, write_rows
 from probes.statistics import mean_of_runs
 from report import FORMATS as OFFERED
 from report import REPORTS, main
@@ -583,3 +583,15 @@ def test_a_table_says_where_untrained_encoders_read_other_word_vectors_than_the_
     (folder / "config.yaml").write_text(config + source)
     notes = " ".join(probing_table(models(folder), "probing").notes)
     assert ("Word vectors with mean square 1" in notes) == said
+
+
+def test_a_table_says_which_tasks_have_less_test_items_than_were_published(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "a")
+    rows = read_rows(run / "probes.csv")
+    answers = {task: Answers(task, np.ones(items, dtype=bool)) for task, items in (("SentLen", 500), ("WC", 10_000))}
+    write_rows(run / "probes.csv", [replace(row, answers=answers.get(row.task)) for row in rows])
+    notes = probing_table(models(run), "probing").notes
+    assert [note for note in notes if "published:" in note] == ["500 test items, 10,000 published: SentLen."]
+    assert not [
+        note for note in probing_table(models(run), "probing", published_names=[]).notes if "published:" in note
+    ]

@@ -1,6 +1,7 @@
 """SentLen and WC: surface properties (Conneau et al. 2018, section 2)."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from encoder_lab.errors import InputError
 from probes.probing.build.pool import Pool, Sizes
@@ -27,9 +28,9 @@ def sent_len(pool: Pool, sizes: Sizes) -> TaskDraft:
 def word_content(pool: Pool, sizes: Sizes) -> TaskDraft:
     """Which target word is in the sentence? Each sentence has exactly one, once.
 
-    Targets are words without capitals, of at least four letters (two of Chinese, Japanese or Korean), from the middle
-    of the frequency list, with enough sentences: 1,000 targets at the published size, fewer if the corpus or the
-    requested size is smaller.
+    Targets are the words of the published ranks where all of these have enough sentences. Else they are words without
+    capitals, of at least four letters (two of Chinese, Japanese or Korean), from the middle of the frequency list, with
+    enough sentences: 1,000 targets at the published size, fewer if the corpus or the requested size is smaller.
     """
     having = Counter(word for s in pool.all() for word in set(s.words))
     ranked = sorted(pool.words, key=lambda word: (-pool.words[word], word))
@@ -37,6 +38,14 @@ def word_content(pool: Pool, sizes: Sizes) -> TaskDraft:
     able = [w for w in ranked if w == w.lower() and is_word(w) and width(w) >= SHORTEST_WORD]
     wanted = max(2, min(MOST_WORDS, sizes.train // FEWEST_PER_WORD, sizes.dev, sizes.test))
     best: TaskDraft | None = None
+    by_rank = ranked[FIRST_RANK : FIRST_RANK + wanted]
+    if len(by_rank) == wanted and all(having[word] * wanted >= sum(sizes) for word in by_rank):
+        try:
+            draft = balanced("WC", _having_one(pool, set(by_rank)), sizes, FEWEST_PER_WORD // 2)
+            if draft.task.train.gold.size > sizes.train - len(draft.task.classes):
+                return _with_ranks(draft, rank)
+        except InputError:  # too few sentences have one of them alone
+            pass
     for spare in SPARE:
         need = spare * sum(sizes) / wanted
         able = [w for w in able if having[w] >= need]
@@ -54,9 +63,13 @@ def word_content(pool: Pool, sizes: Sizes) -> TaskDraft:
         if best.task.train.gold.size > sizes.train - len(best.task.classes):
             break
     assert best is not None  # otherwise the last attempt has raised
-    ranks = [rank[word] for word in best.task.classes]
-    best.controls.update({"target words": len(ranks), "highest rank": min(ranks), "lowest rank": max(ranks)})
-    return best
+    return _with_ranks(best, rank)
+
+
+def _with_ranks(draft: TaskDraft, rank: Mapping[str, int]) -> TaskDraft:
+    ranks = [rank[word] for word in draft.task.classes]
+    draft.controls.update({"target words": len(ranks), "highest rank": min(ranks), "lowest rank": max(ranks)})
+    return draft
 
 
 def _having_one(pool: Pool, targets: set[str]) -> list[dict[str, list[str]]]:

@@ -37,7 +37,8 @@ def test_the_same_text_gives_the_same_codes(subwords: Subwords, tmp_path: Path) 
 @given(st.lists(st.lists(known, min_size=1, max_size=8).map(" ".join), min_size=5, max_size=30))
 def test_codes_learnt_from_word_counts_equal_those_learnt_from_sentences(sentences: list[str]) -> None:
     with TemporaryDirectory() as folder:
-        ours = Subwords.train(sentences, Path(folder) / "m.model", 60)
+        characters = len({c for sentence in sentences for c in sentence.replace(" ", "")})
+        ours = Subwords.train(sentences, Path(folder) / "m.model", 60 - characters - 5)
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(sentences),
@@ -56,6 +57,12 @@ def test_codes_learnt_from_word_counts_equal_those_learnt_from_sentences(sentenc
     theirs = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
     expected = [[BEGIN, *theirs.encode(sentence), END] for sentence in sentences]
     assert list(ours.encode_all(sentences)) == expected
+
+
+def test_codes_come_in_addition_to_the_characters(tmp_path: Path) -> None:
+    model = Subwords.train(TEXT, tmp_path / "m.model", 7)
+    characters = {c for line in TEXT for c in line if c != " "}
+    assert model.size == 7 + len(characters) + 5  # four special rows, and the mark where a word begins
 
 
 def test_a_small_text_gets_fewer_codes_than_asked_for(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""In how many sentences the target of Tense has the tense of most verbs, worked out by hand."""
+"""Targets of tasks, worked out by hand: which verbs most sentences follow, which words WC asks for."""
 
 from collections import Counter
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from probes.probing.build.analysis import Analysis, Target
 from probes.probing.build.pool import Pool, Sizes
+from probes.probing.build.surface import FIRST_RANK, word_content
 from probes.probing.build.tags import ENGLISH
 from probes.probing.build.targets import by_target
 
@@ -28,3 +29,20 @@ def test_a_target_follows_most_verbs_of_its_sentence_or_a_tie_of_them() -> None:
     pool = Pool(splits, {"tense": homes}, Counter(), np.zeros((1, 1)), 1, ENGLISH)
     controls = by_target("Tense", "tense", pool, Sizes(2, 2, 4)).controls
     assert controls["% of test targets with the feature of most such words of the sentence"] == 75.0
+
+
+def test_words_are_those_of_the_published_ranks_where_all_have_enough_sentences() -> None:
+    words = Counter({f"frequent{rank:04}": 10_000 - rank for rank in range(FIRST_RANK)})
+    words |= Counter({"Ab": 3000, "of": 2999, "rarely": 2000, "seldom": 1999})
+
+    def with_words(first: int, *targets: str) -> list[Analysis]:
+        return [
+            Analysis(f"x{first + at} is {target} so .", "N V N N .", 5, "", None, None, None, None)
+            for at in range(60)
+            for target in targets
+        ]
+
+    everything = ("Ab", "of", "rarely", "seldom")
+    splits = with_words(0, *everything), with_words(100, *everything), with_words(200, *everything)
+    pool = Pool(splits, {}, words, np.zeros((1, 1)), 1, ENGLISH)
+    assert sorted(word_content(pool, Sizes(40, 2, 2)).task.classes) == ["Ab", "of"]
