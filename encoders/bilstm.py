@@ -37,7 +37,7 @@ class BiLSTM(Encoder):
         ] = 1024,
         dropout: Annotated[
             Fraction,
-            "on the projected words and between layers (no number in the paper, which tunes it; Vaswani et al. 2017 has 0.1)",
+            "on the projected words and between layers (no number in the paper; 0.1 in Vaswani et al. 2017)",
         ] = 0.1,
         pooling: Annotated[
             Literal["max", "last", "end"],
