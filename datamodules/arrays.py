@@ -58,8 +58,8 @@ def load_ragged(stem: Path) -> Ragged:
 class ArrayFile:
     """Writes a .npy file in pieces; its length is known only at the end. Each entry has the shape `item`."""
 
-    def __init__(self, path: Path, kind: type[np.generic], item: tuple[int, ...] = ()) -> None:
-        self.path, self.kind, self.item, self.length = path, np.dtype(kind), item, 0
+    def __init__(self, path: Path, dtype: type[np.generic], item: tuple[int, ...] = ()) -> None:
+        self.path, self.dtype, self.item, self.length = path, np.dtype(dtype), item, 0
 
     def __enter__(self) -> "ArrayFile":
         self.file: IO[bytes] = self.path.open("wb")
@@ -68,7 +68,7 @@ class ArrayFile:
         return self
 
     def append(self, values: np.ndarray) -> None:
-        self.file.write(np.ascontiguousarray(values, self.kind).tobytes())
+        self.file.write(np.ascontiguousarray(values, self.dtype).tobytes())
         self.length += len(values)
 
     def __exit__(self, *_: object) -> None:
@@ -78,7 +78,7 @@ class ArrayFile:
         self.file.close()
 
     def _header(self) -> None:
-        description = np.lib.format.dtype_to_descr(self.kind)
+        description = np.lib.format.dtype_to_descr(self.dtype)
         about = {"shape": (self.length, *self.item), "fortran_order": False, "descr": description}
         np.lib.format.write_array_header_1_0(self.file, about)
 

@@ -172,16 +172,18 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in paths]
         documents = Progress(corpus.documents(split), f"reading {corpus.name} {split}", unit=" documents")
         for number, document in enumerate(documents):
-            found = list(placed(document, sections, number))
-            for sentence, _ in found:
+            sentences_of_it = list(placed(document, sections, number))
+            for sentence, _ in sentences_of_it:
                 refuse_several_lines(sentence, f"{corpus.name}: a sentence of {split} document {number + 1}")
             if split == "train":  # they keep their positions, and are no targets either
-                found = [("" if sentence in corpus.excluded else sentence, place) for sentence, place in found]
-            sizes = np.array([len(sentence.split()) for sentence, _ in found], dtype=np.int64)
-            places.append(np.array([place for _, place in found]).reshape(-1, len(PlaceInDocument._fields)))
+                sentences_of_it = [
+                    ("" if sentence in corpus.excluded else sentence, place) for sentence, place in sentences_of_it
+                ]
+            sizes = np.array([len(sentence.split()) for sentence, _ in sentences_of_it], dtype=np.int64)
+            places.append(np.array([place for _, place in sentences_of_it]).reshape(-1, len(PlaceInDocument._fields)))
             examples.append(sentences + np.flatnonzero((sizes > 0) & (sizes <= max_words)))
-            files[0].writelines(f"{sentence}\n" for sentence, _ in found)
-            sentences += len(found)
+            files[0].writelines(f"{sentence}\n" for sentence, _ in sentences_of_it)
+            sentences += len(sentences_of_it)
             too_long += int((sizes > max_words).sum())
             in_tasks += int((sizes == 0).sum())
             files[1].writelines(f"{_one_line(section.title)}\n" for section in document.sections)
@@ -198,16 +200,16 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -
 
 def placed(document: Document, first_section: int, number: int) -> Iterator[tuple[str, PlaceInDocument]]:
     """The sentences of document `number`, each with its place; skips empty sentences."""
-    kept = [
+    paragraphs = [
         (row, section.level, [s for s in paragraph if s.split()])
         for row, section in enumerate(document.sections, start=first_section)
         for paragraph in section.paragraphs
         if any(s.split() for s in paragraph)
     ]
-    for i, (row, level, paragraph) in enumerate(kept):
+    for i, (row, level, paragraph) in enumerate(paragraphs):
         known = UNKNOWN_LEVEL if level is None else level
         for j, sentence in enumerate(paragraph):
-            yield sentence, PlaceInDocument(row, number, known, j, len(paragraph), i, len(kept))
+            yield sentence, PlaceInDocument(row, number, known, j, len(paragraph), i, len(paragraphs))
 
 
 def _one_line(title: str | None) -> str:

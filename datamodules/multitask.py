@@ -119,8 +119,8 @@ class Mixture(ResumableData):
 
     def train_dataloader(self) -> DataLoader:
         loaders = [self._with_trainer(part).train_dataloader() for part in self.parts.values()]
-        collate = [one.dataset.collate for one in loaders]
-        draws = Draws([one.sampler for one in loaders], self.weights, self.seed)
+        collate = [part.dataset.collate for part in loaders]
+        draws = Draws([part.sampler for part in loaders], self.weights, self.seed)
         draws.start, self._done = self._done, 0
         return loader(lambda drawn: PartBatch(drawn[0], collate[drawn[0]](drawn[1])), draws)  # type: ignore[arg-type]
 

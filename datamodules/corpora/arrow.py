@@ -79,13 +79,13 @@ class SavedDataset(OnDisk):
         names = self._label_names()
         undecided = 0
         for premise, hypothesis, label in self._rows(split, "premise", "hypothesis", "label"):
-            said = names[label] if isinstance(label, int) and 0 <= label < len(names) else label
-            if said in LABELS:
-                yield Inference(premise, hypothesis, said)
-            elif said in (-1, "-", None, ""):  # annotators disagreed
+            name = names[label] if isinstance(label, int) and 0 <= label < len(names) else label
+            if name in LABELS:
+                yield Inference(premise, hypothesis, name)
+            elif name in (-1, "-", None, ""):  # annotators disagreed
                 undecided += 1
             else:
-                raise InputError(f"{self.root}: label {said!r}, expected {', '.join(LABELS)} (corpus.label=)")
+                raise InputError(f"{self.root}: label {name!r}, expected {', '.join(LABELS)} (corpus.label=)")
         if undecided:
             note(f"{self.root}: {undecided} pairs without a gold label left out")
 

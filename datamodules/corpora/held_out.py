@@ -30,8 +30,8 @@ class UnreadDocument(NamedTuple):
     text: str | None = None  # where files name no documents: the split is drawn by the text, not by names of files
 
 
-def _read(found: UnreadDocument) -> Document:
-    return found.read()
+def _read(document: UnreadDocument) -> Document:
+    return document.read()
 
 
 def split_of(id: str, published: Split | None = None, held_out: int = HELD_OUT, probe: bool = True) -> Split:
@@ -97,21 +97,21 @@ class DocumentCorpus(OnDisk):
     def documents(self, split: Split) -> Iterator[Document]:
         refuse_probing(split, self.probe_split)
         most = self._most(split)
-        documents = seen = given = 0
+        documents = seen = sentences = 0
 
         def of_split() -> Iterator[UnreadDocument]:
             nonlocal documents
-            for found in self.unread_documents():
+            for unread in self.unread_documents():
                 documents += 1
-                id = found.id if found.text is None else found.text
-                if split_of(id, found.split, self.held_out, self.probe_split) == split:
-                    yield found
+                id = unread.id if unread.text is None else unread.text
+                if split_of(id, unread.split, self.held_out, self.probe_split) == split:
+                    yield unread
 
         for document in parallel_map(_read, of_split(), AT_A_TIME):
             seen += 1
-            given += sum(len(paragraph) for section in document.sections for paragraph in section.paragraphs)
+            sentences += sum(len(paragraph) for section in document.sections for paragraph in section.paragraphs)
             yield document
-            if most is not None and given >= most:
+            if most is not None and sentences >= most:
                 return
         if not seen and split != "test":
             raise InputError(

@@ -73,8 +73,8 @@ def read_markdown(text: str) -> list[Section]:
             heading = None
         elif token.type == "inline":
             sections[-1].paragraphs.append(paragraph_of(_prose(token.children or ())))
-    kept = [section._replace(paragraphs=[p for p in section.paragraphs if p]) for section in sections]
-    return kept if kept[0].paragraphs else kept[1:]
+    with_text = [section._replace(paragraphs=[p for p in section.paragraphs if p]) for section in sections]
+    return with_text if with_text[0].paragraphs else with_text[1:]
 
 
 def _prose(children: Sequence[Token]) -> str:

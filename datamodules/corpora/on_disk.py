@@ -72,7 +72,7 @@ def text_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
     if root.is_file():
         return [root]
     packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", ".gz", ".bz2"))
-    found = sorted(path for path in root.rglob("*") if path.name.endswith(packed) and path.is_file())
-    if not found:
+    files = sorted(path for path in root.rglob("*") if path.name.endswith(packed) and path.is_file())
+    if not files:
         raise InputError(f"{root}: no files there that end in {', '.join(endings)} (or those with .gz, .bz2)")
-    return found
+    return files

@@ -48,9 +48,9 @@ class Parallel(Corpus):
             raise InputError(f"corpus=parallel needs {needed}{more}")
         if not isinstance(held_out, int) or held_out < 3:
             raise InputError(f"corpus.held_out={held_out}: give a number of lines, 3 or more: one is dev and one test")
-        given = {"train": (source, target), "dev": (dev_source, dev_target), "test": (test_source, test_target)}
+        files = {"train": (source, target), "dev": (dev_source, dev_target), "test": (test_source, test_target)}
         self.pairs: dict[str, tuple[Path, Path]] = {}
-        for split, (first, second) in given.items():
+        for split, (first, second) in files.items():
             if bool(first) != bool(second):
                 raise InputError(f"corpus.{split}_source= and corpus.{split}_target=: give both files or none")
             if first and second:
@@ -105,6 +105,6 @@ class Parallel(Corpus):
         return islice(every, self.size if split == "train" else None)
 
 
-def held_out_rows(given: Container[str]) -> dict[int, str]:
+def held_out_rows(splits: Container[str]) -> dict[int, str]:
     """Which of the first rows is dev and which is test, where these have no text of their own."""
-    return {row: split for row, split in enumerate(("dev", "test")) if split not in given}
+    return {row: split for row, split in enumerate(("dev", "test")) if split not in splits}

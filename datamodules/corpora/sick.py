@@ -35,14 +35,14 @@ class Sick(OnDisk):
         columns = ["sentence_A", "sentence_B", label, *(["SemEval_set"] if whole else [])]
         path = whole or find_file(self.root, name, self.remedy)
         for number, row in read_table(path, columns):
-            said, place = row[label].strip().lower(), row["SemEval_set"].strip() if whole else SETS[split]
-            if said not in LABELS:
+            gold, place = row[label].strip().lower(), row["SemEval_set"].strip() if whole else SETS[split]
+            if gold not in LABELS:
                 raise InputError(f"{path}:{number}: label {row[label][:40]!r}, expected one of {', '.join(LABELS)}")
             if place not in SETS.values():
                 raise InputError(f"{path}:{number}: set {place[:40]!r}, expected one of {', '.join(SETS.values())}")
             if place != SETS[split]:
                 continue
-            yield Inference(tokenize(row["sentence_A"]), tokenize(row["sentence_B"]), said)  # type: ignore[arg-type]
+            yield Inference(tokenize(row["sentence_A"]), tokenize(row["sentence_B"]), gold)  # type: ignore[arg-type]
 
     def _whole(self) -> Path | None:
         return next(iter(sorted([*self.root.glob(WHOLE), *self.root.glob(f"*/{WHOLE}")])), None)

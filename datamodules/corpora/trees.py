@@ -62,7 +62,7 @@ class Trees(OnDisk):
 
     def _all_of(self, split: Split) -> Iterator[Tree]:
         refuse_probing(split, self.probe_split)
-        count = given = 0
+        count = trees_of_split = 0
         for path in self.files():
             published = _published(path)
             for place, tree in enumerate(read_trees(path, self.on_bad_tree)):
@@ -70,9 +70,9 @@ class Trees(OnDisk):
                 if place % self.stretch == 0:
                     drawn = split_of(str(tree), published, self.held_out, self.probe_split)
                 if drawn == split:
-                    given += 1
+                    trees_of_split += 1
                     yield tree
-        if not given and split != "test":
+        if not trees_of_split and split != "test":
             raise InputError(
                 f"{self.root}: none of its {count} trees falls into the {split} split, for which one stretch of "
                 f"{self.stretch} trees in {self.held_out} is held out; give more trees, or a smaller corpus.held_out="

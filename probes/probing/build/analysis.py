@@ -61,7 +61,7 @@ def analyse_all(texts: Iterable[Bracketed], tags: TagSet) -> Iterator[Analysis]:
 
 def _analyses(text: Bracketed, tags: TagSet) -> list[Analysis] | None:
     trees = trees_in(text)
-    return None if trees is None else [found for tree in trees if (found := analyse(tree, tags))]
+    return None if trees is None else [analysis for tree in trees if (analysis := analyse(tree, tags))]
 
 
 def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:
@@ -217,20 +217,20 @@ def _clauses(top: Tree, leaves: list[Tree], tags: TagSet) -> Clauses | None:
     """The two clauses of `S (,) CC S (.)`, if this is the only conjunction and there are no quotation marks."""
     if top.label != tags.coordination or sum(leaf.label in tags.conjunctions for leaf in leaves) != 1:
         return None
-    kept = [child for child in top.children if child.label not in tags.punctuation]
-    if len(kept) != 3 or top.children[0] is not kept[0] or {kept[0].label, kept[2].label} != {tags.clause}:
+    parts = [child for child in top.children if child.label not in tags.punctuation]
+    if len(parts) != 3 or top.children[0] is not parts[0] or {parts[0].label, parts[2].label} != {tags.clause}:
         return None
     if any(leaf.label in tags.quotes or leaf.label.startswith("-") for leaf in leaves):
         return None
-    linked = kept[1].label in tags.conjunctions and str(kept[1].word).lower() in tags.coordinators
-    if not linked or not all(_full(clause, tags) for clause in kept[::2]):
+    linked = parts[1].label in tags.conjunctions and str(parts[1].word).lower() in tags.coordinators
+    if not linked or not all(_full(clause, tags) for clause in parts[::2]):
         return None
     spans, place = {}, 0
     for child in top.children:
         width = len(child.leaves())
         spans[id(child)] = (place, place + width)
         place += width
-    return Clauses(*spans[id(kept[0])], *spans[id(kept[2])])
+    return Clauses(*spans[id(parts[0])], *spans[id(parts[2])])
 
 
 def _full(clause: Tree, tags: TagSet) -> bool:

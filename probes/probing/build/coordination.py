@@ -70,7 +70,7 @@ def _groups(sentences: Sequence[Analysis]) -> Iterator[tuple[Analysis, ...]]:
             both = list(zip(longer, waiting[-d], strict=False))
             for (a, b), (c, e) in zip(both[::2], both[1::2], strict=False):
                 groups.append((max(a[0], b[0], c[0], e[0]), (a[1], c[1], b[1], e[1])))
-    yield from (group for _, group in sorted(groups, key=lambda found: found[0]))
+    yield from (group for _, group in sorted(groups, key=lambda group: group[0]))
 
 
 def invert(s: Analysis, tags: TagSet) -> str:

@@ -49,13 +49,13 @@ def portions_of(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[Sp
             yield SplitPortion(portion, TEST)
 
 
-def analyse_treebank(given: Iterable[SplitPortion], train_and_dev: Sizes | None = None) -> Iterator[Analysis]:
+def analyse_treebank(portions: Iterable[SplitPortion], train_and_dev: Sizes | None = None) -> Iterator[Analysis]:
     """Analyse all sentences of usable length, in order, on all cores. Raises InputError naming a place.
 
     `train_and_dev`: sentences without a split are drawn for train and dev in these proportions.
     """
-    found = chain.from_iterable(parallel_map(_analyses, given, chunk=1))
-    return (_drawn(s, train_and_dev) for s in found) if train_and_dev else found
+    analyses = chain.from_iterable(parallel_map(_analyses, portions, chunk=1))
+    return (_drawn(s, train_and_dev) for s in analyses) if train_and_dev else analyses
 
 
 def _drawn(s: Analysis, sizes: Sizes) -> Analysis:
@@ -68,12 +68,12 @@ def _drawn(s: Analysis, sizes: Sizes) -> Analysis:
 
 def analyse_dependencies(trees: Iterable[DependencyTree]) -> Iterator[Analysis]:
     """The same for trees that are in memory."""
-    return (found for tree in trees if (found := analyse_dependency(tree)))
+    return (analysis for tree in trees if (analysis := analyse_dependency(tree)))
 
 
-def _analyses(given: SplitPortion) -> list[Analysis]:
-    found = map(partial(analyse_dependency, split=given.split), parse_portion(given.portion))
-    return [s for s in found if s]
+def _analyses(portion: SplitPortion) -> list[Analysis]:
+    analyses = map(partial(analyse_dependency, split=portion.split), parse_portion(portion.portion))
+    return [s for s in analyses if s]
 
 
 class _Sentence:
@@ -251,12 +251,12 @@ def _is_clause(s: _Sentence, place: int) -> bool:
 
 
 def _descendants(s: _Sentence, place: int) -> set[int]:
-    found, waiting = {place}, [place]
+    inside, waiting = {place}, [place]
     while waiting:
         below = s.below[waiting.pop()]
-        found.update(below)
+        inside.update(below)
         waiting += below
-    return found
+    return inside
 
 
 def _without_marks(s: _Sentence, end: int) -> int:

@@ -30,13 +30,13 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
     Short deep and long shallow sentences are rare. Extreme depths are left out if they would make the task too small.
     """
     splits = [_by_depth(split, pool.tags.depths) for split in pool.splits]
-    room = [{depth: _numbers(found) for depth, found in split.items()} for split in splits]
-    chosen = _choose(deciding(room, sizes)[0], *deciding(splits, sizes), pool.tags.depths)
+    counts_by_depth = [{depth: _numbers(by_length) for depth, by_length in split.items()} for split in splits]
+    chosen = _choose(deciding(counts_by_depth, sizes)[0], *deciding(splits, sizes), pool.tags.depths)
     parts = []
-    for split, counts, wanted in zip(splits, room, cuts(chosen.counts), strict=True):
+    for split, counts, wanted in zip(splits, counts_by_depth, cuts(chosen.counts), strict=True):
         if wanted is None:
-            found = _flat(split)
-            parts.append({depth: found.get(depth, []) for depth in chosen.labels})
+            flat = _flat(split)
+            parts.append({depth: flat.get(depth, []) for depth in chosen.labels})
             continue
         shared = np.min([counts[depth] for depth in chosen.labels], axis=0)
         each = _shrink(shared, wanted)
@@ -53,33 +53,36 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
 
 
 def _by_depth(split: Sequence[Analysis], depths: tuple[int, int]) -> ByDepth:
-    found: ByDepth = {}
+    by_depth: ByDepth = {}
     for s in split:
         if depths[0] <= s.depth <= depths[1]:
-            found.setdefault(str(s.depth), {}).setdefault(s.length, []).append(s.sentence)
-    return found
+            by_depth.setdefault(str(s.depth), {}).setdefault(s.length, []).append(s.sentence)
+    return by_depth
 
 
 def _flat(split: ByDepth) -> dict[str, list[str]]:
-    return {depth: [s for held in found.values() for s in held] for depth, found in split.items()}
+    return {depth: [s for held in by_length.values() for s in held] for depth, by_length in split.items()}
 
 
-def _numbers(found: dict[int, list[str]]) -> np.ndarray:
+def _numbers(by_length: dict[int, list[str]]) -> np.ndarray:
     """The number of sentences of each length."""
-    return np.array([len(found.get(length, ())) for length in range(LONGEST + 1)])
+    return np.array([len(by_length.get(length, ())) for length in range(LONGEST + 1)])
 
 
 def _choose(
-    room: Sequence[dict[str, np.ndarray]], splits: Sequence[ByDepth], sizes: Sizes | TrainDev, depths: tuple[int, int]
+    counts_by_depth: Sequence[dict[str, np.ndarray]],
+    splits: Sequence[ByDepth],
+    sizes: Sizes | TrainDev,
+    depths: tuple[int, int],
 ) -> Plan:
     """Choose consecutive depths and the size that they allow; prefers more depths to more sentences."""
     best, best_value = None, 0
     for first in range(depths[0], depths[1]):
         for last in range(first + 1, depths[1] + 1):
             labels = [str(depth) for depth in range(first, last + 1)]
-            if not all(label in split for split in room for label in labels):
+            if not all(label in split for split in counts_by_depth for label in labels):
                 continue
-            shared = [int(np.min([split[label] for label in labels], axis=0).sum()) for split in room]
+            shared = [int(np.min([split[label] for label in labels], axis=0).sum()) for split in counts_by_depth]
             share = min(1 / len(labels), *(n / size for n, size in zip(shared, sizes, strict=True)))
             counts = at_share(sizes, share)
             value = counts.train * len(labels) ** 3

@@ -46,7 +46,7 @@ def build_plain(
 
 def analyse_sentences(sentences: Iterable[str]) -> Iterator[Analysis]:
     """Analyse all sentences of usable length, in order, on all cores."""
-    return (found for found in parallel_map(analyse_sentence, sentences) if found)
+    return (analysis for analysis in parallel_map(analyse_sentence, sentences) if analysis)
 
 
 def analyse_sentence(sentence: str) -> Analysis | None:

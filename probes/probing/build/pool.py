@@ -69,38 +69,38 @@ def gather(analyses: Iterable[Analysis], sizes: Sizes, seed: int, tags: TagSet) 
     Memory is bounded by `sizes`. Kept are the first sentences of each class in order of preference, SPARE times as many
     as a task could need; of all sentences GENERAL times as many as a task needs; and counts of words.
     """
-    kept: dict[bytes, Analysis] = {}
+    by_rank: dict[bytes, Analysis] = {}
     pruned = False
     words: Counter[str] = Counter()
     shape = np.zeros((LONGEST + 1, DEPTHS), dtype=np.int64)
     limit = 20 * sum(sizes)
     key = str(seed).encode()
-    for found in analyses:
-        tokens = found.words
+    for analysis in analyses:
+        tokens = analysis.words
         words.update(tokens)
-        shape[len(tokens), min(found.depth, DEPTHS - 1)] += 1
-        kept.setdefault(_rank(found, key), found)
-        if len(kept) > limit:
-            kept, pruned = _prune(kept, sizes), True
-            limit = max(limit, 3 * len(kept) // 2)
+        shape[len(tokens), min(analysis.depth, DEPTHS - 1)] += 1
+        by_rank.setdefault(_rank(analysis, key), analysis)
+        if len(by_rank) > limit:
+            by_rank, pruned = _prune(by_rank, sizes), True
+            limit = max(limit, 3 * len(by_rank) // 2)
     if pruned:  # otherwise the sentences since the last pruning would depend on the order of the text
-        kept = _prune(kept, sizes)
-    by_split = sorted(kept.items(), key=lambda item: (item[1].split or 0, item[0]))
-    parses = {rank[:RANK]: found for rank, found in by_split}  # one parse per sentence; that of the last split
-    ordered = [(found, int.from_bytes(rank[-4:], "big") / 2**32) for rank, found in sorted(parses.items())]
+        by_rank = _prune(by_rank, sizes)
+    by_split = sorted(by_rank.items(), key=lambda item: (item[1].split or 0, item[0]))
+    parses = {rank[:RANK]: analysis for rank, analysis in by_split}  # one parse per sentence; that of the last split
+    ordered = [(analysis, int.from_bytes(rank[-4:], "big") / 2**32) for rank, analysis in sorted(parses.items())]
     assign = _homes if all(s.split is None for s, _ in ordered) else homes_in_splits
     homes = {
-        target: assign([(found, s.split or 0) for s, _ in ordered if (found := getattr(s, target))], sizes)
+        target: assign([(word, s.split or 0) for s, _ in ordered if (word := getattr(s, target))], sizes)
         for target in TARGETS
     }
     return Pool(_settle(ordered, homes, sizes), homes, words, shape, seed, tags)
 
 
-def _rank(found: Analysis, key: bytes) -> bytes:
+def _rank(analysis: Analysis, key: bytes) -> bytes:
     """The rank of a sentence in the order of preference, followed by the rank of this parse."""
-    sentence = hashlib.blake2b(found.sentence.encode(), digest_size=RANK, key=key).digest()
-    more = repr((found.features, found.split)) if found.features or found.split is not None else ""
-    return sentence + hashlib.blake2b(f"{found!r}{more}".encode(), digest_size=4).digest()
+    sentence = hashlib.blake2b(analysis.sentence.encode(), digest_size=RANK, key=key).digest()
+    more = repr((analysis.features, analysis.split)) if analysis.features or analysis.split is not None else ""
+    return sentence + hashlib.blake2b(f"{analysis!r}{more}".encode(), digest_size=4).digest()
 
 
 def _settle(
@@ -111,17 +111,17 @@ def _settle(
     A sentence of a treebank with splits of its own stays there. If its targets are in different splits, it goes to the
     split where its class is scarcest and not yet full.
     """
-    held = Counter((target, found.label) for s, _ in ordered for target in TARGETS if (found := getattr(s, target)))
-    scarcity = {kind: min(1.0, sum(sizes) / 2 / count) for kind, count in held.items()}
+    held = Counter((target, word.label) for s, _ in ordered for target in TARGETS if (word := getattr(s, target)))
+    scarcity = {label: min(1.0, sum(sizes) / 2 / count) for label, count in held.items()}
     shares = list(accumulate(size / sum(sizes) for size in sizes))
     splits: tuple[list[Analysis], list[Analysis], list[Analysis]] = ([], [], [])
     got: Counter[tuple[int, str, str]] = Counter()
     for s, chance in ordered:
-        lives = [(homes[t][found.form], t, found.label) for t in TARGETS if (found := getattr(s, t))]
+        lives = [(homes[t][word.form], t, word.label) for t in TARGETS if (word := getattr(s, t))]
         need: dict[int, float] = {}
-        for home, *kind in lives:
-            full = 2 * got[home, kind[0], kind[1]] / sizes[home]
-            need[home] = need.get(home, 0.0) + scarcity[kind[0], kind[1]] * max(0.0, 1 - full)
+        for home, *label in lives:
+            full = 2 * got[home, label[0], label[1]] / sizes[home]
+            need[home] = need.get(home, 0.0) + scarcity[label[0], label[1]] * max(0.0, 1 - full)
         by_chance = min(sum(chance >= share for share in shares), len(shares) - 1)
         home = max(need, key=need.__getitem__) if need else by_chance
         home = home if s.split is None else s.split
@@ -130,18 +130,18 @@ def _settle(
     return splits
 
 
-def _prune(kept: dict[bytes, Analysis], sizes: Sizes) -> dict[bytes, Analysis]:
-    room: Counter[object] = Counter()
+def _prune(by_rank: dict[bytes, Analysis], sizes: Sizes) -> dict[bytes, Analysis]:
+    counts: Counter[object] = Counter()
     chosen = {}
-    for rank in sorted(kept):
-        found = kept[rank]
-        room[found.split] += 1
-        wanted = room[found.split] <= GENERAL * sum(sizes)
-        for kind, classes in _kinds(found):
-            room[found.split, kind] += 1
-            wanted = wanted or room[found.split, kind] <= SPARE * sum(sizes) / classes
+    for rank in sorted(by_rank):
+        analysis = by_rank[rank]
+        counts[analysis.split] += 1
+        wanted = counts[analysis.split] <= GENERAL * sum(sizes)
+        for label, classes in _kinds(analysis):
+            counts[analysis.split, label] += 1
+            wanted = wanted or counts[analysis.split, label] <= SPARE * sum(sizes) / classes
         if wanted:
-            chosen[rank] = found
+            chosen[rank] = analysis
     return chosen
 
 
@@ -151,8 +151,8 @@ def _kinds(s: Analysis) -> Iterator[tuple[object, int]]:
     yield ("depth", s.depth, s.length), 80
     yield ("top", s.top), 20
     for target in TARGETS:
-        if found := getattr(s, target):
-            yield (target, found.label), 2
+        if word := getattr(s, target):
+            yield (target, word.label), 2
     for feature in (*s.features, *s.classes):
         yield feature, 2
     if s.clauses:

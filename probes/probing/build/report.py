@@ -121,7 +121,7 @@ def _bigrams(axis: Axes, samples: Mapping[str, np.ndarray]) -> None:
 
 
 def _clauses(axis: Axes, samples: Mapping[str, np.ndarray]) -> None:
-    reach = max(int(np.abs(found).max()) for found in samples.values()) + 0.5
+    reach = max(int(np.abs(lengths).max()) for lengths in samples.values()) + 0.5
     bins = np.arange(-reach, reach + 1).tolist()
     axis.hist(samples["O"], bins, color=BLUE, alpha=0.55, label="original")
     axis.hist(samples["I"], bins, color=ORANGE, histtype="step", linewidth=2, label="inverted")

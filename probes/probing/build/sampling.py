@@ -47,18 +47,18 @@ def plan(name: str, splits: Sequence[Classes], sizes: Sizes | TrainDev, fewest: 
         label: min(len(split.get(label, ())) / size for split, size in zip(splits, sizes, strict=True))
         for label in labels
     }
-    kept = sorted(labels, key=lambda label: (-fill[label], label))
-    while len(kept) > 2:
-        usual = min(1 / len(kept), median(fill[label] for label in kept))
-        least = max(SHARE * usual, enough(len(kept), sizes, fewest) / sizes.train)
-        if fill[kept[-1]] >= least and len(kept) <= min(sizes):
+    chosen = sorted(labels, key=lambda label: (-fill[label], label))
+    while len(chosen) > 2:
+        usual = min(1 / len(chosen), median(fill[label] for label in chosen))
+        least = max(SHARE * usual, enough(len(chosen), sizes, fewest) / sizes.train)
+        if fill[chosen[-1]] >= least and len(chosen) <= min(sizes):
             break
-        kept.pop()
-    share = min(1 / len(kept), fill[kept[-1]]) if kept else 0
+        chosen.pop()
+    share = min(1 / len(chosen), fill[chosen[-1]]) if chosen else 0
     counts = at_share(sizes, share)
-    if len(kept) < 2 or counts.train < enough(len(kept), sizes, fewest) or not all(counts):
-        raise too_small(name, splits, sizes, fewest, too_large(kept, splits, sizes, fewest))
-    return Plan(sorted(kept), counts)
+    if len(chosen) < 2 or counts.train < enough(len(chosen), sizes, fewest) or not all(counts):
+        raise too_small(name, splits, sizes, fewest, too_large(chosen, splits, sizes, fewest))
+    return Plan(sorted(chosen), counts)
 
 
 def deciding(splits: Sequence[Held], sizes: Sizes) -> tuple[Sequence[Held], Sizes | TrainDev]:
@@ -126,8 +126,8 @@ def too_large(labels: Sequence[str], splits: Sequence[Classes], sizes: Sizes | T
         return {}
     share = enough(len(labels), sizes, fewest) / sizes.train
     least = [min(len(split.get(label, ())) for label in labels) for split in splits]
-    found = zip(sizes._fields, least, sizes, strict=True)
-    most = {part: int(held / share) for part, held, size in found if held < share * size - 1e-9}
+    limits = zip(sizes._fields, least, sizes, strict=True)
+    most = {part: int(held / share) for part, held, size in limits if held < share * size - 1e-9}
     possible = sizes._replace(**most)
     return most if "train" not in most and all(int(size * share + 1e-9) for size in possible) else {}
 
@@ -141,7 +141,7 @@ def too_small(
 ) -> InputError:
     labels = sorted({label for split in splits for label in split})
     counts = {label: [len(split.get(label, ())) for split in splits] for label in labels}
-    found = ", ".join(f"{label} {'/'.join(map(str, count))}" for label, count in list(counts.items())[:6])
+    usable = ", ".join(f"{label} {'/'.join(map(str, count))}" for label, count in list(counts.items())[:6])
     wanted = f"it needs two classes of {fewest} training sentences: give more"
     if limiting:
         most = " and ".join(
@@ -149,5 +149,5 @@ def too_small(
             for part, number in limiting.items()
         )
         wanted = f"the splits shrink equally: ask for at most {most}"
-    said = f"too few sentences for {name}: usable in {'/'.join(sizes._fields)}: {found or 'none'}; {wanted}"
-    return InputError(f"{said}, or leave {name} out of probes.tasks=[...]")
+    reason = f"too few sentences for {name}: usable in {'/'.join(sizes._fields)}: {usable or 'none'}; {wanted}"
+    return InputError(f"{reason}, or leave {name} out of probes.tasks=[...]")

@@ -26,14 +26,14 @@ def by_target(name: str, target: str, pool: Pool, sizes: Sizes, feature: str = "
     follows: dict[str, bool] = {}  # whether a target has the feature that most such words of its sentence have
     for home, (classes, split) in enumerate(zip(splits, pool.splits, strict=True)):
         most = max(1, sizes[home] // 2 // MOST_SHARE)
-        targets = ((s, found) for s in split if (found := _target(s, target, feature)))
-        for s, found in _rare_first(targets, most):
-            forms[s.sentence] = found
+        targets = ((s, word) for s in split if (word := _target(s, target, feature)))
+        for s, word in _rare_first(targets, most):
+            forms[s.sentence] = word
             if values:
                 counts = Counter(values[tag] for tag in s.tags.split(" ") if tag in values)
-                follows[s.sentence] = counts[found.label] == max(counts.values(), default=0)
-            if pool.homes[target][found.form] == home:
-                classes.setdefault(found.label, []).append(s.sentence)
+                follows[s.sentence] = counts[word.label] == max(counts.values(), default=0)
+            if pool.homes[target][word.form] == home:
+                classes.setdefault(word.label, []).append(s.sentence)
     draft = balanced(name, splits, sizes)
     used = [{forms[s].form for s in split.sentences} for split in draft.task.parts]
     for tag, held in zip(Sizes._fields, used, strict=True):
@@ -47,18 +47,18 @@ def by_target(name: str, target: str, pool: Pool, sizes: Sizes, feature: str = "
 
 def _target(s: Analysis, target: str, feature: str) -> Target | None:
     """The target with the class that the task asks for; None without a class."""
-    found: Target | None = getattr(s, target)
-    if found and feature:
-        found = found._replace(label=dict(s.features).get(feature, ""))
-    return found if found and found.label else None
+    word: Target | None = getattr(s, target)
+    if word and feature:
+        word = word._replace(label=dict(s.features).get(feature, ""))
+    return word if word and word.label else None
 
 
 def _rare_first(targets: Iterable[tuple[Analysis, Target]], most: int) -> list[tuple[Analysis, Target]]:
     """Sentences and their targets in order of preference; each form beyond its first `most` sentences comes last."""
     seen: dict[Target, int] = {}
     turns = []
-    for s, found in targets:
-        seen[found] = seen.get(found, -1) + 1
-        turns.append((seen[found] // most, s, found))
+    for s, word in targets:
+        seen[word] = seen.get(word, -1) + 1
+        turns.append((seen[word] // most, s, word))
     turns.sort(key=lambda turn: turn[0])
-    return [(s, found) for _, s, found in turns]
+    return [(s, word) for _, s, word in turns]

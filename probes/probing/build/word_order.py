@@ -91,25 +91,25 @@ def _with_pairs(pool: Pool, sizes: Sizes, pairs: Sequence[WordPair]) -> TaskDraf
     while True:
         splits = [_by_first(split, pairs) for split in pool.splits]
         draft = balanced("WordOrder", splits, sizes)
-        kept = set(draft.task.classes)
-        whole = [pair for pair in pairs if kept.issuperset(pair)]
-        if 2 * len(whole) == len(kept):
+        classes = set(draft.task.classes)
+        whole = [pair for pair in pairs if classes.issuperset(pair)]
+        if 2 * len(whole) == len(classes):
             return draft
         pairs = whole
 
 
 def _by_first(split: Sequence[Analysis], pairs: Sequence[WordPair]) -> dict[str, list[str]]:
     """Sentences that have one of the pairs, by the word of it that came first; both words equally often."""
-    found: dict[str, list[str]] = {word: [] for pair in pairs for word in pair}
+    by_first_word: dict[str, list[str]] = {word: [] for pair in pairs for word in pair}
     for s in split:
-        order = _once(s, set(found))
+        order = _once(s, set(by_first_word))
         whole = list(_whole(order, pairs))
         if len(whole) == 1:
-            found[min(whole[0], key=order.index)].append(s.sentence)
+            by_first_word[min(whole[0], key=order.index)].append(s.sentence)
     for pair in pairs:
-        both = min(len(found[word]) for word in pair)
-        found.update({word: found[word][:both] for word in pair})
-    return found
+        both = min(len(by_first_word[word]) for word in pair)
+        by_first_word.update({word: by_first_word[word][:both] for word in pair})
+    return by_first_word
 
 
 def _whole(order: Sequence[str], pairs: Sequence[WordPair]) -> Iterator[WordPair]:
