@@ -138,5 +138,5 @@ def test_a_layer_is_recognised_by_its_name(name: str, layer: tuple[int, str] | N
 def test_the_claim_about_deeper_layers_reads_our_layers(tmp_path: Path) -> None:
     evidence = evidence_of(models(*evaluations(tmp_path)))
     (found,) = discourse_needs_deeper_layers_than_other_tasks(evidence)
-    assert found.about == "tiny: mean best layer, 9.0 for DiscoEval and 1.5 for SentEval"
+    assert found.about == "tiny: mean best layer, 9.0 for DiscoEval and 1.5 for probing tasks"
     assert found.difference == 7.5
