@@ -138,11 +138,13 @@ def discourse_needs_deeper_layers_than_other_tasks(e: Evidence) -> Iterator[Comp
     for model, layers in layers_of(e.discoeval).items():
         ours = _best_layers({number: groups(points) for number, points in layers.items()})
         senteval = {number: {t: p for t, p in points.items() if t in SENTEVAL} for number, points in layers.items()}
-        others = [("SentEval", senteval), *(("probing tasks", tasks.get(model, {})) for tasks in (probing, linear))]
-        other, theirs = max(((name, _best_layers(some)) for name, some in others), key=lambda pair: len(pair[1]))
+        others = (senteval, probing.get(model, {}), linear.get(model, {}))
+        best = [_best_layers(some) for some in others]
+        theirs = max(best, key=len)
         if len(ours) > 1 and len(theirs) > 1 and len({*ours, *theirs}) > 1:
             low, high = ttest_ind(ours, theirs, equal_var=False).confidence_interval()
             difference = float(np.mean(ours) - np.mean(theirs))
+            other = "SentEval" if theirs is best[0] else "probing tasks"
             said = f"{np.mean(ours):.1f} for DiscoEval and {np.mean(theirs):.1f} for {other}"
             yield Comparison(f"{model}: mean best layer, {said}", difference, float(high - low) / 2)
 
