@@ -48,7 +48,7 @@ def trained(arguments: list[str], said: Path, moment: str, remove: Callable[[Pat
     ("moment", "remove", "what", "ends"),
     [
         ("objectives.sequence.SequenceObjective.training_step", deleted, "cache", {0, 2}),
-        ("probes.probing.data.write_task", deleted, "cache", {2}),  # while the cache is filled
+        ("probes.probing.data.write_task", deleted, "cache", {0, 2}),  # while the cache is filled
         ("encoder_lab.training.checkpoints.AtomicCheckpoints.save_checkpoint", renamed, "run", {2}),
     ],
 )

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import file_digest, sha256
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+
+from encoder_lab.errors import InputError
 
 LARGE = 1 << 26  # bytes; the hash of a smaller file is computed again by each process
 SETTLED = 2 * 10**9  # nanoseconds; a younger file may change again without a new time of change
@@ -24,7 +27,7 @@ def key_of(*parts: object) -> str:
 
 def content_of(path: Path) -> str:
     """The SHA-256 of the bytes of a file. A file is read again only if one of its state on the disk has changed: its
-    number, size, time of modification or time of change, which no program can set.
+    number, size, time of modification or time of change, which no program can set. Raises InputError for a pipe.
     """
     state = _state(path)
     if digest := _digests.get(state) or _cached(state):
@@ -57,7 +60,10 @@ def _packing(path: Path) -> str:
 
 
 def _state(path: Path) -> FileState:
+    """Raises InputError for a device or a pipe, whose content may never end."""
     state = path.stat()
+    if not S_ISREG(state.st_mode) and not S_ISDIR(state.st_mode):
+        raise InputError(f"{path}: a device or a pipe, not a file; it was not read")
     return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
