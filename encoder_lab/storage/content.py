@@ -60,7 +60,7 @@ def _packing(path: Path) -> str:
 
 
 def _state(path: Path) -> FileState:
-    """Raises InputError for a device or a pipe, whose content may never end."""
+    """Raises InputError for a device or a pipe: to read it may never end."""
     state = path.stat()
     if not S_ISREG(state.st_mode) and not S_ISDIR(state.st_mode):
         raise InputError(f"{path}: a device or a pipe, not a file; it was not read")
