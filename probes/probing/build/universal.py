@@ -47,7 +47,7 @@ def marked(name: str, pool: Pool, sizes: Sizes) -> TaskDraft:
     word, target, feature = MARKED[name]
     own = "" if feature in ("Tense", "Number") else name  # the label of the target, or an entry of its features
     values = {
-        dict(s.features).get(own, "") if own else word.label for s in pool.all() if (word := getattr(s, target))
+        dict(s.features).get(own, "") if own else held.label for s in pool.all() if (held := getattr(s, target))
     } - {""}
     if len(values) < 2:
         there = f"only {feature}={min(values)}" if values else f"no {feature}"
