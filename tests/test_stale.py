@@ -39,7 +39,10 @@ FIXTURES = ROOT / "tests" / "fixtures" / "corpora"
 CORPORA = [path.stem for path in sorted((ROOT / "configs" / "corpus").glob("*.yaml"))]
 FOLDERS = {"snli": "snli_1.0", "multinli": "multinli_1.0"}
 SPLITS: tuple[Split, ...] = ("train", "dev", "test", "probe")
-OTHERS: dict[type, list[Any]] = {bool: [True, False], int: [2, 3], str: ["fr", "skip", "other"], type(None): ["de"]}
+OTHERS: dict[type, list[Any]] = {
+    **{bool: [True, False], int: [2, 3], str: ["fr", "skip", "other"], type(None): ["de"]},
+    list: [["tense"], ["other"]],
+}
 EDITS = ((b'"a"', b'"b"'), (b"entailment", b"Entailment"), (b"he", b"hi"), (b"a 1", b"a 9"), (b"a ", b"o "))
 Settings = dict[str, Any]
 
