@@ -115,6 +115,12 @@ REPORTS = {
             Setting("published", "also ELMo and BERT of the paper's Figure 8 (default: true)", TRUTH),
         ),
     ),
+    "order": _command(
+        "order",
+        "When tasks are learnt: the step of half, 90% and 95% of each gain, and Kendall's tau of models and seeds.",
+        "order.png",
+        *(SUITE, CLASSIFIER),
+    ),
     "subspaces": _command(
         "subspaces",
         "Where tasks live: overlaps of their subspaces, and how early the final ones are there; out=NAME.csv: angles.",

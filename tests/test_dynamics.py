@@ -54,6 +54,14 @@ def test_steps_are_rows_within_the_first_epoch(dense: Dense) -> None:
     assert all(row.answers for row in rows)
 
 
+def test_probing_after_each_power_of_two_needs_no_end_of_the_run(lab: Lab, tmp_path: Path) -> None:
+    done = lab.finish(*lab.settings(tmp_path / "log", "probes.steps=log", "probes.tasks=[SentLen]"))
+    assert done.returncode == 0, done.stderr
+    steps = {row.step for row in read_rows(tmp_path / "log" / "probes.csv")}
+    last = max(steps)
+    assert {1 << power for power in range(last.bit_length()) if 1 << power <= last} <= steps
+
+
 def test_every_epoch_loads_and_is_the_encoder_of_that_epoch(dense: Dense) -> None:
     last = torch.load(dense.folder / "checkpoints" / "last.ckpt", weights_only=True)["state_dict"]
     kept = torch.load(dense.folder / "checkpoints" / "epoch-2.ckpt", weights_only=True)["state_dict"]

@@ -31,6 +31,8 @@ from encoder_lab.reports.interactive import (
 )
 from encoder_lab.reports.layers import as_text, draw_layers, layer_of, layers_of_models, published_layers
 from encoder_lab.reports.models import ReportedModel, models_of
+from encoder_lab.reports.order import as_text as orders_text
+from encoder_lab.reports.order import draw_orders, orders
 from encoder_lab.reports.overlay import draw_overlay
 from encoder_lab.reports.page import page
 from encoder_lab.reports.published import TRAINING
@@ -135,6 +137,12 @@ def layers(arguments: SimpleNamespace) -> None:
     found = [*ours, *(published_layers() if arguments.published is not False else [])]
     print(for_terminal(as_text(found)))
     print(save_figure(draw_layers(found), arguments.out))
+
+
+def order(arguments: SimpleNamespace) -> None:
+    learnt = orders(given(arguments), arguments.suite, arguments.classifier)
+    print(for_terminal(orders_text(learnt)))
+    print(save_figure(draw_orders(learnt), arguments.out))
 
 
 def subspaces(arguments: SimpleNamespace) -> None:

@@ -9,6 +9,7 @@ from pydantic import Field
 from encoder_lab.errors import InputError
 from encoder_lab.settings.build import ClassSettings, SuiteSettings
 from encoder_lab.settings.types import (
+    MOST,
     MOST_ITEMS,
     AboveZero,
     Count,
@@ -33,6 +34,7 @@ STRATEGIES = "one of auto, ddp, ddp_find_unused_parameters_true, ddp_find_unused
 DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
 
 PartOfBatches = Annotated[Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None, Field(title=PART)]
+StepsOrLog = Annotated[Literal["log"] | Sequence[Count], Field(title="log, or a list of steps, as [1,2,4,8]")]
 Size = Annotated[ItemCount | None, Field(title=SIZE)]
 
 
@@ -184,9 +186,14 @@ class Probes:
     ] = "all"
     every_n_epochs: Annotated[Count, "probing after every n-th epoch, the last, and before training"] = 1
     more: Annotated[Paths, "files or folders with tasks of your own, added to these: docs/own_task.md"] = ()
-    steps: Annotated[Steps, "and after these optimiser steps, such as [1,2,4,8] of the first epoch"] = ()
+    steps: Annotated[StepsOrLog, "and after these optimiser steps, as [1,2,4,8]; log: after each power of two"] = ()
 
     written: Mapping[str, Any] = field(default_factory=dict)  # all of the group
+
+    @property
+    def at_steps(self) -> Sequence[int]:
+        """The optimiser steps of `steps`; of log those up to the largest count."""
+        return [1 << power for power in range(MOST.bit_length())] if self.steps == "log" else self.steps  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)

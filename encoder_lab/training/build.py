@@ -92,7 +92,7 @@ def build(settings: RunSettings, run: Path) -> Built:
         bfloat16=narrow and multiplies_in_bfloat16(torch.device(device)),
         loss=DevLoss(module, data) if any(task.reader == "loss" for task in tasks) else None,
     )
-    when = settings.probes.every_n_epochs, settings.seed, device, settings.probes.steps
+    when = settings.probes.every_n_epochs, settings.seed, device, settings.probes.at_steps
     known = None if surprised else cache  # the fingerprint has no weights of a decoder
     probing = ProbingCallback(tasks, model, run / "probes.csv", *when, known)
     return Built(data, module, suites, probing)

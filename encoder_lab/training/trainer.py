@@ -62,7 +62,8 @@ def build_trainer(
     saved = settings.checkpoints
     kept = KeptWeights(checkpoints, saved.every, saved.steps)
     within = CheckpointEvery(saved.every_n_steps, checkpoints / LAST)
-    reached = StepsAreReached({"checkpoints.steps": saved.steps, "probes.steps": settings.probes.steps})
+    probed = () if settings.probes.steps == "log" else settings.probes.at_steps
+    reached = StepsAreReached({"checkpoints.steps": saved.steps, "probes.steps": probed})
     patience = settings.early_stopping.patience
     ends = [StopsEarly(module.score, module.mode, patience)] if patience else []
     record = RunLog(run / "metrics.csv")

@@ -1,0 +1,189 @@
+"""When tasks are learnt: the step at which half, 90% and 95% of a task's gain is reached, and the order of tasks."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.stats import kendalltau
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.drawing import in_order, looks, new_figure, plain_axes
+from encoder_lab.reports.escape import for_figure
+from encoder_lab.reports.models import ReportedModel
+from encoder_lab.reports.runs import Run
+from probes.results import ProbeRow
+from probes.statistics import Interval
+
+PARTS = (0.5, 0.9, 0.95)  # of the gain
+MARKERS = "o", "s", "D"
+DRAWS = 1000  # of the bootstrap
+FEWEST = 3  # tasks that an order has
+
+
+class Curve(NamedTuple):
+    """The scores of a task in one run, in percent, by optimiser step."""
+
+    steps: np.ndarray  # (T,)
+    scores: np.ndarray  # (T,)
+    drawn: np.ndarray  # (DRAWS, T): the same of test items drawn with replacement, the same ones at all steps
+
+
+class Learnt(NamedTuple):
+    """When a task was learnt, with 95% intervals."""
+
+    task: str
+    gain: Interval  # percentage points from the first to the last step
+    at: tuple[Interval, ...]  # the step for each of PARTS; NaN for a task whose gain may be none
+
+
+class ModelOrder(NamedTuple):
+    """A model, its runs being seeds."""
+
+    title: str
+    tasks: list[Learnt]  # those learnt first come first, those without a gain last
+    seeds: float  # the mean Kendall's tau between orders of its runs; NaN for one run
+
+    @property
+    def halves(self) -> dict[str, float]:
+        """The step of half the gain by task, of tasks with a gain."""
+        return {one.task: one.at[0][0] for one in self.tasks if np.isfinite(one.at[0][0])}
+
+
+def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
+    """The order of a model's tasks. Seeds are averaged at the steps that all of them have; intervals draw seeds too."""
+    runs = [curves_of(run, suite, classifier) for run in model.runs]
+    names = in_order([task for curves in runs for task in curves])
+    learnt = [when_learnt(task, [curves[task] for curves in runs if task in curves]) for task in names]
+    learnt.sort(key=lambda one: (not np.isfinite(one.at[0][0]), one.at[0][0]))
+    halves = [
+        {task: float(reached(curve.steps, curve.scores[None], PARTS[0])[0]) for task, curve in curves.items()}
+        for curves in runs
+    ]
+    taus = [tau for one, other in combinations(halves, 2) if (tau := agreement(one, other)) is not None]
+    return ModelOrder(model.title, learnt, float(np.mean(taus)) if taus else np.nan)
+
+
+def curves_of(run: Run, suite: str, classifier: str) -> dict[str, Curve]:
+    """The tasks of a run that were scored at three steps or more, by the requested classifier where there is one."""
+    rows: dict[str, dict[int, ProbeRow]] = {}
+    for row in sorted(run.rows, key=lambda row: (row.classifier == classifier, row.step)):
+        if row.suite == suite:
+            rows.setdefault(row.task, {})[row.step] = row
+    return {task: _curve([at[step] for step in sorted(at)]) for task, at in rows.items() if len(at) > 2}
+
+
+def _curve(rows: Sequence[ProbeRow]) -> Curve:
+    steps, scores = np.array([row.step for row in rows]), np.array([row.test_accuracy for row in rows])
+    answers = [row.answers for row in rows if row.answers]
+    if len(answers) < len(rows) or len({one.test for one in answers}) > 1:
+        return Curve(steps, scores, np.tile(scores, (DRAWS, 1)))
+    right = np.array([one.right for one in answers], dtype=float)  # (T, N)
+    counts = np.random.default_rng(0).multinomial(right.shape[1], np.full(right.shape[1], 1 / right.shape[1]), DRAWS)
+    return Curve(steps, scores, 100 * counts @ right.T / right.shape[1])
+
+
+def when_learnt(task: str, curves: Sequence[Curve]) -> Learnt:
+    """Of the mean curve of runs."""
+    steps = np.array(sorted(set.intersection(*(set(curve.steps.tolist()) for curve in curves))))
+    places = [np.isin(curve.steps, steps) for curve in curves]
+    scores = np.mean([curve.scores[at] for curve, at in zip(curves, places, strict=True)], 0)
+    every = np.array([curve.drawn[:, at] for curve, at in zip(curves, places, strict=True)])  # (R, DRAWS, T)
+    chosen = np.random.default_rng(1).integers(len(curves), size=(len(curves), DRAWS))
+    drawn = np.mean(every[chosen, np.arange(DRAWS)], 0)
+    gain = _interval(scores[-1] - scores[0], drawn[:, -1] - drawn[:, 0])
+    if len(steps) < 3 or gain[1] <= 0:
+        return Learnt(task, gain, tuple((np.nan,) * 3 for _ in PARTS))
+    at = [_interval(reached(steps, scores[None], part)[0], reached(steps, drawn, part)) for part in PARTS]
+    return Learnt(task, gain, tuple(at))
+
+
+def reached(steps: np.ndarray, scores: np.ndarray, part: float) -> np.ndarray:
+    """Where curves (B, T) first reach a part of their gain, between two steps (T,) on a line; NaN without a gain."""
+    first, last = scores[:, 0], scores[:, -1]
+    target = first + part * (last - first)
+    place = np.argmax(scores >= target[:, None], 1).clip(1)
+    row = np.arange(len(scores))
+    before, after = scores[row, place - 1], scores[row, place]
+    rise = np.where(after > before, after - before, 1.0)
+    found = steps[place - 1] + (target - before) / rise * (steps[place] - steps[place - 1])
+    return np.where(last > first, found, np.nan)
+
+
+def _interval(value: float, drawn: np.ndarray) -> Interval:
+    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    return float(value), float(low), float(high)
+
+
+def agreement(one: Mapping[str, float], other: Mapping[str, float]) -> float | None:
+    """Kendall's tau of the order of the tasks that both learn; None for fewer than three."""
+    both = [task for task in one if np.isfinite(one[task]) and np.isfinite(other.get(task, np.nan))]
+    if len(both) < FEWEST:
+        return None
+    return float(kendalltau([one[task] for task in both], [other[task] for task in both]).statistic)
+
+
+def orders(models: Sequence[ReportedModel], suite: str, classifier: str) -> list[ModelOrder]:
+    """The order of each model that has one. Raises InputError where none was scored at three steps."""
+    found = [order for model in models if (order := order_of(model, suite, classifier)).tasks]
+    if not found:
+        raise InputError(
+            f"no run has scores of suite={suite} at three steps; train more epochs, or with probes.steps=[1,2,4,8,16]"
+        )
+    return found
+
+
+def as_text(found: Sequence[ModelOrder]) -> str:
+    """The tasks of each model in their order with their steps, then Kendall's tau between seeds and models."""
+    lines = []
+    for model in found:
+        wide = max(len(one.task) for one in model.tasks) + 2
+        lines += [
+            model.title,
+            f"{'task':<{wide}}{'gain':>20}" + "".join(f"{f'{part:.0%} at step':>26}" for part in PARTS),
+        ]
+        for one in model.tasks:
+            lines.append(
+                f"{one.task:<{wide}}{_text(one.gain, 1):>20}" + "".join(f"{_text(at, 0):>26}" for at in one.at)
+            )
+        if np.isfinite(model.seeds):
+            lines.append(f"Kendall's tau of the order between its seeds: {model.seeds:.2f}")
+        lines.append("")
+    for first, second in combinations(found, 2):
+        if (tau := agreement(first.halves, second.halves)) is not None:
+            lines.append(f"Kendall's tau {tau:5.2f}: {first.title}; {second.title}")
+    lines.append("Order: by the step of half the gain. No step: the gain may be none, by its 95% interval.")
+    return "\n".join(lines) + "\n"
+
+
+def _text(interval: Interval, digits: int) -> str:
+    value, low, high = interval
+    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" if np.isfinite(value) else "-"
+
+
+def draw_orders(found: Sequence[ModelOrder]) -> Figure:
+    """A panel for each model: its tasks from the first learnt downwards, the steps of the parts of their gains."""
+    most = max(len(model.tasks) for model in found)
+    figure = new_figure(5.0 * len(found) + 1.0, 1.6 + 0.36 * most)
+    panels = figure.subplots(1, len(found), squeeze=False)[0]
+    for axes, model in zip(panels, found, strict=True):
+        _draw(axes, model)
+    parts = ", ".join(f"{name}: {part:.0%}" for name, part in zip(("circle", "square", "diamond"), PARTS, strict=True))
+    figure.supxlabel(f"Step at which a part of the gain is reached ({parts}); 95% intervals", fontsize=8)
+    return figure
+
+
+def _draw(axes: Axes, model: ModelOrder) -> None:
+    plain_axes(axes, model.title)
+    learnt = [one for one in model.tasks if np.isfinite(one.at[0][0])]
+    colours = [colour for colour, _ in looks([one.task for one in learnt])]
+    for row, (one, colour) in enumerate(zip(learnt, colours, strict=True)):
+        for shift, (at, low, high), marker in zip((-0.2, 0.0, 0.2), one.at, MARKERS, strict=True):
+            axes.plot([low, high], [row + shift] * 2, color=colour, linewidth=1.2, alpha=0.6)
+            axes.plot(at, row + shift, marker, color=colour, markersize=4)
+    axes.set_yticks(range(len(learnt)), [for_figure(one.task) for one in learnt], fontsize=8.5)
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.set_xlabel("optimiser step", fontsize=9)

@@ -1,0 +1,86 @@
+"""When tasks are learnt: curves with known steps, intervals from test items, and the agreement of orders."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.models import models_of
+from encoder_lab.reports.order import agreement, as_text, order_of, orders, reached
+from encoder_lab.reports.runs import Run
+from probes.results import Answers, ProbeRow
+from tests import commands
+from tests.reports.small_runs import run_of
+
+STEPS = (0, 10, 20, 40)
+CURVES = {  # percent right at STEPS
+    "SentLen": (20, 60, 80, 80),
+    "WC": (20, 20, 60, 100),
+    "Tense": (50, 50, 50, 90),
+    "BShift": (50, 50, 50, 50),
+}
+
+
+def trained(curves: dict[str, tuple[int, ...]] = CURVES, seed: int = 1, items: int = 1000, name: str = "nmt") -> Run:
+    """A run of which `curves` percent of the test items are right, other ones for each seed."""
+    rows = []
+    for task, scores in curves.items():
+        places = np.random.default_rng([seed, len(task)]).permutation(items)
+        for step, score in zip(STEPS, scores, strict=True):
+            answers = Answers(task, places < items * score // 100)
+            rows.append(ProbeRow(step, step, "probing", task, "mlp", 0, score, 0, 0, {}, seed, 0, answers=answers))
+    return Run(Path(f"runs/{name}/{seed}"), "bilstm_max", name, {"seed": seed}, rows, [])
+
+
+def test_a_part_of_a_gain_is_reached_between_two_steps() -> None:
+    steps, scores = np.array(STEPS), np.array([[20, 60, 80, 80], [0, 0, 0, 40], [50, 70, 60, 50]], dtype=float)
+    assert reached(steps, scores, 0.5)[:2].tolist() == [7.5, 30]  # 30 of 40 points; half of the last stretch
+    assert reached(steps, scores, 0.9)[0] == pytest.approx(17)  # 14 of 20 points after step 10
+    assert np.isnan(reached(steps, scores, 0.5)[2])  # no gain
+
+
+def test_tasks_are_in_the_order_of_half_their_gain_and_one_without_a_gain_has_no_step() -> None:
+    (model,) = orders(models_of([trained()]), "probing", "mlp")
+    assert [learnt.task for learnt in model.tasks] == ["SentLen", "WC", "Tense", "BShift"]
+    halves = [learnt.at[0] for learnt in model.tasks]
+    assert [half[0] for half in halves[:3]] == [7.5, 20, 30]
+    assert all(low <= value <= high for value, low, high in halves[:3])
+    assert "BShift" in as_text([model])
+    assert np.isnan(halves[3]).all()
+
+
+def test_more_test_items_give_a_narrower_interval() -> None:
+    few, many = (order_of(models_of([trained(items=n)])[0], "probing", "mlp").tasks[0].at[1] for n in (100, 10000))
+    assert (many[2] - many[1]) < (few[2] - few[1]) / 4
+
+
+def test_seeds_are_one_curve_and_their_orders_are_compared() -> None:
+    later = CURVES | {"SentLen": (20, 40, 70, 80)}
+    model = order_of(models_of([trained(seed=1), trained(later, seed=2)])[0], "probing", "mlp")
+    assert model.seeds == 1
+    assert model.halves["SentLen"] == 10  # the mean curve is 20, 50, 75, 80
+
+
+@pytest.mark.parametrize(
+    ("other", "tau"), [((1, 2, 3), 1), ((3, 2, 1), -1), ((1, 3, 2), 1 / 3), ((1, 2, np.nan), None)]
+)
+def test_the_agreement_of_two_orders_is_kendalls_tau(other: tuple[float, ...], tau: float | None) -> None:
+    names = "SentLen", "WC", "Tense"
+    measured = agreement(dict(zip(names, (1, 2, 3), strict=True)), dict(zip(names, other, strict=True)))
+    assert measured == (tau if tau is None else pytest.approx(tau))
+
+
+def test_models_are_compared_and_drawn(tmp_path: Path) -> None:
+    runs = [str(run_of(tmp_path / "one")), str(run_of(tmp_path / "other", encoder="bigru_mean"))]
+    ended = commands.finish("report.py", "order", *runs, f"out={tmp_path / 'order.svg'}")
+    assert ended.returncode == 0, ended.stderr
+    assert "Kendall's tau" in ended.stdout
+    assert (tmp_path / "order.svg").stat().st_size
+
+
+def test_a_run_with_too_few_steps_is_refused() -> None:
+    run = trained()
+    few = Run(run.folder, run.encoder, run.objective, run.settings, [row for row in run.rows if row.step < 20], [])
+    with pytest.raises(InputError, match="no run has scores of suite=probing at three steps"):
+        orders(models_of([few]), "probing", "mlp")
