@@ -36,7 +36,7 @@ class Learnt(NamedTuple):
 
     task: str
     gain: Interval  # percentage points from the first to the last step
-    at: tuple[Interval, ...]  # the step for each of PARTS; NaN for a task whose gain may be none
+    at: tuple[Interval, ...]  # the step for each of PARTS; NaN where the gain may be none
 
 
 class ModelOrder(NamedTuple):
