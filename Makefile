@@ -2,14 +2,20 @@
 CANDIDATES := python3.11 python3.12 python3.13 python3
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(CANDIDATES); do $$p -c '$(NEW_ENOUGH)' 2> /dev/null && echo $$p && break; done)
+# PYTHON=3.12 is python3.12
+override PYTHON := $(patsubst 3.%,python3.%,$(PYTHON))
 BIN := .venv/bin
+
+# Where make wheelhouse puts every wheel. make demo WHEELS=DIR installs from such a folder alone, without a network.
+WHEELHOUSE ?= wheelhouse
+PIP_FROM := $(if $(WHEELS),--no-index --find-links $(abspath $(WHEELS)))
 
 SECONDS_OF_ATTACK ?= 3000
 
 # torch names the CUDA packages that fit its build, and it alone may.
 PINNED := grep -vE '^(nvidia-|cuda-|triton)' | sed 's/+cpu//'
 
-.PHONY: demo test test-nightly attack docs tensorboard bench lock
+.PHONY: demo test test-nightly attack docs tensorboard bench wheelhouse lock
 
 demo: .venv/installed        ## the whole path on the embedded corpus: train, probe, draw
 	$(BIN)/python train.py encoder=bilstm_max objective=nmt_enfr
@@ -33,6 +39,12 @@ bench: .venv/installed       ## every CPU benchmark, and its tables in docs/resu
 	for name in training encoding probing downstream data; do $(BIN)/python benchmarks/$$name.py || exit 1; done
 	$(BIN)/python -m benchmarks.table
 
+wheelhouse:                  ## every wheel of requirements.txt for one Python: make wheelhouse PYTHON=3.12
+	$(PYTHON) -m venv --clear .venv-wheels
+	.venv-wheels/bin/python -m pip install --quiet --upgrade "pip>=24"
+	.venv-wheels/bin/python -m pip wheel --quiet --wheel-dir $(WHEELHOUSE) -r requirements.txt "pip>=24" wheel
+	rm -r .venv-wheels
+
 lock:                        ## requirements.txt from pyproject.toml; versions stay but those whose lines you removed
 	$(PYTHON) -m venv --clear .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --constraint requirements.txt ".[test]"
@@ -43,6 +55,6 @@ lock:                        ## requirements.txt from pyproject.toml; versions s
 .venv/installed: requirements.txt
 	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or newer here; install one, or give PYTHON=" >&2; exit 2; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=24" wheel
-	$(BIN)/python -m pip install --quiet -r requirements.txt
+	$(BIN)/python -m pip install --quiet $(PIP_FROM) --upgrade "pip>=24" wheel
+	$(BIN)/python -m pip install --quiet $(PIP_FROM) -r requirements.txt
 	touch $@

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from multiprocessing import current_process
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,19 +149,17 @@ def settings_of(written: dict[str, Any]) -> "EvaluationSettings":
 
 def start(config: "DictConfig") -> None:
     """Check the settings, score, print."""
-    from multiprocessing import current_process
-
     from encoder_lab.settings.check import check
     from encoder_lab.studies.compose import plain, referred
-    from encoder_lab.studies.launch import take_one_gpu, visible_gpus
-
-    take_one_gpu(current_process().name, visible_gpus())  # with -m and hydra/launcher=joblib
 
     with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own
         written = plain(config)
         check("evaluate", written, referred(config))
         settings = settings_of(written)
 
+    from encoder_lab.studies.launch import take_one_gpu
+
+    take_one_gpu(current_process().name)  # with -m and hydra/launcher=joblib
     stopped = "stopped; the same command continues with the scores that it has"
     with one_line_errors(Path(settings.out), "make room, then the same command again", stopped):
         if done := evaluate(settings):

@@ -64,7 +64,8 @@ def visible_gpus() -> list[str]:
     return [str(number) for number in range(torch.cuda.device_count())] or [""]
 
 
-def take_one_gpu(worker: str, gpus: Sequence[str]) -> None:
-    """Give each worker process of joblib one GPU in turn; by default all would use the first one."""
+def take_one_gpu(worker: str, gpus: Sequence[str] = ()) -> None:
+    """Give each worker process of joblib one of `gpus`, or of those that it sees, in turn; all would use the first."""
     if number := re.fullmatch(r"LokyProcess-(\d+)", worker):
+        gpus = gpus or visible_gpus()
         os.environ[GPUS] = gpus[int(number[1]) % len(gpus)]
