@@ -120,8 +120,8 @@ def settings_of(command: Command) -> tuple[str, ...]:
 def check(command: Command, clone: Pages) -> None:
     """Fails unless every setting and option of a command exists."""
     if command.name == "make":
-        targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
-        assert set(command.arguments) <= set(targets)
+        known = re.findall(r"^([a-z]+):|\$\(([A-Z]+)\)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+        assert {text.partition("=")[0] for text in command.arguments} <= {name for names in known for name in names}
     elif command.name in ("train.py", "evaluate.py"):
         config = composed(clone.folder / "configs", command.name, settings_of(command))
         known = [key for key in map(str, config) if key != "hydra" and not key.endswith("_name")]

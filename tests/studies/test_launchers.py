@@ -15,7 +15,7 @@ from encoder_lab.studies.cell import DONE
 from encoder_lab.studies.launch import GPUS, take_one_gpu, visible_gpus
 from encoder_lab.studies.run import run_study
 from encoder_lab.training.run_folder import RUNNING
-from tests.commands import Forked, address, finish
+from tests.commands import Forked, address
 from tests.conftest import ROOT, Lab
 from tests.studies.test_run import TEXT, fork_cells, tiny
 
@@ -44,16 +44,6 @@ def test_submitit_runs_a_study_to_its_end(lab: Lab, tmp_path: Path) -> None:
     assert done_cells(tmp_path) == CELLS[1:]
     (said,) = (tmp_path / "results" / ".submitit").rglob("*.out")
     assert "untrained/bov: begun" in said.read_text()
-
-
-def test_joblib_scores_each_of_several_models(lab: Lab, tmp_path: Path) -> None:
-    models = ["-m", "model=majority,length", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
-    small = [f"probes.{name}_size=60" for name in ("train", "dev", "test")]
-    places = [f"cache={lab.cache}", f"out={tmp_path / 'out'}", f"hydra.sweep.dir={tmp_path / 'jobs'}"]
-    done = finish("evaluate.py", *models, *small, *places, "corpus.size=160", "probes.tasks=[SentLen]")
-    assert done.returncode == 0, done.stderr
-    scored = [path.name.split("-")[1] for path in (tmp_path / "out" / "probing").iterdir()]
-    assert sorted(scored) == ["length", "majority"]
 
 
 def done_cells(folder: Path) -> list[str]:
@@ -142,3 +132,6 @@ def test_each_worker_takes_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv(GPUS, "4,7")
     take_one_gpu("MainProcess", gpus)
     assert os.environ[GPUS] == "4,7"
+    take_one_gpu("LokyProcess-2")  # of those that it sees
+    take_one_gpu("LokyProcess-2")  # its next job
+    assert os.environ[GPUS] == "4"
