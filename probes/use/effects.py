@@ -10,7 +10,7 @@ from torch import Tensor
 from encoder_lab.errors import InputError
 from encoder_lab.model import Examined, Model, VectorChange
 from probes.task import Task
-from probes.use.eraser import Whitening, erase_random
+from probes.use.eraser import InTurn, Whitening, erase_random
 from probes.vectors import Vectors
 
 SAMPLES = 1000  # of the bootstrap
@@ -30,7 +30,7 @@ class Erasures:
     def __init__(self, vectors: Vectors, model: Model) -> None:
         self.vectors, self.model = vectors, model
         self._dev: dict[int, Any] = {}
-        self._effects: dict[tuple[str, tuple[int, int] | None], Effect] = {}  # by what loses, and rank and draw
+        self._effects: dict[tuple[str, int, int], Effect] = {}  # by what loses, rank and draw
 
     @cached_property
     def whitening(self) -> Whitening:
@@ -43,19 +43,23 @@ class Erasures:
 
     def unchanged(self, on: Task | str, examples: int) -> Effect:
         """The effect of no change."""
-        return self._once(on, examples, None)
+        return self._once((_name(on), 0, 0), lambda: self.effect(on, examples, None, True))
 
     def random(self, on: Task | str, examples: int, rank: int, draws: int) -> list[Effect]:
-        """The effects of random directions of the whitened space, the same for all properties of this rank."""
-        return [self._once(on, examples, (rank, draw)) for draw in range(draws)]
+        """The effects of random directions of the whitened space, the same for all properties of this rank.
 
-    def _once(self, on: Task | str, examples: int, drawn: tuple[int, int] | None) -> Effect:
-        key = on if isinstance(on, str) else on.name, drawn
+        On an objective it is one effect: each draw is measured on its share of the examples.
+        """
+        drawn = [erase_random(self.whitening, rank, draw) for draw in range(draws)]
+        changes: Sequence[VectorChange] = [InTurn(drawn)] if isinstance(on, str) else drawn
+        return [
+            self._once((_name(on), rank, number), lambda change=change: self.effect(on, examples, change))  # type: ignore[misc]
+            for number, change in enumerate(changes, start=1)
+        ]
+
+    def _once(self, key: tuple[str, int, int], measure: Callable[[], Effect]) -> Effect:
         if key not in self._effects:
-            change = drawn and erase_random(
-                self.whitening, min(drawn[0], len(self.whitening.mean)), 10_000 * drawn[0] + drawn[1]
-            )
-            self._effects[key] = self.effect(on, examples, change, decode=drawn is None)
+            self._effects[key] = measure()
         return self._effects[key]
 
     def _of_objective(self, part: str, examples: int, change: VectorChange | None, decode: bool) -> Effect:

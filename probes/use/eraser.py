@@ -9,6 +9,7 @@ For any positive S the covariance with the classes is zero afterwards, so S may 
 Ledoit and Wolf, which is also defined for fewer vectors than dimensions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -71,6 +72,20 @@ def erase_classes(vectors: Tensor, gold: np.ndarray, whitening: Whitening) -> Er
     white = torch.linalg.solve_triangular(whitening.triangle, cross, upper=False)
     directions, sizes, _ = torch.linalg.svd(white, full_matrices=False)
     return whitening.erasing(directions[:, sizes > max(SMALL * float(sizes[0]), SMALL)])
+
+
+@dataclass(frozen=True)
+class InTurn:
+    """Erasers of which each changes its share of the vectors: the first of N, the second, and so on."""
+
+    erasers: Sequence[Eraser]
+
+    def __call__(self, vectors: Tensor) -> Tensor:
+        """Vectors (N, D), row i by the eraser i modulo their number."""
+        changed, number = vectors.clone(), len(self.erasers)
+        for place, erase in enumerate(self.erasers):
+            changed[place::number] = erase(vectors[place::number])
+        return changed
 
 
 def erase_random(whitening: Whitening, rank: int, draw: int) -> Eraser:

@@ -38,7 +38,7 @@ class Use:
     reading: Task | None = None  # the task that loses; None: the objective
     part: str = ""  # of objective=multitask
     draws: int = 10
-    examples: int = 1000  # dev examples of the objective
+    examples: int = 200  # dev examples of the objective
     suite: str = "use"
     needs: Literal["use"] = "use"
     baselines: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Use:
 
     @property
     def fingerprint(self) -> str:
-        code = [code_of(part) for part in (Use, Eraser, Erasures, eraser.erase_classes, effects.above)]
+        code = [code_of(part) for part in (Use, Eraser, eraser.InTurn, Erasures, eraser.erase_classes, effects.above)]
         both = self.of.fingerprint, self.reading and self.reading.fingerprint
         return hashed(*both, self.part, self.draws, self.examples, *code)
 
@@ -131,7 +131,7 @@ class UseSettings:
     draws: Annotated[
         int, Field(ge=10, le=10_000, title="10 or more", description="random directions, as many times, as control")
     ] = 10
-    examples: Annotated[Count, "dev examples of the objective, at most"] = 1000
+    examples: Annotated[Count, "dev examples of the objective, at most"] = 200
 
 
 def tasks(context: Context, settings: UseSettings) -> list[Use]:

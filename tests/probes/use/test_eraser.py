@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
 from probes.statistics import wilson
-from probes.use.eraser import Eraser, Whitening, erase_classes, erase_random
+from probes.use.eraser import Eraser, InTurn, Whitening, erase_classes, erase_random
 
 SIZES = st.tuples(st.integers(12, 200), st.integers(2, 40), st.integers(2, 5), st.integers(0, 10_000))
 
@@ -101,3 +101,10 @@ def test_one_class_erases_nothing_bit_for_bit(gold: np.ndarray) -> None:
 def test_vectors_that_are_all_equal_have_nothing_to_erase() -> None:
     vectors = torch.ones(20, 5)
     assert leace(vectors, np.arange(20) % 2).rank == 0
+
+
+def test_erasers_in_turn_change_each_row_by_its_own() -> None:
+    vectors = torch.randn(7, 4, dtype=torch.double)
+    erasers = [erase_random(Whitening.of(vectors), 1, draw) for draw in range(3)]
+    wanted = [erasers[row % 3](vectors[row : row + 1]) for row in range(7)]
+    torch.testing.assert_close(InTurn(erasers)(vectors), torch.cat(wanted))
