@@ -134,8 +134,8 @@ def draw_subspaces(compared: Subspaces) -> Figure:
     _draw_map(panels[0], compared)
     if several:
         _draw_curves(panels[1], compared)
-    said = "Overlap: the mean squared cosine of the principal angles; in brackets, and chance: of random subspaces"
-    figure.supxlabel(f"{said} of the same ranks.", fontsize=8, color="#555555")
+    note = "Overlap: the mean squared cosine of the principal angles;\nin brackets, and chance: of random subspaces"
+    figure.supxlabel(f"{note} of the same ranks.", fontsize=8, color="#555555")
     return figure
 
 
