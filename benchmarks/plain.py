@@ -119,7 +119,7 @@ class PlainDiscourse(nn.Module):
                 total = total + counts_loss(head(vector), bags[name])
             else:
                 term = self.targets[name].loss(head(vector), batch)
-                total = total + term.nats / term.targets
+                total = total + term.nats.sum() / term.targets.sum()
         return total
 
 

@@ -162,7 +162,8 @@ def our_loss(module: Any, batch: Any) -> Tensor:
     if isinstance(module, NLI):
         return torch.nn.functional.cross_entropy(module(batch), batch.label)
     if isinstance(module, Discourse):
-        return module.total({name: term.nats / term.targets for name, term in module(batch).items()})  # type: ignore
+        means = {name: term.nats.sum() / term.targets.sum() for name, term in module(batch).items()}
+        return module.total(means)  # type: ignore
     vector, memory = module.read(batch.source)
     nats, tokens = module.decoder.loss(vector, batch.target.ids, memory)
     return nats / tokens

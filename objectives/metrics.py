@@ -20,7 +20,9 @@ class MetricSums:
             self._sums[name] = self._sums.get(name, 0.0) + more
 
     def totals(self, module: pl.LightningModule) -> dict[str, float]:
-        """The sums over all processes (all-gather)."""
+        """The sums over all processes (all-gather); none where nothing was added."""
+        if not self._sums:
+            return {}
         mine = torch.stack([torch.as_tensor(s, dtype=torch.float64, device=module.device) for s in self._sums.values()])
         everywhere = module.all_gather(mine).reshape(-1, len(mine)).sum(0)  # type: ignore[union-attr]
         return dict(zip(self._sums, everywhere.tolist(), strict=True))

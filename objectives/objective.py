@@ -89,7 +89,8 @@ class Objective(pl.LightningModule):
         self._sums.add(**self.examine(batch))
 
     def on_validation_epoch_end(self) -> None:
-        for name, value in self.scores_of(self._sums.totals(self)).items():
+        sums = self._sums.totals(self)
+        for name, value in self.scores_of(sums).items() if sums else ():  # or validation_step is its own
             self.log_score(name, value, prog_bar=name in (self.score, "val/perplexity"))
 
     def configure_optimizers(self) -> torch.optim.Optimizer:

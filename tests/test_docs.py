@@ -138,6 +138,8 @@ def smaller(command: Command, configs: Path) -> Command:
     given = {text.partition("=")[0] for text in command.arguments}
     if command.name not in ("train.py", "evaluate.py") or {"--help", "resume"} & given:
         return command
+    if "suite=objective" in command.arguments:  # has the settings of its run
+        return command
     quiet = [SMALL["logger"]] if command.name == "train.py" and "logger" not in given else []
     small = [*CLASSIFIER, *quiet]  # of a page's own parts, which are small by themselves
     if not any(text.startswith("--config-dir") for text in command.arguments):

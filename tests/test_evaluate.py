@@ -12,7 +12,7 @@ import torch
 from omegaconf import DictConfig, OmegaConf
 
 from encoder_lab.errors import InputError
-from encoder_lab.evaluation.names import BASELINES, WORDS, refuse_missing_models
+from encoder_lab.evaluation.names import BASELINES, INITIAL, WORDS, refuse_missing_models
 from encoder_lab.evaluation.open_models import untrained
 from encoder_lab.reports.discourse_claims import context_helps_position
 from encoder_lab.reports.evaluations import WrittenScores
@@ -285,7 +285,7 @@ def test_what_is_no_device_is_told_before_slow_imports(device: str, refused: boo
 
 def test_the_words_for_models_are_those_that_build_one() -> None:
     assert set(BASELINES) == set(BUILT)
-    assert set(WORDS) == {"bov", *BASELINES, *ORDERS}
+    assert set(WORDS) == {*INITIAL, *BASELINES, *ORDERS}
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,7 @@ def test_tokens_are_kept_with_their_regions() -> None:
         "offsets": [[0, 1], [2, 4], [5, 8]],
         "regions": [1, 1, 2],
         "surprisals": [1, 2, 3],
+        "metric": "sum",
     }
 
 
