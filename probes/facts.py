@@ -17,7 +17,6 @@ class Facts(NamedTuple):
     one_reader: frozenset[str] = frozenset()  # tasks that have the same reader with every requested classifier
     controls: bool = False  # whether control tasks and description lengths are defined for its tasks
     curves: tuple[str, ...] = ()  # of the numbers next to its scores, those that are curves too
-    published_items: int = 0  # in the test part of each published task, where all have as many
     choice: bool = True  # whether its other tasks are read by the classifier that the user chooses
     units: Mapping[str, str] = {}  # by reader: what its scores count, where that is not percent
     ranked: bool = True  # whether a higher score is a better one

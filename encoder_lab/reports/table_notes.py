@@ -35,23 +35,11 @@ def notes_of(
     notes += _by_protocol([model for model, scores in found if _uses_classifiers(scores)], suite, quoted)
     notes += _smaller([scores for _, scores in found]) if quoted else []
     notes += _scaled([model for model, _ in found])
-    notes += _of_another_size(found, suite) if quoted else []
     notes += at_another_epoch([model for model, _ in found], suite, epoch)
     notes += [] if epoch.isdigit() else _not_last([model for model, _ in found], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in found}
     notes += ["With each score its 95% interval."] if any(1 in numbers for numbers in seeds.values()) else []
     return [*notes, *of_seeds(seeds)]
-
-
-def _of_another_size(found: Sequence[tuple[ReportedModel, RowsByTask]], suite: str) -> list[str]:
-    """A note where our tasks have other numbers of test items than the published ones in the table."""
-    theirs = facts_of(suite).published_items
-    rows = [row for _, scores in found for rows in scores.values() for row in rows]
-    ours = sorted({len(row.answers.right) for row in rows if row.answers})
-    if not theirs or not ours or ours == [theirs]:
-        return []
-    span = " to ".join(f"{size:,}" for size in dict.fromkeys((ours[0], ours[-1])))
-    return [f"Our tasks have {span} test items, the papers' {theirs:,}: do not compare across them."]
 
 
 def _uses_classifiers(scores: RowsByTask) -> bool:
@@ -86,7 +74,7 @@ def _smaller(found: Sequence[RowsByTask]) -> list[str]:
         if ours < published:
             tasks.setdefault((ours, published), []).append(task)
     return [
-        f"{ours:,} test items, {published:,} published: {', '.join(in_order(names))}."
+        f"{ours:,} test items, {published:,} published, so do not compare: {', '.join(in_order(names))}."
         for (ours, published), names in tasks.items()
     ]
 
