@@ -27,7 +27,7 @@ COUNTS = {
     "transformer_max": 300 * 512 + 512 + 4 * LAYER + 2 * 512,
     "bov": 0,
     "borep": 0,
-    "esn": 0,
+    "esn": 2 * 2048 * (300 + 2048 + 2),  # drawn, never trained
 }
 
 
