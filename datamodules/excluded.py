@@ -15,7 +15,7 @@ class Excluded:
         self._letters = frozenset(map(letters, sentences)) - {""}
 
     def __contains__(self, sentence: str) -> bool:
-        return letters(sentence) in self._letters
+        return bool(self._letters) and letters(sentence) in self._letters
 
     @property
     def key(self) -> list[str]:

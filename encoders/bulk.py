@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from datamodules.rows import count_rows, read_rows
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
-from encoder_lab.storage.content import content_of
+from encoder_lab.storage.content import content_of, contents_of, key_of
 from encoder_lab.storage.files import atomic_write
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
     Raises InputError if the output folder has shards of other files, settings or weights.
     """
     states = [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in files]
-    wanted = {"weights": content_of(checkpoint), "files": states, **{key: getattr(job, key) for key in SAME}}
+    vectors = (path for path in checkpoint.parents[1].glob("vectors/*") if path.is_file())
+    weights = key_of(content_of(checkpoint), contents_of(vectors, checkpoint.parents[1]))
+    wanted = {"weights": weights, "files": states, **{key: getattr(job, key) for key in SAME}}
     path = job.out / PLAN
     if path.exists():
         counts = _counts(path, wanted)

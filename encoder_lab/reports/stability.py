@@ -14,7 +14,6 @@ from encoder_lab.reports.models import identity, setting_text
 from encoder_lab.reports.runs import Run
 from encoder_lab.reports.table import final_rows
 
-PROBING = ("probes.", "protocol", "suites.", "out")  # prefixes of the settings that say how a model is probed
 Scores = Mapping[str, Mapping[str, Mapping[tuple, float]]]  # condition -> task -> model -> mean score over its seeds
 
 
@@ -42,7 +41,7 @@ def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
             for task, row in final_rows(run, suite, epoch, reader).items():
                 if row.classifier == reader:
                     at = each.setdefault(", ".join([reader, *said]), {}).setdefault(task, {})
-                    at.setdefault(identity(run, *PROBING), []).append(row.test_accuracy)
+                    at.setdefault(identity(run, "probes."), []).append(row.test_accuracy)
     return {
         condition: {task: {model: float(np.mean(s)) for model, s in at.items()} for task, at in tasks.items()}
         for condition, tasks in each.items()
@@ -70,7 +69,7 @@ def stability(scores: Scores) -> list[Stability]:
     if not found:
         raise InputError(
             f"no two settings of probing have {FEWEST} models in common; evaluate the same models again, as with "
-            "probes.train_size=300, probes.classifier.widths=[0] or another seed="
+            "probes.train_size=300 or probes.classifier.widths=[0]"
         )
     return found
 
