@@ -1,6 +1,7 @@
 """python -m encoders.encode RUN in=FILES out=DIR: nothing twice, nothing lost, also after kills."""
 
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -10,7 +11,9 @@ import psutil
 import pytest
 from pyarrow import parquet
 
+from encoder_lab.errors import InputError
 from encoders import encode, load_encoder
+from encoders.bulk import Job, plan
 from tests import commands
 
 GOLDEN = str(commands.ROOT / "tests" / "golden_run")
@@ -105,6 +108,19 @@ def test_a_folder_continues_only_with_the_same_files_and_settings(
         file.write("the dog\n")
     assert encode.main(command(tmp_path, "rows=300")) == 2
     assert "begun with other files" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["checkpoints/best.ckpt", "vectors/matrix.npy"])
+def test_other_weights_or_word_vectors_are_another_plan(tmp_path: Path, place: str) -> None:
+    run = shutil.copytree(GOLDEN, tmp_path / "run")
+    checkpoint = run / "checkpoints" / "best.ckpt"
+    (text := tmp_path / "a.txt").write_text("the dog\n")
+    job = Job(str(checkpoint), tmp_path / "out", "text", "npy", False, 10)
+    assert plan(job, [text], checkpoint) == plan(job, [text], checkpoint)
+    with (run / place).open("ab") as file:
+        file.write(b" ")
+    with pytest.raises(InputError, match="begun with other weights"):
+        plan(job, [text], checkpoint)
 
 
 @pytest.mark.usefixtures("texts")
