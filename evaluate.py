@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from encoder_lab.errors import InputError
 from encoder_lab.evaluation.names import refuse_missing_models
-from encoder_lab.settings.arguments import refuse_wrong_arguments, refuse_wrong_environment
+from encoder_lab.settings.arguments import asked_suites, refuse_wrong_arguments, refuse_wrong_environment
 from encoder_lab.settings.command_line import asks_for_help, one_line_errors, show_help
 from encoder_lab.settings.config_help import evaluate_help
 
@@ -173,7 +173,7 @@ def command(arguments: list[str]) -> None:
         return
     with one_line_errors(Path.cwd()):
         refuse_wrong_environment()
-        if "suite=objective" in arguments:
+        if "objective" in asked_suites(arguments):
             refuse_missing_models(arguments)
             from encoder_lab.training.test_scores import score_objectives
 

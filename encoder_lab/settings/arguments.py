@@ -72,6 +72,11 @@ def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
                 raise InputError(f"{group}={choice}: {unknown('choice', choice, there)}")
 
 
+def asked_suites(arguments: Sequence[str]) -> list[str]:
+    """The names in `suite=`."""
+    return [name for text in arguments if text.startswith("suite=") for name in names(text.removeprefix("suite="))]
+
+
 def refuse_unknown_settings(known: Known, settings: Sequence[str]) -> None:
     """Raises InputError for a setting that no file of ours names."""
     for text in settings:

@@ -15,6 +15,7 @@ from datamodules.base import CachedData, ResumableData
 from datamodules.multitask import Mixture
 from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.errors import InputError
+from encoder_lab.settings.arguments import asked_suites
 from encoder_lab.settings.quoting import names
 from encoder_lab.settings.run import Checkpoints
 from encoder_lab.storage.csv_files import upsert_csv
@@ -34,7 +35,9 @@ def score_objectives(arguments: Sequence[str]) -> list[str]:
     As with `resume=`, only places of files and `trainer.` settings may be given in addition.
     """
     wanted = [name for text in arguments if text.startswith("model=") for name in names(text.removeprefix("model="))]
-    more = [text for text in arguments if text != SUITE and not text.startswith("model=")]
+    if len(asked_suites(arguments)) > 1:
+        raise InputError(f"{SUITE} is about the run's own text; give it alone, and the other suites in another command")
+    more = [text for text in arguments if not text.startswith(("suite=", "model="))]
     return [f"{name}: {_in_words(score(Path(name), more))}" for name in wanted]
 
 
@@ -42,7 +45,7 @@ def score(path: Path, overrides: Sequence[str] = ()) -> dict[str, float]:
     """The test scores of a run folder (its best checkpoint) or of one of its checkpoints."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)
     saved = open_run(find_checkpoint(path))
-    settings = replace(settings_to_resume(saved.folder, overrides), checkpoints=Checkpoints())
+    settings = replace(settings_to_resume(saved.folder, overrides, SUITE), checkpoints=Checkpoints())
     with owned(saved.folder), fast_exact_matmul(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data, module, _, _ = build(settings, saved.folder)

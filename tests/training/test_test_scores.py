@@ -3,6 +3,9 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
+import evaluate
 from encoder_lab.reports.metrics import read_metrics
 from encoders.load import open_run
 from tests import commands
@@ -22,10 +25,23 @@ def test_a_run_gets_a_row_of_test_scores(lab: Lab, finished_run: Path, tmp_path:
     assert f"perplexity {float(row['val/perplexity']):.2f}" in done.stdout
 
 
-def test_what_is_no_trained_run_is_refused(tmp_path: Path) -> None:
-    done = commands.finish("evaluate.py", f"model={tmp_path}", "suite=objective")
-    assert done.returncode == 2
-    assert "no config.yaml" in done.stderr
-    done = commands.finish("evaluate.py", "model=tests/golden_run", "suite=objective", "probes=none")
-    assert done.returncode == 2
-    assert "may change, not probes=none" in done.stderr
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["suite=objective", "model={empty}"], "no config.yaml"),
+        (["suite=objective", "model=bov"], "bov: no such run"),
+        (
+            ["suite=[objective]", "model=tests/golden_run", "probes=none"],
+            "suite=objective keeps the run's settings",
+        ),
+        (["suite=[probing,objective]", "model=tests/golden_run"], "give it alone"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused_in_one_line(
+    arguments: list[str], said: str, tmp_path: Path, capfd: pytest.CaptureFixture
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        evaluate.command([text.format(empty=tmp_path) for text in arguments])
+    assert ended.value.code == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert said in line
