@@ -13,6 +13,7 @@ from encoder_lab.model import Model
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import atomic_write
+from probes import correlations
 from probes.classification import Classification
 from probes.classifiers.classifier import Labelled
 from probes.description_length import description_length
@@ -167,6 +168,7 @@ class Evaluation:
 
     def _evaluated(self, task: Task, result: dict[str, Any]) -> Evaluated:
         outcome = Outcome(**(result | {"correct": unpacked(result["correct"])}))
+        domains = correlations.unpacked(outcome.domains)
         row = ProbeRow(
             epoch=self.model.epoch,
             step=self.model.step,
@@ -181,7 +183,7 @@ class Evaluation:
             seed=self.seed,
             seconds=outcome.seconds,
             chance=outcome.chance,
-            answers=Answers(task.test_items, outcome.correct) if len(outcome.correct) else None,
+            answers=Answers(task.test_items, outcome.correct, domains) if len(outcome.correct) or domains else None,
         )
         return Evaluated(row, outcome.details)
 

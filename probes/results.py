@@ -1,4 +1,4 @@
-"""probes.csv: one row per epoch, suite, task, classifier and seed. answers.csv: which test items each has right."""
+"""probes.csv: one row per epoch, suite, task, classifier and seed. answers.csv: the answers to test items."""
 
 import csv
 import json
@@ -12,6 +12,8 @@ import numpy as np
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.csv_files import numbered_csv, upsert_csv
+from probes import correlations
+from probes.correlations import Domain
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")  # in no name
 LONGEST, MOST, DIGITS = 200, 1e9, 25  # characters of a name; a number; digits of a whole number
@@ -21,10 +23,16 @@ csv.field_size_limit(2**30)  # one cell holds the answers to a whole test set
 
 
 class Answers(NamedTuple):
-    """Which test items a score has right, for paired comparisons."""
+    """Which test items a score has right, or the predictions of a correlation, for paired comparisons."""
 
     test: str  # a fingerprint: the same text means the same test items
-    right: np.ndarray  # (N_test,) bool
+    right: np.ndarray  # (N_test,) bool; empty of a correlation
+    domains: tuple[Domain, ...] = ()
+
+    @property
+    def sizes(self) -> list[int]:
+        """The number of test items, of a correlation by domain."""
+        return [len(domain.predicted) for domain in self.domains] or [len(self.right)]
 
 
 Epoch = int | float  # a whole number is the end of an epoch; 0.25 is a quarter of the first
@@ -46,7 +54,7 @@ class ProbeRow:
     hyperparameters: dict[str, Any]  # of the grid cell that was best on dev
     seed: int
     seconds: float
-    answers: Answers | None = field(default=None, compare=False, repr=False)  # None: not known, or a correlation
+    answers: Answers | None = field(default=None, compare=False, repr=False)  # None: not known
     chance: float | None = None  # the test score without any knowledge; None: not known
 
     @property
@@ -120,7 +128,7 @@ def _key(row: ProbeRow) -> dict[str, str]:
 
 def answers_to_text(answers: Answers) -> dict[str, str]:
     """The columns `test` and `right` of answers.csv."""
-    return {"test": answers.test, "right": packed(answers.right)}
+    return {"test": answers.test, "right": correlations.packed(answers.domains) or packed(answers.right)}
 
 
 def _read_answers(path: Path) -> dict[tuple[str, ...], Answers]:
@@ -133,6 +141,8 @@ def answers_from_text(path: Path, line: int, row: Mapping[str, str]) -> Answers:
     """The inverse of `answers_to_text`, in a row with an epoch. Raises InputError naming file and line."""
     try:
         _epoch(row)
+        if "." in row["right"]:  # a correlation
+            return Answers(row["test"], np.empty(0, dtype=bool), correlations.unpacked(row["right"]))
         return Answers(row["test"], unpacked(row["right"]))
     except ValueError:
         raise InputError(f"{path}:{line}: not the answers of a score; remove the line, or the file") from None

@@ -103,7 +103,7 @@ def paired_over_seeds(seeds: Sequence[PairedComparison]) -> PairedComparison:
 
 
 def unpaired(first: Sequence[Interval], second: Sequence[Interval]) -> PairedComparison:
-    """Two models by the intervals of their runs alone, as of correlations (Zou 2007, for independent scores).
+    """Two models by the intervals of their runs alone (Zou 2007, for independent scores).
 
     Scores of the same items are usually positively correlated; then the interval is too wide, never too narrow.
     """

@@ -50,6 +50,7 @@ class Outcome(NamedTuple):
     details: dict[str, float]  # second measures of the same predictions
     seconds: float
     chance: float | None = None  # the test score without knowledge: the most frequent class, 0 of a correlation
+    domains: str = ""  # of a correlation: its predictions (probes/correlations.py)
 
 
 class Task(Protocol):

@@ -379,16 +379,19 @@ def test_one_downstream_task_needs_no_list(lab: Lab, tmp_path: Path, tasks: str)
     assert list(accuracies(done)) == ["MR"]
 
 
-def test_answers_are_kept_of_downstream_accuracies_and_not_of_correlations(
+def test_answers_are_kept_of_downstream_accuracies_and_predictions_of_correlations(
     lab: Lab, tmp_path: Path, tasks: str
 ) -> None:
-    one, other = scored(lab, tmp_path, *FIXED, tasks, "downstream.tasks=[MR,SICK-R]", MODELS)
-    (mr, relatedness), (same, _) = (read_rows(done.folder / "probes.csv") for done in (one, other))
+    one, other = scored(lab, tmp_path, *FIXED, tasks, "downstream.tasks=[MR,SICK-R,STS12]", MODELS)
+    (mr, relatedness, sts), (same, _, _) = (read_rows(done.folder / "probes.csv") for done in (one, other))
     assert mr.answers
     assert same.answers
     assert mr.answers.test == same.answers.test
     assert 100 * mr.answers.right.mean() == pytest.approx(mr.test_accuracy, abs=1)  # the mean over folds
-    assert relatedness.answers is None
+    for row, domains in ((relatedness, 1), (sts, 5)):
+        assert row.answers
+        correlations = [domain.r for domain in row.answers.domains]
+        assert (len(correlations), 100 * np.mean(correlations)) == (domains, pytest.approx(row.test_accuracy, abs=0.01))
 
 
 def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab: Lab, tmp_path: Path, tasks: str) -> None:

@@ -21,8 +21,9 @@ from probes.statistics import PairedComparison, mean_of_runs, unpaired
 
 HEADS = ("suite", "task", "A", "B", "A - B", "low", "high", "p", "p, Holm", "")
 NOTE = (
-    "A - B with its 95% interval, in points. Paired over test items and over seeds, with the errors of both (McNemar "
-    "and bootstrap for one seed, with t over several). * differs at {} after Holm's correction over {} tasks."
+    "A - B with its 95% interval, in points. Paired over test items and over seeds, with the errors of both: McNemar's "
+    "test and the bootstrap, of correlations Steiger's test and Zou's interval, over seeds Student's t. * differs at "
+    "{} after Holm's correction over {} tasks."
 )
 
 
@@ -89,7 +90,7 @@ def notes_on(found: Sequence[TaskComparison], titles: Sequence[str], seeds: Sequ
     """Who A and B are, the test, and which tasks are compared as if on different items."""
     names = [f"{letter}: {t} ({n} seed{'s' * (n > 1)})." for letter, t, n in zip("AB", titles, seeds, strict=True)]
     apart = ", ".join(c.task for c in found if not c.paired)
-    why = "correlations, other test sentences or numbers of seeds, or no answers.csv; the interval is then wide"
+    why = "other test sentences or numbers of seeds, or no answers.csv; the interval is then wide"
     alone = ["One seed: nothing is said of other seeds."] if min(seeds) == 1 else []
     return [*names, NOTE.format(LEVEL, len(found)), *alone, *([f"Not paired: {apart} ({why})."] if apart else [])]
 

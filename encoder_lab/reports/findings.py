@@ -11,6 +11,7 @@ from scipy.stats import norm
 from encoder_lab.reports.correlation import adjusted
 from encoder_lab.reports.escape import for_markdown
 from encoder_lab.reports.evidence import Evidence, Point
+from probes.correlations import compare_correlations
 from probes.results import Answers
 from probes.statistics import PairedComparison, compare, paired_over_seeds
 
@@ -155,9 +156,11 @@ def by_items(first: Sequence[Answers], second: Sequence[Answers]) -> PairedCompa
     if 0 in sizes or len(sizes - {1}) > 1:
         return None
     pairs = [(first[at % len(first)], second[at % len(second)]) for at in range(max(sizes))]
-    if any(a.test != b.test or len(a.right) != len(b.right) for a, b in pairs):
+    if any(a.test != b.test or a.sizes != b.sizes for a, b in pairs):
         return None
-    return paired_over_seeds([compare(a.right, b.right) for a, b in pairs])
+    return paired_over_seeds(
+        [compare_correlations(a.domains, b.domains) if a.domains else compare(a.right, b.right) for a, b in pairs]
+    )
 
 
 def _with(about: str, *scores: Point) -> str:

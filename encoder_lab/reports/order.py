@@ -77,7 +77,7 @@ def curves_of(run: Run, suite: str, classifier: str) -> dict[str, Curve]:
 
 def _curve(rows: Sequence[ProbeRow]) -> Curve:
     steps, scores = np.array([row.step for row in rows]), np.array([row.test_accuracy for row in rows])
-    answers = [row.answers for row in rows if row.answers]
+    answers = [row.answers for row in rows if row.answers and not row.answers.domains]
     if len(answers) < len(rows) or len({one.test for one in answers}) > 1:
         return Curve(steps, scores, np.tile(scores, (DRAWS, 1)))
     right = np.array([one.right for one in answers], dtype=float)  # (T, N)

@@ -70,7 +70,7 @@ def _smaller(found: Sequence[RowsByTask]) -> list[str]:
     for task in dict.fromkeys(task for scores in found for task in scores):
         rows = [row for scores in found for row in scores.get(task, ()) if row.answers]
         published = PUBLISHED_TEST.get(task, 10_000 if rows and rows[0].suite == "probing" else 0)
-        ours = min((len(row.answers.right) for row in rows if row.answers), default=published)
+        ours = min((sum(row.answers.sizes) for row in rows if row.answers), default=published)
         if ours < published:
             tasks.setdefault((ours, published), []).append(task)
     return [

@@ -1,7 +1,7 @@
 """Downstream tasks without a classifier grid of their own: folds, relatedness, similarity."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
@@ -11,6 +11,7 @@ from sklearn.metrics import f1_score
 from torch import Tensor
 
 from probes.classifiers.grid import Grid, Tensors
+from probes.correlations import domain, packed
 from probes.downstream.folds import FoldScores, by_folds, nested
 from probes.downstream.relatedness import correlation, regression
 from probes.downstream.similarity import cosines, rank_correlation, similarity
@@ -66,6 +67,8 @@ class Downstream:
 
     @property
     def test_items(self) -> str:
+        if self.kind == "similarity":
+            return hashed(*self.parts.values())
         return hashed(self.parts["all" if "all" in self.parts else "test"])
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
@@ -133,17 +136,23 @@ def _all(vectors: Vectors, column: object) -> Tensor:
 def _relatedness(dev: float, found: np.ndarray, gold: np.ndarray, chosen: dict[str, float]) -> Outcome:
     r = correlation(found, gold)
     details = {"spearman": 100 * rank_correlation(found, gold), "mse": float(np.mean((found - gold) ** 2))}
-    return _correlated(dev, r, len(gold), dict(chosen), details)
+    return _correlated(dev, [(r, found)], dict(chosen), details)
 
 
 def _similarity(domains: dict[str, tuple[np.ndarray, np.ndarray]]) -> Outcome:
     details = similarity(domains)
-    size = sum(len(gold) for _, gold in domains.values())
-    return _correlated(details["mean pearson"], details["mean pearson"] / 100, size, {}, details)
+    parts = [(details[f"{name} pearson"] / 100, found) for name, (found, _) in domains.items()]
+    return _correlated(details["mean pearson"], parts, {}, details)
 
 
 def _correlated(
-    dev: float, r: float, pairs: int, chosen: dict[str, float | int | str], details: dict[str, float]
+    dev: float,
+    parts: Sequence[tuple[float, np.ndarray]],
+    chosen: dict[str, float | int | str],
+    details: dict[str, float],
 ) -> Outcome:
-    low, high = fisher(r, pairs)
-    return Outcome(dev, 100 * r, 100 * low, 100 * high, np.empty(0, dtype=bool), chosen, details, 0.0)
+    """The mean over parts of a correlation with its predictions."""
+    r = float(np.mean([r for r, _ in parts]))
+    low, high = fisher(r, sum(len(found) for _, found in parts))
+    kept = packed([domain(*part) for part in parts])
+    return Outcome(dev, 100 * r, 100 * low, 100 * high, np.empty(0, dtype=bool), chosen, details, 0.0, domains=kept)

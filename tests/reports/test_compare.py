@@ -14,19 +14,21 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.compare import TaskComparison, compare_models, two_models
 from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.findings import half_of_difference
+from probes.correlations import domain
 from probes.results import Answers, ProbeRow, write_rows
 from probes.statistics import compare, paired_over_seeds, unpaired
 from report import main
 from tests.reports.small_runs import run_of
 
 RIGHT = np.random.default_rng(1).random((2, 3, 300)) < np.array([0.8, 0.6])[:, None, None]
+GOLD = np.random.default_rng(2).random(300)
 correlations = st.lists(st.floats(0, 100).map(lambda r: (r, r - 3.0, r + 2.0)), min_size=1, max_size=4)
 
 
 def models_in(
     folder: Path, right: np.ndarray, test: str = "t", encoders: tuple[str, ...] = ("bilstm_max", "bov")
 ) -> None:
-    """Folders a and b with a run for each seed of `right (2, S, N)`; SICK-R, as a correlation, has no answers."""
+    """Folders a and b with a run for each seed of `right (2, S, N)`; SICK-R has no answers, STS12 is a correlation."""
     for name, encoder, seeds in zip("ab", encoders, right, strict=True):
         for seed, items in enumerate(seeds, 1):
             run = run_of(folder / name / str(seed), encoder, seed)
@@ -34,13 +36,19 @@ def models_in(
             score = 100 * items.mean()
             about = (score, score - 4, score + 4, {}, seed, 0.1)
             answers = Answers(test if name == "b" else "t", items)
+            predictions = answers._replace(right=items[:0], domains=(domain(items.mean(), items + GOLD),))
             write_rows(
                 run / "probes.csv",
                 [
                     ProbeRow(2, 2, "probing", "WC", "logreg", 1.0, *about, answers),
                     ProbeRow(2, 2, "downstream", "SICK-R", "ridge", 1.0, *about),
+                    ProbeRow(2, 2, "downstream", "STS12", "cosine", 1.0, *about, predictions),
                 ],
             )
+
+
+def width(comparison: TaskComparison) -> float:
+    return comparison.difference.high - comparison.difference.low
 
 
 def compared(folder: Path, *names: str) -> dict[str, TaskComparison]:
@@ -53,7 +61,7 @@ def test_a_model_does_not_differ_from_itself_and_swapping_two_negates(tmp_path: 
     models_in(tmp_path, RIGHT[:, :seeds])
     assert {(c.difference.difference, c.difference.p_value) for c in compared(tmp_path, "a", "a").values()} == {(0, 1)}
     there, back = compared(tmp_path, "a", "b"), compared(tmp_path, "b", "a")
-    for task in ("WC", "SICK-R"):
+    for task in ("WC", "SICK-R", "STS12"):
         first, second = there[task].difference, back[task].difference
         assert (first.difference, first.p_value) == pytest.approx((-second.difference, second.p_value))
         assert (first.low, first.high) == pytest.approx((-second.high, -second.low), abs=1)
@@ -73,19 +81,20 @@ def test_one_seed_is_compared_item_by_item_as_in_findings_and_other_items_are_no
     models_in(tmp_path / "same", RIGHT[:, :1])
     found = compared(tmp_path / "same", "a", "b")
     assert found["WC"].difference == compare(*RIGHT[:, 0])
-    assert (found["WC"].paired, found["SICK-R"].paired) == (True, False)
+    assert [found[task].paired for task in ("WC", "STS12", "SICK-R")] == [True, True, False]
     models_in(tmp_path / "other", RIGHT[:, :1], test="others")
-    apart = compared(tmp_path / "other", "a", "b")["WC"]
-    assert not apart.paired
-    assert apart.difference.high - apart.difference.low == pytest.approx(2 * 4 * 2**0.5)
+    apart = compared(tmp_path / "other", "a", "b")
+    assert not any(comparison.paired for comparison in apart.values())
+    assert width(apart["WC"]) == pytest.approx(2 * 4 * 2**0.5)
 
 
 def test_findings_and_the_comparison_have_one_interval(tmp_path: Path) -> None:
     models_in(tmp_path, RIGHT)
     (_, first), (_, second) = two_models([tmp_path / "a", tmp_path / "b"])
-    points = [next(iter(evidence_of([model]).probing.values()))["WC"] for model in (first, second)]
-    found = compared(tmp_path, "a", "b")["WC"].difference
-    assert half_of_difference(*points) == ((found.high - found.low) / 2, True)
+    found = compared(tmp_path, "a", "b")
+    for suite, task in (("probing", "WC"), ("downstream", "STS12")):
+        points = [next(iter(getattr(evidence_of([model]), suite).values()))[task] for model in (first, second)]
+        assert half_of_difference(*points) == (width(found[task]) / 2, True)
 
 
 @pytest.mark.parametrize(("items_differ", "seeds_differ"), [(1.0, 0.0), (0.3, 0.3), (0.2, 0.6)])

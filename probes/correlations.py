@@ -1,0 +1,92 @@
+"""Correlations with gold scores, of two models over the same items: SICK-R and STS.
+
+Both share the gold scores, so they depend on each other, the more, the more the predictions agree. The p-value is
+Steiger's (1980, equation 14), the usual test of two correlations that share a variable: it keeps its level where their
+mean is far from 0, as here. The interval is Zou's (2007) for this case. Neither needs more than three correlations.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import norm
+
+from probes.statistics import PairedComparison, fisher
+
+STEPS = 255  # predictions are kept as bytes: their correlations change in the fifth decimal
+CLOSEST = 1 - 1e-4  # two models are never taken to agree more: bytes do not tell
+
+
+class Domain(NamedTuple):
+    """The test items of a correlation, all or one domain of several with equal weights."""
+
+    r: float  # Pearson's, of predicted and gold scores
+    predicted: np.ndarray  # (N,) uint8
+
+
+def domain(r: float, predicted: np.ndarray) -> Domain:
+    """A correlation with its predictions `(N,)`, from the lowest to the highest in STEPS."""
+    above = predicted - predicted.min(initial=np.inf)
+    return Domain(r, np.rint(STEPS * above / (above.max(initial=0) or 1)).astype(np.uint8))
+
+
+def packed(domains: Sequence[Domain]) -> str:
+    """As text, each with its correlation."""
+    return " ".join(f"{part.r:.6f}:{part.predicted.tobytes().hex()}" for part in domains)
+
+
+def unpacked(text: str) -> tuple[Domain, ...]:
+    """The inverse of `packed`. Raises ValueError."""
+    parts = [part.partition(":")[::2] for part in text.split()]
+    domains = tuple(Domain(float(r), np.frombuffer(bytes.fromhex(bits), np.uint8)) for r, bits in parts)
+    if not all(abs(part.r) <= 1 and len(part.predicted) for part in domains):  # nor NaN
+        raise ValueError(text[:40])
+    return domains
+
+
+def compare_correlations(first: Sequence[Domain], second: Sequence[Domain]) -> PairedComparison:
+    """The mean correlation over domains of `first` minus that of `second`, times 100.
+
+    The domains have different items, so their errors add as independent ones. Differences of Fisher's z are weighted
+    by the slope of the correlation, so that the test, too, is of the mean.
+    """
+    both = [(a.r, b.r, _between(a, b), len(a.predicted)) for a, b in zip(first, second, strict=True)]
+    difference = float(np.mean([a - b for a, b, _, _ in both]))
+    low, high = (math.hypot(*halves) / len(both) for halves in zip(*(_zou(*pair) for pair in both), strict=True))
+    steps, variances = np.array([_steiger(*pair) for pair in both]).T
+    p = float(2 * norm.sf(abs(steps.sum()) / math.sqrt(variances.sum()))) if difference else 1.0
+    return PairedComparison(100 * difference, 100 * (difference - low), 100 * (difference + high), p)
+
+
+def _between(a: Domain, b: Domain) -> float:
+    """The correlation of the predictions of two models; 0 where one side is constant."""
+    if not np.ptp(a.predicted) or not np.ptp(b.predicted):
+        return 0.0
+    return float(np.corrcoef(a.predicted, b.predicted)[0, 1])
+
+
+def _agreement(a: float, b: float, between: float) -> float:
+    """The correlation of two correlations with a shared variable (Pearson and Filon 1898; Steiger 1980)."""
+    covariance = between * (1 - a * a - b * b) - a * b * (1 - a * a - b * b - between * between) / 2
+    return min(covariance / ((1 - a * a) * (1 - b * b)), CLOSEST) if max(abs(a), abs(b)) < 1 else 0.0
+
+
+def _steiger(a: float, b: float, between: float, pairs: int) -> tuple[float, float]:
+    """The difference of two correlations by Fisher's z, and its variance, on the scale of correlations."""
+    mean = min(abs(a + b) / 2, CLOSEST)
+    slope = 1 - mean * mean
+    step = math.atanh(max(min(a, CLOSEST), -CLOSEST)) - math.atanh(max(min(b, CLOSEST), -CLOSEST))
+    variance = (2 - 2 * _agreement(mean, mean, between)) / max(pairs - 3, 1)
+    return slope * step, slope * slope * variance
+
+
+def _zou(a: float, b: float, between: float, pairs: int) -> tuple[float, float]:
+    """How far the 95% interval of a - b reaches below and above it (Zou 2007, equation 15)."""
+    (a_low, a_high), (b_low, b_high) = fisher(a, pairs), fisher(b, pairs)
+    agreement = _agreement(a, b, between)
+
+    def half(x: float, y: float) -> float:
+        return math.sqrt(max(x * x + y * y - 2 * agreement * x * y, 0.0))
+
+    return half(a - a_low, b_high - b), half(a_high - a, b - b_low)
