@@ -15,6 +15,7 @@ from torch.nn import functional
 from datamodules.arrays import ragged
 from datamodules.batches import UNKNOWN
 from datamodules.text.vocabulary import Vocabulary
+from encoder_lab.compute.devices import sent
 from encoder_lab.compute.matmul import fast_exact_matmul, multiplies_in_bfloat16
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
@@ -223,7 +224,8 @@ class FrozenEncoder:
         for window in windows(texts, _batches(order, lengths, size, how.sentences or len(order))):
             encode = self.encoder.over(words.vectors(window.rows))
             for rows, (ids, real) in window.batches():
-                vectors[torch.from_numpy(rows).to(device)] = encode(ids.to(device), real.to(device)).float()
+                places = sent(torch.from_numpy(rows), device)
+                vectors[places] = encode(sent(ids, device), sent(real, device)).float()
                 bar.update(len(rows))
         bar.update(len(sentences) - len(order))
         cut = sum(len(row) > LONGEST for row in word_rows)

@@ -228,11 +228,10 @@ class CausalLM:
             sees[place, 0, : len(tree.ids), : len(tree.ids)] = tree.sees()
         sees[:, 0] |= np.eye(ids.shape[1], dtype=bool)  # also of padding, which would have nothing to see
         kind = self.model.dtype
-        mask = torch.zeros(sees.shape, dtype=kind).masked_fill_(torch.from_numpy(~sees), torch.finfo(kind).min)
+        hidden = torch.from_numpy(~sees).to(self.device)  # a byte each; `kind` has four
+        mask = torch.zeros_like(hidden, dtype=kind).masked_fill_(hidden, torch.finfo(kind).min)
         positions = self._padded([tree.depths for tree in trees])
-        return self.model(
-            input_ids=ids, attention_mask=mask.to(self.device), position_ids=positions, use_cache=False
-        ).logits
+        return self.model(input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False).logits
 
     def _padded(self, rows: Sequence[np.ndarray]) -> Tensor:
         """Rows of whole numbers with zeros on the right, (B, N)."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import LinearCrossEntropyOptions, functional
+from torch.nn import functional
 
 CHUNK_BYTES = {"cpu": 1 << 26, "cuda": 1 << 28}  # of logits in memory at a time
 # A chunk is a multiple of this many tokens. Their number differs at each step, and a CPU may keep a kernel of half a
@@ -22,11 +22,7 @@ def cross_entropy_sum(hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor
     """
     if not torch.is_grad_enabled():
         return cross_entropies(hidden, weight, bias, gold).sum()
-    hidden, gold = _whole_rows(hidden, gold)
-    if torch.is_autocast_enabled(hidden.device.type):
-        return _NarrowProducts.apply(hidden, weight, bias, gold)
-    options = LinearCrossEntropyOptions(batch_chunk_size=_rows(weight))
-    return functional.linear_cross_entropy(hidden, weight, gold, linear_bias=bias, reduction="sum", options=options)
+    return _Chunked.apply(*_whole_rows(hidden, gold), weight, bias)
 
 
 @torch.no_grad()
@@ -38,19 +34,21 @@ def cross_entropies(hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) 
     return torch.cat(losses)[: len(gold)]
 
 
-class _NarrowProducts(torch.autograd.Function):
-    """The library's function under autocast: only the products have 16 bits.
+class _Chunked(torch.autograd.Function):
+    """Computes the gradients with the loss. Under autocast only the products have 16 bits.
 
-    The library would also round loss and gradients to 16 bits, and on a CPU it multiplies in 32. On an AMD EPYC with
-    bfloat16 a core multiplies 1.9 times as fast in 16 bits as in 32 (`python benchmarks/training.py`).
+    The library's `linear_cross_entropy` would also round loss and gradients to 16 bits, and on a CPU it multiplies in
+    32; torch has it from 2.13 on.
     """
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) -> Tensor:
+    def forward(ctx: Any, hidden: Tensor, gold: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         device = hidden.device.type
-        dtype, rows = torch.get_autocast_dtype(device), _rows(weight)
+        narrow, rows = torch.is_autocast_enabled(device), _rows(weight)
+        dtype = torch.get_autocast_dtype(device) if narrow else weight.dtype
         states, output = hidden.to(dtype), weight.to(dtype)
-        buffer, product = output.new_empty(min(rows, len(states)), len(output)), torch.empty_like(output)
+        buffer = output.new_empty(min(rows, len(states)), len(output))
+        product = torch.empty_like(output if narrow else bias)
         loss = bias.new_zeros(())
         grads = grad_hidden, grad_weight, grad_bias = [torch.zeros_like(tensor) for tensor in (hidden, weight, bias)]
         with torch.autocast(device, enabled=False):
@@ -58,15 +56,19 @@ class _NarrowProducts(torch.autograd.Function):
                 logits = torch.mm(h, output.t(), out=buffer[: len(h)])
                 loss += _to_gradients(logits, bias, g, grad_bias)
                 grad.copy_(torch.mm(output.t(), logits.t()).t())  # faster than logits @ output
-                torch.mm(logits.t(), h, out=product)
-                for part, more in zip(_parts(grad_weight), _parts(product), strict=True):
-                    part.add_(more)
+                if narrow:
+                    torch.mm(logits.t(), h, out=product)
+                    for part, more in zip(_parts(grad_weight), _parts(product), strict=True):
+                        part.add_(more)
+                else:
+                    grad_weight.addmm_(logits.t(), h)
         ctx.save_for_backward(*grads)
         return loss
 
     @staticmethod
     def backward(ctx: Any, *grad_loss: Tensor) -> tuple[Tensor | None, ...]:
-        return (*(grad.mul_(grad_loss[0]) for grad in ctx.saved_tensors), None)  # autograd refuses a second pass
+        hidden, weight, bias = (grad.mul_(grad_loss[0]) for grad in ctx.saved_tensors)  # autograd refuses a second pass
+        return hidden, None, weight, bias
 
 
 def _to_gradients(logits: Tensor, bias: Tensor, gold: Tensor, grad_bias: Tensor) -> Tensor:

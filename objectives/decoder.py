@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from encoders.recurrent import in_its_precision
 from objectives.attention import Attention, Memory
-from objectives.chunked_cross_entropy import cross_entropies, cross_entropy_sum
+from objectives.chunked_cross_entropy import PADDING, cross_entropies, cross_entropy_sum
 from objectives.layers import Logits
 
 State = tuple[Tensor, Tensor]  # hidden and cell, each (layers, B, H)
@@ -70,8 +70,11 @@ class Decoder(nn.Module):
         hidden, _ = self(sentence, targets[:, :-1], memory=memory)
         gold = targets[:, 1:]
         real = gold != 0
-        nats = cross_entropy_sum(hidden[real], self.output.weight, self.output.bias, gold[real])
-        return nats, real.sum()
+        if gold.device.type == "cpu":
+            hidden, scored = hidden[real], gold[real]
+        else:  # a GPU multiplies the padding too: it would wait until the number of real tokens is known
+            hidden, scored = hidden.flatten(0, 1), gold.masked_fill(~real, PADDING).flatten()
+        return cross_entropy_sum(hidden, self.output.weight, self.output.bias, scored), real.sum()
 
     @torch.no_grad()
     def token_nats(self, sentence: Tensor, targets: Tensor, memory: Memory | None = None) -> Tensor:

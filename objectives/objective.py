@@ -102,10 +102,9 @@ class Objective(pl.LightningModule):
 
     def on_train_batch_start(self, batch: object, batch_idx: int) -> None:
         seed = (self.seed * 1_000_003 + self.global_step) * 4099 + self.global_rank
-        if self.device.type == "cpu":
-            torch.default_generator.manual_seed(seed)  # torch.manual_seed formats the stack for each absent device
-        else:
-            torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed formats the stack for each absent device
+        if self.device.type == "cuda":
+            torch.cuda.manual_seed(seed)
 
     def log_score(self, name: str, value: Tensor | float, batch_size: int = 1, prog_bar: bool = False) -> None:
         """Record a score of this epoch; the run log writes it to metrics.csv and TensorBoard."""

@@ -6,9 +6,9 @@ its products are the CPU's. It stands on private parts of the pinned torch, and 
 tests run in a process of their own.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import pytorch_lightning as pl
 import torch
@@ -45,6 +45,7 @@ class OtherTensor(Tensor):
     """A CPU tensor that reports another device."""
 
     inner: Tensor
+    waits: ClassVar[list[str]] = []  # each operation for which a GPU must have done all that was asked before
 
     @staticmethod
     def __new__(cls, inner: Tensor) -> "OtherTensor":
@@ -64,6 +65,7 @@ class OtherTensor(Tensor):
         super().__setitem__(places(key), value)
 
     def tolist(self) -> Any:
+        self.waits.append("tolist")
         return self.inner.tolist()
 
     def numpy(self, *_: Any, **__: Any) -> Any:
@@ -81,6 +83,8 @@ def run(function: Any, arguments: Any, named: dict[str, Any]) -> Any:
     """One operation of torch, on the CPU; its results are elsewhere if its tensors or `device=` are."""
     others = {id(leaf.inner): leaf for leaf in tree_leaves((arguments, named)) if isinstance(leaf, OtherTensor)}
     elsewhere = bool(others)
+    if elsewhere and waits(function, arguments, named):
+        OtherTensor.waits.append(str(function))
     if named.get("device") is not None:
         elsewhere = torch.device(named["device"]).type == OTHER
         named = {**named, "device": "cpu"}
@@ -99,6 +103,16 @@ def run(function: Any, arguments: Any, named: dict[str, Any]) -> Any:
         return others[id(result)] if id(result) in others else OtherTensor(result)
 
     return tree_map(moved, found)
+
+
+WAITS = {aten._local_scalar_dense, aten.nonzero, aten.masked_select, aten.is_nonzero, aten.equal, aten._unique2}
+
+
+def waits(function: Any, arguments: Any, named: dict[str, Any]) -> bool:
+    """Whether the result, or its size, must be known on the CPU."""
+    masks = arguments[1] if function in TAKES_PLACES else ()
+    to_cpu = function == MOVES[0] and named.get("device") is not None and torch.device(named["device"]).type == "cpu"
+    return to_cpu or function.overloadpacket in WAITS or any(m is not None and m.dtype == torch.bool for m in masks)
 
 
 MOVES = (aten._to_copy.default, aten.copy_.default)
@@ -193,6 +207,16 @@ def other_device() -> Iterator[None]:
         torch.tensor, torch.as_tensor, torch.Generator = tensor, as_tensor, generator  # type: ignore[misc]
 
 
+class NeverWaits(pl.Callback):
+    """Refuses a training step, from its batch to its weights, in which a GPU would wait; the first of a trainer's."""
+
+    def on_train_batch_start(self, *_: Any) -> None:
+        OtherTensor.waits.clear()
+
+    def on_train_batch_end(self, *_: Any) -> None:
+        assert OtherTensor.waits == []
+
+
 class OtherAccelerator(Accelerator):
     """The device as Lightning sees it."""
 
@@ -224,8 +248,9 @@ class OtherAccelerator(Accelerator):
         return {}
 
 
-def other_trainer(**settings: Any) -> pl.Trainer:
-    """A trainer there that writes nothing."""
+def other_trainer(callbacks: Sequence[pl.Callback] = (), **settings: Any) -> pl.Trainer:
+    """A trainer there that writes nothing, and whose steps may not wait."""
     accelerator = OtherAccelerator()
     there = SingleDeviceStrategy(device=torch.device(OTHER), accelerator=accelerator)
+    settings["callbacks"] = [NeverWaits(), *callbacks]
     return pl.Trainer(**QUIET, strategy=there, use_distributed_sampler=False, num_sanity_val_steps=0, **settings)

@@ -22,7 +22,7 @@ from probes.downstream.folds import nested
 from probes.downstream.relatedness import regression
 from tests.commands import FORKS
 from tests.silent import silent_trainer
-from tests.test_every_encoder import CONFIGS, WIDTH
+from tests.test_every_encoder import CONFIGS, WIDTH, batch
 from tests.test_every_encoder import build as encoder_of
 from tests.test_every_objective import MODULES, built
 
@@ -135,6 +135,38 @@ def test_an_epoch_of_training_equals_one_on_the_cpu(elsewhere: Callable, objecti
     assert elsewhere(final_scores, objective, tmp_path) == pytest.approx(
         final_scores("cpu", objective, tmp_path), rel=0.02
     )
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_an_encoder_never_waits_for_a_gpu(elsewhere: Callable, name: str) -> None:
+    assert elsewhere(waits_of, name) == []
+
+
+def waits_of(device: str, name: str) -> list[str]:
+    from tests.other_device import OtherTensor
+
+    encoder, (words, lengths) = encoder_of(name).to(device), batch([3, 5])
+    words = words.to(device).requires_grad_()
+    OtherTensor.waits.clear()
+    encoded = encoder(words, lengths.to(device))
+    (encoded.vector.sum() + encoded.states.sum()).backward()
+    return list(OtherTensor.waits)
+
+
+@pytest.mark.parametrize(
+    "code", ["x[x > 0]", "float(x[0])", "x.cpu()", "x.nonzero()", "x.tolist()", "bool((x > 0).any())"]
+)
+def test_what_makes_a_gpu_wait_is_noticed(elsewhere: Callable, code: str) -> None:
+    assert elsewhere(waits_in, code)
+
+
+def waits_in(device: str, code: str) -> list[str]:
+    from tests.other_device import OtherTensor
+
+    x = torch.ones(3, device=device)
+    OtherTensor.waits.clear()
+    eval(code, {"x": x})
+    return list(OtherTensor.waits)
 
 
 def test_a_tensor_left_on_the_cpu_is_detected(elsewhere: Callable) -> None:

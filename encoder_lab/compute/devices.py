@@ -1,8 +1,14 @@
 """The device on which models and classifiers compute."""
 
 import torch
+from torch import Tensor
 
 from encoder_lab.errors import InputError
+
+
+def sent(tensor: Tensor, device: torch.device) -> Tensor:
+    """The tensor on the device; a copy to a GPU does not wait until the GPU has done what it was asked before."""
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
 
 def device_for(device: str | None) -> str:

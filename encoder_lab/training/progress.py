@@ -5,9 +5,9 @@ from pytorch_lightning.callbacks import ProgressBar, RichProgressBar, TQDMProgre
 from pytorch_lightning.callbacks.progress.rich_progress import _RICH_AVAILABLE
 
 
-def progress_bar() -> ProgressBar:
-    """The bar that Lightning would choose, with its epochs counted from 1."""
-    return RichEpochsFrom1() if _RICH_AVAILABLE else TQDMEpochsFrom1()
+def progress_bar(every: int = 1) -> ProgressBar:
+    """The bar that Lightning would choose, with its epochs counted from 1, drawn after `every` steps."""
+    return RichEpochsFrom1(every) if _RICH_AVAILABLE else TQDMEpochsFrom1(every)
 
 
 def epoch_of(trainer: pl.Trainer) -> str:

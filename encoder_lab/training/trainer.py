@@ -25,7 +25,7 @@ from encoder_lab.training.checkpoints import (
 from encoder_lab.training.devices import accelerator, say_whom_it_waits_for, strategy
 from encoder_lab.training.early_stopping import StopsEarly
 from encoder_lab.training.epoch_lines import EpochLines, wants_lines
-from encoder_lab.training.finite import StopsWhereNotFinite
+from encoder_lab.training.finite import EVERY, StopsWhereNotFinite
 from encoder_lab.training.interrupt import StopsOnInterrupt
 from encoder_lab.training.loggers import loggers_of
 from encoder_lab.training.progress import progress_bar
@@ -71,12 +71,13 @@ def build_trainer(
     if draw and "tensorboard" in settings.loggers:
         shown.append(TaskCharts(probing, run / "tensorboard", draw))
     finite = StopsWhereNotFinite(data, run / "not_finite")
-    bar = [] if lines else [progress_bar()]
     trainer = settings.trainer
+    device = accelerator(trainer.accelerator)
+    bar = [] if lines else [progress_bar(1 if device == "cpu" else EVERY)]  # it shows the loss: a GPU waits for that
     environment = [LightningEnvironment()] if trainer.alone else []  # the variables of a SLURM shell do not count then
     return build(
         {**trainer.written, "callbacks": [], "logger": [], "strategy": None},
-        accelerator=accelerator(trainer.accelerator),
+        accelerator=device,
         strategy=strategy(build(trainer.strategy), trainer.several_devices, module),
         default_root_dir=run,
         enable_progress_bar=not lines,

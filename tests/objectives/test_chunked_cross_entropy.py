@@ -54,14 +54,14 @@ def test_the_chunked_gradient_equals_autograds(problem: list[torch.Tensor]) -> N
         torch.testing.assert_close(a, b)
 
 
-@pytest.mark.parametrize(("narrow", "message"), [(False, "backward called twice"), (True, "inplace operation")])
+@pytest.mark.parametrize("narrow", [False, True])
 def test_a_second_pass_back_is_refused_as_the_first_scales_the_gradients_where_they_lie(
-    problem: list[torch.Tensor], narrow: bool, message: str
+    problem: list[torch.Tensor], narrow: bool
 ) -> None:
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=narrow):
         loss = cross_entropy_sum(*problem, GOLD) * 0.5
     loss.backward(retain_graph=True)
-    with pytest.raises(RuntimeError, match=message):
+    with pytest.raises(RuntimeError, match="inplace operation"):
         loss.backward()
 
 
