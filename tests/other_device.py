@@ -249,7 +249,7 @@ class OtherAccelerator(Accelerator):
 
 
 def other_trainer(callbacks: Sequence[pl.Callback] = (), **settings: Any) -> pl.Trainer:
-    """A trainer there that writes nothing, and whose steps may not wait."""
+    """A trainer there that writes nothing; its steps may not wait."""
     accelerator = OtherAccelerator()
     there = SingleDeviceStrategy(device=torch.device(OTHER), accelerator=accelerator)
     settings["callbacks"] = [NeverWaits(), *callbacks]
