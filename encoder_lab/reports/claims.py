@@ -1,16 +1,16 @@
 """The claims of the papers, one function each: the claim with its source, the rule, and the comparisons that decide.
 
-To add one: write a function from Evidence to comparisons, docstring as here, and put it into CLAIMS.
+To add one: write a function from Evidence to comparisons, docstring as here. CLAIMS has every one of these files.
 """
 
 from collections.abc import Iterator
 from itertools import combinations
 
 from encoder_lab.reports.coherence_claims import COHERENCE_CLAIMS
-from encoder_lab.reports.comparisons import LAST, MAX, NMT, TRAINED, correlated, curves, over, said
+from encoder_lab.reports.comparisons import LAST, MAX, NMT, TRAINED, correlated, curves, over, title
 from encoder_lab.reports.discourse_claims import DISCOURSE_CLAIMS
 from encoder_lab.reports.evidence import BOV, Evidence, Point
-from encoder_lab.reports.findings import Claim, Comparison, above, within
+from encoder_lab.reports.findings import Comparison, above, claims_in, within
 from encoder_lab.reports.more_claims import MORE_CLAIMS
 from probes.probing import FACTS
 
@@ -24,8 +24,8 @@ def bov_is_at_chance_on_order(e: Evidence) -> Iterator[Comparison]:
     BoV is within 6 points of 50% on each of the three.
     """
     for task in ("BShift", "SOMO", "CoordInv"):
-        if found := e.probing.get(BOV, {}).get(task):
-            yield within(found, CHANCE, 6, f"BoV {task}: 6 points minus the distance from 50%")
+        if score := e.probing.get(BOV, {}).get(task):
+            yield within(score, CHANCE, 6, f"BoV {task}: 6 points minus the distance from 50%")
 
 
 def bov_is_good_at_tense_and_number(e: Evidence) -> Iterator[Comparison]:
@@ -34,8 +34,8 @@ def bov_is_good_at_tense_and_number(e: Evidence) -> Iterator[Comparison]:
     BoV is above 70% on each of the three.
     """
     for task in ("Tense", "SubjNum", "ObjNum"):
-        if found := e.probing.get(BOV, {}).get(task):
-            yield above(found, Point(70, 0), f"BoV {task} over 70%")
+        if score := e.probing.get(BOV, {}).get(task):
+            yield above(score, Point(70, 0), f"BoV {task} over 70%")
 
 
 def encoders_outperform_bov(e: Evidence) -> Iterator[Comparison]:
@@ -138,8 +138,8 @@ def untrained_max_detects_odd_words(e: Evidence) -> Iterator[Comparison]:
 
     Untrained BiLSTM-max is above BoV and at least 5 points above chance on SOMO.
     """
-    if found := e.probing.get((MAX, "Untrained"), {}).get("SOMO"):
-        yield above(found, Point(55, 0), "untrained BiLSTM-max SOMO over 55%")
+    if score := e.probing.get((MAX, "Untrained"), {}).get("SOMO"):
+        yield above(score, Point(55, 0), "untrained BiLSTM-max SOMO over 55%")
         yield from over(e.probing, (MAX, "Untrained"), BOV, only=("SOMO",))
 
 
@@ -202,7 +202,7 @@ def linear_readout_is_enough(e: Evidence) -> Iterator[Comparison]:
     for name, scores in e.probing.items():
         linear = e.logistic.get(name, {})
         for task in (task for task in scores if task in linear and task not in FACTS.one_reader):
-            about = f"{said(name)} {task}: 5 points minus the lead of the MLP"
+            about = f"{title(name)} {task}: 5 points minus the lead of the MLP"
             yield above(linear[task]._replace(score=linear[task].score + 5), scores[task], about)
 
 
@@ -224,28 +224,4 @@ def length_goes_against_downstream(e: Evidence) -> Iterator[Comparison]:
     yield from correlated(e, "SentLen", -1)
 
 
-CLAIMS: tuple[Claim, ...] = (
-    bov_is_at_chance_on_order,
-    bov_is_good_at_tense_and_number,
-    encoders_outperform_bov,
-    max_is_above_last,
-    last_is_above_max_in_length,
-    max_is_above_last_downstream,
-    seq2tree_leads_in_syntax,
-    autoencoder_excels_at_length,
-    autoencoder_is_low_on_words,
-    nmt_knows_more_than_nli,
-    nli_keeps_words,
-    nli_is_best_downstream,
-    untrained_max_detects_odd_words,
-    target_languages_are_alike,
-    words_are_learnt_with_epochs,
-    length_is_forgotten_with_epochs,
-    probes_flatten_while_bleu_rises,
-    linear_readout_is_enough,
-    words_go_with_downstream,
-    length_goes_against_downstream,
-    *MORE_CLAIMS,
-    *DISCOURSE_CLAIMS,
-    *COHERENCE_CLAIMS,
-)
+CLAIMS = (*claims_in(globals()), *MORE_CLAIMS, *DISCOURSE_CLAIMS, *COHERENCE_CLAIMS)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from encoder_lab.reports.evidence import Evidence, Point, Points
-from encoder_lab.reports.findings import Claim, Comparison, above, within
+from encoder_lab.reports.findings import Comparison, above, claims_in, within
 
 CHANCE = Point(50, 0)  # of two texts
 NEAR = 10  # points
@@ -97,18 +97,6 @@ def a_speaker_who_contradicts_himself_is_surprising(e: Evidence) -> Iterator[Com
     yield from _above_chance(e, "speaker_commitment")
 
 
-COHERENCE_CLAIMS: tuple[Claim, ...] = (
-    the_order_of_a_whole_text_is_noticed,
-    the_order_before_the_end_of_a_story_is_not,
-    dialogue_is_easier_than_narration,
-    endings_are_told_apart,
-    what_follows_the_referent_says_more_than_the_whole,
-    pronouns_are_not_preferred_to_repeated_phrases,
-    connectives_differ_by_sense,
-    a_speaker_who_contradicts_himself_is_surprising,
-)
-
-
 def _above_chance(e: Evidence, task: str) -> Iterator[Comparison]:
     for name, points in _models(e):
         if found := points.get(task):
@@ -120,3 +108,6 @@ def _models(e: Evidence) -> Iterator[tuple[str, Points]]:
     for (encoder, objective), points in e.coherence.items():
         if encoder != CONTROLS:
             yield " ".join(filter(None, [encoder, objective])), points
+
+
+COHERENCE_CLAIMS = claims_in(globals())

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from encoder_lab.reports.published import published
+from encoder_lab.reports.text import aligned
 from probes.coherence.chance import chance
 from probes.coherence.scoring import also, with_ties
 from probes.coherence.tasks import TIES, compared_name
 from probes.evaluation import Evaluated
 
 PAPER = ("beyer2021_tables1to5", "beyer2021_table4")
-KINDS = ("sum", "mean")
+MEASURES = ("sum", "mean")
 
 
 def suite_lines(title: str, scores: Sequence[Evaluated], tables: Sequence[str] | None) -> str:
@@ -24,12 +25,12 @@ def suite_lines(title: str, scores: Sequence[Evaluated], tables: Sequence[str] |
 
 def _suite(scored: Evaluated, theirs: dict[str, list[tuple[str, float]]]) -> Iterator[str]:
     row, details, items = scored.row, scored.details, len(scored.correct)
-    said = f"{row.test_accuracy:.1f} [{row.test_low:.1f}, {row.test_high:.1f}] of {items} items"
-    said += also(details.get("ties", 0), details.get("undefined", 0))
+    line = f"{row.test_accuracy:.1f} [{row.test_low:.1f}, {row.test_high:.1f}] of {items} items"
+    line += also(details.get("ties", 0), details.get("undefined", 0))
     if long := details.get("long texts"):
-        said += f", {long:.0f} texts longer than the model's context"
+        line += f", {long:.0f} texts longer than the model's context"
     names = [name for name in theirs if name == row.task or name.startswith(f"{row.task}_")]
-    yield f"  {row.task}: {said}{_published(row.task, names, theirs)}"
+    yield f"  {row.task}: {line}{_published(row.task, names, theirs)}"
     formulas = [name for name in details if "%" in name and not name.startswith(TIES)]
     if formulas:
         chances = {chance([formula], syntaxgym=True) for formula in formulas}  # parsed as it was scored
@@ -38,10 +39,10 @@ def _suite(scored: Evaluated, theirs: dict[str, list[tuple[str, float]]]) -> Ite
         yield f"    {len(formulas)} predictions{each}; the score above is of all together{_by_chance(row.chance)}"
     for formula in formulas:
         low, high = with_ties(round(details[formula] * items / 50) / 2, items)
-        said = f"{details[formula]:.1f} [{low:.1f}, {high:.1f}]{also(details.get(TIES + formula, 0), 0)}"
-        said += "" if each else _by_chance(chance([formula], syntaxgym=True))
+        line = f"{details[formula]:.1f} [{low:.1f}, {high:.1f}]{also(details.get(TIES + formula, 0), 0)}"
+        line += "" if each else _by_chance(chance([formula], syntaxgym=True))
         name = compared_name(row.task, formula)
-        yield f"    {formula}: {said}{_published(name, [name] if name in theirs else [], theirs)}"
+        yield f"    {formula}: {line}{_published(name, [name] if name in theirs else [], theirs)}"
     yield from _regions(details)
 
 
@@ -51,25 +52,20 @@ def _by_chance(percent: float | None) -> str:
 
 def _published(task: str, names: Sequence[str], theirs: dict[str, list[tuple[str, float]]]) -> str:
     """`; GPT-2 86, DialoGPT 78 published`, with the part of the name that ours does not have."""
-    cells = [
-        f"{model}{name.removeprefix(task).replace('_', ' ')} {score:.0f}"
-        for name in names
-        for model, score in theirs[name]
-    ]
+    parts = {name: name.removeprefix(task).replace("_", " ") for name in names}
+    cells = [f"{model}{part} {score:.0f}" for name, part in parts.items() for model, score in theirs[name]]
     return f"; published {', '.join(cells)}" if cells else ""
 
 
 def _regions(details: Mapping[str, float]) -> Iterator[str]:
     """A line for each condition, with the sum and the mean of each region."""
-    found: dict[str, dict[tuple[int, str], float]] = {}
+    regions: dict[str, dict[tuple[int, str], float]] = {}
     for name, value in details.items():
-        kind, _, rest = name.partition(" ")
+        measure, _, rest = name.partition(" ")
         condition, _, region = rest.rpartition(" ")
-        if kind in KINDS and region.isdecimal() and condition:
-            found.setdefault(condition, {})[int(region), kind] = value
-    columns = sorted({place for values in found.values() for place in values}, key=lambda at: (at[0], at[1] == "mean"))
-    wide = max([9, *map(len, found)]) + 1
-    yield "    " + "condition".ljust(wide) + "".join(f"{f'{region} {kind}':>9}" for region, kind in columns)
-    for condition, values in found.items():
-        cells = (f"{values[place]:.2f}" if place in values else "" for place in columns)
-        yield "    " + condition.ljust(wide) + "".join(f"{cell:>9}" for cell in cells)
+        if measure in MEASURES and region.isdecimal() and condition:
+            regions.setdefault(condition, {})[int(region), measure] = value
+    columns = sorted({key for values in regions.values() for key in values}, key=lambda key: (key[0], key[1] == "mean"))
+    rows = [["condition", *(f"{region} {measure}" for region, measure in columns)]]
+    rows += [[c, *(f"{v[key]:.2f}" if key in v else "" for key in columns)] for c, v in regions.items()]
+    yield from (f"    {line}" for line in aligned(rows))

@@ -18,7 +18,7 @@ from encoder_lab.reports.curves import Panel, by_chart, draw_panels, panel_of
 from encoder_lab.reports.drawing import FIGURES, save_figure
 from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
-from encoder_lab.reports.findings import Finding, as_markdown, check
+from encoder_lab.reports.findings import as_markdown, check
 from encoder_lab.reports.findings_picture import draw_findings
 from encoder_lab.reports.formats import FORMATS, of_tasks
 from encoder_lab.reports.interactive import (
@@ -30,7 +30,7 @@ from encoder_lab.reports.interactive import (
     charts_by_task,
 )
 from encoder_lab.reports.layers import as_text, draw_layers, layer_of, layers_of_models, published_layers
-from encoder_lab.reports.models import ReportedModel, models_of
+from encoder_lab.reports.models import ReportedModel, models_of, scored_suites
 from encoder_lab.reports.order import as_text as orders_text
 from encoder_lab.reports.order import draw_orders, orders
 from encoder_lab.reports.overlay import draw_overlay
@@ -46,21 +46,14 @@ from encoder_lab.reports.strips import TOKENS, ShownItem, shown_items
 from encoder_lab.reports.subspaces import as_csv as subspaces_csv
 from encoder_lab.reports.subspaces import as_text as subspaces_text
 from encoder_lab.reports.subspaces import draw_subspaces, read_subspaces
-from encoder_lab.reports.table import (
-    Table,
-    no_scores,
-    own_cell,
-    probing_table,
-    refuse_published_without_effect,
-    training_table,
-)
+from encoder_lab.reports.table import Table, no_scores, own_cell, probing_table, refuse_without_effect, training_table
 from encoder_lab.storage.files import atomic_write
 
 PICTURES = (*FIGURES, ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp")  # endings that are never those of a text
 
 
-def given(arguments: SimpleNamespace, or_published: bool = False) -> list[ReportedModel]:
-    """The models of the given runs. Raises InputError for none, unless the report needs only published numbers."""
+def reported(arguments: SimpleNamespace, or_published: bool = False) -> list[ReportedModel]:
+    """The models of the runs. Raises InputError for none, unless the report needs only published numbers."""
     if not arguments.given and or_published and arguments.published:
         return []
     instead = ", or published=true for the papers' own numbers" if or_published else ""
@@ -80,9 +73,9 @@ def quoted(arguments: SimpleNamespace) -> list[str] | None:
 
 
 def table(arguments: SimpleNamespace) -> None:
-    models = given(arguments, or_published=True)
+    models = reported(arguments, or_published=True)
     made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, quoted(arguments))
-    refuse_published_without_effect(quoted(arguments) or [], [made] if models else [])
+    refuse_without_effect(quoted(arguments) or [], [made] if models else [])
     made = of_tasks(made, arguments.tasks) if arguments.tasks else made
     write_table(replace(made, intervals=arguments.intervals, transposed=arguments.transpose), arguments)
 
@@ -93,13 +86,13 @@ def scores(arguments: SimpleNamespace) -> None:
 
 def compare(arguments: SimpleNamespace) -> None:
     (title, first), (other, second) = two_models(folders(arguments, ", of two models, A and B"))
-    found = compare_models(first, second, arguments.suite, arguments.epoch, arguments.classifier)
-    notes = notes_on(found, [title, other], [len(first.runs), len(second.runs)])
-    write_text(COMPARISONS[arguments.format](found, notes), arguments.out)
+    compared = compare_models(first, second, arguments.suite, arguments.epoch, arguments.classifier)
+    notes = notes_on(compared, [title, other], [len(first.runs), len(second.runs)])
+    write_text(COMPARISONS[arguments.format](compared, notes), arguments.out)
 
 
 def training(arguments: SimpleNamespace) -> None:
-    write_table(training_table(given(arguments, or_published=True), quoted(arguments)), arguments)
+    write_table(training_table(reported(arguments, or_published=True), quoted(arguments)), arguments)
 
 
 def stability(arguments: SimpleNamespace) -> None:
@@ -108,7 +101,7 @@ def stability(arguments: SimpleNamespace) -> None:
 
 
 def curves(arguments: SimpleNamespace) -> None:
-    models = given(arguments)
+    models = reported(arguments)
     panels = panels_of(models, arguments)
     if not panels:
         raise no_scores(models, arguments.suite)
@@ -116,14 +109,12 @@ def curves(arguments: SimpleNamespace) -> None:
 
 
 def correlation(arguments: SimpleNamespace) -> None:
-    models = given(arguments, or_published=True)
-    probing, downstream = (both(models, arguments, suite, arguments.published) for suite in ("probing", "downstream"))
-    found = correlate(probing, downstream)
-    print(save_figure(draw_correlations(found), arguments.out))
+    probing, downstream = probing_and_downstream(reported(arguments, or_published=True), arguments, arguments.published)
+    print(save_figure(draw_correlations(correlate(probing, downstream)), arguments.out))
 
 
 def size(arguments: SimpleNamespace) -> None:
-    runs = [run for model in given(arguments) for run in model.runs]
+    runs = [run for model in reported(arguments) for run in model.runs]
     models = by_size(runs)
     figure = draw_sizes(models, arguments.suite, arguments.epoch, arguments.classifier)
     left_out("no encoder.dim", [str(run.folder) for run in runs if not has_size(run)])
@@ -132,15 +123,15 @@ def size(arguments: SimpleNamespace) -> None:
 
 
 def layers(arguments: SimpleNamespace) -> None:
-    models = given(arguments, or_published=True)
-    ours = layers_of_models(models, arguments.epoch, arguments.classifier) if models else []
-    found = [*ours, *(published_layers() if arguments.published is not False else [])]
-    print(for_terminal(as_text(found)))
-    print(save_figure(draw_layers(found), arguments.out))
+    models = reported(arguments, or_published=True)
+    layered = layers_of_models(models, arguments.epoch, arguments.classifier) if models else []
+    layered += published_layers() if arguments.published is not False else []
+    print(for_terminal(as_text(layered)))
+    print(save_figure(draw_layers(layered), arguments.out))
 
 
 def order(arguments: SimpleNamespace) -> None:
-    learnt = orders(given(arguments), arguments.suite, arguments.classifier)
+    learnt = orders(reported(arguments), arguments.suite, arguments.classifier)
     print(for_terminal(orders_text(learnt)))
     print(save_figure(draw_orders(learnt), arguments.out))
 
@@ -158,32 +149,24 @@ def subspaces(arguments: SimpleNamespace) -> None:
 
 
 def findings(arguments: SimpleNamespace) -> None:
-    ours = None if arguments.published else given(arguments, or_published=True)
-    evidence = published_evidence() if ours is None else evidence_of(ours, arguments.epoch)
-    found = check(CLAIMS, evidence)
-    asked = found if arguments.claim is None else one_claim(found, arguments.claim)
+    evidence = published_evidence() if arguments.published else evidence_of(reported(arguments), arguments.epoch)
+    checked, claim = check(CLAIMS, evidence), arguments.claim
+    shown = [finding for finding in checked if claim is None or finding.name == claim.replace("_", " ")]
+    if not shown:
+        raise InputError(f"no claim {claim!r}; there are {', '.join(finding.name for finding in checked)}")
     if arguments.out and arguments.out.suffix in FIGURES:
-        print(save_figure(draw_findings(asked), arguments.out))
+        print(save_figure(draw_findings(shown), arguments.out))
         for note in evidence.notes:
             print(printable(note), file=sys.stderr)
     else:
-        write_text(as_markdown(found, evidence.notes) if asked is found else asked[0].in_full, arguments.out)
-
-
-def one_claim(found: list[Finding], name: str) -> list[Finding]:
-    """The finding of this name. Raises InputError where there is none."""
-    named = [finding for finding in found if finding.name == name.replace("_", " ")]
-    if not named:
-        raise InputError(f"no claim {name!r}; there are {', '.join(finding.name for finding in found)}")
-    return named
+        write_text(shown[0].in_full if claim else as_markdown(shown, evidence.notes), arguments.out)
 
 
 def html(arguments: SimpleNamespace) -> None:
-    models = given(arguments)
-    suites = dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows)
-    asked = quoted(arguments)
+    models, asked = reported(arguments), quoted(arguments)
+    suites = scored_suites(models)
     tables = [probing_table(models, s, arguments.epoch, arguments.classifier, asked) for s in suites]
-    refuse_published_without_effect(asked or [], tables)
+    refuse_without_effect(asked or [], tables)
     if any(map(own_cell, models)):
         tables.append(training_table(models, asked and [name for name in asked if name == TRAINING]))
     findings = check(CLAIMS, evidence_of(models, arguments.epoch))
@@ -195,8 +178,8 @@ def html(arguments: SimpleNamespace) -> None:
 
 def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[ShownItem]:
     """The items of coherence suites to be shown. Raises InputError where one that is asked for is in no evaluation."""
-    kept = [(model.title, run.folder) for model in models for run in model.runs if (run.folder / TOKENS).exists()]
-    items = [item for title, folder in kept for item in shown_items(title, folder, arguments.item)]
+    scored = [(model.title, run.folder) for model in models for run in model.runs if (run.folder / TOKENS).exists()]
+    items = [item for title, folder in scored for item in shown_items(title, folder, arguments.item)]
     there = {f"{item.records[0]['suite']}:{item.records[0]['item']}" for item in items}
     if missing := [name for name in arguments.item or () if name not in there]:
         raise InputError(f"item={missing[0]}: no such item in {TOKENS} of the evaluations; give SUITE:NUMBER")
@@ -205,8 +188,7 @@ def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Sh
 
 def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> list[ChartSection]:
     """Every chart that the runs allow."""
-    suites = list(dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows))
-    sections = []
+    suites, sections = scored_suites(models), []
     for suite in suites:
         of_suite = SimpleNamespace(**{**vars(arguments), "suite": suite})
         if trained := [drawn for drawn in panels_of(models, of_suite) if any(len(line.x) > 1 for line in drawn.lines)]:
@@ -219,7 +201,7 @@ def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Char
         layered = layers_of_models(models, arguments.epoch, arguments.classifier)
         sections.append(charts_by_layer([*layered, *published_layers()]))
     if {"probing", "downstream"} <= set(suites):
-        probing, downstream = (both(models, arguments, suite, False) for suite in ("probing", "downstream"))
+        probing, downstream = probing_and_downstream(models, arguments, False)
         if len(probing.keys() & downstream) >= FEWEST:
             sections.append(chart_of_correlations(correlate(probing, downstream)))
     return sections
@@ -238,27 +220,27 @@ def panels_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[P
 
 def panel(model: ReportedModel, arguments: SimpleNamespace, unit: str) -> Panel:
     """The curves of a model on one suite in one unit, by the requested classifier where a task has several."""
-    rows = [
-        sorted(
-            by_chart(run.rows).get((arguments.suite, unit), ()),
-            key=lambda row: row.classifier == arguments.classifier,
-        )
-        for run in model.runs
-    ]
-    if all(
-        run.evaluated and len({row.epoch for row in run.rows}) < 2 for run in model.runs
-    ):  # one checkpoint each: several seeds are one point,
-        last = max((row.epoch for found in rows for row in found), default=0)  # also if their best epochs differ
-        rows = [[replace(row, epoch=last) for row in found] for found in rows]
+    charts = [by_chart(run.rows).get((arguments.suite, unit), []) for run in model.runs]
+    rows = [sorted(chart, key=lambda row: row.classifier == arguments.classifier) for chart in charts]
+    # several seeds of one checkpoint each are one point, also if their best epochs differ
+    if all(run.evaluated and len({row.epoch for row in run.rows}) < 2 for run in model.runs):
+        last = max((row.epoch for of_run in rows for row in of_run), default=0)
+        rows = [[replace(row, epoch=last) for row in of_run] for of_run in rows]
     made = panel_of(model.title, rows, model.runs[0].score, [run.metrics for run in model.runs])
     return made._replace(colour=model.colour)
 
 
-def both(models: list[ReportedModel], arguments: SimpleNamespace, suite: str, published: bool) -> ScoresByModel:
-    """Scores of our models on a suite and, if requested, of the published ones."""
-    ours = scores_of(probing_table(models, suite, arguments.epoch, arguments.classifier, [])) if models else {}
-    theirs = scores_of(probing_table([], suite)) if published else {}
-    return ours | {f"{name} (published)": scores for name, scores in theirs.items()}
+def probing_and_downstream(
+    models: list[ReportedModel], arguments: SimpleNamespace, published: bool
+) -> tuple[ScoresByModel, ScoresByModel]:
+    """Scores of our models on both suites and, if requested, of the published ones."""
+
+    def both(suite: str) -> ScoresByModel:
+        ours = scores_of(probing_table(models, suite, arguments.epoch, arguments.classifier, [])) if models else {}
+        theirs = scores_of(probing_table([], suite)) if published else {}
+        return ours | {f"{name} (published)": scores for name, scores in theirs.items()}
+
+    return both("probing"), both("downstream")
 
 
 def left_out(why: str, names: list[str]) -> None:

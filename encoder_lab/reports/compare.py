@@ -1,7 +1,5 @@
 """Two models, or two groups of seeds, task by task: effect, interval, p-value corrected over the tasks."""
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,10 +10,13 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.correlation import LEVEL, adjusted
 from encoder_lab.reports.drawing import in_order
 from encoder_lab.reports.escape import for_csv, for_latex
+from encoder_lab.reports.evidence import answers_of
 from encoder_lab.reports.findings import by_items
-from encoder_lab.reports.models import ReportedModel, models_of, shortest_tails
+from encoder_lab.reports.models import ReportedModel, models_of, scored_suites, shortest_tails
 from encoder_lab.reports.scores import runs_in
 from encoder_lab.reports.table import scores_by_task
+from encoder_lab.reports.text import aligned
+from encoder_lab.storage.csv_files import csv_text
 from probes.results import ProbeRow
 from probes.statistics import PairedComparison, mean_of_runs, unpaired
 
@@ -48,88 +49,64 @@ def two_models(paths: Iterable[str | Path]) -> tuple[tuple[str, ReportedModel], 
     groups = [[folder] for folder in folders] if len(folders) == 2 else [folders]
     models = [model for group in groups for model in models_of(runs_in(group))]
     if len(models) != 2:
-        names = "; ".join(model.title for model in models) or "none"
-        raise InputError(
-            f"give the runs of two models, A and B, or a folder for each; these are {len(models)}: {names}"
-        )
-    first, second = models
-    titles = [first.title, second.title]
+        names = f"{len(models)}: {'; '.join(model.title for model in models) or 'none'}"
+        raise InputError(f"give the runs of two models, A and B, or a folder for each; these are {names}")
+    titles = [model.title for model in models]
     if len(set(titles)) == 1:
         tails = shortest_tails([str(model.runs[0].folder) for model in models])
         titles = [f"{title} ({tail})" for title, tail in zip(titles, tails, strict=True)]
-    return (titles[0], first), (titles[1], second)
+    return (titles[0], models[0]), (titles[1], models[1])
 
 
 def compare_models(
     first: ReportedModel, second: ReportedModel, suite: str | None = None, epoch: str = "best", classifier: str = "mlp"
 ) -> list[TaskComparison]:
     """Every task that both have, of one suite or of all. Raises InputError where there is none."""
-    suites = dict.fromkeys(row.suite for run in first.runs for row in run.rows)
-    found = []
-    for name in suites if suite is None else [suite]:
+    compared: list[TaskComparison] = []
+    for name in scored_suites([first]) if suite is None else [suite]:
         ours, theirs = (scores_by_task(model, name, epoch, classifier) for model in (first, second))
-        found += [_compared(name, task, ours[task], theirs[task]) for task in in_order(list(ours)) if task in theirs]
-    if not found:
+        compared += [_compared(name, task, ours[task], theirs[task]) for task in in_order(list(ours)) if task in theirs]
+    if not compared:
         raise InputError(f"no task of {suite or 'any suite'} has scores of both; evaluate both models on one suite")
-    corrected = adjusted(np.array([c.difference.p_value for c in found]))
-    return [c._replace(corrected=float(p)) for c, p in zip(found, corrected, strict=True)]
+    corrected = adjusted(np.array([c.difference.p_value for c in compared]))
+    return [c._replace(corrected=float(p)) for c, p in zip(compared, corrected, strict=True)]
 
 
 def _compared(suite: str, task: str, first: Sequence[ProbeRow], second: Sequence[ProbeRow]) -> TaskComparison:
     ours, theirs = ([row.interval for row in rows] for rows in (first, second))
-    answers = [
-        [row.answers for row in sorted(rows, key=lambda row: row.seed) if row.answers] for rows in (first, second)
-    ]
-    whole = [len(known) for known in answers] == [len(first), len(second)]
-    paired = by_items(*answers) if whole else None
+    paired = by_items(answers_of(first), answers_of(second))
     difference = paired or unpaired(ours, theirs)
     return TaskComparison(suite, task, mean_of_runs(ours)[0], mean_of_runs(theirs)[0], difference, paired is not None)
 
 
-def notes_on(found: Sequence[TaskComparison], titles: Sequence[str], seeds: Sequence[int]) -> list[str]:
+def notes_on(compared: Sequence[TaskComparison], titles: Sequence[str], seeds: Sequence[int]) -> list[str]:
     """Who A and B are, the test, and which tasks are compared as if on different items."""
     names = [f"{letter}: {t} ({n} seed{'s' * (n > 1)})." for letter, t, n in zip("AB", titles, seeds, strict=True)]
-    apart = ", ".join(c.task for c in found if not c.paired)
+    apart = ", ".join(c.task for c in compared if not c.paired)
     why = "other test sentences or numbers of seeds, or no answers.csv; the interval is then wide"
     alone = ["One seed: nothing is said of other seeds."] if min(seeds) == 1 else []
-    return [*names, NOTE.format(LEVEL, len(found)), *alone, *([f"Not paired: {apart} ({why})."] if apart else [])]
+    return [*names, NOTE.format(LEVEL, len(compared)), *alone, *([f"Not paired: {apart} ({why})."] if apart else [])]
 
 
-def as_text(found: Sequence[TaskComparison], notes: Sequence[str]) -> str:
+def as_text(compared: Sequence[TaskComparison], notes: Sequence[str]) -> str:
     """For a terminal: columns, then the notes."""
-    rows = [HEADS, *map(_cells, found)]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(HEADS))]
-
-    def line(cells: Sequence[str]) -> str:
-        texts = [f"{cell:<{w}}" for cell, w in zip(cells[:2], widths, strict=False)]
-        numbers = [f"{cell:>{w}}" for cell, w in zip(cells[2:], widths[2:], strict=True)]
-        return "  ".join([*texts, *numbers]).rstrip()
-
-    return "\n".join([*map(line, rows), "", *notes]) + "\n"
+    return "\n".join([*aligned([HEADS, *map(_cells, compared)], left=2), "", *notes]) + "\n"
 
 
-def as_csv(found: Sequence[TaskComparison], _: Sequence[str]) -> str:
+def as_csv(compared: Sequence[TaskComparison], _: Sequence[str]) -> str:
     """A row for each task, full precision, without notes."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["suite", "task", "a", "b", "difference", "low", "high", "p", "p_holm", "paired"])
-    for c in found:
-        numbers = (c.first, c.second, *c.difference, c.corrected)
-        writer.writerow(
-            [for_csv(c.suite), for_csv(c.task), *(f"{value:g}" for value in numbers), str(c.paired).lower()]
-        )
-    return file.getvalue()
+    rows = [["suite", "task", "a", "b", "difference", "low", "high", "p", "p_holm", "paired"]]
+    for c in compared:
+        numbers = (f"{value:g}" for value in (c.first, c.second, *c.difference, c.corrected))
+        rows.append([for_csv(c.suite), for_csv(c.task), *numbers, str(c.paired).lower()])
+    return csv_text(rows)
 
 
-def as_latex(found: Sequence[TaskComparison], notes: Sequence[str]) -> str:
+def as_latex(compared: Sequence[TaskComparison], notes: Sequence[str]) -> str:
     """A tabular for the booktabs package, a row for each task."""
-    lines = [
-        r"\begin{tabular}{lrrrrr}",
-        r"\toprule",
-        r"task & A & B & $A-B$ & 95\% interval & $p$ (Holm) \\",
-        r"\midrule",
-    ]
-    for c in found:
+    head = r"task & A & B & $A-B$ & 95\% interval & $p$ (Holm) \\"
+    lines = [r"\begin{tabular}{lrrrrr}", r"\toprule", head, r"\midrule"]
+    for c in compared:
         _, _, first, second, effect, low, high, _, p, star = (text.replace("-", "$-$") for text in _cells(c))
         cells = (for_latex(c.task), first, second, effect, f"[{low}, {high}]", p.replace("<", "$<$") + star)
         lines.append(" & ".join(cells) + r" \\")

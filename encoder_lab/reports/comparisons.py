@@ -1,10 +1,10 @@
 """Comparisons that several claims are made of: one model over another, curves of epochs, correlations over models."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from scipy.stats import spearmanr
 
-from encoder_lab.reports.evidence import EpochScores, Evidence, PointsByModel, of_correlation
+from encoder_lab.reports.evidence import EpochScores, Evidence, ModelName, PointsByModel, of_correlation
 from encoder_lab.reports.findings import Comparison, above
 
 NMT = ("NMT En-Fr", "NMT En-De", "NMT En-Fi")
@@ -13,22 +13,17 @@ MAX, LAST, CONVNET = "BiLSTM-max", "BiLSTM-last", "Gated ConvNet"
 
 
 def over(
-    scores: PointsByModel,
-    first: tuple[str, str],
-    second: tuple[str, str],
-    only: tuple[str, ...] = (),
-    but: tuple[str, ...] = (),
+    scores: PointsByModel, first: ModelName, second: ModelName, only: Sequence[str] = (), but: Sequence[str] = ()
 ) -> Iterator[Comparison]:
     """The first model over the second on every task that both have."""
-    one, other = scores.get(first, {}), scores.get(second, {})
-    if first == second:
-        return
-    for task in one:
-        if task in other and task not in but and (not only or task in only):
-            yield above(one[task], other[task], f"{task}, {said(first)} over {said(second)}")
+    ours, theirs = scores.get(first, {}), scores.get(second, {}) if first != second else {}
+    for task in ours:
+        if task in theirs and task not in but and (not only or task in only):
+            yield above(ours[task], theirs[task], f"{task}, {title(first)} over {title(second)}")
 
 
-def said(name: tuple[str, str]) -> str:
+def title(name: ModelName) -> str:
+    """The encoder and the objective of a model, without what stands twice."""
     return " ".join(part for part in dict.fromkeys(name) if part)
 
 

@@ -35,8 +35,9 @@ class Correlations(NamedTuple):
 
 def scores_of(table: Table) -> dict[str, dict[str, float]]:
     """The sentence embeddings of a table with their scores: encoders, trained or not, and a bag of vectors."""
-    kept = [row for row in table.rows if row.embeds]
-    return {f"{row.encoder} {row.name}": {task: cell.score for task, cell in row.cells.items()} for row in kept}
+    names = [(f"{row.encoder} {row.name}", row) for row in table.rows]
+    embed = [(name, row.cells) for name, row in names if row.competes or "BoV" in name]
+    return {name: {task: cell.score for task, cell in cells.items()} for name, cells in embed}
 
 
 def correlate(probing: ScoresByModel, downstream: ScoresByModel) -> Correlations:
@@ -61,9 +62,9 @@ def adjusted(p_values: np.ndarray) -> np.ndarray:
     flat = p_values.ravel()
     order = np.argsort(flat)  # NaN last
     tests = np.count_nonzero(~np.isnan(flat))
-    found = np.empty(len(flat))
-    found[order] = np.minimum(np.maximum.accumulate(flat[order] * np.maximum(tests - np.arange(len(flat)), 1)), 1)
-    return found.reshape(p_values.shape)
+    together = np.empty(len(flat))
+    together[order] = np.minimum(np.maximum.accumulate(flat[order] * np.maximum(tests - np.arange(len(flat)), 1)), 1)
+    return together.reshape(p_values.shape)
 
 
 def _spearman(pairs: Sequence[tuple[float | None, float | None]]) -> tuple[float, float]:
@@ -82,22 +83,21 @@ def _exact(first: np.ndarray, second: np.ndarray) -> float:
     return float((products >= products[0] - 1e-9).mean())
 
 
-def draw_correlations(found: Correlations) -> Figure:
+def draw_correlations(matrix: Correlations) -> Figure:
     """The matrix: red is a positive correlation, blue a negative one, grey is not significant."""
-    height, width = found.rho.shape
+    height, width = matrix.rho.shape
     figure = new_figure(2.6 + 0.62 * width, 1.9 + 0.42 * height)
     axes = figure.add_subplot()
-    colours = colormaps["RdBu_r"](Normalize(-1, 1)(np.nan_to_num(found.rho)))
-    colours[~found.significant] = (0.9, 0.9, 0.9, 1.0)
+    colours = colormaps["RdBu_r"](Normalize(-1, 1)(np.nan_to_num(matrix.rho)))
+    colours[~matrix.significant] = (0.9, 0.9, 0.9, 1.0)
     axes.imshow(colours, aspect="auto")
-    for i, j in np.ndindex(height, width):
-        if not math.isnan(found.rho[i, j]):
-            sure = found.significant[i, j]
-            ink = "#8A8A8A" if not sure else "white" if abs(found.rho[i, j]) > 0.65 else "black"
-            text = f"{found.rho[i, j]:.2f}".replace("0.", ".").replace("-", "−")
+    for (i, j), rho in np.ndenumerate(matrix.rho):
+        if not math.isnan(rho):
+            ink = "#8A8A8A" if not matrix.significant[i, j] else "white" if abs(rho) > 0.65 else "black"
+            text = f"{rho:.2f}".replace("0.", ".").replace("-", "−")
             axes.text(j, i, text, ha="center", va="center", color=ink, fontsize=8.5, gid=f"cell {i} {j}")
-    axes.set_xticks(range(width), found.downstream, rotation=40, ha="left", fontsize=8.5)
-    axes.set_yticks(range(height), found.probing, fontsize=8.5)
+    axes.set_xticks(range(width), matrix.downstream, rotation=40, ha="left", fontsize=8.5)
+    axes.set_yticks(range(height), matrix.probing, fontsize=8.5)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -105,6 +105,5 @@ def draw_correlations(found: Correlations) -> Figure:
     axes.set_yticks(np.arange(height + 1) - 0.5, minor=True)
     axes.grid(which="minor", color="white", linewidth=1.5)
     axes.tick_params(which="minor", length=0)
-    said = f"Spearman's ρ over {found.models} models; grey: not significant at {LEVEL} (Holm)"
-    axes.set_xlabel(said, fontsize=8.5)
+    axes.set_xlabel(f"Spearman's ρ over {matrix.models} models; grey: not significant at {LEVEL} (Holm)", fontsize=8.5)
     return figure

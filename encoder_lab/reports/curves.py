@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -31,7 +32,7 @@ from encoder_lab.reports.drawing import (
 from encoder_lab.reports.metrics import read_metrics
 from probes.facts import facts_of, unit_of
 from probes.results import ProbeRow, chance_of, read_rows
-from probes.statistics import mean_of_runs
+from probes.statistics import Interval, mean_of_runs
 
 NAMES = {"bleu": "BLEU", "accuracy": "accuracy", "perplexity": "perplexity", "loss": "loss"}
 PERCENT = ("BLEU", "accuracy")  # the scores that have a highest value
@@ -83,9 +84,11 @@ def panel_of(
     """The panel of one model from the probing rows and metrics of its runs, one run for each seed."""
     tasks = in_order([row.task for rows in probes for row in rows])
     by_task = {task: [row for rows in probes for row in rows if row.task == task] for task in tasks}
-    lines = [over_runs(task, [_by_epoch(rows, task) for rows in probes], chance_of(by_task[task])) for task in tasks]
+    epochs_of = [[{float(r.epoch): r.interval for r in rows if r.task == task} for rows in probes] for task in tasks]
+    lines = [over_runs(task, runs, chance_of(by_task[task])) for task, runs in zip(tasks, epochs_of, strict=True)]
     score = shown_score(score, metrics)
-    own = [{epoch: (value, value, value) for epoch, value in _finite(rows, score)} for rows in metrics]
+    scores = [{float(row["epoch"]): float(row[score]) for row in rows if row.get(score)} for rows in metrics]
+    own = [{epoch: (y,) * 3 for epoch, y in run.items() if abs(y) < HIGHEST} for run in scores]  # also not NaN
     name = NAMES.get(score.rsplit("/", 1)[-1], score) if any(own) else ""
     suite, unit = next((chart for rows in probes for chart in by_chart(rows)), ("", ""))
     epochs = Counter(epoch for rows in probes for epoch in {row.epoch for row in rows})
@@ -100,18 +103,7 @@ def shown_score(score: str, metrics: Sequence[Sequence[Mapping[str, str]]]) -> s
     return perplexity if flat and any(row.get(perplexity) for row in rows) else score
 
 
-def _by_epoch(rows: Sequence[ProbeRow], task: str) -> dict[float, tuple[float, float, float]]:
-    return {float(row.epoch): row.interval for row in rows if row.task == task}
-
-
-def _finite(metrics: Sequence[Mapping[str, str]], score: str) -> list[tuple[float, float]]:
-    pairs = [(float(row["epoch"]), float(row[score])) for row in metrics if row.get(score)]
-    return [(epoch, value) for epoch, value in pairs if abs(value) < HIGHEST]  # also not NaN
-
-
-def over_runs(
-    name: str, runs: Sequence[Mapping[float, tuple[float, float, float]]], chance: float | None = None
-) -> Line:
+def over_runs(name: str, runs: Sequence[Mapping[float, Interval]], chance: float | None = None) -> Line:
     """`(score, low, high)` by x, of all runs that have an x."""
     xs = sorted({x for run in runs for x in run})
     points = [mean_of_runs([run[x] for run in runs if x in run]) for x in xs]
@@ -121,8 +113,7 @@ def over_runs(
 
 def band_meaning(runs: Collection[int]) -> str:
     """The meaning of low and high of `over_runs`, where points are means of this many runs."""
-    several = [number for number in runs if number > 1]
-    if not several:
+    if not any(number > 1 for number in runs):
         return "95% interval"
     return "95% interval; seeds: of their mean" if 1 in runs else "95% interval of the mean over seeds"
 
@@ -200,30 +191,21 @@ def _own_score(axes: Axes, own: Line, name: str, probes_top: float) -> float:
 
 
 def _points(axes: Axes, lines: Sequence[Line]) -> None:
-    colours = looks([line.name for line in lines])
-    for place, line in enumerate(lines):
+    for place, (line, (colour, _)) in enumerate(zip(lines, looks([line.name for line in lines]), strict=True)):
         score, low, high = line.y[-1], line.low[-1], line.high[-1]
-        colour = colours[place][0]
         if line.chance is not None:
             axes.plot([place - 0.3, place + 0.3], [line.chance] * 2, label=f"chance {line.chance:.0f}", **CHANCE)
-        axes.errorbar(
-            place,
-            score,
-            [[max(0.0, score - low)], [max(0.0, high - score)]],
-            fmt="o",
-            color=colour,
-            capsize=3,
-        )
-        axes.annotate(
-            f"{score:.1f}", (place, score), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8.5
-        )
+        halves = [[max(0.0, score - low)], [max(0.0, high - score)]]
+        axes.errorbar(place, score, halves, fmt="o", color=colour, capsize=3)
+        behind: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+        axes.annotate(f"{score:.1f}", (place, score), fontsize=8.5, **behind)
     axes.set_xlim(-0.5, len(lines) - 0.2 if lines else 1)
     axes.set_xticks(range(len(lines)), [line.name for line in lines], fontsize=8.5, rotation=30, ha="right")
 
 
 def explain(figure: Figure, lines: Sequence[Line], bands: str, grouped: bool) -> None:
     """The legend: chance, the meaning of the bands and, where lines are `grouped`, the styles of the paper's tasks."""
-    handles = [*(group_handles() if grouped else []), *chance_handles(lines), band_handle(bands)]
+    handles = [*(group_handles() if grouped else []), *handles_of(lines, bands)]
     figure.legend(handles=handles, loc="outside lower right", ncols=5, **LEGEND)
 
 
@@ -233,12 +215,8 @@ def group_handles() -> list[Line2D]:
     return [Line2D([], [], color="#444444", linestyle=style, label=group) for group, style in groups.items()]
 
 
-def chance_handles(lines: Sequence[Line]) -> list[Line2D]:
-    """The legend entry of the levels of chance, where one is known."""
+def handles_of(lines: Sequence[Line], bands: str) -> list[Artist]:
+    """The legend entries of the levels of chance, where one is known, and of the bands, where they mean something."""
     known = any(line.chance is not None for line in lines)
-    return [Line2D([], [], label="chance", **CHANCE)] if known else []
-
-
-def band_handle(meaning: str) -> Patch:
-    """The legend entry of the bands."""
-    return Patch(color="#444444", alpha=0.2, linewidth=0, label=meaning)
+    handles: list[Artist] = [Line2D([], [], label="chance", **CHANCE)] if known else []
+    return [*handles, *([Patch(color="#444444", alpha=0.2, linewidth=0, label=bands)] if bands else [])]

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from scipy.stats import ttest_ind
 
+from encoder_lab.reports.comparisons import title
 from encoder_lab.reports.evidence import Evidence, ModelName, Point, Points, mean_of
-from encoder_lab.reports.findings import Claim, Comparison, above
+from encoder_lab.reports.findings import Comparison, above, claims_in
 from encoder_lab.reports.layers import layer_of
 from encoder_lab.reports.published import published
 from probes.statistics import wilson
@@ -101,7 +102,7 @@ def bert_is_not_best_at_coherence(e: Evidence) -> Iterator[Comparison]:
     for name, point in coherence.items():
         if others and _is_bert(name):
             best = max(others, key=lambda p: p.score)
-            yield above(best, point, f"DC, the best other model over {_said(name)}")
+            yield above(best, point, f"DC, the best other model over {title(name)}")
 
 
 def neighbours_help(e: Evidence) -> Iterator[Comparison]:
@@ -157,7 +158,7 @@ def coherence_needs_a_hidden_layer(e: Evidence) -> Iterator[Comparison]:
     for name, scores in e.discoeval.items():
         full, less = groups(scores).get("DC"), analysis(scores, "DC", "without hidden layer")
         if full and less:
-            yield above(full, less, f"DC, {_said(name)}, with over without")
+            yield above(full, less, f"DC, {title(name)}, with over without")
 
 
 def context_helps_position(e: Evidence) -> Iterator[Comparison]:
@@ -169,7 +170,7 @@ def context_helps_position(e: Evidence) -> Iterator[Comparison]:
         full = scores.get("SP with context") or groups(scores).get("SP")
         less = analysis(scores, "SP", "without context")
         if full and less:
-            yield above(full, less, f"SP, {_said(name)}, with over without context")
+            yield above(full, less, f"SP, {title(name)}, with over without context")
 
 
 def people_are_far_above_models(e: Evidence) -> Iterator[Comparison]:
@@ -184,24 +185,6 @@ def people_are_far_above_models(e: Evidence) -> Iterator[Comparison]:
             low, high = wilson(round(items * people[task] / 100), items)
             person, best = Point(people[task] - FAR, (high - low) / 2), max(scores, key=lambda p: p.score)
             yield above(person, best, f"{task}, a person minus {FAR} points over the best model")
-
-
-DISCOURSE_CLAIMS: tuple[Claim, ...] = (
-    position_and_nesting_help_together,
-    together_they_help_more_than_alone,
-    alone_they_help_here_and_hurt_there,
-    titles_hurt,
-    titles_help_unsupervised_similarity,
-    nesting_helps_supervised_similarity,
-    bert_has_the_highest_mean,
-    bert_is_not_best_at_coherence,
-    neighbours_help,
-    deeper_layers_know_more_of_discourse,
-    discourse_needs_deeper_layers_than_other_tasks,
-    coherence_needs_a_hidden_layer,
-    context_helps_position,
-    people_are_far_above_models,
-)
 
 
 def _ahead(e: Evidence, group: str, best: str) -> Iterator[Comparison]:
@@ -262,8 +245,7 @@ def _means(e: Evidence, first: ModelName, second: ModelName) -> Iterator[Compari
     shared = [task for task in ours if task in theirs]
     if shared:
         means = [mean_of([of[task] for task in shared]) for of in (ours, theirs)]
-        yield above(means[0], means[1], f"mean of {len(shared)} DiscoEval tasks, {_said(first)} over {_said(second)}")
+        yield above(means[0], means[1], f"mean of {len(shared)} DiscoEval tasks, {title(first)} over {title(second)}")
 
 
-def _said(name: ModelName) -> str:
-    return " ".join(part for part in dict.fromkeys(name) if part)
+DISCOURSE_CLAIMS = claims_in(globals())

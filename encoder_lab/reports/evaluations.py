@@ -67,13 +67,10 @@ def write(
 
 def write_tokens(folder: Path, tasks: Sequence[Task], evaluation: Evaluation) -> None:
     """The bits of every token that the tasks' scores are made of; nothing where they are made of vectors."""
-    read = [task for task in tasks if isinstance(task, Coherence)]
-    if not read:
-        return
-    with atomic_write(folder / TOKENS) as file:
-        for task in read:
-            for record in task.records(evaluation.surprisal):
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    if read := [task for task in tasks if isinstance(task, Coherence)]:
+        records = (record for task in read for record in task.records(evaluation.surprisal))
+        with atomic_write(folder / TOKENS) as file:
+            file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
 def compare_states(done: Sequence[WrittenScores]) -> None:
@@ -102,8 +99,8 @@ def refuse_published_of_other_tasks(chosen: str | None, suites: Sequence[Suite])
         for task in (task for suite in suites for task in suite.tasks if isinstance(task, Coherence)):
             names[task.suite] += task.compared
         if not any(has_scores_of(table, suite, tasks) for suite, tasks in names.items()):
-            said = "it has no score of these tasks; choose another table, or leave it out"
-            raise InputError(f"published={table}: {said}")
+            remedy = "choose another table, or leave it out"
+            raise InputError(f"published={table}: it has no score of these tasks; {remedy}")
 
 
 def show(done: Sequence[WrittenScores], reader: str, published: str | None, mdl: bool) -> None:
@@ -120,9 +117,8 @@ def with_distinct_titles(done: Sequence[WrittenScores]) -> list[WrittenScores]:
     for title in titles:
         models = list(dict.fromkeys(d.model for d in done if d.title == title))
         named |= {(title, model): tail for model, tail in zip(models, shortest_tails(models), strict=True)}
-    return [
-        d._replace(title=f"{d.title} ({named[d.title, d.model]})") if titles.count(d.title) > 1 else d for d in done
-    ]
+    tails = [f" ({named[d.title, d.model]})" if titles.count(d.title) > 1 else "" for d in done]
+    return [d._replace(title=d.title + tail) for d, tail in zip(done, tails, strict=True)]
 
 
 def _show(done: Sequence[WrittenScores], suite: str, reader: str, tables: Sequence[str] | None, mdl: bool) -> None:

@@ -2,16 +2,18 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from scipy.stats import norm
 
-from encoder_lab.reports.models import ReportedModel
+from encoder_lab.reports.models import ReportedModel, scored_suites
 from encoder_lab.reports.published import PUBLISHED_TEST, published
 from encoder_lab.reports.runs import Run
-from encoder_lab.reports.table import TableCell, final_rows, published_rows
+from encoder_lab.reports.table import final_rows, published_rows
 from encoder_lab.reports.table_notes import RELATEDNESS, at_another_epoch
 from probes.facts import facts_of
 from probes.results import Answers, Epoch, ProbeRow
@@ -71,8 +73,8 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
         first.setdefault((model.encoder, model.objective), model)
 
     def suite(name: str, classifier: str = "") -> dict[ModelName, Points]:
-        found = {key: _points(model.runs, name, classifier, epoch) for key, model in first.items()}
-        return {key: points for key, points in found.items() if points}
+        every = {key: _points(model.runs, name, classifier, epoch) for key, model in first.items()}
+        return {key: points for key, points in every.items() if points}
 
     sizes: dict[ModelName, dict[int, Points]] = {}
     for model in models:
@@ -94,14 +96,15 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
 
 
 def _notes(models: Sequence[ReportedModel], used: Sequence[ReportedModel], epoch: str) -> list[str]:
-    suites = dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows)
-    elsewhere = dict.fromkeys(line for suite in suites for line in at_another_epoch(models, suite, epoch))
+    elsewhere = [at_another_epoch(models, suite, epoch) for suite in scored_suites(models)]
     alone = sum(len(model.runs) == 1 for model in used)
     seeds = f"{alone} of {len(used)} models have one seed: their intervals exclude the variance between seeds."
-    others = ", ".join(model.title for model in models if not any(model is one for one in used))
-    return [*elsewhere, *([seeds] if alone else []), *([f"Used for correlations alone: {others}."] if others else [])]
+    others = ", ".join(model.title for model in models if all(model is not first for first in used))
+    notes = [*dict.fromkeys(chain(*elsewhere)), *([seeds] if alone else [])]
+    return [*notes, *([f"Used for correlations alone: {others}."] if others else [])]
 
 
+@cache
 def published_evidence() -> Evidence:
     """The papers' tables, with the sizes of their test sets; they print no curves as numbers."""
     two, four, five = (_quoted(f"conneau2018_table{number}") for number in (2, 4, 5))
@@ -112,30 +115,35 @@ def published_evidence() -> Evidence:
 
 
 def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dict[str, Point]:
-    found: dict[str, list[ProbeRow]] = {}
+    by_task: dict[str, list[ProbeRow]] = {}
     either = facts_of(suite).one_reader if classifier == "mlp" else frozenset()
     for run in runs:
         for task, row in final_rows(run, suite, epoch, classifier).items():
             if not classifier or row.classifier == classifier or task in either:
-                found.setdefault(task, []).append(row)
-    return {task: _point(rows) for task, rows in found.items()}
+                by_task.setdefault(task, []).append(row)
+    return {task: _point(rows) for task, rows in by_task.items()}
 
 
 def _means(runs: Sequence[Run], epoch: str) -> dict[str, Point]:
     """The means over tasks of other suites that stand next to the discourse tasks: USS, SSS, SC, Probing."""
-    found = {}
+    means = {}
     for column, (suite, tasks) in facts_of("discoeval").means.items():
         points = _points(runs, suite, "" if tasks else "mlp", epoch)
         if points and points.keys() >= set(tasks):
-            found[column] = mean_of([points[task] for task in tasks or points])
-    return found
+            means[column] = mean_of([points[task] for task in tasks or points])
+    return means
 
 
 def _point(rows: Sequence[ProbeRow]) -> Point:
     """The score of one run, or the mean over seeds, with the interval of the tables."""
     score, low, high = mean_of_runs([row.interval for row in rows])
+    return Point(score, (high - low) / 2, answers_of(rows))
+
+
+def answers_of(rows: Sequence[ProbeRow]) -> tuple[Answers, ...]:
+    """The answers of all seeds, in the order of these; none if one is unknown."""
     answers = tuple(row.answers for row in sorted(rows, key=lambda row: row.seed) if row.answers)
-    return Point(score, (high - low) / 2, answers if len(answers) == len(rows) else ())
+    return answers if len(answers) == len(rows) else ()
 
 
 def moments_of(runs: Sequence[Run]) -> list[EpochScores]:
@@ -143,14 +151,14 @@ def moments_of(runs: Sequence[Run]) -> list[EpochScores]:
 
     A run that was not probed at an epoch gives the scores of the last one before it.
     """
-    probed = [(list(found), found) for run in runs if (found := _by_epoch(run))]
+    probed = [(list(by_epoch), by_epoch) for run in runs if (by_epoch := _by_epoch(run))]
     bleu = [run.own_scores() for run in runs if run.score.endswith("bleu")]
     moments = []
     for epoch in sorted({epoch for epochs, _ in probed for epoch in epochs if isinstance(epoch, int)}):
         rows: dict[str, list[ProbeRow]] = {}
-        for epochs, found in probed:
+        for epochs, by_epoch in probed:
             until = epochs[max(0, bisect_right(epochs, epoch) - 1)]
-            for task, row in found[until].items():
+            for task, row in by_epoch[until].items():
                 rows.setdefault(task, []).append(row)
         scores = [own[epoch] for own in bleu if epoch in own]
         points = {task: _point(several) for task, several in rows.items()}
@@ -160,41 +168,36 @@ def moments_of(runs: Sequence[Run]) -> list[EpochScores]:
 
 def _by_epoch(run: Run) -> dict[Epoch, dict[str, ProbeRow]]:
     """The probing scores of a run by epoch, in order, and by task; by the MLP where a task has two classifiers."""
-    found: dict[Epoch, dict[str, ProbeRow]] = {}
+    by_epoch: dict[Epoch, dict[str, ProbeRow]] = {}
     rows = (row for row in run.rows if row.suite == "probing")
     for row in sorted(rows, key=lambda row: (row.epoch, row.classifier == "mlp")):
-        found.setdefault(row.epoch, {})[row.task] = row
-    return found
+        by_epoch.setdefault(row.epoch, {})[row.task] = row
+    return by_epoch
 
 
 def _quoted(*tables: str) -> dict[ModelName, dict[str, Point]]:
     """Scores by model; where several tables have one, that of the first."""
-    found: dict[ModelName, dict[str, Point]] = {}
+    quoted: dict[ModelName, dict[str, Point]] = {}
     for row in (row for table in tables for row in published_rows(published(table))):
-        name = _name(row.encoder, row.name)
-        found[name] = _with_intervals(row.cells.items()) | found.get(name, {})
-    return found
+        points = quoted.setdefault(_name(row.encoder, row.name), {})
+        new = {task: cell.score for task, cell in row.cells.items() if task not in points}
+        points |= {task: Point(score, _published_half(task, score)) for task, score in new.items()}
+    return quoted
 
 
 def _by_sense(name: ModelName) -> dict[str, Point]:
     """Table 4 of Beyer et al. 2021: each connective and sense, the mean over the connectives that replace it."""
-    found: dict[str, list[float]] = {}
+    scores: dict[str, list[float]] = {}
     for row in published("beyer2021_table4"):
         if _name(row.encoder, row.model) == name:
-            found.setdefault(row.task.split()[0], []).append(row.score)
-    means = {task: sum(scores) / len(scores) for task, scores in found.items()}
-    return {
-        task: Point(score, _published_half(task, score) if task in PUBLISHED_TEST else math.inf)
-        for task, score in means.items()
-    }
+            scores.setdefault(row.task.split()[0], []).append(row.score)
+    means = {task: sum(several) / len(several) for task, several in scores.items()}
+    halves = {t: _published_half(t, mean) if t in PUBLISHED_TEST else math.inf for t, mean in means.items()}
+    return {task: Point(mean, halves[task]) for task, mean in means.items()}
 
 
 def _name(encoder: str, model: str) -> ModelName:
     return BOV if model.startswith("BoV") else (encoder, model)
-
-
-def _with_intervals(cells: Iterable[tuple[str, TableCell]]) -> dict[str, Point]:
-    return {task: Point(cell.score, _published_half(task, cell.score)) for task, cell in cells}
 
 
 def _published_half(task: str, score: float) -> float:

@@ -1,9 +1,9 @@
 """Verdicts on published claims from our numbers: holds, fails, cannot tell."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import cleandoc
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
@@ -61,6 +61,12 @@ class Comparison(NamedTuple):
 Claim = Callable[[Evidence], Iterable[Comparison]]
 
 
+def claims_in(module: Mapping[str, Any]) -> tuple[Claim, ...]:
+    """The claims that a module defines: its functions from Evidence to comparisons, in their order."""
+    signature = {"e": Evidence, "return": Iterator[Comparison]}
+    return tuple(value for value in module.values() if getattr(value, "__annotations__", None) == signature)
+
+
 class Finding(NamedTuple):
     """A claim with its comparisons and verdict."""
 
@@ -86,8 +92,7 @@ class Finding(NamedTuple):
         """The same where the comparisons that are not significant together (Holm 1979) say nothing."""
         together = adjusted(np.array([math.nan if c.joint else c.p_value for c in self.comparisons])) <= LEVEL
         pairs = zip(self.comparisons, together, strict=True)
-        kept = [c if sure or c.joint else c._replace(half=math.inf) for c, sure in pairs]
-        return self._replace(comparisons=kept)
+        return self._replace(comparisons=[c if sure or c.joint else c._replace(half=math.inf) for c, sure in pairs])
 
     @property
     def numbers(self) -> str:
@@ -95,23 +100,18 @@ class Finding(NamedTuple):
         if not self.comparisons:
             return "no scores for it"
         count = {way: sum(c.says == way for c in self.comparisons) for way in (1, -1, 0)}
-        said = [f"{count[1]} for, {count[-1]} against, {count[0]} within the interval"]
+        counts = f"{count[1]} for, {count[-1]} against, {count[0]} within the interval"
         sides = [[c for c in self.comparisons if c.says == way] for way in ((1, -1) if count[1] + count[-1] else (0,))]
-        return "; ".join([*said, *(str(max(side, key=_clarity)) for side in sides if side)])
+        return "; ".join([counts, *(str(max(side, key=_clarity)) for side in sides if side)])
 
     @property
     def in_full(self) -> str:
         """The claim, its rule and every comparison, the clearest first."""
         ordered = sorted(self.comparisons, key=lambda c: (-c.says, -_clarity(c)))
         marks = {1: "for    ", -1: "against", 0: "within "}
+        head = f"{self.name}: {self.verdict} (with Holm's correction: {self.corrected.verdict})"
         counts = f"{self.numbers.partition(';')[0]}; {how_many_paired([self])}"
-        lines = [
-            f"{self.name}: {self.verdict} (with Holm's correction: {self.corrected.verdict})",
-            self.claim,
-            self.rule,
-            counts,
-        ]
-        return "\n".join([*lines, *(f"  {marks[c.says]} {c}" for c in ordered)]) + "\n"
+        return "\n".join([head, self.claim, self.rule, counts, *(f"  {marks[c.says]} {c}" for c in ordered)]) + "\n"
 
 
 def _clarity(comparison: Comparison) -> float:
@@ -120,12 +120,12 @@ def _clarity(comparison: Comparison) -> float:
 
 def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
     """Check every claim. The docstring of a claim has the claim and, after an empty line, the rule."""
-    found = []
+    findings = []
     for claim in claims:
-        said, _, rule = cleandoc(claim.__doc__ or "").partition("\n\n")
+        statement, rule = (" ".join(part.split()) for part in cleandoc(claim.__doc__ or "").split("\n\n", 1))
         comparisons = [c for c in claim(evidence) if math.isfinite(c.difference) and not math.isnan(c.half)]
-        found.append(Finding(claim.__name__.replace("_", " "), _line(said), _line(rule), comparisons))
-    return found
+        findings.append(Finding(claim.__name__.replace("_", " "), statement, rule, comparisons))
+    return findings
 
 
 def above(first: Point, second: Point, about: str) -> Comparison:
@@ -165,31 +165,27 @@ def by_items(first: Sequence[Answers], second: Sequence[Answers]) -> PairedCompa
 
 def _with(about: str, *scores: Point) -> str:
     """`about` with the scores; one without an interval is a limit that `about` names."""
-    said = [f"{p.score:.1f} ± {p.half:.1f}" for p in scores if p.half]
-    return f"{about} ({' and '.join(said)})" if said else about
+    shown = [f"{p.score:.1f} ± {p.half:.1f}" for p in scores if p.half]
+    return f"{about} ({' and '.join(shown)})" if shown else about
 
 
-def as_markdown(found: Sequence[Finding], notes: Sequence[str] = ()) -> str:
+def as_markdown(findings: Sequence[Finding], notes: Sequence[str] = ()) -> str:
     """A table of the claims that have scores, the names of the others, how they were decided, `notes` on the runs."""
-    if not any(f.comparisons for f in found):
-        return "\n".join([NOTHING_TO_COMPARE.format(len(found)), *map(for_markdown, notes)]) + "\n"
+    if not any(f.comparisons for f in findings):
+        return "\n".join([NOTHING_TO_COMPARE.format(len(findings)), *map(for_markdown, notes)]) + "\n"
     lines = ["| finding | claim | rule | comparisons | verdict | corrected |", "|---|---|---|---|---|---|"]
     lines += [
         f"| {f.name} | {f.claim} | {f.rule} | {for_markdown(f.numbers)} | **{f.verdict}** | {f.corrected.verdict} |"
-        for f in found
+        for f in findings
         if f.comparisons
     ]
-    silent = [f.name for f in found if not f.comparisons]
-    without = [f"No scores for {len(silent)} of {len(found)} claims: {', '.join(silent)}.", ""] if silent else []
-    said = [*without, *RULE.splitlines(), how_many_paired(found), *map(for_markdown, notes)]
-    return "\n".join([*lines, "", *said]) + "\n"
+    silent = [f.name for f in findings if not f.comparisons]
+    without = [f"No scores for {len(silent)} of {len(findings)} claims: {', '.join(silent)}.", ""] if silent else []
+    below = [*without, *RULE.splitlines(), how_many_paired(findings), *map(for_markdown, notes)]
+    return "\n".join([*lines, "", *below]) + "\n"
 
 
-def how_many_paired(found: Sequence[Finding]) -> str:
+def how_many_paired(findings: Sequence[Finding]) -> str:
     """A sentence with the number of paired comparisons."""
-    paired = [comparison.paired for finding in found for comparison in finding.comparisons]
+    paired = [comparison.paired for finding in findings for comparison in finding.comparisons]
     return f"{sum(paired)} of {len(paired)} comparisons are paired."
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,25 +19,25 @@ VERDICTS = {"holds": COLOURS[1], "fails": COLOURS[-1], "cannot tell": "#6E6E6E"}
 WIDEST = 30.0  # half-intervals: what is farther away is drawn at this place
 BINS = 16  # of the axis, for each factor of e: dots in one bin are stacked
 ROW = 0.36  # inches
+DOTS: dict[str, Any] = {"markersize": 4.2, "alpha": 0.75, "markeredgewidth": 0}
 
 
-def draw_findings(found: Sequence[Finding]) -> Figure:
+def draw_findings(findings: Sequence[Finding]) -> Figure:
     """One row for each claim that has scores, one dot for each comparison, the verdict at the end of the row.
 
     The place of a dot is its difference over half of its 95% interval: from 1 on, it is significant.
     Raises InputError where no claim has scores.
     """
-    drawn = [finding for finding in found if finding.comparisons]
+    drawn = [finding for finding in findings if finding.comparisons]
     if not drawn:
-        said = f"no scores for {found[0].name!r}" if len(found) == 1 else NOTHING_TO_COMPARE.format(len(found))
-        raise InputError(" ".join(said.split()))
+        nothing = NOTHING_TO_COMPARE.format(len(findings))
+        raise InputError(f"no scores for {findings[0].name!r}" if len(findings) == 1 else " ".join(nothing.split()))
     figure = new_figure(9.6, 1.15 + ROW * len(drawn))
     axes = figure.add_subplot()
-    places = {id(c): place_of(c) for finding in drawn for c in finding.comparisons}
-    end = max(3.0, *(1.15 * abs(x) for x in places.values()))
-    _axis(axes, end, [finding.name for finding in drawn])
+    places = [[place_of(comparison) for comparison in finding.comparisons] for finding in drawn]
+    _axis(axes, max(3.0, *(1.15 * abs(x) for row in places for x in row)), [finding.name for finding in drawn])
     for row, finding in enumerate(drawn):
-        _row(axes, row, finding, [places[id(c)] for c in finding.comparisons])
+        _row(axes, row, finding, places[row])
     return figure
 
 
@@ -67,27 +68,15 @@ def _axis(axes: Axes, end: float, names: Sequence[str]) -> None:
 
 def _row(axes: Axes, row: int, finding: Finding, places: Sequence[float]) -> None:
     """The dots of a claim, a diamond where the claim cannot hold without it, and the verdict."""
-    heights = stacked(places)
-    for comparison, x, height in zip(finding.comparisons, places, heights, strict=True):
-        axes.plot(
-            [x],
-            [row - height],
-            "D" if comparison.needed else "o",
-            color=COLOURS[comparison.says],
-            markersize=4.2,
-            alpha=0.75,
-            markeredgewidth=0,
-            clip_on=False,
-            label=str(comparison),
-        )
-    said = f"{finding.verdict}: {_counts(finding)}"
-    where = axes.get_yaxis_transform()
-    axes.text(1.02, row, said, transform=where, va="center", color=VERDICTS[finding.verdict], fontsize=8.5)
-
-
-def _counts(finding: Finding) -> str:
+    looks = [(COLOURS[c.says], "D" if c.needed else "o") for c in finding.comparisons]
+    dots = list(zip(looks, places, stacked(places), strict=True))
+    for colour, marker in dict.fromkeys(looks):
+        x, heights = zip(*(dot[1:] for dot in dots if dot[0] == (colour, marker)), strict=True)
+        axes.plot(x, row - np.array(heights), marker, color=colour, clip_on=False, **DOTS)
     count = Counter(c.says for c in finding.comparisons)
-    return f"{count[1]} for, {count[-1]} against, {count[0]} neither"
+    verdict = f"{finding.verdict}: {count[1]} for, {count[-1]} against, {count[0]} neither"
+    where = axes.get_yaxis_transform()
+    axes.text(1.02, row, verdict, transform=where, va="center", color=VERDICTS[finding.verdict], fontsize=8.5)
 
 
 def stacked(places: Sequence[float]) -> list[float]:

@@ -1,7 +1,5 @@
 """A table as Markdown, LaTeX, CSV or HTML."""
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -9,6 +7,7 @@ from typing import NamedTuple
 from encoder_lab.errors import InputError, printable
 from encoder_lab.reports.escape import for_csv, for_html, for_latex, for_markdown
 from encoder_lab.reports.table import Table, TableCell, TableRow
+from encoder_lab.storage.csv_files import csv_text
 
 MINUS = "\u2212"
 LARGE = 1e7  # scores above it, of a diverged run, are written with an exponent
@@ -43,11 +42,11 @@ def markdown(table: Table) -> str:
     """For README files: best in bold, the interval small below the score or behind it."""
     behind = {"below": "<br><sub>{}</sub>", "inline": " ({})", "none": ""}[table.intervals]
 
-    def cell(found: TableCell | None, best: bool) -> str:
-        if found is None:
+    def cell(scored: TableCell | None, best: bool) -> str:
+        if scored is None:
             return ""
-        text = f"**{_score(found)}**" if best else _score(found)
-        return text + (behind.format(_interval(found)) if found.low is not None else "")
+        text = f"**{_score(scored)}**" if best else _score(scored)
+        return text + (behind.format(_interval(scored)) if scored.low is not None else "")
 
     heads, rows = heads_and_lines(table)
     lines = [f"| {'' if table.transposed else 'model'} | {' | '.join(map(for_markdown, heads))} |"]
@@ -62,28 +61,24 @@ def markdown(table: Table) -> str:
 def latex(table: Table) -> str:
     """A tabular for the packages booktabs and graphicx, no wider than its column."""
 
-    def score(found: TableCell | None, best: bool) -> str:
-        text = _signed(_score(found)) if found else ""
+    def score(scored: TableCell | None, best: bool) -> str:
+        text = _signed(_score(scored)) if scored else ""
         return rf"\textbf{{{text}}}" if best else text
 
-    def interval(found: TableCell | None, _: bool) -> str:
-        if found is None or found.low is None or found.high is None:
+    def interval(scored: TableCell | None, _: bool) -> str:
+        if scored is None or scored.low is None or scored.high is None:
             return ""
-        return rf"{{\tiny {_signed(f'{found.low:.1f}')}--{_signed(f'{found.high:.1f}')}}}"
+        return rf"{{\tiny {_signed(f'{scored.low:.1f}')}--{_signed(f'{scored.high:.1f}')}}}"
 
     heads, rows = heads_and_lines(table)
-    width = len(heads) + 1
-    lines = [
-        r"\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}",
-        r"\toprule",
-    ]
+    lines = [r"\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{%"]
+    lines += [rf"\begin{{tabular}}{{l{'r' * len(heads)}}}", r"\toprule"]
     head = r"\rotatebox{90}{%s}" if table.transposed else "%s"
     lines += [" & ".join(["", *(head % for_latex(name) for name in heads)]) + r" \\"]
     lines += [r"\midrule"] if table.transposed else []
     for heading, name, cells in rows:
         if heading:
-            lines += [r"\midrule", rf"\multicolumn{{{width}}}{{l}}{{\textit{{{for_latex(heading)}}}}} \\"]
+            lines += [r"\midrule", rf"\multicolumn{{{len(heads) + 1}}}{{l}}{{\textit{{{for_latex(heading)}}}}} \\"]
         scores, below = [score(*c) for c in cells], [interval(*c) for c in cells]
         if table.intervals == "inline":
             scores = [f"{text} {more}".rstrip() for text, more in zip(scores, below, strict=True)]
@@ -96,19 +91,15 @@ def latex(table: Table) -> str:
 
 def as_csv(table: Table) -> str:
     """A row for each model, three columns for each task: score, low, high; full precision, empty where unknown."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     heads, lines = heads_and_lines(table)
-    names = [name for c in heads for name in (c, f"{c} low", f"{c} high")]
-    rows: list[tuple[str, ...]] = [("source", "encoder", "model")]
-    rows += [(row.source or "ours", row.encoder, row.name) for row in table.rows]
-    if table.transposed:
-        rows = [("task",), *((column,) for column in table.columns)]
-    writer.writerow([*rows[0], *map(for_csv, names)])
-    for about, line in zip(rows[1:], lines, strict=True):
+    abouts: list[tuple[str, ...]] = [(row.source or "ours", row.encoder, row.name) for row in table.rows]
+    abouts = [(column,) for column in table.columns] if table.transposed else abouts
+    first = ["task"] if table.transposed else ["source", "encoder", "model"]
+    rows = [[*first, *(for_csv(name) for c in heads for name in (c, f"{c} low", f"{c} high"))]]
+    for about, line in zip(abouts, lines, strict=True):
         values = [value for cell, _ in line.cells for value in (cell[:3] if cell else (None,) * 3)]
-        writer.writerow([*map(for_csv, about), *("" if v is None else f"{v:g}" for v in values)])
-    return out.getvalue()
+        rows.append([*map(for_csv, about), *("" if v is None else f"{v:g}" for v in values)])
+    return csv_text(rows)
 
 
 def as_html(table: Table) -> str:
@@ -128,7 +119,7 @@ def as_html(table: Table) -> str:
     heads, lines = heads_and_lines(table)
     tasks = [f' data-task="{for_html(name)}"' if not table.transposed else "" for name in heads]
     names = "".join(f"<th{task}>{for_html(name)}</th>" for name, task in zip(heads, tasks, strict=True))
-    body = []
+    body: list[str] = []
     for place, line in enumerate(lines):
         row = None if table.transposed else table.rows[place]
         about, more = (row.title, row.source) if row else (line.name, "")

@@ -50,9 +50,7 @@ def charts_by_task(panels: Sequence[Panel]) -> ChartSection:
         charts.append(Chart(_with_chance(traces, [line for _, line in lines]), _layout(task, EPOCH)))
     for score in dict.fromkeys(panel.score for panel in panels if panel.score):
         owners = [panel for panel in panels if panel.score == score]
-        traces = [
-            t for panel in owners for t in _traces(panel.own, legend[panel.title], panel.title, EPOCH, panel.title)
-        ]
+        traces = [t for p in owners for t in _traces(p.own, legend[p.title], p.title, EPOCH, p.title)]
         charts.append(Chart(traces, _layout(f"{score} on dev", EPOCH)))
     return ChartSection(f"{panels[0].suite} by epoch: each task", charts, legend)
 
@@ -107,16 +105,16 @@ def charts_by_layer(models: Sequence[LayerScores]) -> ChartSection:
     return ChartSection("by layer", charts, {})
 
 
-def chart_of_correlations(found: Correlations) -> ChartSection:
+def chart_of_correlations(matrix: Correlations) -> ChartSection:
     """The matrix: red is a positive correlation, blue a negative one; what is not significant has no colour."""
     hover = [
         [f"ρ {rho:.2f}, p {p:.3g}{'' if sure else ', not significant'}" for rho, p, sure in zip(*row, strict=True)]
-        for row in zip(found.rho, found.p_value, found.significant, strict=True)
+        for row in zip(matrix.rho, matrix.p_value, matrix.significant, strict=True)
     ]
-    trace = _heat(np.where(found.significant, found.rho, 0), found.rho, hover, 2)
-    trace |= {"x": list(map(_text, found.downstream)), "y": list(map(_text, found.probing)), "colorscale": "RdBu"}
+    trace = _heat(np.where(matrix.significant, matrix.rho, 0), matrix.rho, hover, 2)
+    trace |= {"x": list(map(_text, matrix.downstream)), "y": list(map(_text, matrix.probing)), "colorscale": "RdBu"}
     trace |= {"zmin": -1, "zmax": 1}
-    layout = _layout(f"Spearman's ρ over {found.models} models", "")
+    layout = _layout(f"Spearman's ρ over {matrix.models} models", "")
     layout["yaxis"] = {"autorange": "reversed", "automargin": True}
     return ChartSection("probing against downstream", [Chart([trace], layout, 4, 420)], {})
 
@@ -127,20 +125,11 @@ def chart_of_findings(findings: Sequence[Finding]) -> Chart:
     data = []
     for row, finding in enumerate(shown):
         places = [place_of(comparison) for comparison in finding.comparisons]
-        heights = stacked(places)
-        data.append(
-            {
-                "mode": "markers",
-                "x": [math.asinh(place) for place in places],
-                "y": [row - height for height in heights],
-                "text": [_text(str(comparison)) for comparison in finding.comparisons],
-                "hovertemplate": "%{text}<extra></extra>",
-                "marker": {
-                    "color": [COLOURS[comparison.says] for comparison in finding.comparisons],
-                    "symbol": ["diamond" if comparison.needed else "circle" for comparison in finding.comparisons],
-                },
-            }
-        )
+        dots: dict[str, Any] = {"mode": "markers", "hovertemplate": "%{text}<extra></extra>"}
+        dots |= {"x": [math.asinh(place) for place in places], "y": [row - height for height in stacked(places)]}
+        dots["text"] = [_text(str(comparison)) for comparison in finding.comparisons]
+        symbols = ["diamond" if comparison.needed else "circle" for comparison in finding.comparisons]
+        data.append(dots | {"marker": {"color": [COLOURS[c.says] for c in finding.comparisons], "symbol": symbols}})
     ticks = [-30, -10, -3, -1, 0, 1, 3, 10, 30]
     layout = _layout("against the claim (left), for it (right)", "difference, in halves of its 95% interval")
     layout["xaxis"] |= {"tickvals": [math.asinh(tick) for tick in ticks], "ticktext": [f"{tick:+}" for tick in ticks]}
@@ -168,30 +157,17 @@ def _traces(line: Line, look: Look, name: str, x: str, model: str) -> list[dict[
 def _with_chance(traces: list[dict[str, Any]], lines: Sequence[Line]) -> list[dict[str, Any]]:
     """The traces, with a dotted line at each level of chance that is known."""
     levels = sorted({round(line.chance, 1) for line in lines if line.chance is not None})
-    ends = [
-        min((x for line in lines for x in line.x), default=0),
-        max((x for line in lines for x in line.x), default=1),
-    ]
-    dotted = {"color": "#555555", "dash": "dot", "width": 1}
-    return [
-        *traces,
-        *(
-            {"x": ends, "y": [level] * 2, "mode": "lines", "line": dotted, "text": [f"chance {level}"] * 2}
-            | {"hovertemplate": "%{text}<extra></extra>", "meta": {}}
-            for level in levels
-        ),
-    ]
+    xs = [x for line in lines for x in line.x] or [0, 1]
+    dotted: dict[str, Any] = {"x": [min(xs), max(xs)], "mode": "lines", "meta": {}}
+    dotted |= {"hovertemplate": "%{text}<extra></extra>", "line": {"color": "#555555", "dash": "dot", "width": 1}}
+    return [*traces, *(dotted | {"y": [level] * 2, "text": [f"chance {level}"] * 2} for level in levels)]
 
 
 def _heat(shades: Any, scores: Any, hover: list[list[str]], digits: int = 1) -> dict[str, Any]:
     text = [["" if math.isnan(score) else f"{score:.{digits}f}" for score in row] for row in scores]
     heat = {"type": "heatmap", "z": np.asarray(shades).tolist(), "text": text, "texttemplate": "%{text}", "xgap": 1}
-    return heat | {
-        "hovertext": hover,
-        "hovertemplate": "%{y}, %{x}: %{hovertext}<extra></extra>",
-        "ygap": 1,
-        "showscale": False,
-    }
+    heat |= {"hovertext": hover, "hovertemplate": "%{y}, %{x}: %{hovertext}<extra></extra>", "ygap": 1}
+    return heat | {"showscale": False}
 
 
 def _layout(title: str, x: str) -> dict[str, Any]:

@@ -15,9 +15,10 @@ from matplotlib.patches import Rectangle
 from encoder_lab.errors import InputError
 from encoder_lab.reports.drawing import in_order, new_figure
 from encoder_lab.reports.escape import for_figure
-from encoder_lab.reports.models import ReportedModel
+from encoder_lab.reports.models import ReportedModel, scored_suites
 from encoder_lab.reports.published import SOURCES, published
 from encoder_lab.reports.table import MEAN, TableCell, TableRow, by_group, probing_table, published_rows
+from encoder_lab.reports.text import aligned
 from probes.facts import facts_of
 
 FIGURE = "chen2019_figure8"
@@ -60,6 +61,10 @@ class LayerScores(NamedTuple):
         rounded = self.scores(task).round(1)
         return (rounded == np.nanmax(rounded)).tolist()
 
+    def margin(self, task: str) -> str:
+        """Half of the interval of the best score, as ±1.2."""
+        return next(cell.margin for cell, best in zip(self.cells[task], self.best(task), strict=True) if cell and best)
+
 
 def layer_of(name: str) -> tuple[int, str] | None:
     """The number in the name of a layer, and what follows it (`, cls`); None for any other model."""
@@ -72,12 +77,13 @@ def layers_of_models(models: Sequence[ReportedModel], epoch: str, classifier: st
     single = [model for model in models if layer_of(model.name)]
     if not single:
         raise InputError(f"no scores by layer; make them with: {COMMAND}")
-    suites = dict.fromkeys(row.suite for model in single for run in model.runs for row in run.rows)
     joined: dict[tuple[str, str], TableRow] = {}
-    for suite in suites:
+    for suite in scored_suites(single):
         for row in probing_table(single, suite, epoch, classifier, []).rows:
-            cells = row.cells | (_mean(row.cells) if suite == "probing" else {})
-            joined.setdefault((row.encoder, row.name), replace(row, cells={})).cells.update(cells)
+            cells = joined.setdefault((row.encoder, row.name), replace(row, cells={})).cells
+            cells |= row.cells
+            if suite == "probing" and len(row.cells) > 1:
+                cells[PROBING] = TableCell(float(np.mean([cell.score for cell in row.cells.values()])))
     return _by_model(joined.values())
 
 
@@ -86,14 +92,7 @@ def published_layers() -> list[LayerScores]:
     rows = published_rows(published(FIGURE))
     for row in rows:
         row.cells = {task: TableCell(cell.score) for task, cell in by_group(row.cells, DISCOEVAL).items()}
-    return [one._replace(title=f"{one.title} ({SOURCES[FIGURE]})") for one in _by_model(rows)]
-
-
-def _mean(cells: dict[str, TableCell]) -> dict[str, TableCell]:
-    """The mean over the probing tasks, if there are several."""
-    if len(cells) < 2:
-        return {}
-    return {PROBING: TableCell(float(np.mean([cell.score for cell in cells.values()])))}
+    return [model._replace(title=f"{model.title} ({SOURCES[FIGURE]})") for model in _by_model(rows)]
 
 
 def _by_model(rows: Iterable[TableRow]) -> list[LayerScores]:
@@ -108,63 +107,55 @@ def _layers(title: str, rows: dict[int, TableRow]) -> LayerScores:
     """Rows: the mean over probing tasks, the seven groups and their mean, then all others."""
     there = dict.fromkeys(task for row in rows.values() for task in row.cells)
     first = [task for task in (PROBING, *DISCOEVAL.values(), MEAN) if task in there]
-    tasks = [*first, *in_order([task for task in there if task not in first])]
+    tasks = list(dict.fromkeys([*first, *in_order(list(there))]))
     return LayerScores(title, list(rows), {task: [row.cells.get(task) for row in rows.values()] for task in tasks})
 
 
 def as_text(models: Sequence[LayerScores]) -> str:
     """A plain table for each model: tasks by layers, the best with a star, and half of its interval."""
-    return "\n".join(line for one in models for line in [*_lines(one), ""]) + "*: the best layer of a task.\n"
+    return "\n".join(line for model in models for line in [*_lines(model), ""]) + "*: the best layer of a task.\n"
 
 
-def _lines(one: LayerScores) -> list[str]:
-    wide = max(map(len, one.cells)) + 2
-    lines = [one.title, f"{'layer':<{wide}}" + "".join(f"{name:>7}" for name in [*one.numbers, "chance", "±"])]
-    for task, cells in one.cells.items():
-        stars = ["*" if best else "" for best in one.best(task)]
-        shown = ["" if cell is None else f"{star}{cell.score:.1f}" for cell, star in zip(cells, stars, strict=True)]
-        chance = one.chance(task)
-        shown += ["" if chance is None else f"{chance:.1f}", _half(cells[stars.index("*")])]
-        lines.append((f"{task:<{wide}}" + "".join(f"{text:>7}" for text in shown)).rstrip())
-    return lines
-
-
-def _half(cell: TableCell | None) -> str:
-    if cell is None or cell.low is None or cell.high is None:
-        return ""
-    return f"±{(cell.high - cell.low) / 2:.1f}"
+def _lines(model: LayerScores) -> list[str]:
+    rows = [["layer", *map(str, model.numbers), "chance", "±"]]
+    for task, cells in model.cells.items():
+        shown = ["" if cell is None else f"{cell.score:.1f}" for cell in cells]
+        starred = ["*" * best + score for best, score in zip(model.best(task), shown, strict=True)]
+        rows.append(
+            [task, *starred, "" if (chance := model.chance(task)) is None else f"{chance:.1f}", model.margin(task)]
+        )
+    return [model.title, *aligned(rows)]
 
 
 def draw_layers(models: Sequence[LayerScores]) -> Figure:
     """A heat map for each model, next to each other: tasks downwards, layers to the right, then chance and interval."""
-    rows = max(len(one.cells) for one in models)
-    columns = [len(one.numbers) + 2 for one in models]
-    wide = sum(CELL[0] * n + LETTER * max(map(len, one.cells)) + 0.3 for n, one in zip(columns, models, strict=True))
-    said = fill(FOOTER, int(wide / LETTER))
-    figure = new_figure(wide, CELL[1] * rows + 1.2 + 0.16 * said.count("\n"))
+    rows = max(len(model.cells) for model in models)
+    columns = [len(model.numbers) + 2 for model in models]
+    wide = sum(CELL[0] * n + LETTER * max(map(len, m.cells)) + 0.3 for n, m in zip(columns, models, strict=True))
+    footer = fill(FOOTER, int(wide / LETTER))
+    figure = new_figure(wide, CELL[1] * rows + 1.2 + 0.16 * footer.count("\n"))
     panels = figure.subplots(1, len(models), squeeze=False, width_ratios=columns)[0]
-    for axes, one in zip(panels, models, strict=True):
-        _draw(axes, one, rows)
-    figure.supxlabel(said, fontsize=8, color="#555555")
+    for axes, model in zip(panels, models, strict=True):
+        _draw(axes, model, rows)
+    figure.supxlabel(footer, fontsize=8, color="#555555")
     return figure
 
 
-def _draw(axes: Axes, one: LayerScores, rows: int) -> None:
-    layers = len(one.numbers)
-    axes.set_title(for_figure(one.title).replace(" (", "\n("), loc="left", fontsize=9, fontweight="bold")
-    for row, task in enumerate(one.cells):
-        scores, best = one.scores(task), one.best(task)
-        for column, shade in enumerate(one.shades(task)):
+def _draw(axes: Axes, model: LayerScores, rows: int) -> None:
+    layers = len(model.numbers)
+    axes.set_title(for_figure(model.title).replace(" (", "\n("), loc="left", fontsize=9, fontweight="bold")
+    for row, task in enumerate(model.cells):
+        scores, best = model.scores(task), model.best(task)
+        for column, shade in enumerate(model.shades(task)):
             if not np.isnan(shade):
                 _draw_cell(axes, (column, row), scores[column], shade, best[column])
-        chance = one.chance(task)
-        after = "–" if chance is None else f"{chance:.1f}", _half(one.cells[task][best.index(True)])
-        for column, text in enumerate(after, layers):
+        chance = model.chance(task)
+        for column, text in enumerate(("–" if chance is None else f"{chance:.1f}", model.margin(task)), layers):
             axes.text(column, row, text, fontsize=7.5, ha="center", va="center", color="#555555")
     axes.set_xlim(-0.5, layers + 1.5)
     axes.set_ylim(rows - 0.5, -0.5)
-    axes.set_xticks(range(layers + 2), [*map(str, one.numbers), "chance", "±"], fontsize=8)
-    axes.set_yticks(range(len(one.cells)), list(one.cells), fontsize=8)
+    axes.set_xticks(range(layers + 2), [*map(str, model.numbers), "chance", "±"], fontsize=8)
+    axes.set_yticks(range(len(model.cells)), list(model.cells), fontsize=8)
     axes.set_xlabel("layer", fontsize=8)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -177,12 +168,5 @@ def _draw_cell(axes: Axes, at: tuple[int, int], score: float, shade: float, best
     if best:
         frame = (column - 0.46, row - 0.44), 0.92, 0.88
         axes.add_patch(Rectangle(*frame, fill=False, edgecolor="#C0392B", linewidth=1.4, zorder=3))
-    axes.text(
-        *at,
-        f"{score:.1f}",
-        fontsize=7.5,
-        fontweight="bold" if best else "normal",
-        ha="center",
-        va="center",
-        color="white" if shade > DARK else "#222222",
-    )
+    ink, weight = "white" if shade > DARK else "#222222", "bold" if best else "normal"
+    axes.text(*at, f"{score:.1f}", fontsize=7.5, fontweight=weight, ha="center", va="center", color=ink)

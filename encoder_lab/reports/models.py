@@ -127,6 +127,11 @@ def _shown(objective: str) -> str:
     return " → ".join(OBJECTIVES.get(name, name) for name in objective.split(" → "))
 
 
+def scored_suites(models: Iterable[ReportedModel]) -> list[str]:
+    """The suites that models have scores of."""
+    return list(dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows))
+
+
 def each_seed_once(runs: Iterable[Run]) -> list[Run]:
     """Of runs with the same settings and seed, the last; of evaluations of one model, the newest."""
     newest: dict[tuple, Run] = {}

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from encoder_lab.reports.comparisons import CONVNET, LAST, MAX, NMT, TRAINED, correlated, curves, over, said
+from encoder_lab.reports.comparisons import CONVNET, LAST, MAX, NMT, TRAINED, correlated, curves, over, title
 from encoder_lab.reports.evidence import BOV, Evidence, ModelName, Point, Points, mean_of
-from encoder_lab.reports.findings import Claim, Comparison, above, within
+from encoder_lab.reports.findings import Comparison, above, claims_in, within
 from encoder_lab.reports.published import published
 from probes.probing import FACTS
 from probes.statistics import wilson
@@ -23,8 +23,8 @@ def words_are_below_chance_on_odd_words(e: Evidence) -> Iterator[Comparison]:
     NB-uni-tfidf and NB-bi-tfidf are below 50% on SOMO.
     """
     for name in (WORDS, BIGRAMS):
-        if found := baseline(e, name).get("SOMO"):
-            yield above(CHANCE, found, f"SOMO, 50% over {name}")
+        if score := baseline(e, name).get("SOMO"):
+            yield above(CHANCE, score, f"SOMO, 50% over {name}")
 
 
 def bigrams_help_only_with_order(e: Evidence) -> Iterator[Comparison]:
@@ -32,8 +32,7 @@ def bigrams_help_only_with_order(e: Evidence) -> Iterator[Comparison]:
 
     NB-bi-tfidf is above NB-uni-tfidf on BShift (necessary), and less than 5 points above it on each other task.
     """
-    for task, pair in _in_both(baseline(e, BIGRAMS), baseline(e, WORDS)):
-        bigrams, words = pair
+    for task, (bigrams, words) in _in_both(baseline(e, BIGRAMS), baseline(e, WORDS)):
         if task == "BShift":
             yield above(bigrams, words, f"{task}, bigrams over words")._replace(needed=True)
         else:
@@ -163,24 +162,6 @@ def size_does_not_help_nmt(e: Evidence) -> Iterator[Comparison]:
         yield above(_plus(smallest, 2), largest, f"2 points minus the {about}")
 
 
-MORE_CLAIMS: tuple[Claim, ...] = (
-    words_are_below_chance_on_odd_words,
-    bigrams_help_only_with_order,
-    vectors_know_more_syntax_than_words,
-    seq2tree_is_above_the_human_bound,
-    hidden_layer_helps_with_nuances_alone,
-    convnet_knows_as_much_as_lstm,
-    lstm_is_ahead_of_convnet_downstream,
-    untrained_max_is_good_downstream,
-    odd_words_stay_flat,
-    meaning_goes_with_downstream,
-    structure_goes_against_similarity,
-    question_types_go_with_most_probes,
-    size_helps_nli,
-    size_does_not_help_nmt,
-)
-
-
 def baseline(e: Evidence, name: str) -> Points:
     """The probing scores of a baseline, of the paper or of an evaluation."""
     return e.probing.get(("", name)) or e.probing.get(("Baselines", name), {})
@@ -214,4 +195,7 @@ def _sizes(e: Evidence, objective: str) -> Iterator[tuple[Point, Point, str]]:
         pairs = [pair for _, pair in _in_both(sizes[low], sizes[high])]
         if pairs:
             means = mean_of([one for one, _ in pairs]), mean_of([other for _, other in pairs])
-            yield *means, f"mean of {len(pairs)} tasks, {said((MAX, objective))}, {high} over {low} dimensions"
+            yield *means, f"mean of {len(pairs)} tasks, {title((MAX, objective))}, {high} over {low} dimensions"
+
+
+MORE_CLAIMS = claims_in(globals())

@@ -14,6 +14,7 @@ from encoder_lab.reports.drawing import in_order, looks, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
 from encoder_lab.reports.models import ReportedModel
 from encoder_lab.reports.runs import Run
+from encoder_lab.reports.text import aligned
 from probes.results import ProbeRow
 from probes.statistics import Interval
 
@@ -49,7 +50,7 @@ class ModelOrder(NamedTuple):
     @property
     def halves(self) -> dict[str, float]:
         """The step of half the gain by task, of tasks with a gain."""
-        return {one.task: one.at[0][0] for one in self.tasks if np.isfinite(one.at[0][0])}
+        return {learnt.task: learnt.at[0][0] for learnt in self.tasks if np.isfinite(learnt.at[0][0])}
 
 
 def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
@@ -57,12 +58,9 @@ def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
     runs = [curves_of(run, suite, classifier) for run in model.runs]
     names = in_order([task for curves in runs for task in curves])
     learnt = [when_learnt(task, [curves[task] for curves in runs if task in curves]) for task in names]
-    learnt.sort(key=lambda one: (not np.isfinite(one.at[0][0]), one.at[0][0]))
-    halves = [
-        {task: float(reached(curve.steps, curve.scores[None], PARTS[0])[0]) for task, curve in curves.items()}
-        for curves in runs
-    ]
-    taus = [tau for one, other in combinations(halves, 2) if (tau := agreement(one, other)) is not None]
+    learnt.sort(key=lambda task: (not np.isfinite(task.at[0][0]), task.at[0][0]))
+    halves = [{t: float(reached(c.steps, c.scores[None], PARTS[0])[0]) for t, c in curves.items()} for curves in runs]
+    taus = [tau for first, second in combinations(halves, 2) if (tau := agreement(first, second)) is not None]
     return ModelOrder(model.title, learnt, float(np.mean(taus)) if taus else np.nan)
 
 
@@ -78,9 +76,9 @@ def curves_of(run: Run, suite: str, classifier: str) -> dict[str, Curve]:
 def _curve(rows: Sequence[ProbeRow]) -> Curve:
     steps, scores = np.array([row.step for row in rows]), np.array([row.test_accuracy for row in rows])
     answers = [row.answers for row in rows if row.answers and not row.answers.domains]
-    if len(answers) < len(rows) or len({one.test for one in answers}) > 1:
+    if len(answers) < len(rows) or len({known.test for known in answers}) > 1:
         return Curve(steps, scores, np.tile(scores, (DRAWS, 1)))
-    right = np.array([one.right for one in answers], dtype=float)  # (T, N)
+    right = np.array([known.right for known in answers], dtype=float)  # (T, N)
     counts = np.random.default_rng(0).multinomial(right.shape[1], np.full(right.shape[1], 1 / right.shape[1]), DRAWS)
     return Curve(steps, scores, 100 * counts @ right.T / right.shape[1])
 
@@ -108,8 +106,8 @@ def reached(steps: np.ndarray, scores: np.ndarray, part: float) -> np.ndarray:
     row = np.arange(len(scores))
     before, after = scores[row, place - 1], scores[row, place]
     rise = np.where(after > before, after - before, 1.0)
-    found = steps[place - 1] + (target - before) / rise * (steps[place] - steps[place - 1])
-    return np.where(last > first, found, np.nan)
+    between = steps[place - 1] + (target - before) / rise * (steps[place] - steps[place - 1])
+    return np.where(last > first, between, np.nan)
 
 
 def _interval(value: float, drawn: np.ndarray) -> Interval:
@@ -117,41 +115,33 @@ def _interval(value: float, drawn: np.ndarray) -> Interval:
     return float(value), float(low), float(high)
 
 
-def agreement(one: Mapping[str, float], other: Mapping[str, float]) -> float | None:
+def agreement(first: Mapping[str, float], second: Mapping[str, float]) -> float | None:
     """Kendall's tau of the order of the tasks that both learn; None for fewer than three."""
-    both = [task for task in one if np.isfinite(one[task]) and np.isfinite(other.get(task, np.nan))]
-    if len(both) < FEWEST:
-        return None
-    return float(kendalltau([one[task] for task in both], [other[task] for task in both]).statistic)
+    pairs = [(step, second.get(task, np.nan)) for task, step in first.items()]
+    both = [pair for pair in pairs if np.isfinite(pair).all()]
+    return float(kendalltau(*zip(*both, strict=True)).statistic) if len(both) >= FEWEST else None
 
 
 def orders(models: Sequence[ReportedModel], suite: str, classifier: str) -> list[ModelOrder]:
     """The order of each model that has one. Raises InputError where none was scored at three steps."""
-    found = [order for model in models if (order := order_of(model, suite, classifier)).tasks]
-    if not found:
-        raise InputError(
-            f"no run has scores of suite={suite} at three steps; train more epochs, or with probes.steps=[1,2,4,8,16]"
-        )
-    return found
+    ordered = [order for model in models if (order := order_of(model, suite, classifier)).tasks]
+    if not ordered:
+        remedy = "train more epochs, or with probes.steps=[1,2,4,8,16]"
+        raise InputError(f"no run has scores of suite={suite} at three steps; {remedy}")
+    return ordered
 
 
-def as_text(found: Sequence[ModelOrder]) -> str:
+def as_text(ordered: Sequence[ModelOrder]) -> str:
     """The tasks of each model in their order with their steps, then Kendall's tau between seeds and models."""
     lines = []
-    for model in found:
-        wide = max(len(one.task) for one in model.tasks) + 2
-        lines += [
-            model.title,
-            f"{'task':<{wide}}{'gain':>20}" + "".join(f"{f'{part:.0%} at step':>26}" for part in PARTS),
-        ]
-        for one in model.tasks:
-            lines.append(
-                f"{one.task:<{wide}}{_text(one.gain, 1):>20}" + "".join(f"{_text(at, 0):>26}" for at in one.at)
-            )
+    for model in ordered:
+        rows = [["task", "gain", *(f"{part:.0%} at step" for part in PARTS)]]
+        rows += [[task.task, _text(task.gain, 1), *(_text(at, 0) for at in task.at)] for task in model.tasks]
+        lines += [model.title, *aligned(rows)]
         if np.isfinite(model.seeds):
             lines.append(f"Kendall's tau of the order between its seeds: {model.seeds:.2f}")
         lines.append("")
-    for first, second in combinations(found, 2):
+    for first, second in combinations(ordered, 2):
         if (tau := agreement(first.halves, second.halves)) is not None:
             lines.append(f"Kendall's tau {tau:5.2f}: {first.title}; {second.title}")
     lines.append("Order: by the step of half the gain. No step: the gain may be none, by its 95% interval.")
@@ -163,12 +153,12 @@ def _text(interval: Interval, digits: int) -> str:
     return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" if np.isfinite(value) else "-"
 
 
-def draw_orders(found: Sequence[ModelOrder]) -> Figure:
+def draw_orders(ordered: Sequence[ModelOrder]) -> Figure:
     """A panel for each model: its tasks from the first learnt downwards, the steps of the parts of their gains."""
-    most = max(len(model.tasks) for model in found)
-    figure = new_figure(5.0 * len(found) + 1.0, 1.6 + 0.36 * most)
-    panels = figure.subplots(1, len(found), squeeze=False)[0]
-    for axes, model in zip(panels, found, strict=True):
+    most = max(len(model.tasks) for model in ordered)
+    figure = new_figure(5.0 * len(ordered) + 1.0, 1.6 + 0.36 * most)
+    panels = figure.subplots(1, len(ordered), squeeze=False)[0]
+    for axes, model in zip(panels, ordered, strict=True):
         _draw(axes, model)
     parts = ", ".join(f"{name}: {part:.0%}" for name, part in zip(("circle", "square", "diamond"), PARTS, strict=True))
     figure.supxlabel(f"Step at which a part of the gain is reached ({parts}); 95% intervals", fontsize=8)
@@ -177,13 +167,12 @@ def draw_orders(found: Sequence[ModelOrder]) -> Figure:
 
 def _draw(axes: Axes, model: ModelOrder) -> None:
     plain_axes(axes, model.title)
-    learnt = [one for one in model.tasks if np.isfinite(one.at[0][0])]
-    colours = [colour for colour, _ in looks([one.task for one in learnt])]
-    for row, (one, colour) in enumerate(zip(learnt, colours, strict=True)):
-        for shift, (at, low, high), marker in zip((-0.2, 0.0, 0.2), one.at, MARKERS, strict=True):
+    learnt = [task for task in model.tasks if np.isfinite(task.at[0][0])]
+    for row, (task, (colour, _)) in enumerate(zip(learnt, looks([task.task for task in learnt]), strict=True)):
+        for shift, (at, low, high), marker in zip((-0.2, 0.0, 0.2), task.at, MARKERS, strict=True):
             axes.plot([low, high], [row + shift] * 2, color=colour, linewidth=1.2, alpha=0.6)
             axes.plot(at, row + shift, marker, color=colour, markersize=4)
-    axes.set_yticks(range(len(learnt)), [for_figure(one.task) for one in learnt], fontsize=8.5)
+    axes.set_yticks(range(len(learnt)), [for_figure(task.task) for task in learnt], fontsize=8.5)
     axes.invert_yaxis()
     axes.set_xlim(left=0)
     axes.set_xlabel("optimiser step", fontsize=9)

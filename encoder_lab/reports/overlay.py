@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from encoder_lab.reports.curves import Panel, band_handle, band_meaning, chance_handles
+from encoder_lab.reports.curves import Panel, band_meaning, handles_of
 from encoder_lab.reports.drawing import CHANCE, Line, Style, in_order, look_at, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
 
@@ -26,7 +26,8 @@ def draw_overlay(panels: Sequence[Panel]) -> Figure:
     units = {line.name: panel.unit for panel in panels for line in panel.lines}
     banded = len(panels) <= BANDED
     own = list(dict.fromkeys(panel.score for panel in panels if panel.score))
-    cells = [(task, [_of(panel.lines, task) for panel in panels]) for task in tasks]
+    lines_of = [{line.name: line for line in panel.lines} for panel in panels]
+    cells = [(task, [lines.get(task) for lines in lines_of]) for task in tasks]
     cells += [(f"{name} (dev)", [panel.own if panel.score == name else None for panel in panels]) for name in own]
     columns = min(len(cells), 4)
     rows = -(-len(cells) // columns)
@@ -56,13 +57,12 @@ def _legend(panels: Sequence[Panel], banded: bool, width: float) -> list[Artist]
     letters = int((width - HANDLE) / LETTER)
     handles: list[Artist] = [
         Line2D([], [], color=colour, linestyle=style, linewidth=2, label=fill(for_figure(panel.title), letters))
-        for panel, (colour, style) in zip(panels, (look_of(panels, i) for i in range(len(panels))), strict=True)
+        for place, panel in enumerate(panels)
+        for colour, style in [look_of(panels, place)]
     ]
-    handles += chance_handles([line for panel in panels for line in panel.lines])
-    if banded:
-        meaning = band_meaning({n for panel in panels for n in panel.runs})
-        handles.append(band_handle(fill(f"bands: {meaning}", letters)))
-    return handles
+    meaning = f"bands: {band_meaning({n for panel in panels for n in panel.runs})}"
+    lines = [line for panel in panels for line in panel.lines]
+    return handles + handles_of(lines, fill(meaning, letters) if banded else "")
 
 
 def _draw(axes: Axes, line: Line, look: tuple[str, Style], banded: bool) -> None:
@@ -77,7 +77,3 @@ def look_of(panels: Sequence[Panel], place: int) -> tuple[str, Style]:
     """Colour and line style of a model among others: the colour that its settings give it, or one of ours."""
     colour, style = look_at(place)
     return panels[place].colour or colour, style
-
-
-def _of(lines: Sequence[Line], task: str) -> Line | None:
-    return next((line for line in lines if line.name == task), None)

@@ -32,10 +32,8 @@ def page(
     sections += [("surprisal of each token", strips(items))] if items else []
     folder, name = Path(__file__).parent, for_html(title)
     style, script = ((folder / f"page.{ending}").read_text(encoding="utf-8") for ending in ("css", "js"))
-    body = "".join(
-        f'<section id="part{place}"><h2>{for_html(heading)}</h2><div class=screen>{text}</div></section>'
-        for place, (heading, text) in enumerate(sections)
-    )
+    section = '<section id="part{}"><h2>{}</h2><div class=screen>{}</div></section>'.format
+    body = "".join(section(place, for_html(heading), text) for place, (heading, text) in enumerate(sections))
     menus = _menus([heading for heading, _ in sections], tables) if len(sections) > 1 else ""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name}</title><style>{style}</style></head>'
@@ -60,18 +58,9 @@ def _menus(headings: Sequence[str], tables: Sequence[Table]) -> str:
     ours = [(table, row) for table in tables for row in table.rows if row.encoder and not row.source]
     models = dict.fromkeys(row.title for _, row in ours)
     tasks = dict.fromkeys(task for table, _ in ours for task in table.columns)
-    return (
-        "<nav>"
-        + "".join(
-            f"<details><summary>{name}</summary><div>{''.join(entries)}</div></details>"
-            for name, entries in (
-                ("Contents", links),
-                ("Runs", _boxes("model", models)),
-                ("Tasks", _boxes("task", tasks)),
-            )
-        )
-        + "</nav>"
-    )
+    menus = {"Contents": links, "Runs": _boxes("model", models), "Tasks": _boxes("task", tasks)}
+    menu = "<details><summary>{}</summary><div>{}</div></details>".format
+    return f"<nav>{''.join(menu(name, ''.join(entries)) for name, entries in menus.items())}</nav>"
 
 
 def _boxes(what: str, names: Iterable[str]) -> list[str]:
@@ -93,11 +82,8 @@ def _place(chart: Chart, drawn: list[Chart]) -> str:
 
 
 def _legend(looks: dict[str, Look]) -> str:
-    entries = (
-        f'<span><i style="border-top-style: {BORDERS[DASHES[style]]}; border-top-color: {for_html(colour)}"></i>'
-        f"{for_html(name)}</span>"
-        for name, (colour, style) in looks.items()
-    )
+    entry = '<span><i style="border-top-style: {}; border-top-color: {}"></i>{}</span>'.format
+    entries = (entry(BORDERS[DASHES[style]], for_html(c), for_html(name)) for name, (c, style) in looks.items())
     return f"<div class=legend>{''.join(entries)}</div>" if looks else ""
 
 

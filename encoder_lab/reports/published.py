@@ -1,5 +1,6 @@
 """The papers' own numbers (probes/published/README.md names the tables)."""
 
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,6 +61,7 @@ def fitting(suite: str, classifier: str) -> list[str]:
     return [*([table] if table else []), *facts.reference]
 
 
+@cache
 def published(table: str) -> list[Published]:
     """The scores of one table. Raises InputError with the choices."""
     rows = [row for row in read_csv(SCORES) if row["table"] == table]

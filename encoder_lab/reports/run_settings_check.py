@@ -10,10 +10,10 @@ from encoder_lab.settings.run import COLOUR
 
 
 def _names(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
-KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "objective.parts": ("a list of names", _names),
     "objective.losses": ("a list of names", _names),
     "objective.select": ("a name", lambda value: isinstance(value, str)),
@@ -23,7 +23,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 def check_settings(path: Path, settings: Mapping[str, Any]) -> None:
     """Raises InputError naming the file, for a setting of another type than training accepts; null is none."""
-    for key, (wanted, fits) in KINDS.items():
+    for key, (wanted, fits) in TYPES.items():
         value = settings.get(key)
         if value is not None and not fits(value):
             raise InputError(f"{path}: {key} is {str(value)[:40]!r}, not {wanted}; copy the whole run folder again")

@@ -80,8 +80,8 @@ class Run:
             return False
         if "model" not in self.settings:
             return evaluation.evaluated == str(self.folder.resolve())
-        names, theirs = ((one.evaluated, one.encoder, one.objective) for one in (self, evaluation))
-        return names == theirs and agree(self, evaluation, MODEL)
+        ours, theirs = ((run.evaluated, run.encoder, run.objective) for run in (self, evaluation))
+        return ours == theirs and agree(self, evaluation, MODEL)
 
     def has(self, suite: str) -> bool:
         """Whether it has scores of a suite."""
@@ -94,8 +94,8 @@ class Run:
 
     def test_score(self, epoch: int) -> float | None:
         """The objective's score on the test split after an epoch, where it was computed."""
-        found = [float(row[self.score]) for row in self.tests if int(row["epoch"]) == epoch and row.get(self.score)]
-        return found[0] if found else None
+        scores = {int(row["epoch"]): float(row[self.score]) for row in self.tests if row.get(self.score)}
+        return scores.get(epoch)
 
     def epoch(self, which: str, suite: str) -> Epoch:
         """The last epoch probed until `which`: last, a number, or best by the objective's score, never by a probe.
@@ -127,22 +127,20 @@ class Run:
         return max([known, *self.own_scores(), *(row.epoch for row in self.rows)])
 
 
-def run_folders(given: Iterable[Path]) -> list[Path]:
+def run_folders(paths: Iterable[Path]) -> list[Path]:
     """Each run folder with the evaluations in it, once; any other folder stands for all run folders inside it.
 
     Raises InputError naming a folder without any.
     """
-    found: dict[Path, None] = {}
-    for folder in given:
+    runs: dict[Path, None] = {}
+    for folder in paths:
         below = sorted(path.parent for path in folder.rglob(SETTINGS) if "wandb" not in path.parts)
-        is_run = folder in below
-        inside = [one for one in below if not is_run or one == folder or (folder / EVALUATIONS) in one.parents]
-        if not folder.exists():
-            raise InputError(f"{folder}: no such folder; give a run folder, runs/<objective>/<encoder>/<time>")
-        if not inside:
-            raise InputError(f"{folder}: no config.yaml there; give a run folder, runs/<objective>/<encoder>/<time>")
-        found |= dict.fromkeys(inside)
-    return list(found)
+        if not below:
+            what = "no config.yaml there" if folder.exists() else "no such folder"
+            raise InputError(f"{folder}: {what}; give a run folder, runs/<objective>/<encoder>/<time>")
+        is_run, evaluated = folder in below, folder / EVALUATIONS
+        runs |= dict.fromkeys(run for run in below if not is_run or run == folder or evaluated in run.parents)
+    return list(runs)
 
 
 def read_run(folder: Path) -> Run:
@@ -150,7 +148,8 @@ def read_run(folder: Path) -> Run:
     settings = _flat(read_settings(folder / SETTINGS))
     settings = {key: value for key, value in settings.items() if not key.startswith("suites.")}  # no part of a model
     check_settings(folder / SETTINGS, settings)
-    settings = {key: value for key, value in settings.items() if not _is_default(key, value)}
+    unnamed = UNNAMED | {f"run.{key}": value for key, value in UNNAMED.items()}  # also of an evaluated run
+    settings = {key: value for key, value in settings.items() if key not in unnamed or value != unnamed[key]}
     *_, above, parent, _ = ("?", "?", *folder.absolute().parts)  # runs/<objective>/<encoder>/<time>
     objective, encoder = settings.get("objective_name") or above, settings.get("encoder_name") or parent
     if objective == "discourse":
@@ -160,12 +159,6 @@ def read_run(folder: Path) -> Run:
     rows, metrics = read_rows(folder / "probes.csv"), read_metrics(folder / "metrics.csv")
     encoder, objective = (shortened(printable(str(name)), NAME) for name in (encoder, objective))
     return Run(folder, encoder, objective, settings, rows, metrics, read_metrics(folder / "test.csv"))
-
-
-def _is_default(key: str, value: Any) -> bool:
-    """Whether it is one of `UNNAMED` at its default, also of an evaluated run."""
-    name = key.removeprefix("run.")
-    return name in UNNAMED and value == UNNAMED[name]
 
 
 def _named_after(losses: Any) -> str:
@@ -183,7 +176,7 @@ def _flat(settings: Any, prefix: str = "") -> dict[str, Any]:
     return {key: value for part in flat for key, value in part.items()}
 
 
-def agree(one: Run, other: Run, on: tuple[str, ...]) -> bool:
+def agree(run: Run, other: Run, on: tuple[str, ...]) -> bool:
     """Whether the settings with these prefixes are equal, where both runs have them."""
-    both = [key for key in one.settings.keys() & other.settings.keys() if key.startswith(on)]
-    return all(str(one.settings[key]) == str(other.settings[key]) for key in both)
+    both = [key for key in run.settings.keys() & other.settings.keys() if key.startswith(on)]
+    return all(str(run.settings[key]) == str(other.settings[key]) for key in both)

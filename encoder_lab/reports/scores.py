@@ -1,7 +1,5 @@
 """Scores of many runs as one file of long form: for pandas, and for reports where the run folders are not."""
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from os.path import commonpath, relpath
@@ -14,18 +12,9 @@ from encoder_lab.reports.metrics import checked_metrics
 from encoder_lab.reports.models import INCIDENTAL, each_seed_once, with_evaluations
 from encoder_lab.reports.run_settings_check import check_settings
 from encoder_lab.reports.runs import Run, read_run, run_folders
-from encoder_lab.storage.csv_files import numbered_csv
+from encoder_lab.storage.csv_files import csv_text, numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY
-from probes.results import (
-    COLUMNS,
-    KEY,
-    NEEDED,
-    ProbeRow,
-    answers_from_text,
-    answers_to_text,
-    row_from_text,
-    row_to_text,
-)
+from probes.results import COLUMNS, KEY, NEEDED, answers_from_text, answers_to_text, row_from_text, row_to_text
 
 NAMES = ("run", "encoder", "objective")
 OF_A_ROW = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
@@ -69,12 +58,8 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows as a CSV file. Text stands as it is, other values as JSON. Raises InputError without rows."""
     if not rows:
         raise InputError("no run has scores yet; train it for an epoch, or evaluate it")
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(rows[0])
-    for row in rows:
-        writer.writerow(value if isinstance(value, str) else json.dumps(value) for value in row.values())
-    return file.getvalue()
+    texts = ([value if isinstance(value, str) else json.dumps(value) for value in row.values()] for row in rows)
+    return csv_text([rows[0], *texts])
 
 
 def read_scores(path: Path) -> list[Run]:
@@ -127,13 +112,10 @@ def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) 
             own = {"epoch": row["epoch"], row["task"]: row["test_accuracy"]}
             metrics.append(checked_metrics(path, line, own))
         else:
-            rows.append(_probe_row(path, line, row))
+            answers = answers_from_text(path, line, row) if row["right"] else None
+            rows.append(row_from_text(path, line, row, answers))
     encoder, objective = (shortened(printable(first[key]), NAME) for key in ("encoder", "objective"))
     return Run(path / name, encoder, objective, settings, rows, metrics)
-
-
-def _probe_row(path: Path, line: int, row: Mapping[str, str]) -> ProbeRow:
-    return row_from_text(path, line, row, answers_from_text(path, line, row) if row["right"] else None)
 
 
 def _value(text: str) -> Any:

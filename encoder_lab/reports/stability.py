@@ -30,26 +30,25 @@ class Stability(NamedTuple):
 
 def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
     """The scores of the models under each setting of probing: classifier, sizes, and what else differs in `probes`."""
-    texts = [
-        {key: setting_text(run.settings[key]) for key in run.settings if key.startswith("probes.")} for run in runs
-    ]
-    keys = [key for key in dict.fromkeys(key for text in texts for key in text) if _differs(key, texts)]
-    each: dict[str, dict[str, dict[tuple, list[float]]]] = {}
-    for run, text in zip(runs, texts, strict=True):
-        said = [f"{key.removeprefix('probes.').removeprefix('classifier.')}={text.get(key, '-')}" for key in keys]
+    probed = [{key: setting_text(v) for key, v in run.settings.items() if key.startswith("probes.")} for run in runs]
+    keys = [key for key in dict.fromkeys(key for settings in probed for key in settings) if _differs(key, probed)]
+    seeds: dict[str, dict[str, dict[tuple, list[float]]]] = {}
+    for run, settings in zip(runs, probed, strict=True):
+        names = [key.removeprefix("probes.").removeprefix("classifier.") for key in keys]
+        values = [f"{name}={settings.get(key, '-')}" for name, key in zip(names, keys, strict=True)]
         for reader in ("mlp", "logreg"):
             for task, row in final_rows(run, suite, epoch, reader).items():
                 if row.classifier == reader:
-                    at = each.setdefault(", ".join([reader, *said]), {}).setdefault(task, {})
-                    at.setdefault(identity(run, "probes."), []).append(row.test_accuracy)
+                    scores = seeds.setdefault(", ".join([reader, *values]), {}).setdefault(task, {})
+                    scores.setdefault(identity(run, "probes."), []).append(row.test_accuracy)
     return {
-        condition: {task: {model: float(np.mean(s)) for model, s in at.items()} for task, at in tasks.items()}
-        for condition, tasks in each.items()
+        condition: {task: {model: float(np.mean(s)) for model, s in scores.items()} for task, scores in tasks.items()}
+        for condition, tasks in seeds.items()
     }
 
 
-def _differs(key: str, texts: Sequence[Mapping[str, str]]) -> bool:
-    return len({text.get(key, "") for text in texts}) > 1 and not key.endswith("_target_")
+def _differs(key: str, probed: Sequence[Mapping[str, str]]) -> bool:
+    return len({settings.get(key, "") for settings in probed}) > 1 and not key.endswith("_target_")
 
 
 def stability(scores: Scores) -> list[Stability]:
@@ -57,7 +56,7 @@ def stability(scores: Scores) -> list[Stability]:
 
     Raises InputError where no two settings have.
     """
-    found = []
+    compared = []
     for first, second in combinations(scores, 2):
         for task in in_order([task for task in scores[first] if task in scores[second]]):
             ours, theirs = scores[first][task], scores[second][task]
@@ -65,26 +64,22 @@ def stability(scores: Scores) -> list[Stability]:
             if len(models) >= FEWEST:
                 a, b = ([side[model] for model in models] for side in (ours, theirs))
                 rho = float(spearmanr(a, b).statistic) if len(set(a)) > 1 < len(set(b)) else float("nan")
-                found.append(Stability(task, first, second, len(models), rho, np.argmax(a) == np.argmax(b)))
-    if not found:
-        raise InputError(
-            f"no two settings of probing have {FEWEST} models in common; evaluate the same models again, as with "
-            "probes.train_size=300 or probes.classifier.widths=[0]"
-        )
-    return found
+                compared.append(Stability(task, first, second, len(models), rho, np.argmax(a) == np.argmax(b)))
+    if not compared:
+        again = "evaluate the same models again, as with probes.train_size=300 or probes.classifier.widths=[0]"
+        raise InputError(f"no two settings of probing have {FEWEST} models in common; {again}")
+    return compared
 
 
-def as_text(found: Sequence[Stability]) -> str:
+def as_text(compared: Sequence[Stability]) -> str:
     """A block for each two settings: rank correlation by task, their mean, and how often the best model is the same."""
     blocks = []
-    for first, second in dict.fromkeys((s.first, s.second) for s in found):
-        these = [s for s in found if (s.first, s.second) == (first, second)]
-        rhos = [s.rho for s in these]
-        lines = [
-            f"{s.task:<12} {s.rho:6.2f}  {s.models} models, best {'same' if s.same_best else 'other'}" for s in these
-        ]
+    for pair in dict.fromkeys((s.first, s.second) for s in compared):
+        tasks = [s for s in compared if (s.first, s.second) == pair]
+        rhos = [s.rho for s in tasks]
+        best = ["same" if s.same_best else "other" for s in tasks]
+        lines = [f"{s.task:<12} {s.rho:6.2f}  {s.models} models, best {b}" for s, b in zip(tasks, best, strict=True)]
         mean = f"{np.nanmean(rhos):6.2f}" if not np.isnan(rhos).all() else "   nan"
-        same = sum(s.same_best for s in these)
-        lines.append(f"{'mean':<12} {mean}  best is the same in {same} of {len(these)} tasks")
-        blocks.append("\n".join([f"{first}  against  {second}", *lines]))
+        lines.append(f"{'mean':<12} {mean}  best is the same in {best.count('same')} of {len(tasks)} tasks")
+        blocks.append("\n".join(["  against  ".join(pair), *lines]))
     return "\n\n".join(blocks) + "\n"

@@ -46,18 +46,15 @@ def shown_items(model: str, folder: Path, wanted: Sequence[str] | None) -> list[
             for why, score in (("most right", margin), ("most wrong", -margin)):
                 if (suite, why) not in best or score > best[suite, why][0]:
                     best[suite, why] = score, records
-    chosen = [
-        ShownItem(model, f"{why}: {_why(score, why)}", records)
-        for (suite, why), (score, records) in best.items()
+    whys = {
+        "most right": "every prediction holds by {:.2f} bits or more",
+        "most wrong": "a prediction fails by {:.2f} bits",
+    }
+    return asked or [
+        ShownItem(model, f"{why}: {whys[why].format(score)}", records)
+        for (_, why), (score, records) in best.items()
         if score > TIE
     ]
-    return asked or chosen
-
-
-def _why(score: float, why: str) -> str:
-    if why == "most right":
-        return f"every prediction holds by {score:.2f} bits or more"
-    return f"a prediction fails by {score:.2f} bits"
 
 
 def _items(path: Path) -> Iterator[list[Record]]:
@@ -81,7 +78,9 @@ def checked(record: Record, where: str) -> Record:
 
 def strips(items: Sequence[ShownItem]) -> str:
     """The items as HTML, with a legend."""
-    parts = [legend()]
+    spans = "".join(f'<span style="{colour(bits)}">{bits}</span>' for bits in STEPS)
+    meaning = "Each token has the colour of its surprisal, −log2 p given all tokens before it. A bar is where a region "
+    parts = [f"<p class=bits>bits: {spans} and more. {meaning}begins.</p>"]
     for item in items:
         first = item.records[0]
         head = f"<b>{for_html(first['suite'])}, item {first['item']}</b>, {for_html(item.model)}"
@@ -132,10 +131,3 @@ def colour(bits: float | None) -> str:
     share = 1.0 if bits is None else min(max(bits / MOST, 0), 1)
     red, green, blue = (round(255 + share * (dark - 255)) for dark in (150, 20, 20))
     return f"background:rgb({red},{green},{blue});color:{'#fff' if share > 0.55 else '#1c1c1c'}"
-
-
-def legend() -> str:
-    """What the colours mean, in bits."""
-    spans = "".join(f'<span style="{colour(bits)}">{bits}</span>' for bits in STEPS)
-    meaning = "Each token has the colour of its surprisal, −log2 p given all tokens before it. A bar is where a region "
-    return f"<p class=bits>bits: {spans} and more. {meaning}begins.</p>"

@@ -1,7 +1,5 @@
 """Where tasks live: the overlap of their subspaces with each other, and with their own at the end of training."""
 
-import csv
-import io
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -15,6 +13,8 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.curves import TOP
 from encoder_lab.reports.drawing import Line, draw_lines, in_order, name_ends, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
+from encoder_lab.reports.text import aligned
+from encoder_lab.storage.csv_files import csv_text
 from probes.geometry.history import HALVES, SUBSPACE, read_state, states_in
 from probes.geometry.subspaces import RandomOverlap, nearness, random_overlap
 from probes.results import Epoch
@@ -51,17 +51,12 @@ class Subspaces(NamedTuple):
 def read_subspaces(folder: Path) -> Subspaces:
     """The subspaces that a run or an evaluation kept. Raises InputError where there are none."""
     states = {row.epoch: read_state(path) for row, path in states_in(folder / "probes.csv")}
-    names = in_order([key.removeprefix(SUBSPACE) for state in states.values() for key in state if _is_subspace(key)])
+    keys = [(epoch, key) for epoch, state in states.items() for key in state if key.startswith(SUBSPACE)]
+    bases = {(epoch, key.removeprefix(SUBSPACE)): states[epoch][key].numpy() for epoch, key in keys}
+    epochs, names = list(states), in_order([name for _, name in bases])
     if not names:
         remedy = "train, or evaluate.py epochs=all, with suite=[probing,geometry]"
         raise InputError(f"{folder}: no subspaces of tasks there; {remedy}")
-    bases = {
-        (epoch, name): state[SUBSPACE + name].numpy()
-        for epoch, state in states.items()
-        for name in names
-        if SUBSPACE + name in state
-    }
-    epochs = list(states)
     width = next(iter(bases.values())).shape[0]
     why = {name: _unusable([bases.get((epoch, name)) for epoch in epochs], width) for name in names}
     tasks = [name for name in names if not why[name]]
@@ -70,12 +65,8 @@ def read_subspaces(folder: Path) -> Subspaces:
     last = states[epochs[-1]]
     pairs = {name: [last[half + name].numpy() for half in HALVES] for name in tasks if HALVES[1] + name in last}
     halves = {name: nearness(*pair).overlap for name, pair in pairs.items() if all(half.shape[1] for half in pair)}
-    left_out = [f"{name} left out: {said}" for name, said in why.items() if said]
+    left_out = [f"{name} left out: {reason}" for name, reason in why.items() if reason]
     return Subspaces(folder.name, tasks, epochs, bases, halves, left_out)
-
-
-def _is_subspace(key: str) -> bool:
-    return key.startswith(SUBSPACE)
 
 
 def _unusable(bases: Sequence[np.ndarray | None], width: int) -> str:
@@ -90,39 +81,27 @@ def _unusable(bases: Sequence[np.ndarray | None], width: int) -> str:
 
 def as_text(compared: Subspaces) -> str:
     """By task: rank, the overlap of random subspaces and of two halves of the sentences, and with the end by epoch."""
-    wide = max(map(len, compared.tasks)) + 2
-    lines = [f"{'task':<{wide}}  rank  random  halves" + "".join(f"{f'epoch {e}':>11}" for e in compared.epochs)]
+    rows = [["task", "rank", "random", "halves", *(f"epoch {epoch}" for epoch in compared.epochs)]]
     for task in compared.tasks:
-        halves = f"{compared.halves[task]:.1f}" if task in compared.halves else ""
-        own = "".join(f"{compared.overlap(task, epoch):11.1f}" for epoch in compared.epochs)
         rank, random = compared.bases[compared.last, task].shape[1], compared.random(task).mean
-        lines.append(f"{task:<{wide}}{rank:>6}{random:>8.1f}{halves:>8}{own}")
-    said = "Overlap with the task's own subspace at the last epoch, in %: the mean squared cosine of principal angles."
-    return "\n".join([*lines, "", said, *compared.left_out, ""])
+        halves = f"{compared.halves[task]:.1f}" if task in compared.halves else ""
+        own = [f"{compared.overlap(task, epoch):.1f}" for epoch in compared.epochs]
+        rows.append([task, str(rank), f"{random:.1f}", halves, *own])
+    what = "Overlap with the task's own subspace at the last epoch, in %: the mean squared cosine of principal angles."
+    return "\n".join([*aligned(rows), "", what, *compared.left_out, ""])
 
 
 def as_csv(compared: Subspaces) -> str:
-    """`as_rows` as the text of a CSV file."""
-    file = io.StringIO()
-    writer = csv.DictWriter(file, (*COLUMNS, *ANGLES), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(as_rows(compared))
-    return file.getvalue()
-
-
-def as_rows(compared: Subspaces) -> list[dict[str, str]]:
     """Each pair of tasks at each epoch, and each task with itself at the last epoch; angles in degrees."""
-    places = [((e, a), (e, b)) for e in compared.epochs for a, b in combinations(compared.tasks, 2)]
-    places += [((e, task), (compared.last, task)) for e in compared.epochs for task in compared.tasks]
-    return [_row(compared, one, other) for one, other in places]
-
-
-def _row(compared: Subspaces, one: tuple[Epoch, str], other: tuple[Epoch, str]) -> dict[str, str]:
-    near, by_chance = nearness(compared.bases[one], compared.bases[other]), compared.random(one[1], other[1])
-    ranks = compared.bases[one].shape[1], compared.bases[other].shape[1]
-    numbers = near.overlap, *by_chance, near.angles[0], near.angles.mean(), near.angles[-1]
-    first = (*one, ranks[0], *other, ranks[1])
-    return dict(zip((*COLUMNS, *ANGLES), [*map(str, first), *(f"{number:.2f}" for number in numbers)], strict=True))
+    pairs = [((e, a), (e, b)) for e in compared.epochs for a, b in combinations(compared.tasks, 2)]
+    pairs += [((e, task), (compared.last, task)) for e in compared.epochs for task in compared.tasks]
+    rows: list[Sequence[object]] = [(*COLUMNS, *ANGLES)]
+    for first, second in pairs:
+        ours, theirs = compared.bases[first], compared.bases[second]
+        near, by_chance = nearness(ours, theirs), compared.random(first[1], second[1])
+        numbers = near.overlap, *by_chance, near.angles[0], near.angles.mean(), near.angles[-1]
+        rows.append([*first, ours.shape[1], *second, theirs.shape[1], *(f"{number:.2f}" for number in numbers)])
+    return csv_text(rows)
 
 
 def draw_subspaces(compared: Subspaces) -> Figure:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.reports.drawing import in_order
-from encoder_lab.reports.models import ReportedModel, RowsByTask
+from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
 from encoder_lab.reports.published import TRAINING, Published, fitting, published
 from encoder_lab.reports.runs import OWN_SCORES, Run
 from encoder_lab.reports.table_notes import measures, notes_of, of_seeds, quoting, read_by
@@ -38,6 +38,11 @@ class TableCell(NamedTuple):
     test: frozenset[str] = frozenset()  # what it was scored on, by which classifier; empty if unknown
     chance: float | None = None  # the score without any knowledge, where known
 
+    @property
+    def margin(self) -> str:
+        """Half of the interval, as ±1.2; empty where it is not known."""
+        return "" if self.low is None or self.high is None else f"±{(self.high - self.low) / 2:.1f}"
+
 
 @dataclass
 class TableRow:
@@ -53,11 +58,6 @@ class TableRow:
     def title(self) -> str:
         """Encoder and name."""
         return ", ".join(filter(None, [self.encoder, self.name]))
-
-    @property
-    def embeds(self) -> bool:
-        """Whether the scores are of sentence vectors. A bag of vectors has them, but does not compete with encoders."""
-        return self.competes or "BoV" in f"{self.encoder} {self.name}"
 
 
 @dataclass
@@ -154,7 +154,7 @@ def prediction_cells(model: ReportedModel, scores: RowsByTask, names: Collection
     return {name: TableCell(*mean_of_runs(cells)) for name, cells in found.items()}
 
 
-def refuse_published_without_effect(tables: Sequence[str], shown: Sequence[Table]) -> None:
+def refuse_without_effect(tables: Sequence[str], shown: Sequence[Table]) -> None:
     """Raises InputError where a published table that the user asked for has no row in any table."""
     for name in tables:
         if shown and all(row.source != name for made in shown for row in made.rows):
@@ -169,8 +169,8 @@ def has_scores_of(table: str, suite: str, tasks: Collection[str]) -> bool:
 
 def no_scores(models: Sequence[ReportedModel], suite: str) -> InputError:
     """The error where no model has scores of the requested suite."""
-    there = sorted({row.suite for model in models for run in model.runs for row in run.rows})
-    return InputError(f"no scores of the suite {suite!r}; there are {', '.join(there) or 'none at all'}")
+    there = ", ".join(sorted(scored_suites(models))) or "none at all"
+    return InputError(f"no scores of the suite {suite!r}; there are {there}")
 
 
 def training_table(models: Sequence[ReportedModel], published_names: Sequence[str] | None = None) -> Table:

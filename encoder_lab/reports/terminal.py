@@ -1,6 +1,6 @@
 """Tables as plain text, for a terminal."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -31,34 +31,28 @@ def plain(table: Table) -> str:
     """Models by tasks; the best of a column has a star, and half of its interval follows a score."""
     wide = max([len("    on dev"), *(len(row.name) for row in table.rows)]) + 2
     widths = [max(14, len(column) + 2) for column in table.columns]
-    lines = [f"{'model':<{wide}}" + "".join(f"{name:>{w}}" for name, w in zip(table.columns, widths, strict=True))]
-    before = None
+
+    def line(name: str, cells: Iterable[str]) -> str:
+        return f"{name:<{wide}}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True)).rstrip()
+
+    lines, before = [line("model", table.columns)], None
     for row in table.rows:
         heading = ", ".join(filter(None, [row.encoder, row.source]))
         if heading != before:
             lines += ["", heading or "ours"]
             before = heading
-        cells = [_cell(table, row, column) for column in table.columns]
-        lines.append(_line(f"  {row.name}", cells, wide, widths))
-        devs = {column: cell.dev for column, cell in row.cells.items() if cell.dev is not None}
+        lines.append(line(f"  {row.name}", (_cell(table, row, column) for column in table.columns)))
+        devs = {column: f"{cell.dev:.1f}" for column, cell in row.cells.items() if cell.dev is not None}
         if devs:
-            shown = [f"{devs[column]:.1f}" if column in devs else "" for column in table.columns]
-            lines.append(_line("    on dev", shown, wide, widths))
+            lines.append(line("    on dev", (devs.get(column, "") for column in table.columns)))
     return "\n".join([*lines, "", *table.notes, "±: half of the interval."]) + "\n"
 
 
-def _line(name: str, cells: Sequence[str], wide: int, widths: Sequence[int]) -> str:
-    return f"{name:<{wide}}" + "".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True)).rstrip()
-
-
 def _cell(table: Table, row: TableRow, column: str) -> str:
-    found = row.cells.get(column)
-    if found is None:
+    cell = row.cells.get(column)
+    if cell is None:
         return ""
-    score = f"{BEST if table.best(row, column) else ''}{found.score:.1f}"
-    if found.low is None or found.high is None:
-        return score
-    return f"{score} {_half(found.low, found.high)}"
+    return f"{BEST if table.best(row, column) else ''}{cell.score:.1f} {cell.margin}".rstrip()
 
 
 def _half(low: float, high: float) -> str:
@@ -67,11 +61,11 @@ def _half(low: float, high: float) -> str:
 
 def selectivities(title: str, probing: Sequence[Evaluated], control: Sequence[Evaluated]) -> str:
     """Selectivity, task accuracy minus control accuracy on the same sentences, for labels per word and per sentence."""
-    found = {e.row.task: e for e in control}
+    controls = {e.row.task: e for e in control}
     rows = []
     for e in probing:
         cells = [_accuracy(e)]
-        for other in (found[f"{e.row.task} control per {per}"] for per in ("word", "sentence")):
+        for other in (controls[f"{e.row.task} control per {per}"] for per in ("word", "sentence")):
             more = compare(e.correct, other.correct)
             cells += [_accuracy(other), f"{more.difference:.1f} {_half(more.low, more.high)}"]
         rows.append([e.row.task, *cells])
@@ -86,9 +80,8 @@ def _accuracy(scored: Evaluated) -> str:
 
 def descriptions(title: str, mdl: Sequence[Mapping[str, str | float]]) -> str:
     """Description length of each task's labels given the vectors."""
-    rows: list[list[str | float]] = [
-        [m["task"], *(float(m[key]) for key in ("bits", "uniform_bits", "compression"))] for m in mdl
-    ]
+    keys = ("bits", "uniform_bits", "compression")
+    rows: list[list[str | float]] = [[m["task"], *(float(m[key]) for key in keys)] for m in mdl]
     heads = ["task", "bits", "uniform bits", "compression"]
     return "\n".join([f"{title}: online code length (Voita and Titov 2020)", *_columns(heads, rows)]) + "\n"
 
@@ -100,11 +93,11 @@ def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:
     for title, scores in others:
         theirs = {e.row.task: e.correct for e in scores}
         shared = [e for e in reference if e.row.task in theirs and len(e.correct)]
-        found = [compare(theirs[e.row.task], e.correct) for e in shared]
-        certain = holm(np.array([c.p_value for c in found]), LEVEL)
+        compared = [compare(theirs[e.row.task], e.correct) for e in shared]
+        certain = holm(np.array([c.p_value for c in compared]), LEVEL)
         rows = [
             [e.row.task, c.difference, c.low, c.high, "differs" if sure else "cannot tell"]
-            for e, c, sure in zip(shared, found, certain, strict=True)
+            for e, c, sure in zip(shared, compared, certain, strict=True)
         ]
         heads = ["task", "difference", "low", "high", "McNemar, Holm"]
         lines += [f"{title} minus {first}, percentage points with 95% interval", *_columns(heads, rows), ""]
@@ -116,18 +109,12 @@ def second_measures(title: str, scores: Sequence[Evaluated]) -> str:
     lines, wide = [], max([8, *(len(e.row.task) + 2 for e in scores)])
     for e in scores:
         shown = [key for key in SECOND if key in e.details]
-        if not shown:
-            continue
         others = ", ".join(f"{SECOND[key]} {e.details[key]:.{DECIMALS.get(key, 1)}f}" for key in shown)
-        lines.append(f"  {e.row.task:<{wide}}{_main_measure(e)} {e.row.test_accuracy:.1f}; {others}")
+        of_domains = "Pearson, mean over domains" if "mean pearson" in e.details else ""
+        measure = of_domains or ("Pearson" if "spearman" in e.details else "accuracy")
+        lines += [f"  {e.row.task:<{wide}}{measure} {e.row.test_accuracy:.1f}; {others}"] if shown else []
     heading = f"{title}: what the table holds; other measures of the same predictions"
     return "\n".join([heading, *lines]) + "\n" if lines else ""
-
-
-def _main_measure(scored: Evaluated) -> str:
-    if "mean pearson" in scored.details:
-        return "Pearson, mean over domains"
-    return "Pearson" if "spearman" in scored.details else "accuracy"
 
 
 def _columns(heads: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """CSV files with a key: read with line numbers; a new row replaces the old row with the same key."""
 
 import csv
+import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,7 @@ def numbered_csv(
         except (csv.Error, ValueError) as error:
             raise InputError(f"{path}:{number}: not a line of CSV ({error}); fix or remove the line") from None
         if not header:
-            lacking = [name for name in columns if name not in cells]
-            if lacking or len(set(cells)) < len(cells):
+            if (lacking := [name for name in columns if name not in cells]) or len(set(cells)) < len(cells):
                 what = f"no column {', '.join(lacking)}" if lacking else "a column twice"
                 raise InputError(f"{path}:{number}: {what} in the header; is it the right file?")
             header = cells
@@ -70,6 +70,13 @@ def upsert_csv(
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(ordered)
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Rows of cells as the text of a CSV file."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()
 
 
 def _key(row: Mapping[str, str], key: Sequence[str]) -> tuple[str, ...]:

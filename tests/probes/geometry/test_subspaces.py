@@ -1,5 +1,6 @@
 """The subspace of a task is that of linear discriminant analysis, and overlaps have their known values."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from torch import nn
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.subspaces import as_rows, as_text, read_subspaces
+from encoder_lab.reports.subspaces import as_csv, as_text, read_subspaces
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.geometry.subspaces import nearness, random_overlap, subspace
@@ -115,7 +116,7 @@ def test_the_subspace_of_each_task_is_compared_with_the_end_and_with_other_tasks
 
 def test_the_report_has_every_pair_and_every_epoch(run: Path, tmp_path: Path) -> None:
     found = read_subspaces(run)
-    rows = as_rows(found)
+    rows = list(csv.DictReader(as_csv(found).splitlines()))
     assert len(rows) == 3 * (3 + 3)
     same = [row["overlap"] for row in rows if (row["epoch"], row["task"]) == (row["other_epoch"], row["other"])]
     assert same == ["100.00"] * 3
