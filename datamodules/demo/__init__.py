@@ -60,27 +60,27 @@ class Demo(Corpus):
 
     def sentences(self, split: Split) -> Iterator[str]:
         self._refuse_irrelevant(split)
-        return (words_of(said, self.source_language) for said in self._plans(split))
+        return (words_of(plan, self.source_language) for plan in self._plans(split))
 
     def trees(self, split: Split) -> Iterator[str]:
         self._refuse_irrelevant(split)
         self._refuse_others("trees (probes=corpus, objective=seq2tree)")
-        return (tree_of(said) for said in self._plans(split))
+        return (tree_of(plan) for plan in self._plans(split))
 
     def dependencies(self, split: Split) -> Iterator[DependencyTree]:
         if self.source_language == "en":
             raise NoSuchView("corpus demo has Penn-style trees in English, and dependency trees in fr, de, fi")
-        return (dependencies_of(said, self.source_language) for said in self._plans(split))
+        return (dependencies_of(plan, self.source_language) for plan in self._plans(split))
 
     def documents(self, split: Split) -> Iterator[Document]:
         self._refuse_irrelevant(split)
         self._refuse_others("documents")
         left = self._count(split)
-        for found in self._stories(split):
+        for document in self._stories(split):
             if left <= 0:
                 return
-            left -= sum(1 for _ in found.plans())
-            yield found.english()
+            left -= sum(1 for _ in document.plans())
+            yield document.english()
 
     def inference(self, split: Split) -> Iterator[Inference]:
         self._refuse_irrelevant(split)
@@ -99,7 +99,7 @@ class Demo(Corpus):
             raise NoSuchView(f"corpus demo has {view} in English alone, not in {self.source_language}")
 
     def _plans(self, split: Split) -> Iterator[SentencePlan]:
-        return islice((said for found in self._stories(split) for said in found.plans()), self._count(split))
+        return islice((plan for document in self._stories(split) for plan in document.plans()), self._count(split))
 
     def _stories(self, split: Split) -> Iterator[Story]:
         return (story(self.seed, split, number, self._constant(split)) for number in count())

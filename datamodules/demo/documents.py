@@ -7,7 +7,8 @@ from datamodules.corpus import Document, Section
 from datamodules.demo.chance import Chance
 from datamodules.demo.constant import Property, constant_plan
 from datamodules.demo.grammar import draw, words_of
-from datamodules.demo.meaning import SentencePlan
+from datamodules.demo.lexicon import Noun
+from datamodules.demo.meaning import SentencePlan, Thing
 from datamodules.demo.world import Scene, new_scene
 
 
@@ -27,14 +28,12 @@ class Story(NamedTuple):
     parts: list[StorySection]
 
     def plans(self) -> Iterator[SentencePlan]:
-        for part in self.parts:
-            for paragraph in part.paragraphs:
-                yield from paragraph
+        return (plan for part in self.parts for paragraph in part.paragraphs for plan in paragraph)
 
     def english(self) -> Document:
         """The document in English."""
         sections = [
-            Section(part.level, part.title, [[words_of(said, "en") for said in p] for p in part.paragraphs])
+            Section(part.level, part.title, [[words_of(plan, "en") for plan in p] for p in part.paragraphs])
             for part in self.parts
         ]
         return Document(self.id, self.title, sections)
@@ -50,19 +49,12 @@ def story(seed: int, split: str, number: int, constant: Sequence[Property] = ())
         counts = [chance.between(2, 4) for _ in range(chance.between(1, 2))]
         paragraphs = [[constant_plan(draw(chance, scene), constant) for _ in range(count)] for count in counts]
         parts.append(StorySection(level, _section_title(scene, level, chance), paragraphs))
-    return Story(f"{split}-{number}", _title(scene), parts)
+    return Story(f"{split}-{number}", title(scene.protagonists[0], scene.objects[0]), parts)
 
 
-def _title(scene: Scene) -> str:
-    return f"{_hero(scene)} and the {scene.objects[0].singular}"
-
-
-def _hero(scene: Scene) -> str:
-    hero = scene.protagonists[0]
-    if hero.name:
-        return hero.name.given
-    assert hero.noun is not None
-    return f"The {hero.noun.singular}"
+def title(hero: Thing, thing: Noun) -> str:
+    name = hero.name.given if hero.name else f"The {hero.noun.singular}" if hero.noun else ""
+    return f"{name} and the {thing.singular}"
 
 
 def _section_title(scene: Scene, level: int, chance: Chance) -> str:

@@ -1,7 +1,7 @@
 """English, as Penn-style trees."""
 
 from datamodules.demo.lexicon import Phrase, progressive, third_person
-from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
+from datamodules.demo.meaning import QUESTIONS, Event, Place, SentencePlan, Thing
 
 SyntaxNode = tuple  # (label, word) or (label, [children])
 
@@ -30,7 +30,7 @@ def thing(t: Thing, subject: bool = True) -> SyntaxNode:
     if t.pronoun:
         return ("NP", [("PRP", pronoun(t, subject))])
     if t.other:
-        return ("NP", [thing(_alone(t)), ("CC", "and"), thing(t.other)])
+        return ("NP", [thing(t.alone), ("CC", "and"), thing(t.other)])
     core = _core(t)
     if t.place:
         core = ("NP", [core, place(t.place)])
@@ -38,10 +38,6 @@ def thing(t: Thing, subject: bool = True) -> SyntaxNode:
         who = ("WP", "who") if t.name or (t.noun and t.noun.kind == "person") else ("WDT", "that")
         core = ("NP", [core, ("SBAR", [("WHNP", [who]), ("S", [verb_phrase(t.relative)])])])
     return core
-
-
-def _alone(t: Thing) -> Thing:
-    return Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective)
 
 
 def pronoun(t: Thing, subject: bool = True) -> str:
@@ -56,7 +52,7 @@ def pronoun(t: Thing, subject: bool = True) -> str:
 
 def _core(t: Thing) -> SyntaxNode:
     if t.name:
-        return ("NP", [("NNP", part) for part in (t.name.given, t.name.surname) if part])
+        return ("NP", [("NNP", part) for part in t.name.parts])
     assert t.noun is not None
     noun = ("NNS", t.noun.plural) if t.plural else ("NN", t.noun.singular)
     inside = [*([("JJ", t.adjective.english)] if t.adjective else []), noun]
@@ -101,9 +97,9 @@ def verb_phrase(e: Event, bare: bool = False) -> SyntaxNode:
     tail = _after(e)
     before = [adverb(e.frequency)] if e.frequency else []
     many, past = e.subject.many, e.tense == "past"
+    be = ("VBD", "were" if many else "was") if past else ("VBP", "are") if many else ("VBZ", "is")
     if e.verb is None:
         assert e.adjective is not None
-        be = ("VBD", "were" if many else "was") if past else ("VBP", "are") if many else ("VBZ", "is")
         negation = [("RB", "not")] if e.negated else []
         return ("VP", [be, *negation, *before, ("ADJP", [("JJ", e.adjective.english)]), *tail])
     verb = e.verb
@@ -113,7 +109,6 @@ def verb_phrase(e: Event, bare: bool = False) -> SyntaxNode:
         do = ("VBD", "did") if past else ("VBP", "do") if many else ("VBZ", "does")
         return ("VP", [do, ("RB", "not"), *before, ("VP", [("VB", verb.base), *tail])])
     if e.aspect == "progressive":
-        be = ("VBD", "were" if many else "was") if past else ("VBP", "are") if many else ("VBZ", "is")
         return ("VP", [be, *before, ("VP", [("VBG", progressive(verb.base)), *tail])])
     if e.aspect == "perfect":
         have = ("VBP", "have") if many else ("VBZ", "has")
@@ -133,9 +128,7 @@ def _after(e: Event) -> list[SyntaxNode]:
 
 
 def _subordinate(conjunction: str, e: Event) -> SyntaxNode:
-    if conjunction == "when":
-        return ("SBAR", [("WHADVP", [("WRB", "when")]), clause(e)])
-    return ("SBAR", [("IN", conjunction), clause(e)])
+    return ("SBAR", [("WHADVP", [("WRB", "when")]) if conjunction == "when" else ("IN", conjunction), clause(e)])
 
 
 def clause(e: Event) -> SyntaxNode:
@@ -146,54 +139,54 @@ def tree(s: SentencePlan) -> SyntaxNode:
     """The whole sentence under ROOT."""
     label, parts = _parts(s)
     opening = [("CC", s.opener)] if s.opener else []
-    end = "?" if s.pattern in ("yes-no", "who", "why", "where") else "."
+    end = "?" if s.pattern in QUESTIONS else "."
     return ("ROOT", [capitalised((label, [*opening, *parts, (".", end)]))])
 
 
+def sentence(s: SentencePlan) -> list[str]:
+    return leaves(tree(s))
+
+
+def plain(e: Event) -> str:
+    """The sentence of one clause."""
+    return " ".join(sentence(SentencePlan("plain", (e,))))
+
+
 def _parts(s: SentencePlan) -> tuple[str, list[SyntaxNode]]:
-    first = s.events[0]
+    first, second, pattern = s.events[0], s.events[-1], s.pattern.removesuffix(" comma")
     subject, rest = thing(first.subject), verb_phrase(first)
     comma = (",", ",")
-    if s.pattern == "plain":
-        return "S", [subject, rest]
-    if s.pattern == "adverb between":
+    pause = [comma] if pattern != s.pattern else []
+    if pattern == "who":
+        return "SBARQ", [("WHNP", [("WP", "who")]), ("SQ", [rest])]
+    if pattern in ("yes-no", "why", "where"):
+        do = ("VBD", "did") if first.tense == "past" else ("VBP", "do") if first.subject.many else ("VBZ", "does")
+        inverted = [do, subject, verb_phrase(first, bare=True)]
+        if pattern == "yes-no":
+            return "SQ", inverted
+        return "SBARQ", [("WHADVP", [("WRB", pattern)]), ("SQ", inverted)]
+    if pattern == "adverb between":
         assert first.frequency is not None
         return "S", [subject, *rest[1][:1], ("VP", rest[1][1:])]
-    if s.pattern in ("adverb", "adverb comma"):
+    if pattern in ("adverb", "time", "interjection"):
         assert s.word is not None
-        return "S", [adverb(s.word), *([comma] if "comma" in s.pattern else []), subject, rest]
-    if s.pattern in ("time", "time comma"):
-        assert s.word is not None
-        return "S", [time(s.word), *([comma] if "comma" in s.pattern else []), subject, rest]
-    if s.pattern in ("place", "place comma"):
+        if pattern == "interjection":
+            return "S", [("INTJ", [("UH", s.word.english)]), comma, subject, rest]
+        return "S", [adverb(s.word) if pattern == "adverb" else time(s.word), *pause, subject, rest]
+    if pattern == "place":
         assert s.place is not None
-        return "S", [place(s.place), *([comma] if "comma" in s.pattern else []), subject, rest]
-    if s.pattern == "interjection":
-        assert s.word is not None
-        return "S", [("INTJ", [("UH", s.word.english)]), comma, subject, rest]
-    if s.pattern == "subordinate first":
+        return "S", [place(s.place), *pause, subject, rest]
+    if pattern == "subordinate first":
         assert s.link is not None
-        return "S", [_subordinate(s.link, s.events[1]), comma, subject, rest]
-    if s.pattern in ("coordination", "coordination comma"):
+        return "S", [_subordinate(s.link, second), comma, subject, rest]
+    if pattern == "coordination":
         assert s.link is not None
-        link = [*([comma] if "comma" in s.pattern else []), ("CC", s.link)]
-        return "S", [clause(first), *link, clause(s.events[1])]
-    if s.pattern == "semicolon":
-        return "S", [clause(first), (":", ";"), clause(s.events[1])]
-    if s.pattern == "reporting clause last":
-        return "S", [clause(first), comma, thing(s.events[1].subject), verb_phrase(s.events[1])]
-    if s.pattern == "quotation":
-        said = [thing(s.events[1].subject), verb_phrase(s.events[1])]
-        return "S", [("``", "``"), clause(first), comma, ("''", "''"), *said]
-    return _question(s)
-
-
-def _question(s: SentencePlan) -> tuple[str, list[SyntaxNode]]:
-    first = s.events[0]
-    if s.pattern == "who":
-        return "SBARQ", [("WHNP", [("WP", "who")]), ("SQ", [verb_phrase(first)])]
-    do = ("VBD", "did") if first.tense == "past" else ("VBP", "do") if first.subject.many else ("VBZ", "does")
-    inverted = [do, thing(first.subject), verb_phrase(first, bare=True)]
-    if s.pattern == "yes-no":
-        return "SQ", inverted
-    return "SBARQ", [("WHADVP", [("WRB", s.pattern)]), ("SQ", inverted)]
+        return "S", [clause(first), *pause, ("CC", s.link), clause(second)]
+    if pattern == "semicolon":
+        return "S", [clause(first), (":", ";"), clause(second)]
+    if pattern == "reporting clause last":
+        return "S", [clause(first), comma, thing(second.subject), verb_phrase(second)]
+    if pattern == "quotation":
+        quoted = [("``", "``"), clause(first), comma, ("''", "''")]
+        return "S", [*quoted, thing(second.subject), verb_phrase(second)]
+    return "S", [subject, rest]

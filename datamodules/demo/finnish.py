@@ -1,8 +1,9 @@
 """Finnish: case endings on one stem, vowel harmony, agreement, the negative verb; with dependencies."""
 
+from datamodules.demo import spoken
 from datamodules.demo.lexicon import VOWELS
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
-from datamodules.demo.spoken import Spoken, comma, full_name, marked_by, say, top, under
+from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_name, marked_by, say, tidy, top, under
 
 LINKS = {"and": "ja", "but": "mutta", "yet": "silti"}
 CONJUNCTIONS = {
@@ -54,37 +55,34 @@ def thing(t: Thing, case: str) -> list[Spoken]:
         form = ("he" if t.many else "hän") if person else ("ne" if t.many else "se")
         return say(form, "PRON", Case="Nom", Number="Plur" if t.many else "Sing", Person="3")
     if t.other:
-        alone = thing(Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective), case)
-        other = thing(t.other, case)
-        other = [*under(say("ja", "CCONJ"), top(other), "cc"), *other]
-        return [*alone, *under(other, top(alone), "conj")]
-    said = name([part for part in (t.name.given, t.name.surname) if part], case) if t.name else _noun(t, case)
-    noun = top(said)
+        return coordinated(thing(t.alone, case), "ja", thing(t.other, case))
+    words = name(t.name.parts, case) if t.name else _noun(t, case)
+    noun = top(words)
     if t.place:
-        said = [*said, *under(place(t.place), noun, "nmod")]
+        words = [*words, *under(place(t.place), noun, "nmod")]
     if t.relative:
         inner = predicate(t.relative)
         which = under(say("jotka" if t.many else "joka", "PRON"), top(inner), "nsubj")
         inner = under([comma(), *which, *inner, comma()], top(inner), "punct")
-        said = [*said, *under(inner, noun, "acl")]
-    return said
+        words = [*words, *under(inner, noun, "acl")]
+    return words
 
 
 def _noun(t: Thing, case: str) -> list[Spoken]:
     assert t.noun is not None
-    said = name([t.owner.given], "gen") if t.owner else []
+    words = name([t.owner.given], "gen") if t.owner else []
     relation = "nmod" if t.owner else "det"
     if t.noun.kind != "city" and not t.owner and t.article == "this":
         these = {"nom": "tämä", "acc": "tämän", "gen": "tämän", "ine": "tässä", "ade": "tällä"}
-        said = say("nämä" if t.plural else these[case], "PRON")
+        words = say("nämä" if t.plural else these[case], "PRON")
     if t.article == "several" and not t.owner:
-        said = say("useat", "ADJ")
+        words = say("useat", "ADJ")
     noun = say(inflect(*t.noun.finnish, case, t.plural), "NOUN", **marked(case, t.plural))
-    under(said, noun[0].node, relation)
+    under(words, noun[0].node, relation)
     if t.adjective:
         adjective = say(inflect(*t.adjective.finnish, case, t.plural), "ADJ", **marked(case, t.plural))
-        said = [*said, *under(adjective, noun[0].node, "amod")]
-    return [*said, *noun]
+        words = [*words, *under(adjective, noun[0].node, "amod")]
+    return [*words, *noun]
 
 
 def place(p: Place) -> list[Spoken]:
@@ -92,8 +90,8 @@ def place(p: Place) -> list[Spoken]:
         outside = p.thing.noun and p.thing.noun.lemma in OUTSIDE
         return thing(p.thing, "ine" if p.relation == "in" and not outside else "ade")
     behind = {"with": "kanssa", "behind": "takana", "near": "lähellä"}
-    said = thing(p.thing, "gen")
-    return [*said, *under(say(behind[p.relation], "ADP"), top(said), "case")]
+    words = thing(p.thing, "gen")
+    return [*words, *under(say(behind[p.relation], "ADP"), top(words), "case")]
 
 
 def finite(e: Event) -> list[Spoken]:
@@ -123,87 +121,50 @@ def finite(e: Event) -> list[Spoken]:
 
 def predicate(e: Event) -> list[Spoken]:
     """The verb and its complements."""
-    said = finite(e)
+    words = finite(e)
     describing = say(e.adjective.finnish[0], "ADJ", **marked("nom", False)) if e.adjective else []
-    verb = top(describing or said)
-    under(said, verb, "cop")
-    said = [*said, *under(say(e.frequency.finnish, "ADV"), verb, "advmod")] if e.frequency else said
-    said += describing
-    said += under(thing(e.object, "acc"), verb, "obj") if e.object else []
-    said += under(say(e.manner.finnish, "ADV"), verb, "advmod") if e.manner else []
-    said += under(place(e.place), verb, "obl") if e.place else []
-    said += under(say(e.time.finnish, "ADV"), verb, "advmod") if e.time else []
-    said += under(_inner("että", e.said), verb, "ccomp") if e.said else []
-    said += under(_inner(CONJUNCTIONS[e.because[0]], e.because[1]), verb, "advcl") if e.because else []
-    return said
+    verb = top(describing or words)
+    under(words, verb, "cop")
+    words = [*words, *under(say(e.frequency.finnish, "ADV"), verb, "advmod")] if e.frequency else words
+    words += describing
+    words += under(thing(e.object, "acc"), verb, "obj") if e.object else []
+    words += under(say(e.manner.finnish, "ADV"), verb, "advmod") if e.manner else []
+    words += under(place(e.place), verb, "obl") if e.place else []
+    words += under(say(e.time.finnish, "ADV"), verb, "advmod") if e.time else []
+    words += under(marked_by("että", clause(e.said), commas=True), verb, "ccomp") if e.said else []
+    if e.because:
+        word, inner = e.because
+        words += under(marked_by(CONJUNCTIONS[word], clause(inner), commas=True), verb, "advcl")
+    return words
 
 
-def _inner(conjunction: str, e: Event) -> list[Spoken]:
-    """A subordinate clause between commas."""
-    return marked_by(conjunction, clause(e), commas=True)
-
-
-def clause(e: Event) -> list[Spoken]:
-    said = predicate(e)
-    return [*under(thing(e.subject, "nom"), top(said), "nsubj"), *said]
+def clause(e: Event, verb_first: bool = False) -> list[Spoken]:
+    words = predicate(e)
+    subject = under(thing(e.subject, "nom"), top(words), "nsubj")
+    return [*words, *subject] if verb_first else [*subject, *words]
 
 
 def _asked(e: Event) -> list[Spoken]:
     """The verb first, with the question particle."""
-    said = predicate(e)
-    subject = under(thing(e.subject, "nom"), top(said), "nsubj")
-    return [said[0].respelled(said[0] + harmony(said[0], "kO")), *subject, *said[1:]]
+    words = predicate(e)
+    subject = under(thing(e.subject, "nom"), top(words), "nsubj")
+    return [words[0].respelled(words[0] + harmony(words[0], "kO")), *subject, *words[1:]]
 
 
-def _told(e: Event) -> list[Spoken]:
-    """The clause that says who speaks, after what is said."""
-    said = predicate(e)
-    return [*said, *under(thing(e.subject, "nom"), top(said), "nsubj")]
-
-
-def tidy(words: list[Spoken]) -> list[Spoken]:
-    """Removes double commas, and a comma before the end."""
-    done: list[Spoken] = []
-    for word in words:
-        if word in (",", ".", "?", ";", "”") and done and done[-1] == ",":
-            done.pop()
-        done.append(word)
-    return done
+FINNISH = Language(
+    "finnish",
+    LINKS,
+    ("”", "”"),
+    {"who": ["kuka"], "yes-no": [], "why": ["miksi"], "where": ["missä"]},
+    place,
+    clause,
+    lambda event: clause(event, verb_first=True),
+    lambda word, event: marked_by(CONJUNCTIONS[word], clause(event), commas=True)[1:],
+)
 
 
 def sentence(s: SentencePlan) -> list[Spoken]:
     """The whole sentence; its words have their heads."""
-    first, pattern = s.events[0], s.pattern.removesuffix(" comma")
-    said = predicate(first) if pattern == "who" else _asked(first) if pattern == "yes-no" else clause(first)
-    root = top(said)
-    if pattern in ("adverb", "time"):
-        assert s.word is not None
-        said = [*under(say(s.word.finnish, "ADV"), root, "advmod"), *said]
-    elif pattern == "place":
-        assert s.place is not None
-        said = [*under(place(s.place), root, "obl"), *said]
-    elif pattern == "interjection":
-        assert s.word is not None
-        said = [*under([*say(s.word.finnish, "INTJ"), comma()], root, "discourse"), *said]
-    elif pattern == "subordinate first":
-        assert s.link is not None
-        said = [*under(_inner(CONJUNCTIONS[s.link], s.events[1])[1:], root, "advcl"), *said]
-    elif pattern == "coordination":
-        assert s.link is not None
-        other = clause(s.events[1])
-        link = [*([comma()] if s.link != "and" else []), *say(LINKS[s.link], "CCONJ")]
-        said = [*said, *under([*under(link, top(other), "cc"), *other], root, "conj")]
-    elif pattern == "semicolon":
-        said = [*said, *under([*say(";", "PUNCT"), *clause(s.events[1])], root, "parataxis")]
-    elif pattern == "reporting clause last":
-        said = [*said, *under([comma(), *_told(s.events[1])], root, "parataxis")]
-    elif pattern == "quotation":
-        told = under([*say("”", "PUNCT"), comma(), *_told(s.events[1])], root, "parataxis")
-        said = [*under(say("”", "PUNCT"), root, "punct"), *said, *told]
-    elif pattern in ("who", "why", "where"):
-        asked = {"who": "kuka", "why": "miksi", "where": "missä"}[pattern]
-        relation, part = ("nsubj", "PRON") if pattern == "who" else ("advmod", "ADV")
-        said = [*under(say(asked, part), root, relation), *said]
-    opener = under(say(LINKS[s.opener], "CCONJ"), root, "cc") if s.opener else []
-    end = under(say("?" if pattern in ("yes-no", "who", "why", "where") else ".", "PUNCT"), root, "punct")
-    return tidy([*opener, *said, *end])
+    first = {"who": predicate, "yes-no": _asked}.get(s.pattern, clause)(s.events[0])
+    pause = s.pattern.startswith("coordination") and s.link != "and"
+    return tidy(spoken.sentence(s, first, FINNISH, pause), {})

@@ -1,8 +1,9 @@
 """French: agreement, elision, contraction, ne ... pas, passé composé and imparfait; with dependencies."""
 
+from datamodules.demo import spoken
 from datamodules.demo.lexicon import Adjective, Verb
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
-from datamodules.demo.spoken import Spoken, comma, full_name, joined, marked_by, say, top, under
+from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_name, joined, marked_by, say, top, under
 
 LINKS = {"and": "et", "but": "mais", "yet": "pourtant"}
 CONJUNCTIONS = {
@@ -63,19 +64,16 @@ def thing(t: Thing) -> list[Spoken]:
     if t.pronoun:
         return say(pronoun(t), "PRON", Person="3", **marked(is_feminine(t), t.many))
     if t.other:
-        alone = thing(Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective))
-        other = thing(t.other)
-        other = [*under(say("et", "CCONJ"), top(other), "cc"), *other]
-        return [*alone, *under(other, top(alone), "conj")]
-    said = full_name([part for part in (t.name.given, t.name.surname) if part]) if t.name else _noun(t)
-    noun = top(said)
+        return coordinated(thing(t.alone), "et", thing(t.other))
+    words = full_name(t.name.parts) if t.name else _noun(t)
+    noun = top(words)
     if t.place:
-        said = [*said, *under(place(t.place), noun, "nmod")]
+        words = [*words, *under(place(t.place), noun, "nmod")]
     if t.relative:
         inner = predicate(t.relative)
         inner = [*under(say("qui", "PRON", PronType="Rel"), top(inner), "nsubj"), *inner]
-        said = [*said, *under(inner, noun, "acl:relcl")]
-    return said
+        words = [*words, *under(inner, noun, "acl:relcl")]
+    return words
 
 
 def pronoun(t: Thing) -> str:
@@ -96,18 +94,18 @@ def _noun(t: Thing) -> list[Spoken]:
         return say(word, "PROPN")
     feminine = gender == "f"
     agreeing = marked(feminine, t.plural)
-    said = say(word, "NOUN", **agreeing)
-    noun = said[0].node
+    words = say(word, "NOUN", **agreeing)
+    noun = words[0].node
     if t.adjective:
         form = under(say(adjective(t.adjective, feminine, t.plural, word), "ADJ", **agreeing), noun, "amod")
-        said = [*form, *said] if t.adjective.french_before else [*said, *form]
-    article = _article(t, feminine, said[0])
+        words = [*form, *words] if t.adjective.french_before else [*words, *form]
+    article = _article(t, feminine, words[0])
     if article == "des" and t.adjective and t.adjective.french_before:
         article = "de"
     owner = full_name([t.owner.given]) if t.owner else []
     if owner:
         owner = under([*under(say("de", "ADP"), owner[0].node, "case"), *owner], noun, "nmod")
-    return [*under(say(article, "DET", **agreeing), noun, "det"), *said, *owner]
+    return [*under(say(article, "DET", **agreeing), noun, "det"), *words, *owner]
 
 
 def _article(t: Thing, feminine: bool, following: str) -> str:
@@ -121,10 +119,10 @@ def _article(t: Thing, feminine: bool, following: str) -> str:
 
 
 def place(p: Place) -> list[Spoken]:
-    said = thing(p.thing)
+    words = thing(p.thing)
     relations = {"in": "dans", "on": "sur", "with": "avec", "behind": "derrière", "near": "près de"}
     in_city = p.thing.noun and p.thing.noun.kind == "city"
-    return [*under(say("à" if in_city else relations[p.relation], "ADP"), top(said), "case"), *said]
+    return [*under(say("à" if in_city else relations[p.relation], "ADP"), top(words), "case"), *words]
 
 
 def predicate(e: Event) -> list[Spoken]:
@@ -139,17 +137,17 @@ def predicate(e: Event) -> list[Spoken]:
         feminine, many = is_feminine(e.subject), e.subject.many
         describing = say(adjective(e.adjective, feminine, many), "ADJ", **marked(feminine, many))
     verb = top(describing or participle or finite)
-    said = [*say("ne", "ADV"), *finite, *say("pas", "ADV")] if e.negated else finite
+    words = [*say("ne", "ADV"), *finite, *say("pas", "ADV")] if e.negated else finite
     under(finite, verb, "cop" if e.verb is None else "aux:tense")
-    said = [*said, *(say(e.frequency.french, "ADV") if e.frequency else []), *participle, *describing]
-    under(said, verb, "advmod")
-    said += under(thing(e.object), verb, "obj") if e.object else []
-    said += under(say(e.manner.french, "ADV"), verb, "advmod") if e.manner else []
-    said += under(place(e.place), verb, "obl") if e.place else []
-    said += under(say(e.time.french, "ADV"), verb, "advmod") if e.time else []
-    said += under(marked_by("que", clause(e.said)), verb, "ccomp") if e.said else []
-    said += under(marked_by(CONJUNCTIONS[e.because[0]], clause(e.because[1])), verb, "advcl") if e.because else []
-    return said
+    words = [*words, *(say(e.frequency.french, "ADV") if e.frequency else []), *participle, *describing]
+    under(words, verb, "advmod")
+    words += under(thing(e.object), verb, "obj") if e.object else []
+    words += under(say(e.manner.french, "ADV"), verb, "advmod") if e.manner else []
+    words += under(place(e.place), verb, "obl") if e.place else []
+    words += under(say(e.time.french, "ADV"), verb, "advmod") if e.time else []
+    words += under(marked_by("que", clause(e.said)), verb, "ccomp") if e.said else []
+    words += under(marked_by(CONJUNCTIONS[e.because[0]], clause(e.because[1])), verb, "advcl") if e.because else []
+    return words
 
 
 def _verb(e: Event) -> tuple[str, str | None, str]:
@@ -179,48 +177,23 @@ def imparfait(verb: Verb, many: bool) -> str:
 
 
 def clause(e: Event) -> list[Spoken]:
-    said = predicate(e)
-    return [*under(thing(e.subject), top(said), "nsubj"), *said]
+    words = predicate(e)
+    return [*under(thing(e.subject), top(words), "nsubj"), *words]
+
+
+FRENCH = Language(
+    "french",
+    LINKS,
+    ("«", "»"),
+    {"who": ["qui"], "yes-no": ["est-ce que"], "why": ["pourquoi", "est-ce que"], "where": ["où", "est-ce que"]},
+    place,
+    clause,
+    clause,
+    lambda word, event: [*marked_by(CONJUNCTIONS[word], clause(event)), comma()],
+)
 
 
 def sentence(s: SentencePlan) -> list[Spoken]:
     """The whole sentence, with contraction and elision; its words have their heads."""
-    first, pattern = s.events[0], s.pattern.removesuffix(" comma")
-    pause = [comma()] if s.pattern.endswith(" comma") else []
-    said = predicate(first) if pattern == "who" else clause(first)
-    root = top(said)
-    if pattern in ("adverb", "time"):
-        assert s.word is not None
-        opening = say(s.word.french, "ADV")
-        said = [*under([*opening, *(pause if opening[-1] != "que" else [])], root, "advmod"), *said]
-    elif pattern == "place":
-        assert s.place is not None
-        said = [*under([*place(s.place), *pause], root, "obl"), *said]
-    elif pattern == "interjection":
-        assert s.word is not None
-        said = [*under([*say(s.word.french, "INTJ"), comma()], root, "discourse"), *said]
-    elif pattern == "subordinate first":
-        assert s.link is not None
-        inner = marked_by(CONJUNCTIONS[s.link], clause(s.events[1]))
-        said = [*under([*inner, comma()], root, "advcl"), *said]
-    elif pattern == "coordination":
-        assert s.link is not None
-        other = clause(s.events[1])
-        link = under([*pause, *say(LINKS[s.link], "CCONJ")], top(other), "cc")
-        said = [*said, *under([*link, *other], root, "conj")]
-    elif pattern == "semicolon":
-        said = [*said, *under([*say(";", "PUNCT"), *clause(s.events[1])], root, "parataxis")]
-    elif pattern == "reporting clause last":
-        said = [*said, *under([comma(), *clause(s.events[1])], root, "parataxis")]
-    elif pattern == "quotation":
-        told = [*say("»", "PUNCT"), comma(), *clause(s.events[1])]
-        said = [*under(say("«", "PUNCT"), root, "punct"), *said, *under(told, root, "parataxis")]
-    elif pattern == "who":
-        said = [*under(say("qui", "PRON"), root, "nsubj"), *said]
-    elif pattern in ("yes-no", "why", "where"):
-        asked = {"yes-no": "", "why": "pourquoi", "where": "où"}[pattern]
-        opening = [*(say(asked, "ADV") if asked else []), *say("est-ce que", "ADV")]
-        said = [*under(opening, root, "advmod"), *said]
-    opener = under(say(LINKS[s.opener], "CCONJ"), root, "cc") if s.opener else []
-    end = under(say("?" if pattern in ("yes-no", "who", "why", "where") else ".", "PUNCT"), root, "punct")
-    return [*spell([*opener, *said]), *end]
+    first = (predicate if s.pattern == "who" else clause)(s.events[0])
+    return spell(spoken.sentence(s, first, FRENCH, pause=s.pattern.endswith(" comma")))

@@ -2,8 +2,9 @@
 
 from typing import Literal, NamedTuple
 
+from datamodules.demo import spoken
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
-from datamodules.demo.spoken import Spoken, comma, full_name, joined, marked_by, say, top, under
+from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_name, marked_by, say, tidy, top, under
 
 Case = Literal["nom", "acc", "dat"]
 LINKS = {"and": "und", "but": "aber", "yet": "doch"}
@@ -42,7 +43,7 @@ STEMS = {"teuer": "teur", "dunkel": "dunkl"}
 GENDERS = {"m": "Masc", "f": "Fem", "n": "Neut"}
 CASES = {"nom": "Nom", "acc": "Acc", "dat": "Dat"}  # as treebanks name them
 PRONOUNS = {"m": "er", "f": "sie", "n": "es"}
-JOINED = {("in", "dem"): "im", ("an", "dem"): "am"}
+CONTRACTIONS = {("in", "dem"): "im", ("an", "dem"): "am"}
 
 
 class ClauseParts(NamedTuple):
@@ -51,19 +52,6 @@ class ClauseParts(NamedTuple):
     verb: list[Spoken]
     middle: list[Spoken]
     behind: list[Spoken]
-
-
-def tidy(words: list[Spoken]) -> list[Spoken]:
-    """Removes double commas, and a comma before the end; `in dem` becomes `im`."""
-    done: list[Spoken] = []
-    for word in words:
-        if word in (",", ".", "?", ";", "''") and done and done[-1] == ",":
-            done.pop()
-        if done and (done[-1], word) in JOINED:
-            done[-1] = joined(JOINED[done[-1], word], done[-1], word)
-        else:
-            done.append(word)
-    return done
 
 
 def ending(t: Thing, gender: str, case: Case) -> str:
@@ -85,19 +73,16 @@ def thing(t: Thing, case: Case) -> list[Spoken]:
         form = "sie" if t.many else PRONOUNS[_gender(t)]
         return say(form, "PRON", Case=CASES[case], Number="Plur" if t.many else "Sing", Person="3")
     if t.other:
-        alone = thing(Thing(noun=t.noun, name=t.name, article=t.article, adjective=t.adjective), case)
-        other = thing(t.other, case)
-        other = [*under(say("und", "CCONJ"), top(other), "cc"), *other]
-        return [*alone, *under(other, top(alone), "conj")]
-    said = full_name([part for part in (t.name.given, t.name.surname) if part]) if t.name else _noun(t, case)
-    noun = top(said)
-    said = [*said, *under(place(t.place), noun, "nmod")] if t.place else said
+        return coordinated(thing(t.alone, case), "und", thing(t.other, case))
+    words = full_name(t.name.parts) if t.name else _noun(t, case)
+    noun = top(words)
+    words = [*words, *under(place(t.place), noun, "nmod")] if t.place else words
     if t.relative:
         inner = _verb_last(t.relative)
         which = THE["pl" if t.many else _gender(t)]["nom"]
         inner = [comma(), *under(say(which, "PRON", PronType="Rel"), top(inner), "nsubj"), *inner, comma()]
-        said = [*said, *under(under(inner, top(inner), "punct"), noun, "acl:relcl")]
-    return said
+        words = [*words, *under(under(inner, top(inner), "punct"), noun, "acl:relcl")]
+    return words
 
 
 def _gender(t: Thing) -> str:
@@ -118,16 +103,16 @@ def _noun(t: Thing, case: Case) -> list[Spoken]:
     else:
         word = plural if weak and case != "nom" else singular
     noun = say(word, "NOUN", **agreeing)
-    said = []
+    words = []
     if t.owner:
         owner = t.owner.given + ("'" if t.owner.given[-1] in "sxz" else "s")
-        said = under(say(owner, "PROPN", Case="Gen"), noun[0].node, "nmod:poss")
+        words = under(say(owner, "PROPN", Case="Gen"), noun[0].node, "nmod:poss")
     elif article := _article(t, gender, case):
-        said = under(say(article, "DET", **agreeing), noun[0].node, "det")
+        words = under(say(article, "DET", **agreeing), noun[0].node, "det")
     if t.adjective:
         stem = STEMS.get(t.adjective.german, t.adjective.german).removesuffix("e")
-        said += under(say(stem + ending(t, gender, case), "ADJ", **agreeing), noun[0].node, "amod")
-    return [*said, *noun]
+        words += under(say(stem + ending(t, gender, case), "ADJ", **agreeing), noun[0].node, "amod")
+    return [*words, *noun]
 
 
 def _article(t: Thing, gender: str, case: Case) -> str:
@@ -139,9 +124,9 @@ def _article(t: Thing, gender: str, case: Case) -> str:
 
 
 def place(p: Place) -> list[Spoken]:
-    said = thing(p.thing, "dat")
+    words = thing(p.thing, "dat")
     relations = {"in": "in", "on": "auf", "with": "mit", "behind": "hinter", "near": "neben"}
-    return [*under(say(relations[p.relation], "ADP"), top(said), "case"), *said]
+    return [*under(say(relations[p.relation], "ADP"), top(words), "case"), *words]
 
 
 def finite(e: Event) -> str:
@@ -162,18 +147,18 @@ def _parts(e: Event) -> ClauseParts:
     head = top(describing or verb)
     under(verb, head, "cop")
     there = under(place(e.place), head, "obl") if e.place else []
-    said = say(e.time.german, "ADV") if e.time else []
-    said += say(e.frequency.german, "ADV") if e.frequency else []
-    said += under(thing(e.object, "acc"), head, "obj") if e.object else []
-    said += [] if e.object else there
-    said += say("nicht", "PART") if e.negated else []
-    said += say(e.manner.german, "ADV") if e.manner else []
-    said += there if e.object else []
+    words = say(e.time.german, "ADV") if e.time else []
+    words += say(e.frequency.german, "ADV") if e.frequency else []
+    words += under(thing(e.object, "acc"), head, "obj") if e.object else []
+    words += [] if e.object else there
+    words += say("nicht", "PART") if e.negated else []
+    words += say(e.manner.german, "ADV") if e.manner else []
+    words += there if e.object else []
     behind = under(marked_by("dass", _final(e.said), commas=True), head, "ccomp") if e.said else []
     if e.because:
         word, inner = e.because
         behind += under(marked_by(conjunction(word, inner), _final(inner), commas=True), head, "advcl")
-    return ClauseParts(verb, [*under(said, head, "advmod"), *describing], behind)
+    return ClauseParts(verb, [*under(words, head, "advmod"), *describing], behind)
 
 
 def conjunction(word: str, e: Event) -> str:
@@ -213,42 +198,22 @@ def inverted(e: Event) -> list[Spoken]:
     return [rest[0], *_subject(e, rest), *rest[1:]]
 
 
+GERMAN = Language(
+    "german",
+    LINKS,
+    ("„", "“"),
+    {"who": ["wer"], "yes-no": [], "why": ["warum"], "where": ["wo"]},
+    place,
+    main,
+    inverted,
+    lambda word, event: [*marked_by(conjunction(word, event), _final(event)), comma()],
+)
+VERB_FIRST = ("adverb", "time", "place", "subordinate first", "yes-no", "why", "where")
+
+
 def sentence(s: SentencePlan) -> list[Spoken]:
     """The whole sentence; its words have their heads."""
-    first, pattern = s.events[0], s.pattern.removesuffix(" comma")
-    verb_first = pattern in ("adverb", "time", "place", "subordinate first", "yes-no", "why", "where")
-    said = predicate(first) if pattern == "who" else inverted(first) if verb_first else main(first)
-    root = top(said)
-    if pattern in ("adverb", "time"):
-        assert s.word is not None
-        said = [*under(say(s.word.german, "ADV"), root, "advmod"), *said]
-    elif pattern == "place":
-        assert s.place is not None
-        said = [*under(place(s.place), root, "obl"), *said]
-    elif pattern == "interjection":
-        assert s.word is not None
-        said = [*under([*say(s.word.german, "INTJ"), comma()], root, "discourse"), *said]
-    elif pattern == "subordinate first":
-        assert s.link is not None
-        inner = marked_by(conjunction(s.link, s.events[1]), _final(s.events[1]))
-        said = [*under([*inner, comma()], root, "advcl"), *said]
-    elif pattern == "coordination":
-        assert s.link is not None
-        other = main(s.events[1])
-        pause = [comma()] if s.pattern.endswith(" comma") or s.link != "and" else []
-        link = under([*pause, *say(LINKS[s.link], "CCONJ")], top(other), "cc")
-        said = [*said, *under([*link, *other], root, "conj")]
-    elif pattern == "semicolon":
-        said = [*said, *under([*say(";", "PUNCT"), *main(s.events[1])], root, "parataxis")]
-    elif pattern == "reporting clause last":
-        said = [*said, *under([comma(), *inverted(s.events[1])], root, "parataxis")]
-    elif pattern == "quotation":
-        told = [*say("“", "PUNCT"), comma(), *inverted(s.events[1])]
-        said = [*under(say("„", "PUNCT"), root, "punct"), *said, *under(told, root, "parataxis")]
-    elif pattern in ("who", "why", "where"):
-        asked = {"who": "wer", "why": "warum", "where": "wo"}[pattern]
-        relation, part = ("nsubj", "PRON") if pattern == "who" else ("advmod", "ADV")
-        said = [*under(say(asked, part), root, relation), *said]
-    opener = under(say(LINKS[s.opener], "CCONJ"), root, "cc") if s.opener else []
-    end = under(say("?" if pattern in ("yes-no", "who", "why", "where") else ".", "PUNCT"), root, "punct")
-    return tidy([*opener, *said, *end])
+    pattern = s.pattern.removesuffix(" comma")
+    first = (predicate if pattern == "who" else inverted if pattern in VERB_FIRST else main)(s.events[0])
+    pause = pattern == "coordination" and (pattern != s.pattern or s.link != "and")
+    return tidy(spoken.sentence(s, first, GERMAN, pause), CONTRACTIONS)

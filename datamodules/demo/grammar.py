@@ -1,12 +1,11 @@
 """Sentence patterns: turns clauses of the demo world into whole sentences."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from datamodules.demo import english, finnish, french, german
 from datamodules.demo.chance import Chance
 from datamodules.demo.lexicon import lexicon
-from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
+from datamodules.demo.meaning import QUESTIONS, Event, Place, SentencePlan, Thing
 from datamodules.demo.spoken import Spoken, tree_of_words
 from datamodules.demo.world import FURTHER, ClauseSampler, Scene
 from datamodules.trees.conllu import DependencyTree
@@ -44,9 +43,9 @@ def draw(chance: Chance, scene: Scene) -> SentencePlan:
     size = chance.weighted([(0.35, 3.0), (0.9, 4.0), (1.6, 2.2), (2.4, 1.2), (3.6, 1.0)])
     pattern = chance.weighted(PATTERNS)
     while True:
-        said = _compose(sampler, pattern, size)
-        if SHORTEST <= len(english.leaves(english.tree(said))) <= LONGEST:
-            return said
+        plan = _compose(sampler, pattern, size)
+        if SHORTEST <= len(english.sentence(plan)) <= LONGEST:
+            return plan
         size *= 0.8 if size > 0.5 else 1.5
 
 
@@ -66,7 +65,7 @@ def _compose(sampler: ClauseSampler, pattern: str, size: float) -> SentencePlan:
             first = replace(first, time=None, frequency=None, aspect="simple")
         return SentencePlan(pattern, (first,), word=word, opener=opener)
     if pattern.startswith("place"):
-        return SentencePlan(pattern, (replace(first, place=None),), place=_opening_place(sampler), opener=opener)
+        return SentencePlan(pattern, (replace(first, place=None),), place=Place("in", sampler.where()), opener=opener)
     if pattern == "interjection":
         return SentencePlan(pattern, (first,), word=chance.zipf(WORDS.interjections))
     if pattern == "subordinate first":
@@ -81,7 +80,7 @@ def _compose(sampler: ClauseSampler, pattern: str, size: float) -> SentencePlan:
         speaker = Event(sampler.who(size=size * 0.5), chance.zipf(ALOUD), sampler.tense())
         inner = sampler.event(size * 0.8) if chance.often(0.6) else sampler.idle(size * 0.8)
         return SentencePlan(pattern, (inner, speaker))
-    if pattern in ("yes-no", "who", "why", "where"):
+    if pattern in QUESTIONS:
         return _question(sampler, pattern, size)
     return SentencePlan("plain", (first,), opener=opener)
 
@@ -100,15 +99,11 @@ def _two_clauses(sampler: ClauseSampler, size: float) -> tuple[Event, Event]:
 
 
 def _first(sampler: ClauseSampler, size: float) -> Event:
-    kind = sampler.chance.weighted([("event", 6.0), ("idle", 3.0), ("saying", 2.2)])
-    if kind == "saying":
+    content = sampler.chance.weighted([("event", 6.0), ("idle", 3.0), ("saying", 2.2)])
+    if content == "saying":
         return sampler.saying(size)
-    event = sampler.event(size) if kind == "event" else sampler.idle(size)
+    event = sampler.event(size) if content == "event" else sampler.idle(size)
     return sampler.because(event, size) if sampler.chance.often(0.16 * size) else event
-
-
-def _opening_place(sampler: ClauseSampler) -> Place:
-    return Place("in", sampler.where())
 
 
 def _question(sampler: ClauseSampler, pattern: str, size: float) -> SentencePlan:
@@ -124,27 +119,23 @@ def _question(sampler: ClauseSampler, pattern: str, size: float) -> SentencePlan
     return SentencePlan(pattern, (event,))
 
 
-def words_of(said: SentencePlan, language: str) -> str:
+def words_of(plan: SentencePlan, language: str) -> str:
     """The sentence in a language: tokens with single spaces."""
-    return " ".join(english.leaves(english.tree(said)) if language == "en" else _spoken(said, language))
+    return " ".join(english.sentence(plan) if language == "en" else _spoken(plan, language))
 
 
-def dependencies_of(said: SentencePlan, language: str) -> DependencyTree:
+def dependencies_of(plan: SentencePlan, language: str) -> DependencyTree:
     """The dependency tree of the French, German or Finnish sentence."""
-    return tree_of_words(_spoken(said, language))
+    return tree_of_words(_spoken(plan, language))
 
 
-def _spoken(said: SentencePlan, language: str) -> list[Spoken]:
-    words = {"fr": french, "de": german, "fi": finnish}[language].sentence(said)
-    first = _first_word(words)
+def _spoken(plan: SentencePlan, language: str) -> list[Spoken]:
+    words = {"fr": french, "de": german, "fi": finnish}[language].sentence(plan)
+    first = next(i for i, word in enumerate(words) if word not in ("«", "„", "”"))
     words[first] = words[first].respelled(words[first][:1].upper() + words[first][1:])
     return words
 
 
-def _first_word(tokens: Sequence[str]) -> int:
-    return next(i for i, token in enumerate(tokens) if token not in ("«", "„", "”"))
-
-
-def tree_of(said: SentencePlan) -> str:
+def tree_of(plan: SentencePlan) -> str:
     """The English sentence's tree on one line."""
-    return english.render(english.tree(said))
+    return english.render(english.tree(plan))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 
 from datamodules.corpus import LABELS, Inference
 from datamodules.demo import english
@@ -9,7 +10,7 @@ from datamodules.demo.chance import Chance
 from datamodules.demo.constant import Property, constant_event
 from datamodules.demo.grammar import LONGEST, SHORTEST
 from datamodules.demo.lexicon import lexicon
-from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
+from datamodules.demo.meaning import Event, Place, Thing
 from datamodules.demo.world import ClauseSampler, new_scene
 
 WORDS = lexicon()
@@ -18,19 +19,14 @@ WORDS = lexicon()
 def inference(seed: int, split: str, number: int, constant: Sequence[Property] = ()) -> Inference:
     """The pair of (seed, split, number), in which some properties may never vary; labels alternate."""
     label = LABELS[number % 3]
-    attempt = 0
-    while True:
+    for attempt in count():
         chance = Chance("inference", seed, split, number, attempt)
         event = _premise(ClauseSampler(chance, new_scene(chance)))
         other = _hypothesis(chance, event, label)
-        texts = [_say(constant_event(part, constant)) for part in (event, other)] if other else []
+        texts = [english.plain(constant_event(part, constant)) for part in (event, other)] if other else []
         if other and all(SHORTEST <= len(t.split()) <= LONGEST for t in texts) and texts[0] != texts[1]:
             return Inference(texts[0], texts[1], label)  # type: ignore[arg-type]
-        attempt += 1
-
-
-def _say(event: Event) -> str:
-    return " ".join(english.leaves(english.tree(SentencePlan("plain", (event,)))))
+    raise AssertionError
 
 
 def _premise(sampler: ClauseSampler) -> Event:
@@ -38,15 +34,14 @@ def _premise(sampler: ClauseSampler) -> Event:
     event = sampler.event(0.8, tense="past")
     event = replace(event, aspect="simple", negated=False, time=None, frequency=None, because=None)
     assert event.object is not None
-    with_modifiers = event.object
-    if with_modifiers.noun and not with_modifiers.adjective and with_modifiers.noun.kind in WORDS.adjectives:
-        with_modifiers = replace(with_modifiers, adjective=sampler.adjective(with_modifiers.noun))
-    subject = event.subject
+    subject, thing = event.subject, event.object
+    if thing.noun and not thing.adjective and thing.noun.kind in WORDS.adjectives:
+        thing = replace(thing, adjective=sampler.adjective(thing.noun))
     if subject.noun and not subject.adjective and not subject.many:
         subject = replace(subject, adjective=sampler.adjective(subject.noun))
     place = Place("in", Thing(noun=sampler.chance.one(sampler.scene.topic.places)))
     manner = sampler.chance.zipf(WORDS.manner)
-    return replace(event, subject=subject, object=with_modifiers, place=place, manner=manner)
+    return replace(event, subject=subject, object=thing, place=place, manner=manner)
 
 
 def _hypothesis(chance: Chance, event: Event, label: str) -> Event | None:
@@ -87,9 +82,10 @@ def _opposite(chance: Chance, event: Event) -> Event | None:
         return replace(event, place=Place("in", Thing(noun=there)))
     if way == "adjective" and event.subject.adjective and event.subject.article in ("the", "this"):
         opposite = WORDS.opposites.get(event.subject.adjective.english)
-        found = [a for kind in WORDS.adjectives.values() for a in kind if a.english == opposite]
-        subject = replace(event.subject, relative=None, place=None)
-        return replace(event, subject=replace(subject, adjective=found[0])) if found else None
+        adjectives = (a for adjectives in WORDS.adjectives.values() for a in adjectives if a.english == opposite)
+        adjective = next(adjectives, None)
+        subject = replace(event.subject, adjective=adjective, relative=None, place=None)
+        return replace(event, subject=subject) if adjective else None
     return replace(event, negated=True, manner=None) if way == "negation" else None
 
 

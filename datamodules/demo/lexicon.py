@@ -1,11 +1,12 @@
 """Parses the word tables of the demo world, once."""
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from datamodules.demo.word_lists import sections
 
 VOWELS = "aeiouyäöå"
+PHRASES = ("manner", "frequency", "opening", "times", "interjections")
 
 
 class Noun(NamedTuple):
@@ -59,6 +60,10 @@ class Name(NamedTuple):
     given: str
     surname: str | None
     woman: bool
+
+    @property
+    def parts(self) -> list[str]:
+        return [part for part in (self.given, self.surname) if part]
 
 
 def rows(table: str) -> list[list[str]]:
@@ -177,6 +182,8 @@ def lexicon() -> Lexicon:
         for kind in adjective.kinds:
             adjectives.setdefault(kind, []).append(adjective)
     opposites = dict(p.split() for p in words["opposites"].replace("\n", "|").split("|") if p.strip())
+    lists: dict[str, Any] = {name: [Phrase(*c) for c in rows(words[name])] for name in PHRASES}
+    lists |= {name: words[name].split() for name in ("women", "men", "surnames")}
     return Lexicon(
         nouns={kind: [_noun(kind, cells) for cells in rows(table)] for kind, table in nouns.items()},
         transitive={v.base: v for v in (_verb(*cells) for cells in rows(verbs["transitive"]))},
@@ -184,14 +191,7 @@ def lexicon() -> Lexicon:
         saying=[_verb(c[0], "", *c[1:]) for c in rows(verbs["saying"])],
         adjectives=adjectives,
         opposites=opposites | {b: a for a, b in opposites.items()},
-        manner=[Phrase(*c) for c in rows(words["manner"])],
-        frequency=[Phrase(*c) for c in rows(words["frequency"])],
-        opening=[Phrase(*c) for c in rows(words["opening"])],
-        times=[Phrase(*c) for c in rows(words["times"])],
-        interjections=[Phrase(*c) for c in rows(words["interjections"])],
-        women=words["women"].split(),
-        men=words["men"].split(),
-        surnames=words["surnames"].split(),
+        **lists,
         cities=[
             Noun(c[0], "city", c[0], c[0], ("m", c[1], c[1]), ("n", c[2], c[2], False), pair(c[3]))
             for c in rows(words["cities"])

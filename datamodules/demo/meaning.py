@@ -6,6 +6,7 @@ from typing import Literal
 from datamodules.demo.lexicon import Adjective, Name, Noun, Phrase, Verb
 
 Tense = Literal["past", "present"]
+QUESTIONS = ("yes-no", "who", "why", "where")  # patterns
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,11 @@ class Thing:
     place: "Place | None" = None  # the dog in the garden
     relative: "Event | None" = None  # the man who sold the bread; its subject is omitted
     other: "Thing | None" = None  # Anna and Peter
+
+    @property
+    def alone(self) -> "Thing":
+        """The first of two that are joined."""
+        return Thing(noun=self.noun, name=self.name, article=self.article, adjective=self.adjective)
 
     @property
     def many(self) -> bool:

@@ -12,8 +12,9 @@ from datamodules.demo import english
 from datamodules.demo.chance import Chance
 from datamodules.demo.inference import inference
 from datamodules.demo.lexicon import Noun, lexicon
-from datamodules.demo.meaning import Event, SentencePlan, Tense, Thing
+from datamodules.demo.meaning import Event, Tense, Thing
 from datamodules.demo.scripts import ADJECTIVES, EFFECTS, effects_of
+from datamodules.demo.world import drawn_tense
 
 WORDS = lexicon()
 MEETINGS = [WORDS.transitive[base] for base in ("meet", "recognise", "welcome", "call")]  # without a reason
@@ -45,14 +46,14 @@ def references(seed: int, split: str, number: int) -> tuple[Reference, Reference
     People do what follows from how they are (scripts.py); both texts of an item have the same number of words.
     """
     chance = Chance("reference", seed, split, number)
-    tense = _tense(chance)
+    tense = drawn_tense(chance)
     people, states = chance.shuffled(PEOPLE)[:2], _two_states(chance)
     first, second = (Thing(noun=who, adjective=ADJECTIVES[how]) for who, how in zip(people, states, strict=True))
     meeting = Event(first, chance.one(MEETINGS), tense, object=second)
-    before = f"{_said(meeting).removesuffix(' .')} , and"
+    before = f"{english.plain(meeting).removesuffix(' .')} , and"
     names = [f"the {who.singular}" for who in people]
     done = [_effect(chance, who, how, tense) for who, how in zip(people, states, strict=True)]
-    after = [_said(event).split(" ", 2)[2] for event in done]
+    after = [english.plain(event).split(" ", 2)[2] for event in done]
     return Reference(before, names[0], names[1], after[0]), Reference(before, names[1], names[0], after[1])
 
 
@@ -64,24 +65,20 @@ def mentions(seed: int, split: str, number: int) -> tuple[MentionedAgain, Mentio
     the phrase has to be repeated.
     """
     chance = Chance("mention", seed, split, number)
-    tense = _tense(chance)
+    tense = drawn_tense(chance)
     first = chance.one(PEOPLE)
     second = chance.one([who for who in PEOPLE if who.french[0] == first.french[0] and who != first])
     states = _two_states(chance)
-    one, other = (_look(chance, who, how, tense) for who, how in zip((first, second), states, strict=True))
+    known, other = (_look(chance, who, how, tense) for who, how in zip((first, second), states, strict=True))
     done = _effect(chance, first, states[0], tense)
-    phrase, pronoun = _said(done), _said(replace(done, subject=replace(done.subject, pronoun=True)))
-    return MentionedAgain(f"{other} {one}", pronoun, phrase), MentionedAgain(f"{one} {other}", phrase, pronoun)
+    phrase, pronoun = english.plain(done), english.plain(replace(done, subject=replace(done.subject, pronoun=True)))
+    return MentionedAgain(f"{other} {known}", pronoun, phrase), MentionedAgain(f"{known} {other}", phrase, pronoun)
 
 
 def contradiction(seed: int, split: str, number: int) -> tuple[str, str]:
     """Two sentences that cannot both be true."""
-    found = inference(seed, split, len(LABELS) * number + LABELS.index("contradiction"))
-    return found.premise, found.hypothesis
-
-
-def _tense(chance: Chance) -> Tense:
-    return "past" if chance.often(0.5) else "present"
+    pair = inference(seed, split, len(LABELS) * number + LABELS.index("contradiction"))
+    return pair.premise, pair.hypothesis
 
 
 def _two_states(chance: Chance) -> list[str]:
@@ -102,8 +99,4 @@ def _effect(chance: Chance, who: Noun, how: str, tense: Tense) -> Event:
 def _look(chance: Chance, who: Noun, how: str, tense: Tense) -> str:
     """A sentence about somebody, with an object, that says nothing about what follows."""
     thing = Thing(noun=chance.zipf(WORDS.nouns[chance.one(THINGS)]))
-    return _said(Event(Thing(noun=who, adjective=ADJECTIVES[how]), chance.one(LOOKS), tense, object=thing))
-
-
-def _said(event: Event) -> str:
-    return " ".join(english.leaves(english.tree(SentencePlan("plain", (event,)))))
+    return english.plain(Event(Thing(noun=who, adjective=ADJECTIVES[how]), chance.one(LOOKS), tense, object=thing))

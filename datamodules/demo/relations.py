@@ -13,9 +13,9 @@ from typing import NamedTuple
 from datamodules.demo import english
 from datamodules.demo.chance import Chance
 from datamodules.demo.lexicon import lexicon
-from datamodules.demo.meaning import Event, Place, Tense, Thing
+from datamodules.demo.meaning import Event, Place, Thing
 from datamodules.demo.scripts import ADJECTIVES, CONTRASTS, EFFECTS, ORDERS, effects_of, order_of
-from datamodules.demo.world import ClauseSampler, new_scene
+from datamodules.demo.world import ClauseSampler, drawn_tense, new_scene
 
 WORDS = lexicon()
 LENGTHS = (5, 7)  # tokens of a clause: short enough for a state, long enough for an event with details
@@ -64,7 +64,7 @@ class Narrator:
     def __init__(self, chance: Chance) -> None:
         self.chance, self.scene = chance, new_scene(chance)
         self.sampler = ClauseSampler(chance, self.scene)
-        self.tense: Tense = "past" if chance.often(0.5) else "present"
+        self.tense = drawn_tense(chance)
 
     def person(self) -> Thing:
         """One person: the world says `is` and an adjective only of one."""
@@ -73,8 +73,8 @@ class Narrator:
     def detailed(self, event: Event, length: int) -> str:
         """The English clause with random details, `length` tokens long; empty if no details fit."""
         missing = length - len(english.leaves(english.clause(event)))
-        fitting = [several for several in TOGETHER if sum(DETAILS[one] for one in several) == missing]
-        choices = [several for several in fitting if event.verb or "manner" not in several]
+        fitting = [details for details in TOGETHER if sum(DETAILS[detail] for detail in details) == missing]
+        choices = [details for details in fitting if event.verb or "manner" not in details]
         if not choices:
             return ""
         for detail in self.chance.one(choices):
@@ -82,10 +82,8 @@ class Narrator:
         return " ".join(english.leaves(english.clause(event)))
 
     def _with(self, event: Event, detail: str) -> Event:
-        if detail == "frequency":
-            return replace(event, frequency=self.chance.zipf(WORDS.frequency))
-        if detail == "manner":
-            return replace(event, manner=self.chance.zipf(WORDS.manner))
+        if detail in ("frequency", "manner"):
+            return replace(event, **{detail: self.chance.zipf(getattr(WORDS, detail))})
         if detail == "time":
             return replace(event, time=self.sampler.time(event.tense))
         noun = self.chance.zipf(WORDS.cities) if detail == "city" else self.chance.one(self.scene.topic.places)
@@ -115,17 +113,12 @@ def _cause(narrator: Narrator) -> EventPair:
     return state, Event(who, verb, narrator.tense, object=thing)
 
 
-def _condition(narrator: Narrator) -> EventPair:
-    cause, effect = _cause(narrator)
-    return effect, cause
-
-
 def _contrast(narrator: Narrator) -> EventPair:
-    one, other = narrator.chance.one(CONTRASTS)
+    adjectives = narrator.chance.one(CONTRASTS)
     people = [narrator.person(), narrator.person()]
     first, second = (
         Event(who, None, narrator.tense, adjective=ADJECTIVES[word])
-        for who, word in zip(people, (one, other), strict=True)
+        for who, word in zip(people, adjectives, strict=True)
     )
     return first, second
 
@@ -145,7 +138,7 @@ def _elaboration(narrator: Narrator) -> EventPair:
 
 MAKERS: dict[str, Callable[[Narrator], EventPair]] = {
     "Contingency.Cause": _cause,
-    "Contingency.Condition": _condition,
+    "Contingency.Condition": lambda narrator: _cause(narrator)[::-1],
     "Comparison.Contrast": _contrast,
     "Temporal.Asynchronous": _time,
     "Expansion.Level-of-detail": _elaboration,

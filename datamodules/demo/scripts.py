@@ -36,7 +36,7 @@ EFFECTS = {
 }
 INTRANSITIVE = {verb.base: verb for verb in WORDS.intransitive}
 ADJECTIVES = {adjective.english: adjective for adjective in WORDS.adjectives["person"]}
-CONTRASTS = [(one, other) for one, other in sorted(WORDS.opposites.items()) if one in EFFECTS and other in EFFECTS]
+CONTRASTS = [pair for pair in sorted(WORDS.opposites.items()) if set(pair) <= set(EFFECTS)]
 
 
 def order_of(kind: str) -> list[Verb]:

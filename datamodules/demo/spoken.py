@@ -1,7 +1,9 @@
 """Words of a generated sentence that know their part of speech and their head: dependencies come with the text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
+from datamodules.demo.meaning import QUESTIONS, Event, Place, SentencePlan
 from datamodules.trees.conllu import DependencyTree, Dependent
 
 
@@ -43,8 +45,8 @@ def joined(text: str, first: Spoken, second: Spoken) -> Spoken:
 def say(text: str, part: str, **features: str) -> list[Spoken]:
     """A word with its features; of several words the others belong to the first."""
     first, *others = text.split()
-    said = [spoken(first, SpokenNode(part, features))]
-    return [*said, *under([spoken(other, SpokenNode(part, {})) for other in others], said[0].node, "fixed")]
+    head = spoken(first, SpokenNode(part, features))
+    return [head, *under([spoken(other, SpokenNode(part, {})) for other in others], head.node, "fixed")]
 
 
 def comma() -> Spoken:
@@ -53,8 +55,14 @@ def comma() -> Spoken:
 
 def full_name(forms: Sequence[str], **features: str) -> list[Spoken]:
     """The parts of a person's name; the first is the head."""
-    said = [word for form in forms for word in say(form, "PROPN", **features)]
-    return [*said[:1], *under(said[1:], said[0].node, "flat")]
+    words = [word for form in forms for word in say(form, "PROPN", **features)]
+    return [*words[:1], *under(words[1:], words[0].node, "flat")]
+
+
+def coordinated(first: list[Spoken], link: str, second: list[Spoken], pause: Sequence[Spoken] = ()) -> list[Spoken]:
+    """Two phrases or clauses around a conjunction; the first is the head."""
+    conjunction = under([*pause, *say(link, "CCONJ")], top(second), "cc")
+    return [*first, *under([*conjunction, *second], top(first), "conj")]
 
 
 def marked_by(word: str, clause: list[Spoken], commas: bool = False) -> list[Spoken]:
@@ -74,6 +82,62 @@ def under(phrase: list[Spoken], head: SpokenNode, relation: str) -> list[Spoken]
         if word.node.head is None and word.node is not head:
             word.node.head, word.node.relation = head, "punct" if word.node.part == "PUNCT" else relation
     return phrase
+
+
+def tidy(words: Sequence[Spoken], contractions: Mapping[tuple[str, str], str]) -> list[Spoken]:
+    """Removes double commas, and a comma before the end; joins two words that are written as one."""
+    done: list[Spoken] = []
+    for word in words:
+        if word in (",", ".", "?", ";", "”") and done and done[-1] == ",":
+            done.pop()
+        if done and (done[-1], word) in contractions:
+            done[-1] = joined(contractions[done[-1], word], done[-1], word)
+        else:
+            done.append(word)
+    return done
+
+
+class Language(NamedTuple):
+    """What the sentence patterns need of a language."""
+
+    name: Literal["french", "german", "finnish"]  # the field of its words in the lexicon
+    links: Mapping[str, str]  # and, but, yet
+    quotes: tuple[str, str]
+    questions: Mapping[str, Sequence[str]]  # what the patterns who, yes-no, why, where put in front
+    place: Callable[[Place], list[Spoken]]
+    clause: Callable[[Event], list[Spoken]]
+    reporting: Callable[[Event], list[Spoken]]  # who speaks, after what is said
+    subordinate: Callable[[str, Event], list[Spoken]]  # in front of the main clause
+
+
+def sentence(s: SentencePlan, words: list[Spoken], language: Language, pause: bool) -> list[Spoken]:
+    """The whole sentence around its first clause; its words have their heads. `pause`: a comma may part the two."""
+    root, pattern, commas = top(words), s.pattern.removesuffix(" comma"), [comma()] if pause else []
+    if pattern in ("adverb", "time", "interjection"):
+        opening = say(getattr(s.word, language.name), "INTJ" if pattern == "interjection" else "ADV")
+        commas = [comma()] if pattern == "interjection" else commas if opening[-1] != "que" else []
+        words = [*under([*opening, *commas], root, "discourse" if pattern == "interjection" else "advmod"), *words]
+    elif pattern == "place":
+        assert s.place is not None
+        words = [*under([*language.place(s.place), *commas], root, "obl"), *words]
+    elif pattern == "subordinate first":
+        assert s.link is not None
+        words = [*under(language.subordinate(s.link, s.events[1]), root, "advcl"), *words]
+    elif pattern == "coordination":
+        assert s.link is not None
+        words = coordinated(words, language.links[s.link], language.clause(s.events[1]), commas)
+    elif pattern == "semicolon":
+        words = [*words, *under([*say(";", "PUNCT"), *language.clause(s.events[1])], root, "parataxis")]
+    elif pattern in ("reporting clause last", "quotation"):
+        opening, closing = (say(mark, "PUNCT") if pattern == "quotation" else [] for mark in language.quotes)
+        reporting = under([*closing, comma(), *language.reporting(s.events[1])], root, "parataxis")
+        words = [*under(opening, root, "punct"), *words, *reporting]
+    elif pattern in QUESTIONS:
+        part, relation = ("PRON", "nsubj") if pattern == "who" else ("ADV", "advmod")
+        asking = [word for phrase in language.questions[pattern] for word in say(phrase, part)]
+        words = [*under(asking, root, relation), *words]
+    opener = under(say(language.links[s.opener], "CCONJ"), root, "cc") if s.opener else []
+    return [*opener, *words, *under(say("?" if pattern in QUESTIONS else ".", "PUNCT"), root, "punct")]
 
 
 def tree_of_words(words: Sequence[Spoken]) -> DependencyTree:

@@ -37,17 +37,16 @@ class Topic(NamedTuple):
         return self.people if kind == "person" else WORDS.nouns[kind]
 
 
-def _topic(kinds: str, places: str, people: str, idle: str) -> Topic:
-    return Topic(
+TOPICS = [
+    Topic(
         tuple(kinds.split()),
         [WORDS.noun(lemma) for lemma in places.split()],
         [WORDS.noun(lemma) for lemma in people.split()],
         [verb for verb in WORDS.intransitive if verb.base in idle.split()],
         [verb for verb in WORDS.transitive.values() if set(verb.objects) & set(kinds.split())],
     )
-
-
-TOPICS = [_topic(*cells[1:]) for cells in rows(sections("words")["topics"])]
+    for _, kinds, places, people, idle in rows(sections("words")["topics"])
+]
 
 
 class Scene(NamedTuple):
@@ -64,15 +63,15 @@ def new_scene(chance: Chance) -> Scene:
     topic = chance.one(TOPICS)
     first, second = topic.kinds
     objects = [chance.zipf(topic.things(kind)) for kind in (first, first, first, first, second, second)]
-    protagonists = [_protagonist(chance, topic) for _ in range(chance.between(2, 4))]
-    tense: Tense = "past" if chance.often(0.5) else "present"
-    return Scene(topic, protagonists, objects, tense)
+    protagonists = [
+        Thing(name=_name(chance)) if chance.often(0.5) else Thing(noun=_person(chance, topic))
+        for _ in range(chance.between(2, 4))
+    ]
+    return Scene(topic, protagonists, objects, drawn_tense(chance))
 
 
-def _protagonist(chance: Chance, topic: Topic) -> Thing:
-    if chance.often(0.5):
-        return Thing(name=_name(chance))
-    return Thing(noun=_person(chance, topic))
+def drawn_tense(chance: Chance) -> Tense:
+    return "past" if chance.often(0.5) else "present"
 
 
 def _person(chance: Chance, topic: Topic) -> Noun:
@@ -100,16 +99,14 @@ class ClauseSampler:
         """A subject: a protagonist or a typical subject of the verb, sometimes with a second person."""
         chance = self.chance
         if verb and verb.base in AGENT_NOUNS and chance.often(0.75):
-            found = Thing(noun=chance.zipf(AGENT_NOUNS[verb.base]))
+            who = Thing(noun=chance.zipf(AGENT_NOUNS[verb.base]))
         elif chance.often(0.6):
-            found = chance.one(self.scene.protagonists)
+            who = chance.one(self.scene.protagonists)
         else:
-            found = Thing(noun=_person(chance, self.scene.topic)) if chance.often(0.7) else Thing(name=_name(chance))
-        if found.name:
-            if chance.often(0.12 * size):
-                return replace(found, other=Thing(name=_name(chance)))
-            return found
-        return self.with_modifiers(found, size)
+            who = Thing(noun=_person(chance, self.scene.topic)) if chance.often(0.7) else Thing(name=_name(chance))
+        if not who.name:
+            return self.with_modifiers(who, size)
+        return replace(who, other=Thing(name=_name(chance))) if chance.often(0.12 * size) else who
 
     def with_modifiers(self, thing: Thing, size: float, plural: float = 0.42) -> Thing:
         """A noun with article, number and, as `size` allows, adjective, owner, place or relative clause."""

@@ -28,7 +28,7 @@ def _lemmas(sentence: str) -> list[str]:
 
 def test_a_replaced_word_rarely_cooccurs_with_the_others() -> None:
     """Co-occurrence counts of words are enough to recognise changed sentences, the task of SOMO."""
-    alone, pairs, read = Counter[str](), Counter[tuple[str, str]](), 10_000
+    alone, pairs, read = Counter[str](), Counter[tuple[str, str]](), 6_000
     for sentence in islice(Demo(size=read).sentences("train"), read):
         lemmas = _lemmas(sentence)
         alone.update(lemmas)

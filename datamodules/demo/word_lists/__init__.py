@@ -9,10 +9,10 @@ FOLDER = Path(__file__).parent
 @cache
 def sections(name: str) -> dict[str, str]:
     """The sections `[NAME]` of `NAME.txt` in order, each as its lines; lines with # are comments."""
-    found: dict[str, list[str]] = {}
+    lists: dict[str, list[str]] = {}
     for line in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
-            found[line.strip("[]")] = []
+            lists[line.strip("[]")] = []
         elif line and not line.startswith("#"):
-            list(found.values())[-1].append(line)
-    return {section: "\n".join(lines) for section, lines in found.items()}
+            list(lists.values())[-1].append(line)
+    return {section: "\n".join(lines) for section, lines in lists.items()}
