@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import islice
 from typing import Annotated, NamedTuple
 
@@ -9,14 +10,14 @@ from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Document, Split
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
-from encoder_lab.settings.types import CorpusSize, PartHeldOut, ProbeSplit
+from encoder_lab.settings.types import CorpusSize, PartHeldOutOrNull, ProbeSplit
 
 SHARES: tuple[tuple[Split, int], ...] = (
     ("dev", 1),
     ("test", 1),
     ("probe", 2),
 )  # parts of `held_out`; the rest is train
-HELD_OUT = 20
+HELD_OUT, OF_FEW, FEW = 20, 10, 500_000  # usual; of fewer bytes, so that small text has probing tasks
 MOST = {"dev": 10_000, "test": 10_000}  # sentences
 AT_A_TIME = 16  # documents sent to a process at a time
 
@@ -80,12 +81,20 @@ class DocumentCorpus(OnDisk):
         self,
         root: Annotated[str | None, "the folder with its files, or one file"],
         size: CorpusSize = None,
-        held_out: PartHeldOut = HELD_OUT,
+        held_out: PartHeldOutOrNull = None,
         probe_split: ProbeSplit = True,
     ) -> None:
         super().__init__(root, size)
-        check_held_out(held_out)
-        self.held_out, self.probe_split = held_out, probe_split
+        if held_out is not None:
+            check_held_out(held_out)
+        self._held_out, self.probe_split = held_out, probe_split
+
+    @cached_property
+    def held_out(self) -> int:
+        """One document in so many is dev; by the size of the files where the user does not say."""
+        if self._held_out is not None:
+            return self._held_out
+        return OF_FEW if sum(path.stat().st_size for path in self.files()) < FEW else HELD_OUT
 
     def fingerprint(self) -> str:
         return f"{super().fingerprint()} 1/{self.held_out}{'' if self.probe_split else ' no probe'}"

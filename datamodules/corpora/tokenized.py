@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from datamodules.corpora.held_out import HELD_OUT, DocumentCorpus
+from datamodules.corpora.held_out import DocumentCorpus
 from datamodules.text.languages import check_language
 from datamodules.text.tokenize import tokenize
-from encoder_lab.settings.types import CorpusSize, PartHeldOut, ProbeSplit, SourceLanguage, Tokenized
+from encoder_lab.settings.types import CorpusSize, PartHeldOutOrNull, ProbeSplit, SourceLanguage, Tokenized
 
 
 class PerhapsTokenized(DocumentCorpus):
@@ -17,7 +17,7 @@ class PerhapsTokenized(DocumentCorpus):
         size: CorpusSize = None,
         tokenized: Tokenized = False,
         source_language: SourceLanguage = "en",
-        held_out: PartHeldOut = HELD_OUT,
+        held_out: PartHeldOutOrNull = None,
         probe_split: ProbeSplit = True,
     ) -> None:
         super().__init__(root, size, held_out, probe_split)

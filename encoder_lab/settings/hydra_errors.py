@@ -11,6 +11,7 @@ from encoder_lab.settings.quoting import for_shell
 CONFIGS = Path(__file__).parents[2] / "configs"
 AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.*?)' 1\. ")
 NOT_THERE = re.compile(r"Could not override '([\w.]+)'\.")
+PUBLISHED_SPLITS = "this corpus has splits of its own; for tasks of more text take probes=text probes.paths=[FILE]"
 
 
 def advised(error: Exception) -> str:
@@ -26,7 +27,8 @@ def advised(error: Exception) -> str:
     if override and not equals:
         return f"{override}: settings are written key=value; see --help"
     if (match := NOT_THERE.match(text)) and (choices := _choices_with(match[1])):
-        return f"{match[1]}: the choices of this command have no such setting; these have: {', '.join(choices)}"
+        why = PUBLISHED_SPLITS if match[1] == "corpus.held_out" else "the choices of this command have no such setting"
+        return f"{match[1]}: {why}; these have: {', '.join(choices)}"
     return text
 
 

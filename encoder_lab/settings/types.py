@@ -40,4 +40,11 @@ PartHeldOut = Annotated[
     Annotated[int, Field(ge=5, le=MOST)],
     Field(title="5 or more", description="one document in so many is dev, one test, two are for probing"),
 ]
+PartHeldOutOrNull = Annotated[
+    Annotated[int, Field(ge=5, le=MOST)] | None,
+    Field(
+        title="5 or more, or null",
+        description="one document in so many is dev, one test, two are for probing; null: 20, below 500 KB 10",
+    ),
+]
 HeldOut = Annotated[Count, "where no split is given: every n-th line is dev, the next one test"]

@@ -66,6 +66,7 @@ def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key: str, pa
     ("argument", "said"),
     [
         ("objective.head=mlp", "no such setting; these have: objective=nli"),
+        ("corpus.held_out=10", "corpus=parallel, corpus=text, corpus=trees, corpus=wikipedia"),
         ("probes.tasks=[a=b]", "not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"),
         ("foo", "foo: settings are written key=value; see --help"),
     ],

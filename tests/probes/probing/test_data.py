@@ -3,11 +3,14 @@
 import importlib
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from datamodules.corpora.plain_text import PlainText
 from datamodules.corpus import Corpus, Split
+from datamodules.demo import Demo
 from datamodules.trees.conllu import DependencyTree, Portion, parse_portion
 from encoder_lab.errors import InputError
 from probes.classification import Classification
@@ -192,6 +195,18 @@ def test_a_corpus_without_trees_gives_tasks_of_its_held_out_text(source: FromCor
     assert originals & set(LINES[:600])
     assert originals & set(LINES[600:])
     assert originals <= set(LINES)
+
+
+def test_a_small_plain_text_gives_four_tasks_and_a_larger_one_keeps_its_split(
+    tmp_path: Path,
+) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("".join(f"{line}\n" for line in islice(Demo(size=3000).sentences("train"), 3000)))
+    made = FromText([]).tasks(context(PlainText(str(text)), tmp_path), ["all"], (1200, None, None))
+    assert len(made) == 4
+    assert PlainText(str(text), held_out=20).held_out == 20
+    text.write_text("A line .\n" * 60_000)
+    assert PlainText(str(text)).held_out == 20
 
 
 class TreebankCorpus(TextCorpus):
