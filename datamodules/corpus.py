@@ -28,6 +28,7 @@ class Document(NamedTuple):
     id: str
     title: str | None
     sections: list[Section]
+    categories: tuple[str, ...] = ()  # what it is about, as an encyclopedia says
 
 
 class Inference(NamedTuple):

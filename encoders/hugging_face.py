@@ -23,7 +23,7 @@ from encoders.transformers_files import first_line, load_transformer
 
 Pooling = Literal["mean", "cls", "max", "last"]
 MODES = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}  # as sentence-transformers calls them
-Layers = int | str | Sequence[int]  # one number, "last", "all" or several numbers
+Layers = int | str | Sequence[int]  # one number, "last", "all", "mean" (over all) or several numbers
 BATCH_TOKENS = 4096  # padded tokens per forward pass on a CPU,
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU
 LONGEST = 512  # tokens; longer sentences are cut, earlier where the model or its tokenizer has fewer
@@ -52,7 +52,7 @@ class Pretrained:
         self.model = model.eval().requires_grad_(False).to(self.device)
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
-        self.layers = self._numbers(layers)
+        self.layers, self.averaged = self._numbers(layers), layers == "mean"
         modules = read_modules(name) if pooling is None and layers == "last" else None
         self.modules = modules
         self.pooling = modules.pooling if modules else (MODES[pooling or "mean"],)
@@ -81,34 +81,39 @@ class Pretrained:
             raise
         except Exception as error:  # as many ways as there are models
             raise InputError(f"hf:{name}: cannot encode a sentence ({first_line(error)}); {FORMS}") from None
-        if not self.modules and shape != (len(self.layers), 1, int(self.model.config.hidden_size)):
+        if not self.modules and shape != (len(self.names), 1, int(self.model.config.hidden_size)):
             raise InputError(f"hf:{name}: its vectors have another size than its config.json says; {FORMS}")
 
     def _numbers(self, layers: Layers) -> list[int]:
         """The numbers of the layers, each once; negative numbers count from the top. Raises InputError."""
         there = int(self.model.config.num_hidden_layers) + 1  # layer 0 is the token embeddings
-        if layers == "all":
+        if layers in ("all", "mean"):
             return list(range(there))
         asked = [-1] if layers == "last" else [layers] if isinstance(layers, int | str) else list(layers)
         found = [int(one) % there for one in asked if type(one) is int and -there <= one < there]
         if not asked or len(found) < len(asked):
-            said = f"give last, all, or numbers from {-there} to {there - 1}, such as [0,{there - 1}]"
+            said = f"give last, all, mean, or numbers from {-there} to {there - 1}, such as [0,{there - 1}]"
             raise InputError(f"layers={layers}: {said}")
         return list(dict.fromkeys(found))
 
     def vectors(self, sentences: list[str]) -> np.ndarray:
-        """Vectors of the chosen layers, (L, N, D) float32; the last result is kept on disk."""
+        """The vectors that have a name, (L, N, D) float32; the last result is kept on disk."""
         if self._kept is None or self._kept[0] != sentences:
             self._kept = list(sentences), self._encode(sentences)
         return self._kept[1]
 
-    def layer(self, number: int, sentences: list[str]) -> np.ndarray:
-        """Vectors of one layer, (N, D)."""
-        return np.asarray(self.vectors(sentences)[self.layers.index(number)])
+    def named(self, name: str, sentences: list[str]) -> np.ndarray:
+        """Vectors of one layer, or the mean over layers, (N, D)."""
+        return np.asarray(self.vectors(sentences)[self.names.index(name)])
+
+    @property
+    def names(self) -> list[str]:
+        """The L kinds of vectors that it gives."""
+        return ["mean of layers"] if self.averaged else [f"layer {number}" for number in self.layers]
 
     @torch.inference_mode()
     def _encode(self, sentences: list[str]) -> np.ndarray:
-        shape, self.cut = (len(self.layers), len(sentences), self.dim), 0
+        shape, self.cut = (len(self.names), len(sentences), self.dim), 0
         self.work.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=self.work) as file:  # deleted when the process ends
             os.posix_fallocate(
@@ -148,7 +153,8 @@ class Pretrained:
         mask = tokens["attention_mask"].bool()
         if self.prompt and self.modules and not self.modules.with_prompt:
             mask[:, : self._prompt_tokens] = False
-        return self.above(torch.cat([pooled(states, mask, mode) for mode in self.pooling], -1))
+        vectors = torch.cat([pooled(states, mask, mode) for mode in self.pooling], -1)
+        return self.above(vectors.mean(0, keepdim=True) if self.averaged else vectors)
 
     @cached_property
     def _prompt_tokens(self) -> int:
@@ -171,7 +177,7 @@ def _longest(tokenizer: Any, model: Any, modules: SentenceModules | None) -> int
 def pretrained(
     name: str, layers: Layers, pooling: Pooling | None, device: str, work: Path, prompt: str | None = None
 ) -> list[Model]:
-    """One model for each layer asked for, `layer 3` for mean pooling, otherwise as `layer 3, cls`.
+    """One model for each layer asked for, `layer 3` for mean pooling, otherwise as `layer 3, cls`; or `mean of layers`.
 
     All of them come from one pass over the sentences. Of a sentence-transformers folder without `pooling`: one model
     with the folder's modules.
@@ -183,11 +189,11 @@ def pretrained(
     return [
         Model(
             Path(name).name,
-            f"layer {number}{how}",
-            partial(model.layer, number),
-            content and key_of(code_of(Pretrained), content, number, how, model.longest, model.prompt),
+            name_of_vectors + how,
+            partial(model.named, name_of_vectors),
+            content and key_of(code_of(Pretrained), content, name_of_vectors, how, model.longest, model.prompt),
         )
-        for number in model.layers
+        for name_of_vectors in model.names
     ]
 
 

@@ -21,6 +21,7 @@ BATCH_TOKENS = 1024  # padded tokens per forward pass on a CPU: what is computed
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU,
 FORMS = "give a folder with a causal language model in safetensors"
 SEPARATORS = re.compile(rf"(?:^| ){re.escape(SEPARATOR)}(?= |$)")  # with the space before
+NOTHING = re.compile("(?!)")
 CELLS, GPU_CELLS = 1 << 26, 1 << 29  # at most this many logits per forward pass
 
 
@@ -42,10 +43,14 @@ class CausalLM:
 
     `[SEP]`, where the speaker changes, is the token of the tokenizer that separates texts (SEP), without one the token
     that ends a text (EOS). All other tokens are those of the text without it, as in the text of one speaker.
+    `separator=False` reads it as it is written, in word pieces.
     """
 
-    def __init__(self, path: Path, device: str = "cpu", bos: bool = True, eos: bool = False) -> None:
+    def __init__(
+        self, path: Path, device: str = "cpu", bos: bool = True, eos: bool = False, separator: bool = True
+    ) -> None:
         """Raises InputError where the folder holds no causal language model in safetensors, or no fast tokenizer."""
+        self.separators = SEPARATORS if separator else NOTHING
         self.path, self.device = path, torch.device(device)
         self.tokenizer, model = _load(path)
         self.model = _with_gelu_in_one_pass(model).eval().requires_grad_(False).to(self.device)
@@ -137,8 +142,8 @@ class CausalLM:
     def _tokens(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
         """The ids of each text, context and continuation together, and their characters in it."""
         texts = ["".join(pair) for pair in pairs]
-        cuts = [[found.span() for found in SEPARATORS.finditer(text)] for text in texts]
-        encoded = self._encode([SEPARATORS.sub("", text) for text in texts])
+        cuts = [[found.span() for found in self.separators.finditer(text)] for text in texts]
+        encoded = self._encode([self.separators.sub("", text) for text in texts])
         for text, removed, found in zip(texts, cuts, encoded, strict=True):
             yield (
                 self._with_separators(text, removed, found.ids, found.offsets)

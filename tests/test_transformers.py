@@ -113,6 +113,17 @@ def test_all_layers_are_one_pass_over_the_text(
     assert sorted(passes) == sorted(texts)
 
 
+@pytest.mark.parametrize(("pooling", "name"), [("cls", "mean of layers, cls"), ("mean", "mean of layers")])
+def test_the_mean_of_layers_is_that_of_all_their_vectors(
+    tiny_bert: Path, tmp_path: Path, pooling: Pooling, name: str
+) -> None:
+    """As Chen et al. 2019 have BERT (of `[CLS]`) and ELMo (of time steps)."""
+    (mean,), every = (pretrained(str(tiny_bert), layers, pooling, "cpu", tmp_path) for layers in ("mean", "all"))
+    texts = ["a b c d", "b"]
+    assert mean.objective == name
+    np.testing.assert_allclose(mean.encode(texts), np.mean([one.encode(texts) for one in every], 0), atol=1e-6)
+
+
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
 def test_an_error_while_encoding_leaves_no_vectors_behind(
     tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]

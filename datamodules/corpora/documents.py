@@ -37,7 +37,7 @@ class JsonDocuments(PerhapsTokenized):
 
     def _document(self, id: str, record: dict[str, Any], place: str) -> Document:
         sections = [self._section(section, place) for section in _list(record, "sections", place)]
-        return Document(id, self._title(record, place), sections)
+        return Document(id, self._title(record, place), sections, categories_in(record, place))
 
     def _section(self, section: Any, place: str) -> Section:
         if not isinstance(section, dict):
@@ -57,6 +57,14 @@ class JsonDocuments(PerhapsTokenized):
     def _title(self, record: dict[str, Any], place: str) -> str | None:
         title = _text(record, "title", place, optional=True)
         return None if title is None else self.tokens(title)
+
+
+def categories_in(record: dict[str, Any], place: str) -> tuple[str, ...]:
+    """What a document is about. Raises InputError where it is not a list of texts."""
+    found = record.get("categories", [])
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise InputError(f"{place}: categories must be a list of texts; see docs/documents_format.md")
+    return tuple(found)
 
 
 def _list(record: dict[str, Any], key: str, place: str) -> list[Any]:

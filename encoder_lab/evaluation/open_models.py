@@ -80,7 +80,7 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
     elif form == "vectors" and rest:
         models = [precomputed(Path(rest), Path(settings.sentences) if settings.sentences else None)]
     elif form == "lm" and rest:
-        models = [_language_model(Path(rest), settings.bos, settings.eos, device)]
+        models = [_language_model(Path(rest), settings, device)]
     else:
         refuse_other_path(name)
         run = open_run(Path(name))
@@ -167,11 +167,19 @@ def untrained(
     return model._replace(settings={"embeddings": settings.embeddings.written, **text})
 
 
-def _language_model(path: Path, bos: bool, eos: bool, device: str) -> Model:
-    """A causal language model on disk, with what counts as its text: `bos` and `eos`."""
-    model = CausalLM(path, device, bos, eos)
+def _language_model(path: Path, settings: EvaluationSettings, device: str) -> Model:
+    """A causal language model on disk, with what counts as its text: `bos`, `eos`, and how `[SEP]` is read.
+
+    With `coherence.compat=beyer2021` as the wrappers of the paper do: no BOS, and `[SEP]` in word pieces.
+    Raises InputError where `eos=true` asks for a token that these do not score.
+    """
+    wrapped = "coherence" in settings.suites and settings.suites["coherence"].values["compat"] == "beyer2021"
+    if wrapped and settings.eos:
+        raise InputError("eos=true: coherence.compat=beyer2021 scores no token that ends a text; leave one of them out")
+    bos, eos = settings.bos and not wrapped, settings.eos
+    model = CausalLM(path, device, bos, eos, separator=not wrapped)
     files = (file for file in path.rglob("*") if file.is_file())
-    known = key_of(code_of(CausalLM), contents_of(files, path), bos, eos)
+    known = key_of(code_of(CausalLM), contents_of(files, path), bos, eos, wrapped)
     name, marks = path.resolve().name, {"bos": bos, "eos": eos}
     return Model(name, "language model", None, known, 0, 0, marks, model.logprobs, model.long_texts)
 

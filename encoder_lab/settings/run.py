@@ -27,7 +27,7 @@ COLOUR = r"^#[0-9a-fA-F]{6}$"
 DEVICE = r"^(cpu|cuda|mps|xpu|hpu|npu|xla)(:\d{1,4})?$"
 CONSTANT = ClassSettings("encoder_lab.training.schedules.RateSchedule")
 NUMBERS = r"^(-1|auto|\d{1,4}(,\d{1,4})*)$"
-IN_BRACKETS = "last, all, a number or several in brackets"
+IN_BRACKETS = "last, all, mean, a number or several in brackets"
 SIZE = f"a whole number from 1 to {MOST_ITEMS}; or null (train_size: only with probes=senteval and files)"
 PART = "a part of the batches as 0.5 or 1.0, or a whole number of them, 1 or more"
 STRATEGIES = "one of auto, ddp, ddp_find_unused_parameters_true, ddp_find_unused_parameters_false"
@@ -275,7 +275,7 @@ class EvaluationSettings:
     mdl: Annotated[bool, "true adds description lengths; baselines have none"] = False
     layers: Annotated[
         int | str | Sequence[int],
-        Field(title=IN_BRACKETS, description="of hf:NAME: last, all, a number or several: [0,3,6]"),
+        Field(title=IN_BRACKETS, description="of hf:NAME: last, all, mean (over all), a number or several: [0,3,6]"),
     ] = "last"
     pooling: Annotated[
         Literal["mean", "cls", "max", "last"] | None,

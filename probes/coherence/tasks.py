@@ -22,6 +22,7 @@ from probes.surprisals import Surprisals
 from probes.task import Outcome, hashed
 
 TIES = "ties of "  # before a formula, among the details
+PAIRS = "pairs"  # each prediction of each item counts by itself
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ class Coherence:
         """Scores of single predictions, and the mean over items of the sum and of the mean of each region."""
         yield "undefined", float(max(one.undefined for one in found.predictions))
         if len(found.predictions) > 1:
+            yield PAIRS, float(np.mean([one.percent for one in found.predictions]))
             for one in found.predictions:
                 yield one.formula, one.percent
                 if one.ties:
@@ -135,12 +137,15 @@ class CoherenceSettings:
         Literal["sum", "mean", "median", "range", "max", "min"] | None,
         "sum, mean, median, range, max or min of a region's bits; null is what each file says",
     ] = None
-    compat: Annotated[Literal["syntaxgym"] | None, "syntaxgym: formulas as that toolkit reads them"] = None
+    compat: Annotated[
+        Literal["syntaxgym", "beyer2021"] | None,
+        "syntaxgym: formulas as that toolkit reads them; beyer2021: also no BOS, and [SEP] in word pieces, of lm:PATH",
+    ] = None
 
 
 def tasks(context: Context, settings: CoherenceSettings) -> list[Coherence]:
     """A task for each suite of `coherence.paths`, without it for each of the embedded world."""
-    paths, metric, syntaxgym = settings.paths, settings.metric, settings.compat == "syntaxgym"
+    paths, metric, syntaxgym = settings.paths, settings.metric, settings.compat is not None
     if paths is None:
         suites = world_suites(settings.items, context.seed)
     else:

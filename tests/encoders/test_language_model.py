@@ -169,6 +169,15 @@ def test_a_change_of_speaker_is_the_separator_and_changes_no_other_token(folder:
     assert "<|endoftext|>" not in plain.tokens
 
 
+def test_a_change_of_speaker_is_read_as_it_is_written_where_it_is_no_separator(folder: Path) -> None:
+    text = "The cat sat. [SEP] Then it slept."
+    (scored,) = CausalLM(folder, "cpu", bos=False, separator=False).logprobs([("", text)])
+    ids, wanted = alone(folder, text, begin=False)
+    assert "".join(text[a:b] for a, b in scored.offsets) == text
+    assert len(scored.tokens) == len(ids)
+    np.testing.assert_allclose(scored.logprobs, wanted, atol=1e-4)
+
+
 def test_a_tokenizer_with_a_separator_has_it_where_the_speaker_changes(folder: Path, tmp_path: Path) -> None:
     import transformers
 

@@ -4,13 +4,24 @@ python -m probes.coherence.build phenomenon=NAME source=PATH[,PATH...] out=DIR
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import COUNT, FOLDER, PATHS, WHOLE, Command, Setting, one_of, refuse_missing, run
+from encoder_lab.settings.command_line import (
+    COUNT,
+    FOLDER,
+    PATHS,
+    TRUTH,
+    WHOLE,
+    Command,
+    Setting,
+    one_of,
+    refuse_missing,
+    run,
+)
 
 if TYPE_CHECKING:  # what takes time to import is imported where work begins
     from probes.coherence.build.draft import Draft
@@ -21,8 +32,10 @@ Build coherence suites (Beyer et al. 2021) in SyntaxGym's format.
   order        all sentences shuffled, and only those before the last: files of stories, documents or dialogues
   cloze        the right ending of a story or a wrong one: the Story Cloze test (.csv), or files of stories
   winograd     a pronoun replaced by what it means or by the distractor: the published collection (.xml) or .jsonl
-  remention    a pronoun or the phrase that it stands for: a folder with GUM's *.docs.jsonl and *.coref.jsonl
-  connectives  the connective of the text or another one: a folder with GUM's *.docs.jsonl and *.gdtb.tsv
+  remention    a pronoun or the phrase that it stands for: a folder with GUM's *.docs.jsonl and *.coref.jsonl, or ARRAU
+               (MMAX2's Basedata/ and markables/)
+  connectives  the connective of the text or another one: a folder with GUM's *.docs.jsonl and *.gdtb.tsv, or
+               Disco-Annotation (.txt, .tsv)
   speakers     a contradiction by the same speaker or another: DialogueNLI (.json, .jsonl) or SICK (.txt)
 
 Files of texts are ROCStories (.csv), PersonaChat (.txt), or JSON lines with sentences, turns or sections. Writes one
@@ -38,6 +51,10 @@ COMMAND = Command(
         Setting("source", "the files, or the folder; order and cloze read several files", PATHS, required=True),
         Setting("out", "the folder that gets the files; it has no suites of another build", FOLDER, required=True),
         Setting("seed", "which order of sentences, and which items are drawn", WHOLE, 0),
+        Setting("comma", "of connectives: one after the connective is scored, as in the paper, or not", TRUTH, False),
+        Setting(
+            "separator", "of order: [SEP] between the turns of a dialogue, as the paper has for DialoGPT", TRUTH, False
+        ),
         Setting("items", "draws at most so many of each suite, twins together (default: all)", COUNT),
     ],
     most=0,
@@ -54,7 +71,10 @@ def build(wanted: SimpleNamespace) -> "Draft":
     if wanted.phenomenon in OF_ONE and len(wanted.source) > 1:
         given = ",".join(map(str, wanted.source))
         raise InputError(f"source={given}: phenomenon={wanted.phenomenon} reads one source")
-    draft = _draft(wanted.phenomenon, wanted.source, wanted.seed)
+    for key, phenomenon in (("comma", "connectives"), ("separator", "order")):
+        if getattr(wanted, key) and wanted.phenomenon != phenomenon:
+            raise InputError(f"{key}=true: only phenomenon={phenomenon} has it; leave it out of {wanted.phenomenon}")
+    draft = _draft(wanted)
     suites = [
         drawn(suite, draft.twins.get(suite.name, []), wanted.items, wanted.seed)
         for suite in draft.suites
@@ -72,7 +92,8 @@ def build(wanted: SimpleNamespace) -> "Draft":
     return draft
 
 
-def _draft(phenomenon: str, sources: Sequence[Path], seed: int) -> "Draft":
+def _draft(wanted: SimpleNamespace) -> "Draft":
+    from functools import partial
     from itertools import chain
 
     from probes.coherence.build.cloze import cloze
@@ -83,11 +104,16 @@ def _draft(phenomenon: str, sources: Sequence[Path], seed: int) -> "Draft":
     from probes.coherence.build.texts import read_texts
     from probes.coherence.build.winograd import winograd
 
-    of_one = {"winograd": winograd, "remention": remention, "connectives": connectives, "speakers": speakers}
-    if phenomenon in of_one:
-        return of_one[phenomenon](sources[0])
-    texts = chain.from_iterable(map(read_texts, sources))
-    return order(texts, seed) if phenomenon == "order" else cloze(texts)
+    of_one: dict[str, Callable[[Path], Draft]] = {
+        "winograd": winograd,
+        "remention": remention,
+        "connectives": partial(connectives, comma_scored=wanted.comma),
+        "speakers": speakers,
+    }
+    if wanted.phenomenon in of_one:
+        return of_one[wanted.phenomenon](wanted.source[0])
+    texts = chain.from_iterable(map(read_texts, wanted.source))
+    return order(texts, wanted.seed, separator=wanted.separator) if wanted.phenomenon == "order" else cloze(texts)
 
 
 def _refuse_other_suites(out: Path, names: set[str]) -> None:

@@ -2,11 +2,14 @@
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_table
-from probes.coherence.build.draft import Draft, DraftPair, capital, suite_of_pairs
+from probes.coherence.build.disco import read_segments
+from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs
 from probes.coherence.build.gum import GumDocument, files, numbers_in, read_documents
 from probes.coherence.suite_file import TestSuite
 
@@ -18,11 +21,42 @@ SENSE = re.compile(r"[a-z][a-z-]*")
 FAR = 2  # sentences between the first argument and the connective, at most
 
 
-def connectives(folder: Path) -> Draft:
-    """A suite for each connective and sense of GUM's explicit relations; what follows the connective is scored."""
-    documents = read_documents(folder)
+class Place(NamedTuple):
+    """A connective in its text."""
+
+    source: str
+    connective: str  # as it is written
+    sense: str
+    before: str
+    comma: str  # "," where one follows it
+    after: str
+
+
+def connectives(path: Path, comma_scored: bool = False) -> Draft:
+    """A suite for each connective and sense of GUM's explicit relations, or of Disco-Annotation.
+
+    What follows the connective is scored: without a comma right after it, or with `comma_scored`, as in the paper.
+    """
     found: dict[tuple[str, str], list[DraftPair]] = defaultdict(list)
     excluded, changed = Counter[str](), Counter[str]()
+    gum = path.is_dir() and any(path.glob("*.gdtb.tsv*"))
+    for place in _of_gum(path, excluded) if gum else _of_segments(path, excluded):
+        if not any(character.isalnum() for character in place.after) or not place.before:
+            excluded["relations without a word on both sides of the connective"] += 1
+            continue
+        own = place.connective.lower()
+        shape = capital if place.connective[0].isupper() else str
+        with_it, scored = ("", clean(f"{place.comma} {place.after}")) if comma_scored else (place.comma, place.after)
+        said = "which is scored" if comma_scored else "which is not scored"
+        changed[f"connectives with a comma after them, {said}"] += bool(place.comma)
+        texts = tuple((place.before, shape(other) + with_it, scored) for other in _conditions(own))
+        found[own, place.sense].append(DraftPair(place.source, texts))
+    suites = [_suite(own, sense, pairs) for (own, sense), pairs in sorted(found.items())]
+    return Draft(suites, excluded, +changed)
+
+
+def _of_gum(folder: Path, excluded: Counter[str]) -> Iterator[Place]:
+    documents = read_documents(folder)
     for path in files(folder, "gdtb.tsv"):
         for number, row in read_table(path, COLUMNS):
             if row["type"] != "Explicit" or row["conn"].lower() not in CONNECTIVES:
@@ -34,23 +68,24 @@ def connectives(folder: Path) -> Draft:
                 places, arguments = (list(numbers_in(row[name], len(document.tokens))) for name in PLACES)
             except ValueError:
                 raise InputError(f"{path}:{number}: token numbers that the document does not have") from None
+            sense = sense_of(row)
+            if not SENSE.fullmatch(sense):
+                said = f"sense {row['sense'][:40]!r}; expected one such as Comparison.Contrast"
+                raise InputError(f"{path}:{number}: {said}")
             reason, regions = _regions(document, places, arguments)
             if reason:
                 excluded[reason] += 1
-                continue
-            own = row["conn"].lower()
-            shape = capital if row["conn"][0].isupper() else str
-            before, comma, after = regions
-            changed["connectives with a comma after them, which is not scored"] += bool(comma)
-            texts = tuple((before, shape(other) + comma, after) for other in _conditions(own))
-            sense = sense_of(row)
-            if not SENSE.fullmatch(sense):
-                raise InputError(
-                    f"{path}:{number}: sense {row['sense'][:40]!r}; expected one such as Comparison.Contrast"
-                )
-            found[own, sense].append(DraftPair(f"{path.name}:{number} ({row['doc']})", texts))
-    suites = [_suite(own, sense, pairs) for (own, sense), pairs in sorted(found.items())]
-    return Draft(suites, excluded, +changed)
+            else:
+                yield Place(f"{path.name}:{number} ({row['doc']})", row["conn"], sense, *regions)
+
+
+def _of_segments(path: Path, excluded: Counter[str]) -> Iterator[Place]:
+    for segment in read_segments(path, excluded):
+        if segment.connective.lower() not in CONNECTIVES:
+            excluded[f"segments with {segment.connective.lower()}, which the paper leaves out"] += 1
+        else:
+            after = segment.after.removeprefix(",")
+            yield Place(*segment[:4], "," if after != segment.after else "", after.strip())
 
 
 def _regions(document: GumDocument, places: list[int], arguments: list[int]) -> tuple[str, tuple[str, str, str]]:
@@ -70,9 +105,7 @@ def _regions(document: GumDocument, places: list[int], arguments: list[int]) -> 
     follows = document.tokens[place] if place < document.last_of(place) else ""  # tokens have numbers from 1
     comma = document.text(place, place + 1)[len(document.tokens[place - 1]) :] if follows == "," else ""
     after = document.text(place + 1 + bool(comma), document.last_of(place))
-    if not any(character.isalnum() for character in after) or not before:
-        return "relations without a word on both sides of the connective", ("", "", "")
-    return "", (before, comma, after)
+    return "", (before, comma.strip(), after)
 
 
 def _conditions(own: str) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
-"""Documents of GUM with the place of every token in the raw text."""
+"""Documents with the place of every token in the raw text, and what stands for what in them; those of GUM."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines
@@ -35,6 +35,25 @@ class GumDocument(NamedTuple):
         return " ".join(parts)
 
 
+class Mention(NamedTuple):
+    """A stretch of tokens, numbered from 1, that means an entity."""
+
+    entity: int
+    first: int
+    last: int
+    form: str
+
+
+class AnnotatedDocument(NamedTuple):
+    """A document with its mentions."""
+
+    document: GumDocument
+    mentions: list[Mention]
+    tags: list[str]  # (N,) of the tokens, as in the Penn Treebank
+    source: str
+    part: str = ""  # of the corpus, as in Table 3 of Beyer et al. 2021
+
+
 def read_documents(folder: Path) -> dict[str, GumDocument]:
     """The documents of all *.docs.jsonl and *.docs.jsonl.gz in a folder, by name."""
     found: dict[str, GumDocument] = {}
@@ -42,11 +61,37 @@ def read_documents(folder: Path) -> dict[str, GumDocument]:
         for number, record in read_json_lines(path):
             try:
                 rows, raw = [s.split() for s in record["sentences"]], [clean(text) for text in record["text"]]
-                document = _aligned(str(record["id"]), rows, raw)
+                document = aligned(str(record["id"]), rows, raw)
             except (KeyError, TypeError, AttributeError, ValueError):
                 raise InputError(f"{path}:{number}: no id, sentences and text of a document; is this GUM?") from None
             found[document.name] = document
     return found
+
+
+def read_coreference(folder: Path) -> Iterator[AnnotatedDocument]:
+    """The documents of all *.coref.jsonl and *.coref.jsonl.gz. Raises InputError naming file and line."""
+    documents = read_documents(folder)
+    for path in files(folder, "coref.jsonl"):
+        for number, record in read_json_lines(path):
+            document = documents.get(str(record.get("id")))
+            if document is None:
+                raise InputError(f"{path}:{number}: no document {record.get('id')!r} in the *.docs.jsonl next to it")
+            try:
+                mentions = list(_mentions(record, len(document.tokens)))
+                tags = [str(tag) for tag in record["tokens"]["xpos"]]
+                if len(tags) != len(document.tokens):
+                    raise ValueError("not a tag for each token")
+            except (KeyError, TypeError, ValueError, OverflowError):
+                raise InputError(f"{path}:{number}: no mentions with span, entity and form, or no tags") from None
+            yield AnnotatedDocument(document, mentions, tags, f"{path.name}:{number}")
+
+
+def _mentions(record: dict[str, Any], tokens: int) -> Iterator[Mention]:
+    for mention in record["mentions"]:
+        first, last = map(int, mention["span"])
+        if not 1 <= first <= last <= tokens:
+            raise ValueError
+        yield Mention(int(mention["entity"]), first, last, str(mention["form"]))
 
 
 def files(folder: Path, ending: str) -> list[Path]:
@@ -57,8 +102,11 @@ def files(folder: Path, ending: str) -> list[Path]:
     return found
 
 
-def _aligned(name: str, rows: list[list[str]], raw: list[str]) -> GumDocument:
-    """A sentence that cannot be aligned has its tokens, with spaces, as its raw text."""
+def aligned(name: str, rows: list[list[str]], raw: list[str]) -> GumDocument:
+    """A document of the tokens of each sentence and its raw text.
+
+    A sentence that cannot be aligned has its tokens, with spaces, as its raw text.
+    """
     texts, spans = [], []
     for tokens, text in zip(rows, raw, strict=True):
         places = _places(tokens, text)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from datamodules.text.sentences import SEPARATOR
 from probes.coherence.build.draft import Draft, DraftPair, generator, suite_of_pairs
 from probes.coherence.build.texts import SourceText, windows
 from probes.coherence.suite_file import TestSuite
@@ -12,16 +13,18 @@ from probes.coherence.suite_file import TestSuite
 CONDITIONS = ("original", "shuffled")
 
 
-def order(texts: Iterable[SourceText], seed: int, size: int = 5) -> Draft:
+def order(texts: Iterable[SourceText], seed: int, size: int = 5, separator: bool = False) -> Draft:
     """Two suites of stories and documents, two of dialogues: all sentences shuffled, and only those before the last.
 
-    Both texts of a pair have the same words.
+    Both texts of a pair have the same words. With `separator` there is `[SEP]` between the turns of a dialogue.
     """
     whole: dict[str, list[DraftPair]] = {}
     context: dict[str, list[DraftPair]] = {}
     excluded = Counter[str]()
     for text in texts:
         kind = "dialogue" if text.dialogue else "narration"
+        change = f" {SEPARATOR}" if text.dialogue and separator else ""
+        between = f"{change} "
         pairs = whole.setdefault(kind, []), context.setdefault(kind, [])
         pieces = windows(text, size)
         if not pieces:
@@ -33,12 +36,12 @@ def order(texts: Iterable[SourceText], seed: int, size: int = 5) -> Draft:
                 continue
             rng = generator(seed, piece.source)
             if other := shuffled(sentences, rng):
-                pairs[0].append(DraftPair(piece.source, ((" ".join(sentences),), (" ".join(other),))))
+                pairs[0].append(DraftPair(piece.source, ((between.join(sentences),), (between.join(other),))))
             else:
                 excluded["texts with all sentences the same"] += 1
             if other := shuffled(sentences[:-1], rng):
-                given = (" ".join(sentences[:-1]), sentences[-1]), (" ".join(other), sentences[-1])
-                pairs[1].append(DraftPair(piece.source, given))
+                contexts = (between.join(turns) + change for turns in (sentences[:-1], other))
+                pairs[1].append(DraftPair(piece.source, tuple((turns, sentences[-1]) for turns in contexts)))
             else:
                 excluded["contexts with all sentences the same"] += 1
     kinds = list(whole) or ["narration"]

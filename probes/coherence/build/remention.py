@@ -3,70 +3,42 @@
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_json_lines
 from probes.coherence.build.draft import Draft, DraftPair, capital, suite_of_pairs
-from probes.coherence.build.gum import GumDocument, files, read_documents
+from probes.coherence.build.gum import AnnotatedDocument, GumDocument, Mention, read_coreference
+from probes.coherence.build.mmax import has_mmax, read_mmax
 
 PRONOUNS = {"he", "she", "it", "they", "him", "her", "them"}
 PHRASES = ("proper", "common")  # forms of a mention that names what it means
 LONGEST = 10  # tokens of a phrase that is repeated
 
 
-class Mention(NamedTuple):
-    """A stretch of tokens, numbered from 1, that means an entity."""
-
-    entity: int
-    first: int
-    last: int
-    form: str
-
-
 def remention(folder: Path) -> Draft:
-    """One suite of GUM's coreference. A sentence with the phrase, then one with the pronoun or the phrase again.
+    """A suite of coreference, of GUM or ARRAU; the parts of ARRAU that the paper has are a suite each.
 
-    As in the paper, the phrase is in the sentence before, and `a` becomes `the` when it is repeated.
+    A sentence with the phrase, then one with the pronoun or the phrase again. As in the paper, the phrase is in the
+    sentence before, and `a` becomes `the` when it is repeated.
     """
-    documents = read_documents(folder)
-    pairs: list[DraftPair] = []
+    pairs: dict[str, list[DraftPair]] = {"": []}
     excluded = Counter[str]()
-    for path in files(folder, "coref.jsonl"):
-        for number, record in read_json_lines(path):
-            document = documents.get(str(record.get("id")))
-            if document is None:
-                raise InputError(f"{path}:{number}: no document {record.get('id')!r} in the *.docs.jsonl next to it")
-            try:
-                mentions = list(_mentions(record, len(document.tokens)))
-                tags = [str(tag) for tag in record["tokens"]["xpos"]]
-                if len(tags) != len(document.tokens):
-                    raise ValueError("not a tag for each token")
-            except (KeyError, TypeError, ValueError, OverflowError):
-                raise InputError(f"{path}:{number}: no mentions with span, entity and form, or no tags") from None
-            pairs += _pairs(document, mentions, tags, f"{path.name}:{number}", excluded)
-    suite = suite_of_pairs(
-        "remention",
-        ("context", "sentence"),
-        ("pronoun", "repetition"),
-        ["(2;%pronoun%) < (2;%repetition%)"],
-        pairs,
-        "a pronoun against the phrase repeated; the sentence with it is scored",
-    )
-    return Draft([suite], excluded)
+    for annotated in read_mmax(folder) if has_mmax(folder) else read_coreference(folder):
+        pairs.setdefault(annotated.part, []).extend(_pairs(annotated, excluded))
+    suites = [
+        suite_of_pairs(
+            f"remention_{part}" if part else "remention",
+            ("context", "sentence"),
+            ("pronoun", "repetition"),
+            ["(2;%pronoun%) < (2;%repetition%)"],
+            of_part,
+            "a pronoun against the phrase repeated; the sentence with it is scored",
+        )
+        for part, of_part in pairs.items()
+    ]
+    return Draft(suites, excluded)
 
 
-def _mentions(record: dict[str, Any], tokens: int) -> Iterator[Mention]:
-    for mention in record["mentions"]:
-        first, last = map(int, mention["span"])
-        if not 1 <= first <= last <= tokens:
-            raise ValueError
-        yield Mention(int(mention["entity"]), first, last, str(mention["form"]))
-
-
-def _pairs(
-    document: GumDocument, mentions: list[Mention], tags: list[str], source: str, excluded: Counter[str]
-) -> Iterator[DraftPair]:
+def _pairs(annotated: AnnotatedDocument, excluded: Counter[str]) -> Iterator[DraftPair]:
+    document, mentions, tags, source, _ = annotated
     for pronoun in mentions:
         place = pronoun.first
         if pronoun.last != place or tags[place - 1] != "PRP" or document.tokens[place - 1].lower() not in PRONOUNS:

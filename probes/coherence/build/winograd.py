@@ -1,22 +1,20 @@
 """Winograd schemas (Beyer et al. 2021, section 4.3): the pronoun replaced by what it means, or by the distractor."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import read_json_lines, read_lines
+from encoder_lab.storage.text_files import read_json_lines
 from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs, twins_of
+from probes.coherence.build.xml_file import read_xml
 from probes.coherence.suite_file import TestSuite
 
 POSSESSIVE = {"his", "her", "its", "their", "my", "your", "our"}  # `her` as an object would be among them
 DETERMINERS = {"The", "A", "An", "My", "His", "Her", "Their", "Our", "Your", "Its"}
 FIELDS = {"text": str, "pronoun": str, "pronoun_loc": int, "options": list, "label": int}
 PARTS = ("text/txt1", "text/pron", "text/txt2", "correctAnswer")
-HEADER = re.compile(r"\A\s*(<\?xml[^>]*>)?\s*(<!DOCTYPE[^>\[]*>)?")
 CONDITIONS = ("target", "distractor")
 
 
@@ -82,13 +80,7 @@ def _collection(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
     The encoding that its first line names is not the file's, which is UTF-8.
     """
-    text = HEADER.sub("", "\n".join(line for _, line in read_lines(path)))
-    try:
-        if "<!ENTITY" in text:
-            raise ElementTree.ParseError("it defines entities")
-        schemas = ElementTree.fromstring(text).findall("schema")
-    except ElementTree.ParseError as error:
-        raise InputError(f"{path}: not a collection of schemas in XML ({error}); correct the file") from None
+    schemas = read_xml(path, "a collection of schemas in XML").findall("schema")
     for number, schema in enumerate(schemas, 1):
         before, pronoun, after, answer = (clean(schema.findtext(name) or "") for name in PARTS)
         options = [clean(option.text or "") for option in schema.findall("answers/answer")]

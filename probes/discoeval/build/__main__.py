@@ -22,13 +22,13 @@ Build DiscoEval's tasks from your own documents and annotations, in the publishe
 Writes one folder for each task, and report.md with sizes, balance and what each task gives away without any model.
 Documents give SP, BSO, DC and SSP, split by document; one of these that they are too few or too short for is left out,
 with the reason. pdtb= and rst= ask for a group by name: where none of it can be built, nothing is written."""
-DOCUMENTS = "a .jsonl file (or .gz, .bz2) or a folder of them: documents with sections (docs/documents_format.md), or "
+DOCUMENTS = "a .jsonl file (or .gz, .bz2) or a folder of them: documents with sections (docs/documents_format.md), "
 COMMAND = Command(
     "python -m probes.discoeval.build out=DIR [documents=PATH] [pdtb=PATH,...] [rst=PATH,...]",
     PURPOSE,
     [
         Setting("out", "the folder that gets the tasks", FOLDER, required=True),
-        Setting("documents", DOCUMENTS + "stories with `id` and `sentences`", PATHS),
+        Setting("documents", DOCUMENTS + "stories with `id` and `sentences`; or annotated Ubuntu chats", PATHS),
         Setting("train", "training items of each task of documents", WHOLE, 10_000),  # Chen et al. 2019, Table 1
         Setting("dev", "items to choose settings on", WHOLE, 4_000),
         Setting("test", "items to score", WHOLE, 4_000),

@@ -4,15 +4,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from datamodules.corpora.documents import JsonDocuments
+from datamodules.corpora.documents import JsonDocuments, categories_in
 from datamodules.corpora.on_disk import text_files
 from datamodules.corpus import Document, Section
 from datamodules.text.tokenize import tokenize
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines
+from probes.discoeval.build.conversations import has_conversations, read_conversations
 from probes.discoeval.items import SPLITS
 
 SHORTEST, LONGEST = 3, 100  # tokens of a sentence that may be in an item
+INTRODUCTION = "Introduction"
 ENOUGH = 60  # sentences for each wanted item; the documents after those are not read
 
 
@@ -29,6 +31,7 @@ class Part(NamedTuple):
 
     title: str
     sentences: list[str]
+    above: tuple[str, ...] = ()  # titles of the sections that it lies in
 
 
 class PlainDocument(NamedTuple):
@@ -36,6 +39,8 @@ class PlainDocument(NamedTuple):
 
     id: str
     parts: list[Part]
+    categories: frozenset[str] = frozenset()
+    conversation: bool = False
 
 
 def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str, list[PlainDocument]]:
@@ -46,7 +51,7 @@ def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str
     found: dict[str, list[PlainDocument]] = {split: [] for split in SPLITS}
     have = dict.fromkeys(SPLITS, 0)
     seen: dict[str, bool] = {}
-    for split, document in _documents(source):
+    for split, document in _plain(source):
         if document.id in seen:
             raise InputError(f"{source.root}: two documents have the id {document.id[:40]!r}; give each its own")
         seen[document.id] = split is not None
@@ -55,14 +60,21 @@ def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str
             raise InputError(f"{source.root}: {said}; give all documents a split, or none")
         into = split or min(SPLITS, key=lambda name: have[name] / sizes[name] if sizes[name] else float("inf"))
         if have[into] < ENOUGH * sizes[into]:
-            text = _text(document)
-            found[into].append(text)
-            have[into] += sum(len(part.sentences) for part in text.parts)
+            found[into].append(document)
+            have[into] += sum(len(part.sentences) for part in document.parts)
         if all(have[name] >= ENOUGH * sizes[name] for name in SPLITS):
             break
     if empty := [split for split in SPLITS if sizes[split] and not found[split]]:
         raise InputError(f"{source.root}: no document for {', '.join(empty)}; give more documents")
     return found
+
+
+def _plain(source: DocumentSource) -> Iterator[tuple[str | None, PlainDocument]]:
+    if has_conversations(source.root):
+        for split, name, messages in read_conversations(source.root):
+            yield split, PlainDocument(name, [Part("", messages)], conversation=True)
+    else:
+        yield from ((split, _text(document)) for split, document in _documents(source))
 
 
 def _documents(source: DocumentSource) -> Iterator[tuple[str | None, Document]]:
@@ -91,7 +103,8 @@ def _stories(path: Path) -> Iterator[tuple[str | None, Document]]:
         if split is not None and split not in SPLITS:
             raise InputError(f"{place}: split {str(split)[:40]!r}, expected train, dev, test or no split at all")
         words = [" ".join(sentence.split()) for sentence in sentences]
-        yield split, Document(id, None, [Section(None, None, _paragraphs(record, words, place))])
+        sections = [Section(None, None, _paragraphs(record, words, place))]
+        yield split, Document(id, None, sections, categories_in(record, place))
 
 
 def _paragraphs(record: dict[str, Any], words: list[str], place: str) -> list[list[str]]:
@@ -108,15 +121,21 @@ def _tokenized(document: Document, language: str) -> Document:
         Section(s.level, s.title, [[tokenize(sentence, language) for sentence in p] for p in s.paragraphs])
         for s in document.sections
     ]
-    return Document(document.id, document.title, sections)
+    return document._replace(sections=sections)
 
 
 def _text(document: Document) -> PlainDocument:
-    parts = [
-        Part(section.title or "", [sentence for paragraph in section.paragraphs for sentence in paragraph if sentence])
-        for section in document.sections
-    ]
-    return PlainDocument(document.id, [part for part in parts if part.sentences])
+    """With the titles above each section; the text before any heading is an introduction, as in an encyclopedia."""
+    parts, around = [], list[tuple[int, str]]()
+    for section in document.sections:
+        title = section.title or (INTRODUCTION if section.level == 0 else "")
+        if section.level is not None:
+            around = [(level, name) for level, name in around if level < section.level]
+        sentences = [sentence for paragraph in section.paragraphs for sentence in paragraph if sentence]
+        parts.append(Part(title, sentences, tuple(name for _, name in around)))
+        if section.level:
+            around.append((section.level, title))
+    return PlainDocument(document.id, [part for part in parts if part.sentences], frozenset(document.categories))
 
 
 def fits(sentence: str) -> bool:

@@ -1,14 +1,18 @@
 """SP, BSO, DC and SSP from documents, as Chen et al. 2019, sections 3.2 to 3.5, describe them."""
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from probes.discoeval.build.documents import PlainDocument, fits
+from probes.discoeval.build.documents import Part, PlainDocument, fits
 from probes.discoeval.items import SPLITS
 
+ABSTRACT = re.compile(r"\W*abstract\W*", re.IGNORECASE)
+INTRODUCTORY = re.compile(r"\bintroduction\b", re.IGNORECASE)
+CONCLUSION = re.compile(r"\bconclu(sion|sions|ding)\b", re.IGNORECASE)
 NEIGHBOURS = 20  # documents among which the most similar one gives DC's replacement
 
 
@@ -34,8 +38,11 @@ def build_task(group: str, documents: Mapping[str, list[PlainDocument]], sizes: 
 
 
 def positions(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
-    """SP: five consecutive sentences, one of them moved to the front; the others keep their order."""
-    found = _windows(documents, 5, chance, taken)[:size]
+    """SP: five consecutive sentences, one of them moved to the front; the others keep their order.
+
+    Of a document with an abstract, or else an introduction, the first five sentences of that, as in the paper.
+    """
+    found = _windows([_beginning(document) for document in documents], 5, chance, taken)[:size]
     places = _in_turn(range(5), len(found), chance)
     return [
         Row(str(place), [window[place], *window[:place], *window[place + 1 :]])
@@ -51,7 +58,8 @@ def orders(documents: list[PlainDocument], size: int, chance: Random, taken: set
 def coherence(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
     """DC: six consecutive sentences (1), and the same with one replaced (0), none of the outer two.
 
-    The replacement is from a document about similar things, and as long as the sentence that it replaces.
+    The replacement is from the document with the largest share of the same categories, or without these about similar
+    things, of a conversation from any other one; and as long as the sentence that it replaces.
     """
     similar = _Similar([document for document in documents if any(map(_usable(taken), _sentences(document)))])
     rows: list[Row] = []
@@ -73,7 +81,8 @@ def coherence(documents: list[PlainDocument], size: int, chance: Random, taken: 
 def sections(documents: list[PlainDocument], size: int, chance: Random, taken: set[str]) -> list[Row]:
     """SSP: a sentence of the abstract (1) or of a later section (0); without an abstract, of the opening section.
 
-    Later sections are those in the middle, where there are any. For each length both have as many sentences.
+    Later sections are those in the middle: no Introduction, and nothing from the Conclusion on, without one not the
+    last section (footnote 3). For each length both have as many sentences.
     """
     pools: dict[int, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     seen = Counter(s for document in documents for s in set(_sentences(document)))
@@ -96,13 +105,24 @@ BUILDERS: Mapping[str, Builder] = {"SP": positions, "BSO": orders, "DC": coheren
 
 
 def _opening_and_later(document: PlainDocument) -> tuple[list[str], list[str]]:
-    titles = [part.title.strip().lower() for part in document.parts]
-    at = titles.index("abstract") if "abstract" in titles else 0
+    at = next((number for number, part in enumerate(document.parts) if ABSTRACT.fullmatch(part.title)), 0)
     later = document.parts[at + 1 :]
-    middle = later[:-1] if len(later) > 1 else later
+    ends = next((number for number, part in enumerate(later) if _lies_in(part, CONCLUSION)), max(1, len(later) - 1))
+    middle = [part for part in later[:ends] if not _lies_in(part, INTRODUCTORY)]
     opening = document.parts[at : at + 1] if later else []
     distinct = [list(dict.fromkeys(s for part in parts for s in part.sentences)) for parts in (opening, middle)]
     return distinct[0], distinct[1]
+
+
+def _beginning(document: PlainDocument) -> PlainDocument:
+    """Only the first five sentences of the abstract or else the introduction; without either the whole document."""
+    found = [part for part in document.parts if ABSTRACT.fullmatch(part.title)]
+    found += [part for part in document.parts if _lies_in(part, INTRODUCTORY)]
+    return document._replace(parts=[found[0]._replace(sentences=found[0].sentences[:5])]) if found else document
+
+
+def _lies_in(part: Part, section: re.Pattern[str]) -> bool:
+    return any(section.search(title) for title in (part.title, *part.above))
 
 
 def _windows(
@@ -140,8 +160,13 @@ def _in_turn(labels: Sequence[int], count: int, chance: Random) -> list[int]:
     return found
 
 
+def _shared_part(one: frozenset[str], other: frozenset[str]) -> float:
+    """How much of the categories of two documents both have."""
+    return len(one & other) / len(one | other)
+
+
 class _Similar:
-    """Finds a document that shares rare words with another."""
+    """Finds a document about what another one is about: by categories, or by rare words that both have."""
 
     def __init__(self, documents: list[PlainDocument]) -> None:
         self.documents = documents
@@ -149,11 +174,22 @@ class _Similar:
         counts = Counter(word for words in self.words.values() for word in words)
         self.weight = {word: math.log(len(documents) / count) for word, count in counts.items()}
         self.total = {id: self._sum(words) for id, words in self.words.items()}
+        self.about: dict[str, list[PlainDocument]] = defaultdict(list)
+        for document in documents:
+            for category in sorted(document.categories):
+                self.about[category].append(document)
 
     def to(self, document: PlainDocument, chance: Random) -> PlainDocument | None:
-        """The most similar of some random others; None where there is no other."""
+        """The most similar of those with a category of the document, or of some random others; None without others."""
+        alike = {other.id: other for category in document.categories for other in self.about[category]}
+        alike.pop(document.id, None)
+        if alike:
+            share = {id: _shared_part(document.categories, other.categories) for id, other in alike.items()}
+            return alike[chance.choice(sorted(id for id in share if share[id] == max(share.values())))]
         some = chance.sample(self.documents, min(NEIGHBOURS + 1, len(self.documents)))
         others = [other for other in some if other.id != document.id][:NEIGHBOURS]
+        if document.conversation:
+            return next(iter(others), None)
         return max(others, key=lambda other: self._shared(document, other), default=None)
 
     def _shared(self, one: PlainDocument, other: PlainDocument) -> float:

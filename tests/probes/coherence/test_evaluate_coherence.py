@@ -121,6 +121,22 @@ def test_the_tokens_that_begin_and_end_a_text_make_another_model(lm: Path, once:
     assert sums[1] < sums[0] < sums[2]  # the first token has no surprisal; the last one more
 
 
+def test_the_setting_of_the_authors_has_no_bos_reads_sep_as_written_and_counts_no_tie(lm: Path, once: Once) -> None:
+    """One name for what the wrappers of Beyer et al. 2021 do."""
+    (ours,) = scored(once.folder, f"model=lm:{lm}", "bos=false", "coherence.compat=syntaxgym")
+    (theirs,) = scored(once.folder, f"model=lm:{lm}", "coherence.compat=beyer2021")
+    assert theirs.folder != ours.folder
+    by_name, wanted = ({e.row.task: e for e in done.scores.main} for done in (theirs, ours))
+    for name, evaluated in by_name.items():  # [SEP] is in one suite alone
+        assert (evaluated.details == pytest.approx(wanted[name].details, rel=1e-5)) == (name != "speaker_commitment")
+    same, change = (f"mean {condition} 2" for condition in ("same", "change"))
+    speakers = by_name["speaker_commitment"].details, wanted["speaker_commitment"].details
+    assert speakers[0][same] == pytest.approx(speakers[1][same])
+    assert speakers[0][change] != pytest.approx(speakers[1][change])
+    with pytest.raises(InputError, match="scores no token that ends a text; leave one of them out"):
+        scored(once.folder, f"model=lm:{lm}", "coherence.compat=beyer2021", "eos=true")
+
+
 def test_suites_in_files_are_scored_as_those_in_memory(lm: Path, once: Once, tmp_path: Path) -> None:
     for suite in world_suites(6, seed=1):
         write_suite(suite, tmp_path / "suites" / f"{suite.name}.json")

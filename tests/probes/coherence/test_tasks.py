@@ -16,7 +16,7 @@ from probes.coherence.length import Length
 from probes.coherence.ngram import NgramModel
 from probes.coherence.scoring import pairs_of
 from probes.coherence.suite_file import Item, TestSuite, read_suite, write_suite
-from probes.coherence.tasks import Coherence, holds, tasks
+from probes.coherence.tasks import PAIRS, Coherence, holds, tasks
 from probes.coherence.world import world_suites
 from probes.evaluation import Evaluation
 from probes.statistics import wilson
@@ -56,6 +56,7 @@ def test_an_item_holds_where_each_of_its_predictions_does() -> None:
     both = outcome(Coherence(suite("(2;%a%) < (2;%b%)", "(1;%a%) = (1;%b%)")))  # 3 and 3, 1 and 4, 1 and 1 bits
     assert both.correct.tolist() == [False, False, True]
     assert both.details["(1;%a%) = (1;%b%)"] == pytest.approx(200 / 3)
+    assert both.details[PAIRS] == pytest.approx((50 + 200 / 3) / 2)  # each prediction of each item by itself
 
 
 def test_details_have_the_sum_and_the_mean_of_each_region() -> None:
@@ -113,7 +114,7 @@ def test_a_file_and_a_folder_of_suites_are_read_with_the_metric_asked_for(tmp_pa
         ({"paths": ["no/such"]}, "no such file or folder; build suites with python -m probes.coherence.build"),
         ({"paths": []}, "give files or folders"),
         ({"metric": "most"}, "give sum, mean"),
-        ({"compat": "lmzoo"}, "give syntaxgym"),
+        ({"compat": "lmzoo"}, "give syntaxgym or beyer2021"),
         ({"items": 1}, "2 or more"),
         ({"items": True}, "2 or more"),
     ],

@@ -133,6 +133,62 @@ def test_an_abstract_is_taken_for_the_opening() -> None:
     assert {text[0].split()[1] for label, text in rows if label == "0"} == {"middle"}
 
 
+def test_the_introduction_and_what_follows_the_conclusion_are_no_middle() -> None:
+    """Footnote 3 of Chen et al. 2019."""
+    titles = ["Abstract", "1 Introduction", "Contributions", "2 Method", "Details", "3 Conclusions", "Thanks"]
+    above = {"Contributions": ("1 Introduction",), "Details": ("2 Method",)}
+    parts = [Part(title, [f"In {title} {i} ." for i in range(4)], above.get(title, ())) for title in titles]
+    texts = {split: [PlainDocument("a", parts)] for split in SPLITS}
+    rows = build_task("SSP", texts, {"train": 40, "dev": 0, "test": 0}, 0)["train"]
+    assert {text[0].rsplit(" ", 2)[0] for label, text in rows if label == "0"} == {"In Details"}  # of three words, as
+    assert {text[0].rsplit(" ", 2)[0] for label, text in rows if label == "1"} == {"In Abstract"}  # the abstract's
+
+
+@pytest.mark.parametrize(
+    ("titles", "place"),
+    [(("Story", "Abstract", "Introduction"), "Abstract"), (("Story", "Introduction"), "Introduction")],
+)
+def test_sp_takes_the_first_five_sentences_of_the_abstract_or_the_introduction(titles: tuple, place: str) -> None:
+    parts = [Part(title, [f"In {title} {i} ." for i in range(12)]) for title in titles]
+    texts = {split: [PlainDocument("a", parts)] for split in SPLITS}
+    rows = build_task("SP", texts, {"train": 9, "dev": 0, "test": 0}, 0)["train"]
+    assert [sorted(row.texts) for row in rows] == [[f"In {place} {i} ." for i in range(5)]]
+
+
+def test_dc_takes_the_document_with_the_largest_share_of_the_same_categories() -> None:
+    about = {"a": {"x", "y"}, "b": {"x", "y", "z"}, "c": {"x"}, "d": {"x", "w", "v"}, "e": {"q"}}
+    texts = [
+        PlainDocument(name, [Part("", [f"Of {name} {i} ." for i in range(6)])], frozenset(categories))
+        for name, categories in about.items()
+    ]
+    rows = build_task("DC", dict.fromkeys(SPLITS, texts), {"train": 10, "dev": 0, "test": 0}, 0)["train"]
+    sources = {tuple(text.split()[1] for text in row.texts) for row in rows if row.label == "0"}
+    pairs = {max(set(names), key=names.count): min(set(names), key=names.count) for names in sources}
+    assert {name: pairs[name] for name in "abcd"} == {"a": "b", "b": "a", "c": "a", "d": "c"}  # 2/3, 2/3, 1/2, 1/3
+
+
+UBUNTU = {
+    "a.annotation.txt": "0 2 -\n1 1 -\n2 3 - \n4 4 -\n",
+    "a.tok.txt": "".join(f"<s> <user> : m{i} </s>\n" for i in range(5)),
+}
+
+
+def test_annotated_chats_give_the_conversations_that_links_connect(tmp_path: Path) -> None:
+    for split in SPLITS:
+        (tmp_path / split).mkdir()
+        for name, text in UBUNTU.items():
+            (tmp_path / split / name).write_text(text)
+    found = read_documents(DocumentSource(tmp_path), SIZES)["dev"]
+    assert [(one.id, one.parts[0].sentences) for one in found] == [
+        ("dev/a/0", ["<user> : m0", "<user> : m2", "<user> : m3"]),
+        ("dev/a/1", ["<user> : m1"]),
+        ("dev/a/4", ["<user> : m4"]),
+    ]
+    (tmp_path / "dev" / "a.annotation.txt").write_text("0 1 -\n2 5 -\n")
+    with pytest.raises(InputError, match=r"dev/a\.annotation\.txt:2: '2 5 -' is no link between two of the 5 messages"):
+        read_documents(DocumentSource(tmp_path), SIZES)
+
+
 def test_no_sentence_is_in_two_splits_and_the_report_says_so(built: Path) -> None:
     for task in read_discoeval(built)[0]:
         parts = [set(part.sentences) for part in (task.train, task.dev, task.test)]

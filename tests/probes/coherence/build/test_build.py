@@ -73,6 +73,14 @@ def test_an_item_is_shuffled_in_the_same_way_in_any_company() -> None:
     assert len({order(texts([first]), seed).suites[0].items[0].texts for seed in range(5)}) > 1
 
 
+def test_the_turns_of_a_dialogue_have_a_separator_between_them_where_it_is_asked_for() -> None:
+    turns = [SourceText("a", ["Hi.", "Yes?", "Go."], True)]
+    whole, context = order(turns, 0, separator=True).suites
+    assert whole.items[0].texts[0] == ("Hi. [SEP] Yes? [SEP] Go.",)
+    assert context.items[0].texts == (("Hi. [SEP] Yes? [SEP]", "Go."), ("Yes? [SEP] Hi. [SEP]", "Go."))
+    assert order(texts([["a", "b", "c", "d", "e"]]), 0, separator=True) == order(texts([["a", "b", "c", "d", "e"]]), 0)
+
+
 @given(st.lists(st.lists(SENTENCE, min_size=4, max_size=11), max_size=8))
 def test_stories_exchange_their_endings_in_pairs(stories: list) -> None:
     (suite,) = cloze(texts(stories)).suites
@@ -288,6 +296,93 @@ def test_a_repetition_with_two_determiners_is_left_out(gum: Path) -> None:
     assert draft.excluded == {"repetitions with two determiners one after the other": 1}
 
 
+MMAX = {
+    "Basedata/w1_words.xml": "<words>{words}</words>",
+    "markables/w1_sentence_level.xml": """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE markables SYSTEM "markables.dtd">
+<markables xmlns="www.eml.org/NameSpaces/sentence"><markable id="markable_1" span="word_1..word_5"/>
+<markable id="markable_2" span="word_6..word_12"/></markables>""",
+    "markables/w1_coref_level.xml": """<markables xmlns="www.eml.org/NameSpaces/coref">
+<markable id="markable_1" span="word_1..word_2" coref_set="set_1" reference="new"/>
+<markable id="markable_2" span="word_4" coref_set="set_2"/>
+<markable id="markable_3" span="word_6" coref_set="set_1"/>
+<markable id="markable_4" span="word_9" coref_set="set_2"/>
+<markable id="markable_5" span="word_10..word_11" reference="non_referring"/>
+<markable id="markable_6" span="word_1..word_2,word_4" coref_set="set_2"/></markables>""",
+}
+WORDS = ["A", "man", "saw", "Ann", ".", "He", "did", "n't", "her", "a", "fool", "."]
+
+
+@pytest.fixture
+def arrau(tmp_path: Path) -> Path:
+    folder = tmp_path / "RST_DTreeBank" / "MMAX"
+    words = "".join(f'<word id="word_{number}">{word}</word>' for number, word in enumerate(WORDS, 1))
+    for name, text in MMAX.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        written(folder / name, text.replace("{words}", words))
+    return tmp_path
+
+
+def test_arrau_gives_a_suite_for_each_part_of_the_paper(arrau: Path) -> None:
+    """Without tags `her` is no pronoun; with them it is."""
+    man = ("A man saw Ann.", "He didn't her a fool."), ("A man saw Ann.", "The man didn't her a fool.")
+    ann = ("A man saw Ann.", "He didn't her a fool."), ("A man saw Ann.", "He didn't Ann a fool.")
+    none, wsj = remention(arrau).suites
+    assert (none.items, wsj.name) == ((), "remention_wsj")
+    assert [item.texts for item in wsj.items] == [man]
+    kinds = ["dt", "nn", "vbd", "nnp", ".", "prp", "vbd", "rb", "prp", "dt", "nn", "."]
+    lines = "".join(f'<markable id="m{n}" span="word_{n}" tag="{tag}"/>' for n, tag in enumerate(kinds, 1))
+    written(arrau / "RST_DTreeBank/MMAX/markables/w1_pos_level.xml", f"<markables>{lines}</markables>")
+    assert [item.texts for item in remention(arrau).suites[1].items] == [man, ann]
+
+
+@pytest.mark.parametrize("name", MMAX)
+@given(data=st.data())
+def test_a_corrupted_file_of_arrau_is_read_or_refused_in_one_line(arrau: Path, name: str, data: st.DataObject) -> None:
+    path = arrau / "RST_DTreeBank/MMAX" / name
+    whole = path.read_bytes()
+    path.write_bytes(data.draw(corrupted(whole)))
+    try:
+        refusal(partial(remention, arrau), arrau)
+    finally:
+        path.write_bytes(whole)
+
+
+DISCO = [
+    ("while.txt", "He ran while_Temporal-contrast , she slept .", "while_temporal-contrast", "He ran", ", she slept ."),
+    ("train.tsv", "prep\tas\tHe works as a nurse.", "as_preposition", "He works", "a nurse."),
+    ("although-test.txt", "It rained, although we ran.\tconcession", "although_concession", "It rained,", "we ran."),
+]
+
+
+@pytest.mark.parametrize(("name", "line", "suite", "before", "after"), DISCO)
+def test_disco_annotation_is_read_in_each_form(
+    tmp_path: Path, name: str, line: str, suite: str, before: str, after: str
+) -> None:
+    """With the comma scored as in the paper, and without."""
+    path = written(tmp_path / name, f"{line}\n")
+    (scored,), (plain,) = connectives(path, comma_scored=True).suites, connectives(tmp_path).suites
+    own = scored.conditions[0]
+    assert scored.name == plain.name == f"connectives_{suite}"
+    assert scored.items[0].texts[0] == (before, own, after)
+    comma = after.startswith(",")
+    assert plain.items[0].texts[0] == (before, own + "," * comma, after.removeprefix(", "))
+    assert len(scored.predictions) == len(CONNECTIVES) - 1
+
+
+def test_what_the_paper_leaves_out_of_disco_annotation_is_counted(tmp_path: Path) -> None:
+    lines = ["Since_causal it rains, we stay.", "It is so, meanwhile_contrast we wait.", "as\tprep\tAs good as new."]
+    draft = connectives(written(tmp_path / "all.txt", "\n".join(lines)))
+    assert not draft.suites
+    assert draft.excluded == {
+        "relations without a word on both sides of the connective": 1,
+        "segments with meanwhile, which the paper leaves out": 1,
+        "segments with the connective not exactly once": 1,
+    }
+    with pytest.raises(InputError, match=r"other\.txt:1: not a segment of Disco-Annotation"):
+        connectives(written(tmp_path / "other.txt", "no connective here"))
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -350,6 +445,8 @@ def test_the_command_writes_suites_and_a_report(tmp_path: Path, capsys: pytest.C
         (["phenomenon=order", "source=.", "out=x", "items=0"], "items=0: give a whole number from 1"),
         (["phenomenon=order", "source=.", "out=x", "seed="], "seed=: give a whole number, or leave it out"),
         (["phenomenon=winograd", "source=.,.", "out=x"], "reads one source"),
+        (["phenomenon=order", "source=.", "out=x", "comma=true"], "only phenomenon=connectives has it"),
+        (["phenomenon=cloze", "source=.", "out=x", "separator=true"], "only phenomenon=order has it"),
     ],
 )
 def test_wrong_arguments_are_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -427,6 +524,7 @@ FORMATS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "turns.jsonl": (json.dumps({"turns": [{"text": "a"}, {"text": "b"}]}), lambda path: list(read_texts(path))),
     "wsc.jsonl": (json.dumps(SCHEMA), winograd),
     "wsc.xml": (COLLECTION, winograd),
+    "disco.txt": ("\n".join(line for _, line, *_ in DISCO[:2]), connectives),
     "dnli.json": (json.dumps([{"sentence1": "a", "sentence2": "b", "label": "negative"}]), speakers),
 }
 
