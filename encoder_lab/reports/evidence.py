@@ -15,12 +15,16 @@ from encoder_lab.reports.published import PUBLISHED_TEST, published
 from encoder_lab.reports.runs import Run
 from encoder_lab.reports.table import final_rows, published_rows
 from encoder_lab.reports.table_notes import RELATEDNESS, at_another_epoch
+from encoder_lab.storage.csv_files import read_csv
 from probes.facts import facts_of
+from probes.probing.tasks import RATED_ODD
 from probes.results import Answers, Epoch, ProbeRow
 from probes.statistics import fisher, mean_of_runs, wilson
 
 ModelName = tuple[str, str]  # encoder and objective as the papers write them
 BOV: ModelName = ("BoV", "BoV")
+PUBLISHED_ODD = {("BiLSTM-max", "Untrained"): 83, ("", "Hum. Eval."): 38}  # of SOMO (Conneau et al. 2018, section 4)
+JUDGED = 1000  # sentences of it (section 2)
 
 
 class Point(NamedTuple):
@@ -54,6 +58,7 @@ class Evidence:
     curves: Mapping[ModelName, Sequence[EpochScores]] = field(default_factory=dict)
     pairs: Sequence[tuple[Points, Points]] = ()  # probing and downstream scores of every model that has both
     coherence: PointsByModel = field(default_factory=dict)
+    rated_odd: PointsByModel = field(default_factory=dict)  # sentences of a task that are called modified
     sizes: Mapping[ModelName, Mapping[int, Points]] = field(default_factory=dict)  # probing by encoder.dim
     notes: Sequence[str] = ()  # for the reader, about the runs
 
@@ -90,6 +95,7 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
         {key: moments_of(model.runs) for key, model in first.items() if model.runs[0].metrics},
         [pair for pair in both if all(pair)],
         suite("coherence"),
+        {key: points for key, model in first.items() if (points := _rated_odd(model.runs))},
         sizes,
         _notes(models, list(first.values()), epoch),
     )
@@ -111,7 +117,11 @@ def published_evidence() -> Evidence:
     pairs = [(two[name], five[name]) for name in two if name in five]
     discoeval = _quoted("chen2019_table2", "chen2019_table4", "chen2019_table5", "chen2019_table6", "chen2019_figure8")
     coherence = {name: points | _by_sense(name) for name, points in _quoted("beyer2021_tables1to5").items()}
-    return Evidence(two, four, five, discoeval, pairs=pairs, coherence=coherence)
+    rated = {}
+    for name, percent in PUBLISHED_ODD.items():
+        low, high = wilson(percent * JUDGED // 100, JUDGED)
+        rated[name] = {"SOMO": Point(percent, (high - low) / 2)}
+    return Evidence(two, four, five, discoeval, pairs=pairs, coherence=coherence, rated_odd=rated)
 
 
 def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dict[str, Point]:
@@ -122,6 +132,19 @@ def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dic
             if not classifier or row.classifier == classifier or task in either:
                 by_task.setdefault(task, []).append(row)
     return {task: _point(rows) for task, rows in by_task.items()}
+
+
+def _rated_odd(runs: Sequence[Run]) -> dict[str, Point]:
+    """How many percent of the test sentences an evaluation calls modified, by task; the mean over seeds."""
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    for run in runs:
+        sizes = {row.task: len(row.answers.right) for row in run.rows if row.answers}
+        path = run.folder / "details.csv"
+        for row in read_csv(path) if path.exists() else ():
+            if row["measure"] == RATED_ODD and (items := sizes.get(row["task"])):
+                percent = float(row["score"])
+                found.setdefault(row["task"], []).append((percent, *wilson(round(percent * items / 100), items)))
+    return {task: Point(mean, (high - low) / 2) for task, of in found.items() for mean, low, high in [mean_of_runs(of)]}
 
 
 def _means(runs: Sequence[Run], epoch: str) -> dict[str, Point]:

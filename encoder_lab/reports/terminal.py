@@ -18,6 +18,7 @@ SECOND = {
     "ceiling": "ceiling",
     "spearman": "Spearman",
     "mse": "mean squared error",
+    "rated modified": "rated modified",
     "wmean pearson": "weighted mean",
     "all pearson": "all pairs",
     "mean spearman": "Spearman mean",

@@ -5,12 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from encoder_lab.errors import InputError
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.probing import FACTS
 from probes.probing.published_files import TOOLKIT, own_files, read_task
 from probes.suites import Context
+from probes.task import Items
+
+ODD = {"BShift": "I", "SOMO": "C", "CoordInv": "I"}  # the class of sentences that are not as they were, the first one
+RATED_ODD = "rated modified"
 
 
 def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification]:
@@ -31,6 +37,11 @@ def refuse_taken(own: Mapping[str, Path], taken: Sequence[str], key: str) -> Non
         raise InputError(f"{key}: {own[twice[0]]} makes a second task {twice[0]}; rename the file")
 
 
+def rated_odd(predicted: np.ndarray, _: Items) -> dict[str, float]:
+    """The bias of the answers (N,): how many percent of the sentences are called modified. About half of them are."""
+    return {RATED_ODD: 100 * float((predicted == 0).mean())}
+
+
 def with_classifiers(tasks: Sequence[Classification], grid: Grid, seed: int) -> list[Classification]:
     """Word content is read by logistic regression with every grid (appendix)."""
     published = grid.protocol == "senteval"
@@ -40,6 +51,7 @@ def with_classifiers(tasks: Sequence[Classification], grid: Grid, seed: int) -> 
             grid=grid.logistic() if task.name in FACTS.one_reader else grid,
             seed=seed,
             sorted_by_length=published and len(task.train.texts) == 1,
+            second=rated_odd if task.classes[0] == ODD.get(task.name) else task.second,
         )
         for task in tasks
     ]

@@ -28,11 +28,18 @@ from encoder_lab.reports.evidence import (
 )
 from encoder_lab.reports.findings import Claim, Comparison, Finding, check
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.more_claims import size_does_not_help_nmt, size_helps_nli
+from encoder_lab.reports.more_claims import (
+    size_does_not_help_nmt,
+    size_helps_nli,
+    untrained_encoders_call_odd_words_everywhere,
+)
 from encoder_lab.reports.runs import Run, read_run
 from encoder_lab.reports.table import final_rows
+from encoder_lab.storage.csv_files import upsert_csv
+from probes.probing.tasks import rated_odd
 from probes.results import Answers, ProbeRow, read_rows, write_rows
 from probes.statistics import compare
+from probes.task import Items
 from report import main
 from tests.reports.small_runs import evaluation_of, run_of
 
@@ -84,6 +91,24 @@ def test_the_size_of_the_vector_is_judged_from_the_smallest_to_the_largest() -> 
     evidence = Evidence(sizes={(MAX, "NLI"): sizes, (MAX, "NMT En-Fr"): sizes})
     assert [round(c.difference, 6) for c in size_helps_nli(evidence)] == [5]
     assert [round(c.difference, 6) for c in size_does_not_help_nmt(evidence)] == [-3]
+
+
+@pytest.mark.parametrize(("modified", "verdict"), [(8, "holds"), (4, "fails")])
+def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(
+    tmp_path: Path, modified: int, verdict: str
+) -> None:
+    """Ten test sentences, 200 times: `modified` of ten are called so."""
+    folder = evaluation_of(tmp_path / "a", "untrained/bilstm_max", "probing", task="SOMO", objective="untrained")
+    (row,) = read_rows(folder / "probes.csv")
+    write_rows(folder / "probes.csv", [replace(row, answers=Answers("t", np.ones(2000, bool)))])
+    predicted = np.array([0] * modified + [1] * (10 - modified))
+    (measure,) = rated_odd(predicted, Items((), predicted)).items()
+    upsert_csv(
+        folder / "details.csv", [{"task": "SOMO", "measure": measure[0], "score": measure[1]}], ("task", "measure")
+    )
+    (found,) = check([untrained_encoders_call_odd_words_everywhere], evidence_of(models_of([read_run(folder)])))
+    assert found.verdict == verdict
+    assert found.comparisons[0].difference == pytest.approx(10 * modified - 60)
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
