@@ -4,7 +4,7 @@ x -> + position -> [ mask -> conv 3 -> (a, b) -> a * sigmoid(b) -> + x ] x 8 -> 
 """
 
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
 import torch
 from torch import Tensor, nn
@@ -38,11 +38,16 @@ class GatedConvNet(Encoder):
         dropout: Annotated[
             Fraction, "on the input of every convolution (no number in the paper; 0.1 in Gehring et al. 2017)"
         ] = 0.1,
+        positions: Annotated[
+            Literal["sinusoidal", "sukhbaatar"],
+            "added to the words (Vaswani et al. 2017), or factors of them (Sukhbaatar et al. 2015, as cited)",
+        ] = "sinusoidal",
     ) -> None:
         super().__init__()
         if kernel % 2 == 0:
             raise InputError(f"encoder.kernel={kernel}: give an odd number, so that the window is centred on a word")
         self.dim = self.state_dim = dim
+        self.positions = positions
         self.projection = nn.Linear(input_dim, dim)
         self.dropout = nn.Dropout(dropout)
         self.kernel = kernel
@@ -50,9 +55,13 @@ class GatedConvNet(Encoder):
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
         words = valid(lengths, embedded.shape[1])[:, :, None]  # (B, T, 1)
-        places = POSITION_SCALE * positions(embedded.shape[1], self.dim, embedded.device)
         projected = self.projection(embedded)
-        states = self.dropout(projected + places.to(projected.dtype)) * words  # (B, T, D)
+        if self.positions == "sukhbaatar":
+            placed = projected * factors(lengths, embedded.shape[1], self.dim).to(projected.dtype)
+        else:
+            places = POSITION_SCALE * positions(embedded.shape[1], self.dim, embedded.device)
+            placed = projected + places.to(projected.dtype)
+        states = self.dropout(placed) * words  # (B, T, D)
         for convolution in self.convolutions:
             gated = functional.glu(convolution(self._windows(self.dropout(states))), 2)
             states = (states + gated) * KEEP_VARIANCE * words
@@ -73,6 +82,16 @@ def _gated(dim: int, kernel: int) -> nn.Linear:
     nn.init.normal_(convolution.weight, std=math.sqrt(4 / (kernel * dim)))
     nn.init.zeros_(convolution.bias)
     return convolution
+
+
+def factors(lengths: Tensor, steps: int, dim: int) -> Tensor:
+    """Position encodings (B, T, D) that multiply word vectors (Sukhbaatar et al. 2015, section 4.1).
+
+    (1 - j/J) - (k/d) (1 - 2j/J) for word j of J and dimension k of d, both from 1.
+    """
+    word = torch.arange(1, steps + 1, device=lengths.device)[None, :, None] / lengths[:, None, None]
+    share = torch.arange(1, dim + 1, device=lengths.device) / dim
+    return (1 - word) - share * (1 - 2 * word)
 
 
 def positions(steps: int, dim: int, device: torch.device) -> Tensor:

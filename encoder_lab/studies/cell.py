@@ -50,7 +50,7 @@ def command(cell: StudyCell, study: Path, begun: bool) -> list[str]:
     folder = study / cell.name
     if cell.program == "evaluate":
         settings = [placed(text, "run", study / cell.scored) for text in cell.overrides]
-        settings.append(f"out={quoted(folder)}")
+        settings += [] if cell.of_objective else [f"out={quoted(folder)}"]
     else:
         settings = [f"resume={quoted(folder)}"] if begun else [*cell.overrides, f"hydra.run.dir={quoted(folder)}"]
     return [sys.executable, str(ROOT / f"{cell.program}.py"), *settings]

@@ -12,6 +12,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.quoting import quoted
 
 SCALES = ("demo", "small", "medium", "paper")
+OBJECTIVE = "suite=objective"
 SHARED = ("corpus", "embeddings", "probes", "seed", "cache")  # settings of both train.py and evaluate.py
 
 
@@ -23,6 +24,11 @@ class StudyCell(NamedTuple):
     examples: int = 0  # per epoch, if the study states it
     program: str = "train"  # or evaluate
     scored: str = ""  # the run that an evaluation scores, if it scores one
+
+    @property
+    def of_objective(self) -> bool:
+        """Whether an evaluation scores the run's own objective, which has the settings and the folder of the run."""
+        return OBJECTIVE in self.overrides
 
 
 class Study(NamedTuple):
@@ -122,5 +128,6 @@ def _evaluations(
         scaled = [wanted[key] for key in ("every", *labels) if key in wanted]
         if None not in scaled:
             overrides = _settings(" ".join(map(str, scaled)), data, dict(zip(axes, labels, strict=True)))
-            found.append(StudyCell(f"{place}/{cell.name}", [*overrides, *more], program="evaluate", scored=cell.name))
+            overrides += more if OBJECTIVE not in overrides else []
+            found.append(StudyCell(f"{place}/{cell.name}", overrides, program="evaluate", scored=cell.name))
     return found

@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional
 
 from encoder_lab.errors import InputError
-from encoders.gated_convnet import GatedConvNet, positions
+from encoders.gated_convnet import GatedConvNet, factors, positions
 
 
 def naive(words: np.ndarray, encoder: GatedConvNet, kernel: int) -> np.ndarray:
@@ -58,6 +58,18 @@ def test_positions_are_sines_and_cosines_of_falling_frequency() -> None:
     slow = 2 / 10_000 ** (2 / 5)
     expected = [math.sin(2), math.cos(2), math.sin(slow), math.cos(slow), math.sin(2 / 10_000 ** (4 / 5))]
     torch.testing.assert_close(encoded[2], torch.tensor(expected))
+
+
+def test_the_factors_of_the_cited_source_are_those_of_its_formula() -> None:
+    """Two of three words and four dimensions: (1 - 2/3) - (k/4) (1 - 4/3), and so on."""
+    found = factors(torch.tensor([3, 1]), 3, 4)
+    third = [[2 / 3 - k / 4 / 3, 1 / 3 + k / 4 / 3, k / 4] for k in (1, 2, 3, 4)]
+    torch.testing.assert_close(found[0], torch.tensor(third).T)
+    torch.testing.assert_close(found[1, 0], torch.tensor([0.25, 0.5, 0.75, 1]))  # the only word of a sentence
+    torch.manual_seed(1)
+    encoder, words = GatedConvNet(6, dim=8, layers=1, positions="sukhbaatar").eval(), torch.randn(2, 5, 6)
+    together = encoder(words, torch.tensor([5, 2])).vector
+    torch.testing.assert_close(together[1], encoder(words[1:, :2], torch.tensor([2])).vector[0])
 
 
 def test_the_state_of_a_word_depends_on_its_position() -> None:

@@ -115,9 +115,10 @@ def _opening_and_later(document: PlainDocument) -> tuple[list[str], list[str]]:
 
 
 def _beginning(document: PlainDocument) -> PlainDocument:
-    """Only the first five sentences of the abstract or else the introduction; without either the whole document."""
-    found = [part for part in document.parts if ABSTRACT.fullmatch(part.title)]
-    found += [part for part in document.parts if _lies_in(part, INTRODUCTORY)]
+    """Only the first five sentences of the abstract or else the introduction; without that many the whole document."""
+    long = [part for part in document.parts if len(part.sentences) >= 5]
+    found = [part for part in long if ABSTRACT.fullmatch(part.title)]
+    found += [part for part in long if _lies_in(part, INTRODUCTORY)]
     return document._replace(parts=[found[0]._replace(sentences=found[0].sentences[:5])]) if found else document
 
 
