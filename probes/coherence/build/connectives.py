@@ -21,7 +21,7 @@ SENSE = re.compile(r"[a-z][a-z-]*")
 FAR = 2  # sentences between the first argument and the connective, at most
 
 
-class Place(NamedTuple):
+class ConnectiveInText(NamedTuple):
     """A connective in its text."""
 
     source: str
@@ -55,7 +55,7 @@ def connectives(path: Path, comma_scored: bool = False) -> Draft:
     return Draft(suites, excluded, +changed)
 
 
-def _of_gum(folder: Path, excluded: Counter[str]) -> Iterator[Place]:
+def _of_gum(folder: Path, excluded: Counter[str]) -> Iterator[ConnectiveInText]:
     documents = read_documents(folder)
     for path in files(folder, "gdtb.tsv"):
         for number, row in read_table(path, COLUMNS):
@@ -76,16 +76,16 @@ def _of_gum(folder: Path, excluded: Counter[str]) -> Iterator[Place]:
             if reason:
                 excluded[reason] += 1
             else:
-                yield Place(f"{path.name}:{number} ({row['doc']})", row["conn"], sense, *regions)
+                yield ConnectiveInText(f"{path.name}:{number} ({row['doc']})", row["conn"], sense, *regions)
 
 
-def _of_segments(path: Path, excluded: Counter[str]) -> Iterator[Place]:
+def _of_segments(path: Path, excluded: Counter[str]) -> Iterator[ConnectiveInText]:
     for segment in read_segments(path, excluded):
         if segment.connective.lower() not in CONNECTIVES:
             excluded[f"segments with {segment.connective.lower()}, which the paper leaves out"] += 1
         else:
             after = segment.after.removeprefix(",")
-            yield Place(*segment[:4], "," if after != segment.after else "", after.strip())
+            yield ConnectiveInText(*segment[:4], "," if after != segment.after else "", after.strip())
 
 
 def _regions(document: GumDocument, places: list[int], arguments: list[int]) -> tuple[str, tuple[str, str, str]]:

@@ -1,6 +1,6 @@
 """Disco-Annotation (Popescu-Belis et al. 2012): segments of Europarl with the sense of one connective.
 
-The files were not at hand; this follows what is published about them: for each of eight connectives a training and a
+The files were not available; this follows what is published about them: for each of eight connectives a training and a
 test set of segments, each with one of the senses below. A line is a segment in which the sense follows its connective
 after `_` or `-` (`while_temporal-contrast`, as the papers on the corpus write it), or fields between tabs: the sense,
 the segment, and the connective, which may also be in the name of the file.

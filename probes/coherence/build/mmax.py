@@ -2,7 +2,7 @@
 
 A folder has `Basedata/NAME_words.xml` and, in `markables/` or `Markables/`, `NAME_sentence_level.xml`,
 `NAME_coref_level.xml` and, where there are tags, `NAME_pos_level.xml`. Spans are `word_3..word_5`, `coref_set` names
-the entity. The corpus is licensed and was not at hand: this follows its published description.
+the entity. The corpus is licensed and was not available: this follows its published description.
 """
 
 import re
@@ -28,8 +28,9 @@ NO_SPACE_BEFORE = re.compile(r"[.,;:?!%)\]}]+|''|'\w*|n't|-R[RCS]B-", re.IGNOREC
 NO_SPACE_AFTER = {"(", "[", "{", "``", "$", "#", "-LRB-", "-LCB-", "-LSB-"}
 PERSONAL = ("he", "she", "it", "they", "him", "them")
 PRONOUNS = {
-    *PERSONAL, "i", "me", "my", "mine", "you", "your", "yours", "his", "her", "hers", "its", "we", "us", "our", "ours",
-    "their", "theirs", "this", "that", "these", "those", "who", "whom", "whose", "which", "myself", "yourself",
+    *PERSONAL, *(f"who{end}" for end in ("", "m", "se")),
+    "i", "me", "my", "mine", "you", "your", "yours", "his", "her", "hers", "its", "we", "us", "our", "ours",
+    "their", "theirs", "this", "that", "these", "those", "which", "myself", "yourself",
     "himself", "herself", "itself", "ourselves", "themselves", "one", "each", "both", "there",
 }  # fmt: skip
 MARKS = {"``": '"', "''": '"', "-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "-LSB-": "[", "-RSB-": "]"}
@@ -76,7 +77,7 @@ def _document(words: Path, levels: dict[str, Path]) -> AnnotatedDocument:
 
 
 def _elements(path: Path, name: str) -> list[ElementTree.Element]:
-    """The elements of a name, whatever their namespace."""
+    """The elements of a name, in any namespace."""
     root = read_xml(path, "a file of MMAX2")
     return [element for element in root.iter() if element.tag.rpartition("}")[2] == name]
 

@@ -11,7 +11,7 @@ HEADER = re.compile(r"\A\s*(<\?xml[^>]*>)?\s*(<!DOCTYPE[^>\[]*>)?")
 
 
 def read_xml(path: Path, expected: str) -> ElementTree.Element:
-    """The root of a file in UTF-8, whatever encoding its first line names. Raises InputError, also for entities."""
+    """The root of a file in UTF-8, also where its first line names another encoding. Raises InputError."""
     text = HEADER.sub("", "\n".join(line for _, line in read_lines(path)))
     try:
         if "<!ENTITY" in text:
