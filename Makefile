@@ -15,7 +15,10 @@ SECONDS_OF_ATTACK ?= 3000
 # torch names the CUDA packages that fit its build, and it alone may.
 PINNED := grep -vE '^(nvidia-|cuda-|triton)' | sed 's/+cpu//'
 
-.PHONY: demo test test-nightly attack docs tensorboard bench wheelhouse lock
+# What stands on the command line of make and is no variable of this file: settings of the program.
+SETTINGS = $(filter-out $(foreach name,PYTHON WITH WHEELS WHEELHOUSE,$(name)=%),$(MAKEOVERRIDES))
+
+.PHONY: demo test test-nightly attack docs tensorboard bench gpu results wheelhouse lock
 
 demo: .venv/installed        ## the whole path on the embedded corpus: train, probe, draw
 	$(BIN)/python train.py encoder=bilstm_max objective=nmt_enfr
@@ -38,6 +41,12 @@ tensorboard: .venv/installed ## the curves of all runs, or of RUN=FOLDER, live, 
 bench: .venv/installed       ## every CPU benchmark, and its tables in docs/results/performance.md
 	for name in training encoding probing downstream data; do $(BIN)/python benchmarks/$$name.py || exit 1; done
 	$(BIN)/python -m benchmarks.table
+
+gpu: $(if $(WITH),,.venv/installed)  ## checks and speed on one GPU in nine minutes: docs/gpu.md
+	$(or $(WITH),$(BIN)/python) -m benchmarks.gpu $(SETTINGS)
+
+results: .venv/installed     ## every study again by one commit, and its page: docs/results.md; days
+	$(BIN)/python -m encoder_lab.studies.results $(SETTINGS)
 
 wheelhouse:                  ## every wheel of requirements.txt for one Python: make wheelhouse PYTHON=3.12
 	$(PYTHON) -m venv --clear .venv-wheels

@@ -42,23 +42,26 @@ COMMAND = Command(
 if __name__ == "__main__":
     read_or_end(COMMAND, sys.argv[1:])  # help and mistakes, before slow imports
     os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")  # also of scikit-learn
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # it compares processor time
 
 import numpy as np
 import torch
 
 from benchmarks import encoding, fair_regression
-from benchmarks.machine import hardware, write_json
+from benchmarks.machine import DEVICE, hardware, write_json
 from benchmarks.peers import RATE, PlainInferSent, PlainInferSentNLI, WholeTarget
+from benchmarks.plain import PlainNLI
 from benchmarks.sides import Sides, begin, compare
 from benchmarks.steps import (
-    BATCH,
-    POOL,
+    FULL,
     WIDTH,
     GeneratedText,
+    Scale,
     by_length,
     encoder_of,
     generate,
-    in_file_order,
+    moved,
+    operations,
     our_module,
     our_step,
     words,
@@ -75,21 +78,31 @@ DIMS = (512, 4096)
 SENTENCES = {512: (100, 300, 1000, 3000), 4096: (100, 300)}
 
 
-def translation(precision: str, batches: int) -> Sides:
+def amounts(module: Any, text: GeneratedText, batches: list[np.ndarray]) -> dict[str, float]:
+    """What these steps multiply and move at least."""
+    return {
+        "gflop": sum(operations(module, text, rows) for rows in batches) / 1e9,
+        "gigabytes": sum(moved(module, text, rows) for rows in batches) / 1e9,
+    }
+
+
+def translation(precision: str, batches: int, scale: Scale = FULL) -> Sides:
     """A step of translation to 40,000 codes against the fair plain step on the same sorted batches.
 
     Theirs stays in 32 bits where the processor's LSTM has no bfloat16: PyTorch then raises an error.
     """
-    text = generate("nmt")
-    rows = [text.batch(some) for some in by_length(text, batches)]
-    ours = our_step(our_module("bilstm_max", text), precision)
-    peer = WholeTarget(encoder_of("bilstm_max"), text.symbols, 256, 512, 2, 0.2)
+    text = generate("nmt", scale)
+    chosen = by_length(text, batches, scale.batch)
+    rows = [text.batch(some) for some in chosen]
+    module = our_module("bilstm_max", text, **scale.encoder)
+    ours = our_step(module, precision)
+    peer = WholeTarget(encoder_of("bilstm_max", **scale.encoder), text.symbols, 256, 512, 2, 0.2).to(DEVICE)
     table, optimizer = words(), torch.optim.Adam(peer.parameters(), fused=True)
-    narrow = precision == "bf16-mixed" and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    narrow = precision == "bf16-mixed" and (DEVICE != "cpu" or torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
     def step(batch: Any) -> None:
         optimizer.zero_grad()
-        with torch.autocast("cpu", torch.bfloat16, enabled=narrow):
+        with torch.autocast(DEVICE, torch.bfloat16, enabled=narrow):
             loss = peer.loss(table, batch)
         loss.backward()
         optimizer.step()
@@ -97,14 +110,16 @@ def translation(precision: str, batches: int) -> Sides:
     small = text.batch(np.arange(8))
     ours(small), step(small)
     name = f"translation step, {precision}: fair plain step, {'bf16-mixed' if narrow else '32-true'}"
-    return Sides(name, lambda: [ours(batch) for batch in rows], lambda: [step(batch) for batch in rows])
+    more = amounts(module, text, chosen)
+    return Sides(name, lambda: [ours(batch) for batch in rows], lambda: [step(batch) for batch in rows], more=more)
 
 
-def entailment(dim: int, batches: int) -> Sides:
+def entailment(dim: int, batches: int, scale: Scale = FULL) -> Sides:
     """A step of NLI as experiment=conneau2017/infersent_linear has it, against InferSent's loop."""
-    text = generate("nli")
+    text = generate("nli", scale)
     embedding = words()
-    module = NLI(BiLSTM(WIDTH, dim, 1, None, 0.0), embedding, text, None, 1, head="linear", hidden=512)  # type: ignore
+    encoder = BiLSTM(WIDTH, dim, 1, None, 0.0)
+    module = NLI(encoder, embedding, text, None, 1, head="linear", hidden=512).to(DEVICE)  # type: ignore
     weights = [p for p in module.parameters() if p.requires_grad]
     optimizer = torch.optim.SGD(weights, RATE)
 
@@ -115,18 +130,35 @@ def entailment(dim: int, batches: int) -> Sides:
         torch.nn.utils.clip_grad_norm_(weights, 5.0)
         optimizer.step()
 
-    peer, table = PlainInferSentNLI(WIDTH, dim), embedding.table.numpy()
+    peer, table = PlainInferSentNLI(WIDTH, dim).to(DEVICE), embedding.table.cpu().numpy()
 
     def theirs(rows: np.ndarray) -> None:
         first, second = (words_in(side, rows) for side in (text.source, text.target))
         peer.step(first, second, torch.from_numpy(rows % 3), lambda word: table[word])
 
-    ours, random = by_length(text, batches), list(np.random.default_rng(1).permutation(POOL))
-    other = [np.array(random[first : first + BATCH]) for first in range(0, batches * BATCH, BATCH)]
-    step(in_file_order(1)[0][:8]), theirs(in_file_order(1)[0][:8])
+    size, random = scale.batch, np.random.default_rng(1).permutation(scale.sentences)
+    ours = by_length(text, batches, size)
+    other = [random[first : first + size] for first in range(0, batches * size, size)]
+    step(np.arange(min(8, size))), theirs(np.arange(min(8, size)))
     share = words_of(text, ours) / words_of(text, other)
-    name = f"NLI step, {dim:,} dimensions: InferSent's loop"
-    return Sides(name, lambda: [step(r) for r in ours], lambda: [theirs(r) for r in other], share)
+    name, more = f"NLI step, {dim:,} dimensions: InferSent's loop", amounts(module, text, ours)
+    return Sides(name, lambda: [step(r) for r in ours], lambda: [theirs(r) for r in other], share, more=more)
+
+
+def plain_entailment(dim: int, batches: int, scale: Scale = FULL) -> Callable[[], Any]:
+    """The steps of `entailment` as a plain one: the library's packed LSTM on sorted batches, ids on the device."""
+    text, table = generate("nli", scale), words()
+    peer = PlainNLI(BiLSTM(WIDTH, dim, 1, None, 0.0), 512).to(DEVICE)
+    optimizer = torch.optim.SGD(peer.parameters(), RATE)
+
+    def step(batch: Any) -> None:
+        optimizer.zero_grad()
+        peer.loss(table, batch).backward()
+        torch.nn.utils.clip_grad_norm_(peer.parameters(), 5.0)
+        optimizer.step()
+
+    rows = [text.batch(some) for some in by_length(text, batches, scale.batch)]
+    return lambda: [step(batch) for batch in rows]
 
 
 def words_in(texts: Ragged, rows: np.ndarray) -> list[np.ndarray]:
@@ -144,11 +176,11 @@ def sentences(dim: int, count: int, precision: str) -> Sides:
     vocabulary = Vocabulary(map(str, range(encoding.WORDS)))
     matrix = np.random.default_rng(1).normal(size=(len(vocabulary), WIDTH)).astype(np.float32)
     matrix[:2] = 0
-    encoder = BiLSTM(WIDTH, dim, 1, None, 0.0)
-    wide = FrozenEncoder(encoder, WordEmbedding(matrix), vocabulary)
+    encoder, table = BiLSTM(WIDTH, dim, 1, None, 0.0).to(DEVICE), WordEmbedding(matrix).to(DEVICE)
+    wide = FrozenEncoder(encoder, table, vocabulary)
     narrow = precision == "bf16-mixed"
-    ours = FrozenEncoder(encoder, WordEmbedding(matrix), vocabulary, bfloat16=narrow)
-    peer = PlainInferSent(WIDTH, dim)
+    ours = FrozenEncoder(encoder, table, vocabulary, bfloat16=narrow)
+    peer = PlainInferSent(WIDTH, dim).to(DEVICE)
     for direction, layer in (("", encoder.lstm.ahead[0]), ("_reverse", encoder.lstm.back[0])):
         for name, weight in layer.named_parameters():
             getattr(peer.lstm, name + direction).data = weight.data
@@ -156,14 +188,17 @@ def sentences(dim: int, count: int, precision: str) -> Sides:
     split = [text.split() for text in texts]
     few = slice(0, 100)
     apart = np.abs(wide.encode(texts[few]) - peer.encode(split[few], known.__getitem__)).max()
-    assert apart < 1e-4, f"vectors differ by {apart}"
+    assert apart < (1e-4 if DEVICE == "cpu" else 1e-2), f"vectors differ by {apart}"  # a GPU multiplies in TF32
 
     def theirs(bfloat16: bool) -> np.ndarray:
-        with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+        with torch.autocast(DEVICE, torch.bfloat16, enabled=bfloat16):
             return peer.encode(split, known.__getitem__)
 
     name = f"encoding, {dim:,} dim., {count:,} sentences, {precision}: InferSent's encode"
-    return Sides(name, lambda: ours.encode(texts), lambda: theirs(False), theirs_as_ours=lambda: theirs(narrow))
+    read, weights = sum(map(len, split)), sum(weight.numel() for weight in encoder.parameters() if weight.ndim > 1)
+    more = {"gflop": 2e-9 * read * weights, "gigabytes": 4e-9 * (read * WIDTH + count * dim)}
+    same = lambda: theirs(narrow)  # noqa: E731
+    return Sides(name, lambda: ours.encode(texts), lambda: theirs(False), theirs_as_ours=same, more=more)
 
 
 def cases(part: str, steps: int, precisions: list[str]) -> Sequence[Callable[[], Sides]]:
@@ -173,7 +208,7 @@ def cases(part: str, steps: int, precisions: list[str]) -> Sequence[Callable[[],
     if part == "entailment":
         return [partial(entailment, dim, steps if dim < 1000 else 1) for dim in DIMS]
     if part == "encoding":
-        narrow = multiplies_in_bfloat16(torch.device("cpu"))
+        narrow = multiplies_in_bfloat16(torch.device(DEVICE))
         known = [how for how in precisions if narrow or how == "32-true"]
         return [partial(sentences, dim, count, how) for how in known for dim in DIMS for count in SENTENCES[dim]]
     return fair_regression.cases()

@@ -69,9 +69,8 @@ def bandwidth(megabytes: int = 1024) -> float:
     return 2 * a.nbytes / repeated(lambda: b.copy_(a)) / 1e9
 
 
-def hardware() -> dict[str, Any]:
-    """The description of this machine that every result contains."""
-    size = 8192 if DEVICE == "cuda" else 2048
+def hardware(size: int = 8192 if DEVICE == "cuda" else 2048, megabytes: int = 1024) -> dict[str, Any]:
+    """The description of this machine that every result contains. `size` of a product, `megabytes` that are copied."""
     default = matrix_rate(size, torch.float32)
     with fast_exact_matmul():
         rate = matrix_rate(size, torch.float32)
@@ -84,7 +83,7 @@ def hardware() -> dict[str, Any]:
         "matrix_gflop_per_second": round(rate),
         "default_matrix_gflop_per_second": round(default),  # with the default settings of PyTorch
         "bf16_matrix_gflop_per_second": round(matrix_rate(size, torch.bfloat16)),
-        "memory_gb_per_second": round(bandwidth()),
+        "memory_gb_per_second": round(bandwidth(megabytes)),
         "torch": torch.__version__,
         "date": time.strftime("%Y-%m-%d"),
     }

@@ -60,6 +60,7 @@ class PlainInferSent(nn.Module):
 
     def forward(self, words: Tensor, lengths: list[int]) -> Tensor:
         """Vectors (B, D) for padded word vectors (T, B, E). Batches are sorted, packed and put back into order."""
+        words = words.to(self.lstm.weight_ih_l0.device)
         order = np.argsort([-length for length in lengths], kind="stable")
         packed = pack_padded_sequence(words[:, order], [lengths[row] for row in order])
         states, _ = pad_packed_sequence(self.lstm(packed)[0])
@@ -72,7 +73,7 @@ class PlainInferSent(nn.Module):
         found = []
         for start in range(0, len(order), BATCH):
             some = [sentences[row] for row in order[start : start + BATCH]]
-            found.append(self(*padded(some, vector, self.width)).float().numpy())
+            found.append(self(*padded(some, vector, self.width)).float().cpu().numpy())
         vectors = np.concatenate(found)
         return vectors[np.argsort(order)]
 
@@ -88,7 +89,7 @@ class PlainInferSentNLI(nn.Module):
 
     def step(self, first: Sequence[Any], second: Sequence[Any], labels: Tensor, vector: VectorOf) -> None:
         u, v = (self.encoder(*padded(side, vector, self.encoder.width)) for side in (first, second))
-        loss = functional.cross_entropy(self.head(features(u, v)), labels)
+        loss = functional.cross_entropy(self.head(features(u, v)), labels.to(u.device))
         self.optimizer.zero_grad()
         loss.backward()
         norm = sum(float(p.grad.norm()) ** 2 for p in self.parameters() if p.grad is not None) ** 0.5

@@ -5,7 +5,7 @@ Sentences are Zipfian words with lengths as in Europarl (median 22 words). `nmt`
 50,000 words in each bag.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +33,19 @@ WIDTH, WORDS, BATCH = 300, 50_000, 64
 CODES, SYMBOLS = 40_000, 60
 POOL = 8192  # sentences
 PARAGRAPH, DOCUMENT = 8, 40  # sentences of a paragraph, paragraphs of a document
+
+
+class Scale(NamedTuple):
+    """How large texts and models are."""
+
+    codes: int = CODES  # of translation
+    sentences: int = POOL
+    batch: int = BATCH
+    encoder: Mapping[str, Any] = {}  # settings that differ from those in configs/encoder
+
+
+FULL = Scale()
+SMALL = Scale(60, 64, 4, {"dim": 16, "projection": 12, "layers": 1})  # a step takes no time
 
 Step = Callable[[Any], None]
 Loss = Callable[[Any], Tensor]
@@ -83,16 +96,16 @@ class GeneratedText(NamedTuple):
         return InDocument(pad(self.source, rows), before, after, level, *places, titles, titles)
 
 
-def generate(objective: str) -> GeneratedText:
+def generate(objective: str, scale: Scale = FULL) -> GeneratedText:
     random = np.random.default_rng(1)
-    lengths = np.clip(random.lognormal(np.log(22), 0.5, POOL), 2, 100).astype(int)
+    lengths = np.clip(random.lognormal(np.log(22), 0.5, scale.sentences), 2, 100).astype(int)
     rows = [2 + (random.zipf(1.2, n) - 1) % (WORDS - 2) for n in lengths]
     source = ragged(row.tolist() for row in rows)
     if objective == "nli":
         return GeneratedText(objective, source, ragged(row[: max(2, len(row) // 2)].tolist() for row in rows), 3)
     if objective == "discourse":
         return GeneratedText(objective, source, ragged(row[: 1 + len(row) % 5].tolist() for row in rows), 0)
-    symbols, times = (SYMBOLS, 3.0) if objective == "seq2tree" else (CODES, 1.1)
+    symbols, times = (SYMBOLS, 3.0) if objective == "seq2tree" else (scale.codes, 1.1)
     codes = (3 + (random.zipf(1.2, int(times * n) + 1) - 1) % (symbols - 3) for n in lengths)
     return GeneratedText(objective, source, ragged([1, *row.tolist(), 2] for row in codes), symbols)
 
@@ -102,25 +115,27 @@ def in_file_order(steps: int) -> list[np.ndarray]:
     return list(np.arange(steps * BATCH).reshape(-1, BATCH))
 
 
-def by_length(text: GeneratedText, steps: int) -> list[np.ndarray]:
+def by_length(text: GeneratedText, steps: int, batch: int = BATCH) -> list[np.ndarray]:
     """Some training batches, evenly spaced from short to long sentences."""
     lengths = [np.diff(text.source.offsets), np.diff(text.target.offsets)]
-    batches = sorted(LengthBatches(lengths, BATCH, seed=1), key=text.tokens)
+    batches = sorted(LengthBatches(lengths, batch, seed=1), key=text.tokens)
     return [batches[(2 * i + 1) * len(batches) // (2 * steps)] for i in range(steps)]
 
 
-def encoder_of(name: str) -> Any:
+def encoder_of(name: str, **settings: Any) -> Any:
+    """The encoder of a configuration; of `settings` those that it has."""
     torch.manual_seed(1)
-    return instantiate(OmegaConf.load(ROOT / "configs" / "encoder" / f"{name}.yaml"), input_dim=WIDTH)
+    config = OmegaConf.load(ROOT / "configs" / "encoder" / f"{name}.yaml")
+    return instantiate(config, input_dim=WIDTH, **{key: value for key, value in settings.items() if key in config})
 
 
 def words() -> WordEmbedding:
     return WordEmbedding(np.random.default_rng(1).normal(size=(WORDS, WIDTH)).astype(np.float32)).to(DEVICE)
 
 
-def our_module(encoder: str, text: Any) -> Any:
+def our_module(encoder: str, text: Any, **settings: Any) -> Any:
     """The project's objective, as train.py builds it."""
-    built = encoder_of(encoder), words(), text, None, 1
+    built = encoder_of(encoder, **settings), words(), text, None, 1
     if text.objective == "nli":
         return NLI(*built).to(DEVICE)
     if text.objective == "discourse":

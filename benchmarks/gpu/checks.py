@@ -1,0 +1,100 @@
+"""Encoders, objectives, classifiers and a language model on the device against the same on the CPU.
+
+The models are those of the tests, and so are their sizes. In 32 bits a GPU's recurrent layers multiply in TF32, as
+PyTorch has it by default, with 11 bits where float32 has 24; bfloat16 has 8.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import nullcontext
+from copy import deepcopy
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning_fabric.utilities import move_data_to_device
+
+from benchmarks.coherence import LanguageModelSize, build, sampled, suites_of
+from benchmarks.gpu.rows import Difference, apart
+from benchmarks.gpu.sizes import TINY, Sizes
+from benchmarks.machine import DEVICE
+from benchmarks.settings import PRECISIONS
+from encoders.language_model import CausalLM
+from tests import test_every_encoder as each_encoder
+from tests import test_every_objective as each_objective
+from tests import test_other_device as each_classifier
+
+TOLERANCE = {"32-true": 0.005, "bf16-mixed": 0.05}  # of the largest number
+PERCENT = 3.0  # accuracy; the order of sums decides ties
+BITS = 0.01  # of a token
+
+
+def in_precision(precision: str) -> Any:
+    """The context in which Lightning runs a step."""
+    return torch.autocast(DEVICE, torch.bfloat16) if precision == "bf16-mixed" else nullcontext()
+
+
+def encoders(_: Sizes) -> Iterator[Difference]:
+    """Vectors of every encoder."""
+    words, lengths = each_encoder.batch([2, 9, 5, 1] * 4)
+    for name in each_encoder.CONFIGS:
+        encoder = each_encoder.build(name).eval()
+        expected = encoder(words, lengths).vector
+        encoder.to(DEVICE)
+        for precision in PRECISIONS:
+            with in_precision(precision):
+                vector = encoder(words.to(DEVICE), lengths.to(DEVICE)).vector
+            yield Difference(f"{name}, {precision}: vectors", apart(vector, expected), TOLERANCE[precision])
+
+
+def objectives(_: Sizes) -> Iterator[Difference]:
+    """The loss and the gradient of every objective."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in each_objective.MODULES.values():
+            module, data = each_objective.built(Path(folder), f"objective={name}")
+            module.log_score = lambda *_, **__: None  # type: ignore[method-assign]
+            there = deepcopy(module).to(DEVICE)
+            batch = next(iter(data.train_dataloader()))
+            loss, gradient = _step(module, batch)
+            for precision in PRECISIONS:
+                with in_precision(precision):
+                    other, slope = _step(there, move_data_to_device(batch, torch.device(DEVICE)))
+                yield Difference(f"{name}, {precision}: loss", apart(other, loss), TOLERANCE[precision])
+                yield Difference(f"{name}, {precision}: gradient", apart(slope, gradient), 2 * TOLERANCE[precision])
+
+
+def _step(module: Any, batch: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """The loss of a batch, and the gradient of all weights."""
+    module.zero_grad()
+    torch.manual_seed(1)
+    loss = module.training_step(batch, 0)
+    loss.backward()
+    return loss, torch.cat([weight.grad.flatten() for weight in module.parameters() if weight.grad is not None])
+
+
+def classifiers(sizes: Sizes) -> Iterator[Difference]:
+    """Accuracies of the classifiers of both protocols, with folds and for ratings."""
+    grids = [each_classifier.GRID, each_classifier.PUBLISHED]
+    for grid in [*grids, *(grid.logistic() for grid in grids)]:
+        for classes in (3,) if sizes is TINY else (3, 101):
+            scores, expected = (each_classifier.scores(device, grid, classes) for device in (DEVICE, "cpu"))
+            apart_by = max(abs(a - b) for a, b in zip(scores, expected, strict=True))
+            what = "logistic regression" if grid.is_logistic else "networks"
+            yield Difference(f"{what}, {grid.protocol}, {classes} classes: accuracy, percent", apart_by, PERCENT)
+    for protocol in ("modern", "senteval"):
+        for score in (each_classifier.folds, each_classifier.relatedness):
+            apart_by = abs(score(DEVICE, protocol) - score("cpu", protocol))
+            yield Difference(f"{score.__name__}, {protocol}: percent", apart_by, PERCENT)
+
+
+def language_model(_: Sizes) -> Iterator[Difference]:
+    """The bits of the tokens of coherence suites by a small causal model."""
+    suites = suites_of(60)
+    with tempfile.TemporaryDirectory() as folder:
+        build(LanguageModelSize(2, 64, 400), suites, Path(folder))
+        here, there = (CausalLM(Path(folder), device) for device in ("cpu", DEVICE))
+        pairs = list(islice(sampled(suites, 60), 60))
+        both = zip(here.logprobs(pairs), there.logprobs(pairs), strict=True)
+        largest = max(float(abs(a.logprobs - b.logprobs).max(initial=0)) for a, b in both)
+    yield Difference(f"{len(pairs)} texts: bits of a token", largest, BITS)

@@ -1,0 +1,67 @@
+"""The tables of a run of `make gpu`: on the terminal and as a page."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+HEADS = ["part", "what", "result", "others", "products", "memory"]
+NOT_RUN = "Not run yet: no GPU was available. On a machine with one `make gpu` writes this page\n([how](../gpu.md))."
+TITLE = "# On a GPU: all measurements\n"
+
+
+def lines_of(record: Mapping[str, Any]) -> Iterator[list[str]]:
+    """A line of the table for each row, and one for each part that did not end."""
+    limits = record["hardware"]
+    for part in record["parts"]:
+        for row in part["rows"]:
+            yield [part["name"], row["what"], *(_difference(row) if "tolerance" in row else _time(row, limits))]
+        if part["error"]:
+            yield [part["name"], "FAILED", part["error"], "", "", ""]
+
+
+def _difference(row: Mapping[str, Any]) -> list[str]:
+    verdict = "" if row["passes"] else "FAILED: "
+    return [f"{verdict}{row['largest']:.2g} of {row['tolerance']:g}", "", "", ""]
+
+
+def _time(row: Mapping[str, Any], limits: Mapping[str, float]) -> list[str]:
+    others = ", ".join(f"{seconds / row['seconds']:.2f} {name}" for name, seconds in row["others"].items())
+    rate = "matrix_gflop_per_second" if row["precision"] == "32-true" else "bf16_matrix_gflop_per_second"
+    amounts = (row["gflop"], limits.get(rate)), (row["gigabytes"], limits.get("memory_gb_per_second"))
+    shares = [f"{n / row['seconds'] / most:.0%}" if n and most else "" for n, most in amounts]
+    precision = "" if row["precision"] == "32-true" else f", {row['precision']}"
+    return [f"{row['seconds']:.3g} s{precision}", others, *shares]
+
+
+def failures(record: Mapping[str, Any]) -> int:
+    """How many parts did not end, and how many differences are above their tolerance."""
+    rows = [row for part in record["parts"] for row in part["rows"]]
+    return sum(bool(part["error"]) for part in record["parts"]) + sum(not row.get("passes", True) for row in rows)
+
+
+def as_text(record: Mapping[str, Any]) -> str:
+    """The table in columns."""
+    lines = [HEADS, *lines_of(record)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(HEADS))]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+
+def as_page(record: Mapping[str, Any]) -> str:
+    """The page in Markdown; without a record it says that nothing was run."""
+    if not record:
+        return f"{TITLE}\n{NOT_RUN}\n"
+    hardware = record["hardware"]
+    said = [
+        f"`{record['command']}`, {hardware.get('date', '')}: {hardware.get('machine', record['device'])},",
+        f"torch {hardware.get('torch', '')}, {record['seconds']:.0f} s; {failures(record)} failed.",
+        "",
+        "Result: the largest difference, as a part of the largest number, of what is allowed; or seconds.",
+        "Others: how many times as long they take. Products and memory: the share of the machine's",
+        "measured rate of matrix products in that precision, and of its bandwidth.",
+        "",
+    ]
+    said += [f"* {name.replace('_', ' ')}: {hardware[name]:,}" for name in hardware if name.endswith("per_second")]
+    return "\n".join([TITLE, *said, "", *_markdown([HEADS, ["---"] * len(HEADS), *lines_of(record)]), ""])
+
+
+def _markdown(lines: Sequence[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]

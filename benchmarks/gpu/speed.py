@@ -1,0 +1,106 @@
+"""Times at published sizes, ours and what a competent person would run."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from benchmarks import fair
+from benchmarks.gpu.rows import Time
+from benchmarks.gpu.sizes import Sizes
+from benchmarks.machine import DEVICE, now, repeated
+from benchmarks.peers import scikit_learn
+from benchmarks.probing import fused, modern, sequential, vectors
+from benchmarks.settings import PRECISIONS
+from benchmarks.sides import Sides
+from benchmarks.steps import WIDTH, by_length, generate, our_module, our_step
+
+PASSES = 1  # of each width and dropout, from which the seconds of one classifier after another are calculated
+L2 = 1e-3
+
+
+def rates(sizes: Sizes) -> Iterator[Time]:
+    """Copies to the device and recurrent layers in each precision: what limits the rest."""
+    numbers = torch.zeros(sizes.megabytes << 18)
+    gigabytes = numbers.nbytes / 1e9
+    pinned = numbers.pin_memory() if DEVICE == "cuda" else numbers
+    for name, tensor in (("pageable", numbers), ("pinned", pinned)):
+        seconds = repeated(lambda tensor=tensor: tensor.to(DEVICE, non_blocking=True), sizes.times)
+        yield Time(f"copy of {sizes.megabytes:,} MB, {name}", seconds, gigabytes=gigabytes)
+    for dim in sizes.dims:
+        yield from _recurrent(dim, sizes)
+
+
+def _recurrent(dim: int, sizes: Sizes) -> Iterator[Time]:
+    """A bidirectional LSTM forward and back, with and without TF32, and in bfloat16."""
+    steps, batch = 25, sizes.scale.batch
+    for name, tf32, dtype in (
+        ("float32", False, torch.float32),
+        ("TF32", True, torch.float32),
+        ("bfloat16", True, torch.bfloat16),
+    ):
+        layer = torch.nn.LSTM(WIDTH, dim // 2, bidirectional=True).to(DEVICE, dtype)
+        words = torch.randn(steps, batch, WIDTH, device=DEVICE, dtype=dtype)
+        gflop = 6e-9 * steps * batch * sum(weight.numel() for weight in layer.parameters() if weight.ndim > 1)
+
+        def step(layer: torch.nn.Module = layer, words: torch.Tensor = words) -> None:
+            layer(words)[0].sum().backward()
+
+        with torch.backends.cudnn.flags(allow_tf32=tf32):
+            seconds = repeated(step, sizes.times)
+        precision = "bf16-mixed" if dtype == torch.bfloat16 else "32-true"
+        yield Time(f"LSTM of {dim:,} dimensions, {name}", seconds, {}, gflop, 0.0, precision)
+
+
+def _of(sides: Sides, times: int, precision: str = "32-true", **others: Callable[[], Any]) -> Time:
+    """Ours next to the peer of the sides, and to others on the same sentences as ours."""
+    ours = repeated(sides.ours, times)
+    peer = sides.name.partition(": ")[2]
+    seconds = {peer: repeated(sides.theirs, 1) * sides.share}
+    seconds |= {name: repeated(other, 1) for name, other in others.items()}
+    return Time(sides.name.partition(": ")[0], ours, seconds, sides.more["gflop"], sides.more["gigabytes"], precision)
+
+
+def translation(sizes: Sizes) -> Iterator[Time]:
+    """Steps of translation to 40,000 codes, and the plain step with the library's packed LSTM on sorted batches."""
+    for precision in PRECISIONS:
+        yield _of(fair.translation(precision, sizes.steps, sizes.scale), sizes.times, precision)
+
+
+def entailment(sizes: Sizes) -> Iterator[Time]:
+    """Steps of NLI, InferSent's loop, and a plain step with the library's packed LSTM."""
+    for dim in sizes.dims:
+        plain = fair.plain_entailment(dim, sizes.steps, sizes.scale)
+        yield _of(fair.entailment(dim, sizes.steps, sizes.scale), sizes.times, plain=plain)
+
+
+def encoding(sizes: Sizes) -> Iterator[Time]:
+    """Sentences through a frozen encoder, and InferSent's encode with the same weights."""
+    for dim in sizes.dims:
+        for precision in PRECISIONS:
+            yield _of(fair.sentences(dim, sizes.sentences, precision), 1, precision)
+
+
+def probing(sizes: Sizes) -> Iterator[Time]:
+    """A task under both protocols, one classifier after another, and scikit-learn with one L2 value."""
+    shape, published = sizes.probed, fused(sizes.probed, 0)
+    alone = sequential(shape, published["toolkit_passes"], PASSES)["seconds"]
+    started = now()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scikit_learn(*vectors(shape), shape.classes, [L2])
+    peers = {"one classifier after another": alone, "scikit-learn, one L2 value": now() - started}
+    for protocol, result in (("senteval", published), ("modern", modern(shape))):
+        yield Time(f"{shape.train:,} sentences, {protocol}", result["seconds"], peers, result["gflop"])
+
+
+def compiled(sizes: Sizes) -> Iterator[Time]:
+    """Steps of the Gated ConvNet, ours as it is and compiled: its parts are not fused by a library."""
+    text = generate("nli", sizes.scale)
+    batches = [text.batch(rows) for rows in by_length(text, sizes.steps, sizes.scale.batch)]
+    took = {}
+    for name, how in (("as it is", False), ("torch.compile", True)):
+        step = our_step(our_module("gated_convnet", text), compiled=how)
+        took[name] = repeated(lambda step=step: [step(batch) for batch in batches], sizes.times)
+    yield Time("NLI step, gated_convnet", took.pop("as it is"), took)

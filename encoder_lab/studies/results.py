@@ -1,0 +1,159 @@
+"""Run every study again by one commit, and write a page of what each reports.
+
+python -m encoder_lab.studies.results dry_run=true                      what is left, and the hours of the last time
+python -m encoder_lab.studies.results scales=[demo,medium] settings=[trainer.precision=bf16-mixed]
+python -m encoder_lab.studies.results data=DATA settings=[embeddings.path=FILE]
+
+The same command continues where it was stopped. Pages are written when all is done: none is of another commit than its
+neighbour. scale=small reads real text in `data` (docs/studies.md).
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
+
+from encoder_lab.errors import InputError
+from encoder_lab.settings.command_line import FOLDER, TEXT, TRUTH, Command, Setting, one_of, run, several
+from encoder_lab.settings.config_help import description
+from encoder_lab.storage.csv_files import read_csv
+from encoder_lab.storage.files import atomic_write
+from encoder_lab.studies.cell import ROOT, is_done
+from encoder_lab.studies.plan import SCALES, Study, read_study
+from encoder_lab.studies.run import run_study
+
+CODE = ("configs", "datamodules", "encoder_lab", "encoders", "objectives", "probes", "train.py", "evaluate.py")
+COMMIT, HOURS = "commit", "hours.json"  # in the folder of the runs, and of the pages
+COMMAND = Command(
+    "python -m encoder_lab.studies.results",
+    str(__doc__).strip(),
+    [
+        Setting("studies", "which; by default all", several(TEXT)),
+        Setting("scales", "which of theirs", several(one_of(*SCALES)), SCALES[:3]),
+        Setting("settings", "of every run", several(TEXT), []),
+        Setting("data", "the folder of the corpora", FOLDER, Path("data")),
+        Setting("runs", "the folder of the runs", FOLDER, Path("runs/results")),
+        Setting("out", "the folder of the pages", FOLDER, Path("docs/results/studies")),
+        Setting("configs", "the folder that has study/NAME.yaml", FOLDER, ROOT / "configs"),
+        Setting("commit", "the name of this code (default: git's, where nothing is changed)", TEXT),
+        Setting("dry_run", "only say what is to be done", TRUTH, False),
+    ],
+    most=0,
+)
+
+
+class Wanted(NamedTuple):
+    """A study at a scale, and where its runs and its page are."""
+
+    study: Study
+    title: str
+    folder: Path
+    page: str
+
+    @property
+    def left(self) -> int:
+        """Runs and evaluations that are not done."""
+        return sum(not is_done(cell, self.folder) for cell in (*self.study.cells, *self.study.evaluations))
+
+    def hours(self) -> float:
+        """Of training and of classifiers, as the runs have recorded them, so that a kill loses none."""
+        records = [*self.folder.rglob("metrics.csv"), *self.folder.rglob("probes.csv")]
+        return sum(float(row["seconds"]) for path in records for row in read_csv(path)) / 3600
+
+
+def work(options: SimpleNamespace) -> int:
+    commit, wanted = options.commit or commit_of(ROOT), list(wanted_of(options))
+    before = json.loads((options.out / HOURS).read_text()) if (options.out / HOURS).exists() else {}
+    for entry in wanted:
+        cells = len(entry.study.cells) + len(entry.study.evaluations)
+        took = f"{before[entry.page]:.2f} hours the last time" if entry.page in before else "no hours known"
+        print(f"{entry.study.name} scale={entry.study.scale}: {entry.left} of {cells} cells to do, {took}", flush=True)
+    if options.dry_run:
+        return 0
+    refuse_other_commit(options.runs / COMMIT, commit)
+    failed = [entry.page for entry in wanted if run_study(options.configs, entry.study.name, arguments(entry, options))]
+    if failed:
+        print(f"failed: {', '.join(failed)}; the same command continues", file=sys.stderr)
+        return 1
+    hours = before | {entry.page: round(entry.hours(), 3) for entry in wanted}
+    for entry in wanted:
+        write_page(entry, options, commit)
+        print(f"{options.out / entry.page}.md: {hours[entry.page]:.2f} hours", flush=True)
+    with atomic_write(options.out / HOURS) as file:
+        json.dump(hours, file, indent=1, sort_keys=True)
+        file.write("\n")
+    return 0
+
+
+def wanted_of(options: SimpleNamespace) -> Iterator[Wanted]:
+    """The studies at each scale that they have. Raises InputError for an unknown study."""
+    root = options.configs / "study"
+    paths = {path.relative_to(root).with_suffix("").as_posix(): path for path in sorted(root.rglob("*.yaml"))}
+    for name in options.studies or paths:
+        if name not in paths:
+            raise InputError(f"studies={name}: there are {', '.join(paths)}")
+        for scale in options.scales:
+            if re.search(rf"^  {scale}:", paths[name].read_text(encoding="utf-8"), re.M):
+                study = read_study(paths[name], name, scale, str(options.data), options.settings)
+                page = f"{name.replace('/', '_')}_{scale}"
+                yield Wanted(study, description(paths[name]).removeprefix("Study: "), options.runs / name / scale, page)
+
+
+def arguments(entry: Wanted, options: SimpleNamespace) -> list[str]:
+    """Of `train.py` for a study."""
+    where = f"study_dir={entry.folder}", f"data={options.data}"
+    return [f"study={entry.study.name}", f"scale={entry.study.scale}", *where, *options.settings]
+
+
+def commit_of(root: Path) -> str:
+    """The commit of the code. Raises InputError where it has changes, or where git does not know it."""
+
+    def git(*what: str) -> str:
+        try:
+            return subprocess.run(["git", *what], cwd=root, capture_output=True, text=True, check=True).stdout.strip()
+        except (OSError, subprocess.CalledProcessError):
+            raise InputError("git does not know the commit of this code; give commit=NAME") from None
+
+    if changed := git("status", "--porcelain", "--", *CODE):
+        raise InputError(f"{changed.splitlines()[0][3:]} differs from its commit; commit it, or give commit=NAME")
+    return git("rev-parse", "--short", "HEAD")
+
+
+def refuse_other_commit(path: Path, commit: str) -> None:
+    """Raises InputError where the runs were begun by another commit."""
+    if path.exists() and (begun := path.read_text(encoding="utf-8").strip()) != commit:
+        raise InputError(f"{path.parent}: begun by commit {begun}, this is {commit}; give runs= another folder")
+    with atomic_write(path) as file:
+        file.write(f"{commit}\n")
+
+
+def write_page(entry: Wanted, options: SimpleNamespace, commit: str) -> None:
+    """The page of a study: its command, its commit, its hours, and all that it reports."""
+    command = " ".join(["python train.py", *arguments(entry, options)])
+    said = f"Commit {commit}, {len(entry.study.cells)} runs, {entry.hours():.2f} hours of training and classifiers."
+    parts = [f"# {entry.title}", said, f"<!-- long: {entry.hours():.1f} hours -->\n```sh\n{command}\n```"]
+    for report in outputs(entry):
+        if report.suffix == ".md":
+            parts.append(report.read_text(encoding="utf-8").strip())
+        else:
+            options.out.mkdir(parents=True, exist_ok=True)
+            picture = f"{entry.page}_{report.name}"
+            shutil.copyfile(report, options.out / picture)
+            parts.append(f"![{report.stem}]({picture})")
+    with atomic_write(options.out / f"{entry.page}.md") as file:
+        file.write("\n\n".join(parts) + "\n")
+
+
+def outputs(entry: Wanted) -> Sequence[Path]:
+    """The tables and pictures that a study has made."""
+    texts = [text for report in entry.study.reports for text in report if text.startswith("out=")]
+    return [Path(text.removeprefix("out=").format(study=entry.folder)) for text in texts]
+
+
+if __name__ == "__main__":
+    sys.exit(run(COMMAND, sys.argv[1:], work, lambda options: options.runs))

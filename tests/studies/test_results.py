@@ -1,0 +1,74 @@
+"""Every study again: one commit, a stop between, pages at the end."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from encoder_lab.settings.command_line import run
+from encoder_lab.studies.results import COMMAND, HOURS, work
+from tests import commands
+from tests.conftest import TINY, Lab
+
+STUDY = """\
+# Study: words alone (Table 0)
+axes:
+  objective: {{untrained: objective=untrained}}
+  encoder: {{bov: encoder=bov, bilstm_last: encoder=bilstm_last}}
+scales:
+  demo:
+    every: {settings}
+reports:
+  every:
+    - table {{runs}} epoch=last out={{study}}/table.md
+    - curves {{runs}} out={{study}}/curves.png
+"""
+
+
+@pytest.fixture
+def given(lab: Lab, tmp_path: Path) -> list[str]:
+    """The arguments for a study of two cells."""
+    settings = [text for text in TINY if not text.startswith(("encoder.", "objective."))]
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "words.yaml").write_text(STUDY.format(settings=" ".join([*settings, f"cache={lab.cache}"])))
+    return [f"configs={tmp_path}", f"runs={tmp_path}/runs", f"out={tmp_path}/pages", "commit=abc1234"]
+
+
+def finish(*arguments: str) -> int:
+    return run(COMMAND, arguments, work, lambda given: given.runs)
+
+
+def test_a_killed_run_of_all_studies_goes_on_and_writes_pages_of_one_commit(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    runs, page = tmp_path / "runs/words/demo", tmp_path / "pages/words_demo.md"
+    assert finish(*given, "dry_run=true") == 0
+    assert "words scale=demo: 2 of 2 cells to do, no hours known" in capsys.readouterr().out
+    killed = commands.start("-m", "encoder_lab.studies.results", *given, forking=True)
+    while killed.poll() is None and not (runs / "untrained/bov/done").exists():
+        time.sleep(0.01)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    first = (runs / "untrained/bov/probes.csv").stat().st_mtime_ns
+    assert not page.exists()
+    assert finish(*given[:-1], "commit=def5678") == 2
+    assert "begun by commit abc1234, this is def5678" in capsys.readouterr().err
+    done = commands.finish("-m", "encoder_lab.studies.results", *given, forking=True)
+    assert done.returncode == 0, done.stderr
+    assert (runs / "untrained/bov/probes.csv").stat().st_mtime_ns == first
+    text = page.read_text()
+    assert text.startswith("# words alone (Table 0)\n\nCommit abc1234, 2 runs, ")
+    assert "BiLSTM-last" in text
+    assert (page.parent / "words_demo_curves.png").stat().st_size > 0
+    assert json.loads((page.parent / HOURS).read_text())["words_demo"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"), [("studies=[word]", "studies=word: there are words"), ("scales=[huge]", "scales")]
+)
+def test_what_does_not_exist_is_refused(given: list[str], wrong: str, said: str, capsys: pytest.CaptureFixture) -> None:
+    assert finish(*given, wrong) == 2
+    assert said in capsys.readouterr().err

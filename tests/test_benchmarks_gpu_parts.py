@@ -1,0 +1,107 @@
+"""How `make gpu` runs its parts and shows what they found. The processes import this file, and so little."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.gpu import __main__ as command
+from benchmarks.gpu.page import as_page, as_text, failures
+from benchmarks.gpu.parts import MOST, PARTS, Outcome, Part, run_all
+
+HARDWARE = {"machine": "a GPU", "matrix_gflop_per_second": 100, "memory_gb_per_second": 10}
+TIMES = {
+    "what": "a step",
+    "seconds": 2.0,
+    "others": {"plain": 3.0},
+    "gflop": 50,
+    "gigabytes": 2,
+    "precision": "32-true",
+}
+
+
+def ends(sizes: int) -> Iterator[int]:
+    yield sizes
+
+
+def fails(sizes: int) -> Iterator[int]:
+    yield sizes
+    raise ValueError("no such kernel")
+
+
+def dies(_: int) -> Iterator[int]:
+    yield os._exit(7)
+
+
+def hangs(sizes: int) -> Iterator[int]:
+    yield sizes
+    time.sleep(600)
+
+
+def test_a_part_that_fails_dies_or_hangs_keeps_its_rows_and_does_not_stop_the_others() -> None:
+    parts = [Part(__name__, name, 5.0 if name == "hangs" else 100.0) for name in ("fails", "dies", "hangs", "ends")]
+    shown: list[Outcome] = []
+    found = run_all(parts, 3, shown.append)
+    assert shown == found
+    assert [outcome.rows for outcome in found] == [[3], [], [3], [3]]
+    errors = ["ValueError: no such kernel", "its process ended with 7", "stopped after its 5 seconds", ""]
+    assert [outcome.error for outcome in found] == errors
+
+
+def test_nothing_begins_when_the_time_is_over() -> None:
+    [outcome] = run_all([Part(__name__, "ends", 100.0)], 3, lambda _: None, most=0.0)
+    assert outcome.error == "stopped after its 0 seconds"
+    assert MOST < 9 * 60
+
+
+def record(*rows: dict[str, Any], error: str = "") -> dict[str, Any]:
+    parts = [{"name": "some", "error": error, "rows": list(rows), "seconds": 1}]
+    return {"command": "make gpu", "device": "cuda", "hardware": HARDWARE, "parts": parts, "seconds": 1.0}
+
+
+def test_a_time_stands_next_to_others_and_its_share_of_what_the_machine_can_do() -> None:
+    line = as_text(record(TIMES)).splitlines()[1].split("  ")
+    assert [part.strip() for part in line if part] == ["some", "a step", "2 s", "1.50 plain", "25%", "10%"]
+
+
+@pytest.mark.parametrize(("largest", "failed"), [(0.1, 0), (0.3, 1), (float("nan"), 1)])
+def test_a_difference_above_its_tolerance_fails(largest: float, failed: int) -> None:
+    row = {"what": "vectors", "largest": largest, "tolerance": 0.2, "passes": largest <= 0.2}
+    whole = record(row)
+    assert failures(whole) == failed
+    assert as_page(whole).count("FAILED") == failed
+
+
+def test_the_page_that_is_in_the_project_is_that_of_the_last_run() -> None:
+    written = Path("benchmarks/results/gpu.json")
+    whole = json.loads(written.read_text()) if written.exists() else {}
+    assert Path("docs/results/gpu.md").read_text() == as_page(whole)
+
+
+def test_the_command_writes_all_that_was_found_with_the_name_of_the_hardware(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    outcomes = [Outcome("limits", [HARDWARE], 1.0, ""), Outcome("encoders", [], 1.0, "ValueError: no such kernel")]
+
+    def run(_: Any, __: Any, show: Any) -> None:
+        for outcome in outcomes:
+            show(outcome)
+
+    monkeypatch.setattr(command, "run_all", run)
+    given = [f"json={tmp_path}/g.json", f"page={tmp_path}/g.md", "device=cpu", "sizes=tiny"]
+    status = command.run(command.COMMAND, given, command.work, lambda given: given.json)
+    assert status == 1
+    assert json.loads((tmp_path / "g.json").read_text())["hardware"]["machine"] == "a GPU"
+    assert "no such kernel" in (tmp_path / "g.md").read_text()
+    assert "encoders  FAILED" in capsys.readouterr().out
+
+
+def test_the_parts_have_functions_with_their_names() -> None:
+    root = Path(__file__).parents[1]
+    for part in PARTS:
+        source = root / f"{part.module.replace('.', '/')}.py"
+        assert f"def {part.function}(" in source.read_text()
