@@ -53,7 +53,9 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
         cache_digests_in(work)
         opened = open_models(settings, device, work)
         corpus = settings.corpus.build()
-        suites = suites_of(settings.suites, settings.probes.classifier.build(), settings.random_seed, corpus, work)
+        suites = suites_of(
+            settings.suites, settings.probes.classifier.build(), settings.random_seed, corpus, work, settings.measures
+        )
         tasks = tasks_of(suites)
         refuse_what_has_no_effect(settings, suites)
         sentences = distinct_sentences(tasks, "vectors")
@@ -82,25 +84,25 @@ def scored(
     from encoder_lab.evaluation.settings import written_of
     from encoder_lab.reports.evaluations import ModelScores, write, write_tokens
     from encoder_lab.reports.strips import TOKENS
-    from probes.classification import Classification
     from probes.evaluation import Evaluation
-    from probes.facts import facts_of
     from probes.geometry.history import file_of, keep_state, state_of
-    from probes.probing.controls import controls_of
+    from probes.measures import differences
+    from probes.probing.controls import CONTROL
     from probes.suites import tasks_of
 
     by_epoch = settings.epochs is not None
     out = Path(name) / settings.out if by_epoch else Path(settings.out)
     evaluation = Evaluation(model, tasks_of(suites), cache=cache, seed=settings.random_seed)
     for suite in suites:
-        controls = facts_of(suite.name).controls
-        controlled = [task for task in suite.tasks if controls and isinstance(task, Classification)]
         main = evaluation.scores(suite.tasks)
-        control = evaluation.scores(controls_of(controlled, settings.random_seed)) if settings.control else []
-        mdl = evaluation.descriptions(controlled) if settings.mdl and model.encode else []
+        more = evaluation.scores([task for task in suite.measures if model.encode or task.suite == CONTROL])
+        if len(more) < len(suite.measures):
+            print(f"{name}: no description length, as it has no vectors", file=sys.stderr)
+        rows = [score.row for score in more]
+        rows += differences(evaluation, [*(score.row for score in main), *rows], cache)
         key = evaluation.key(suite.tasks, of_model=not by_epoch)
         written = written_of(settings, suite, model)
-        done = write(out, name, model, suite.name, ModelScores(key, main, control, mdl), written)
+        done = write(out, name, model, suite.name, ModelScores(key, main, rows), written)
         if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name says which model and tasks it is of
             write_tokens(done.folder, suite.tasks, evaluation)
         if suite.name == "geometry" and (by_epoch or not file_of(done.folder, model.epoch).exists()):
@@ -113,7 +115,7 @@ def show(done: "Sequence[WrittenScores]", settings: "EvaluationSettings") -> Non
     from encoder_lab.reports import evaluations
 
     reader = "mlp" if any(settings.probes.classifier.build().widths) else "logreg"
-    evaluations.show(done, reader, settings.published, settings.mdl)
+    evaluations.show(done, reader, settings.published)
 
 
 def write_sentences(sentences: Sequence[str], path: Path) -> None:

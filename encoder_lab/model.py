@@ -30,4 +30,5 @@ class Model(NamedTuple):
     long_texts: Collection[tuple[str, str]] = ()  # the pairs scored so far that are longer than the model's context
     device: str = "cpu"  # where it computes, and the classifiers that read it
     bfloat16: bool = False  # its products are in bfloat16, and so those of the classifiers on its vectors may be
+    bag: "Model | None" = None  # a bag of the word vectors that it reads; None: it has none
     loss: Any = None  # of its objective on dev with changed vectors (objectives/dev_loss.py); None: it has none

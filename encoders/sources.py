@@ -17,6 +17,7 @@ from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import content_of, contents_of, key_of
 from encoder_lab.storage.made_with import without_made_with
 from encoder_lab.storage.text_files import read_lines
+from encoders.bov import BagOfVectors
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.fingerprint import code_of_encoder
@@ -50,7 +51,14 @@ def trained(run: SavedRun, device: str, more: WordVectors | None = None, allow: 
     known = key_of(code_of_encoder(frozen), read, more and (more.folder.name, more.lowercase), frozen.bfloat16)
     settings = {"run": run.config, "checkpoint": run.checkpoint.name}
     names = str(run.config.get("encoder_name", "?")), objective_of(run.config)
-    return Model(*names, encode, known, run.epoch, run.step, settings, device=device, bfloat16=frozen.bfloat16)
+    model = Model(*names, encode, known, run.epoch, run.step, settings, device=device, bfloat16=frozen.bfloat16)
+    return model._replace(bag=bag_of(frozen))
+
+
+def bag_of(frozen: FrozenEncoder) -> Model:
+    """A bag of the word vectors that an encoder reads."""
+    network = BagOfVectors(frozen.embedding.dim).eval()
+    return Model("bov", "bov", FrozenEncoder(network, frozen.embedding, frozen.vocabulary, frozen.oov).encode)
 
 
 def precomputed(path: Path, sentences: Path | None) -> Model:
@@ -92,7 +100,8 @@ def initialised(
     for key, value in encoder.state_dict().items():
         digest.update(key.encode() + value.numpy().tobytes())
     frozen = FrozenEncoder(encoder.eval().requires_grad_(False).to(device), embedding.to(device), vocabulary)
-    return Model(name, objective, frozen.encode, key_of(code_of_encoder(frozen), digest.hexdigest()), device=device)
+    known = key_of(code_of_encoder(frozen), digest.hexdigest())
+    return Model(name, objective, frozen.encode, known, device=device, bag=None if name == "bov" else bag_of(frozen))
 
 
 def say_coverage(

@@ -12,7 +12,7 @@ from torch import nn
 
 from encoder_lab.model import Model
 from probes.facts import facts_of
-from probes.results import Epoch, ProbeRow, read_rows
+from probes.results import Epoch, ProbeRow, read_rows, seconds_by_suite
 from probes.share import ALONE, Share
 from probes.task import Task
 from probes.vectors import EncodesSentences
@@ -78,9 +78,8 @@ class ProbingCallback(pl.Callback):
         started, step = time.monotonic(), trainer.global_step
         together = torch.distributed.is_initialized() and trainer.world_size > 1
         share = Share(trainer.global_rank, trainer.world_size, self._gather) if together else ALONE
-        cache = self.cache if step == 0 else None  # no other run will have the same trained weights
         module = trainer.lightning_module or nn.Module()
-        more = self.results, epoch, step, self.seed, self.device, share, cache
+        more = self.results, epoch, step, self.seed, self.device, share, self.cache
         self.latest = rows = probe_now(self.tasks, self.model, module, *more)
         seconds = time.monotonic() - started
         scores = {f"{row.suite}/{row.task}": row.test_accuracy for row in rows}
@@ -93,7 +92,8 @@ class ProbingCallback(pl.Callback):
         if isinstance(epoch, float):  # within an epoch: charts of their own, by step
             scores, at = {f"steps/{name}": score for name, score in scores.items()}, step
         else:
-            scores, at = scores | {"time/probing": seconds}, epoch
+            took = {f"time/{suite}": spent for suite, spent in seconds_by_suite(rows).items()}
+            scores, at = scores | took | {"time/probing": seconds}, epoch
         for logger in trainer.loggers:
             logger.log_metrics(scores, step=at)
         return rows

@@ -2,7 +2,7 @@
 
 import json
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,9 +14,6 @@ from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import atomic_write
 from probes import correlations
-from probes.classification import Classification
-from probes.classifiers.classifier import Labelled
-from probes.description_length import description_length
 from probes.results import Answers, ProbeRow, packed, unpacked
 from probes.share import ALONE, Share
 from probes.side_by_side import is_small, score_each
@@ -24,7 +21,6 @@ from probes.surprisals import Surprisals, score_pairs
 from probes.surprisals import fingerprint as surprisals_fingerprint
 from probes.task import Needs, Outcome, Task
 from probes.use.effects import Erasures
-from probes.use.tasks import Use
 from probes.vectors import Vectors, distinct, vectors_of
 
 
@@ -79,10 +75,15 @@ class Evaluation:
 
     @property
     def use(self) -> Erasures:
-        """The vectors, and the objective or the tasks that read them."""
+        """The vectors, and the tasks that read them."""
         if self._use is None:
             self._use = Erasures(self.vectors, self.model)
         return self._use
+
+    @property
+    def loss(self) -> Erasures:
+        """The vectors, and the objective that reads them."""
+        return self.use
 
     @property
     def fingerprint(self) -> str:
@@ -100,49 +101,35 @@ class Evaluation:
         return sha256(json.dumps(parts).encode()).hexdigest()[:8]
 
     def scores(self, tasks: Sequence[Task] | None = None) -> list[Evaluated]:
-        """One score for each task of the evaluation, or of some `tasks` that need no other texts, in their order."""
+        """One score for each task of the evaluation, or of some `tasks` that need no other texts, in their order.
+
+        Each process computes its share of those that are not cached.
+        """
         tasks = [part for task in (self.tasks if tasks is None else tasks) for part in self._parts(task)]
-        return [self._evaluated(*scored) for scored in self._results(tasks, self._score_key, self._score, "scores")]
-
-    def descriptions(self, tasks: Sequence[Classification]) -> list[dict[str, str | float]]:
-        """The description length of each task's training labels."""
-        results = self._results(tasks, self._description_key, self._description, "description lengths")
-        return [{"task": task.name, **result} for task, result in results]
-
-    def _results(
-        self, tasks: Sequence[Any], key: Callable[[Any], list[Any]], compute: Callable[[Any], dict[str, Any]], what: str
-    ) -> list[tuple[Any, dict[str, Any]]]:
-        """Each task with its cached result, or else with what `compute` returns; each process computes its share."""
-        cached = [path and read_cached(path) for path in (self._path(key, task) for task in tasks)]
+        cached = [path and read_cached(path) for path in map(self._path, tasks)]
         cached = self.share.gather(cached)[0]  # all processes must miss the same results
         missing = [task for task, result in zip(tasks, cached, strict=True) if result is None]
         for needs in dict.fromkeys(task.needs for task in missing if not self._is_baseline(task)):
             getattr(self, needs)  # made by all processes together
-
-        def result_of(task: Any) -> dict[str, Any]:
-            result = compute(task)
-            if path := self._path(key, task):
-                write_cached(path, result)
-            return result
-
         epoch = f", epoch {self.model.epoch:.4g}" if self.model.step else ""
-        title = f"{what} of {self.model.encoder or self.model.objective}{epoch}"
+        title = f"scores of {self.model.encoder or self.model.objective}{epoch}"
         own = missing[self.share.places]
-        computed = iter(self.share.together(score_each(own, result_of, self._is_small, self.model.device, title)))
-        return [
-            (task, next(computed) if result is None else result) for task, result in zip(tasks, cached, strict=True)
-        ]
+        computed = iter(self.share.together(score_each(own, self._score, self._is_small, self.model.device, title)))
+        results = [next(computed) if result is None else result for result in cached]
+        return [self._evaluated(task, result) for task, result in zip(tasks, results, strict=True)]
 
-    def _path(self, key: Callable[[Any], list[Any]], task: Any) -> Path | None:
+    def _path(self, task: Task) -> Path | None:
         """Where a result is cached."""
         if self.cache is None:
             return None
-        name = key_of(self.fingerprint, self.model.bfloat16, self.model.device, *key(task))
+        own = [self.model.loss.fingerprint()] if task.needs == "loss" else []
+        key = [task.fingerprint, code_of(type(task)), self._reader(task), self.seed, *own]
+        name = key_of(self.fingerprint, self.model.bfloat16, self.model.device, *key)
         return self.cache / f"score-{name}.json"
 
-    def _parts(self, task: Task) -> Iterable[Task]:
-        """The task itself; of the use of a property one for each part of an objective."""
-        return task.in_parts(self.model.loss.parts) if isinstance(task, Use) and not task.reading else [task]
+    def _parts(self, task: Any) -> Iterable[Task]:
+        """The task itself; of what an objective loses, one for each of its parts."""
+        return task.in_parts(self.model.loss.parts) if task.needs == "loss" else [task]
 
     def _is_baseline(self, task: Task) -> bool:
         return self.model.encode is None and task.needs != "surprisal"
@@ -153,10 +140,6 @@ class Evaluation:
     def _reader(self, task: Task) -> str:
         return self.model.objective if self._is_baseline(task) else task.reader
 
-    def _score_key(self, task: Task) -> list[Any]:
-        own = [self.model.loss.fingerprint()] if isinstance(task, Use) and not task.reading else []
-        return [task.fingerprint, code_of(type(task)), self._reader(task), self.seed, *own]
-
     def _score(self, task: Task) -> dict[str, Any]:
         if self._is_baseline(task):
             outcome = task.baseline(self.model.objective)
@@ -164,7 +147,10 @@ class Evaluation:
             outcome = task.score(getattr(self, task.needs), self.model.device)
         long = {text for _, text in self.model.long_texts} & set(task.sentences)
         details = outcome.details | ({"long texts": float(len(long))} if long else {})
-        return outcome._asdict() | {"correct": packed(outcome.correct), "details": details}
+        result = outcome._asdict() | {"correct": packed(outcome.correct), "details": details}
+        if path := self._path(task):
+            write_cached(path, result)
+        return result
 
     def _evaluated(self, task: Task, result: dict[str, Any]) -> Evaluated:
         outcome = Outcome(**(result | {"correct": unpacked(result["correct"])}))
@@ -186,18 +172,6 @@ class Evaluation:
             answers=Answers(task.test_items, outcome.correct, domains) if len(outcome.correct) or domains else None,
         )
         return Evaluated(row, outcome.details)
-
-    def _description_key(self, task: Classification) -> list[Any]:
-        return ["mdl", task.data, code_of(task.features), code_of(description_length), list(task.grid.l2), self.seed]
-
-    def _description(self, task: Classification) -> dict[str, float]:
-        device = self.model.device
-        train, dev = (
-            Labelled(self.vectors.features(part, task.features, device)[:], part.gold)
-            for part in (task.train, task.dev)
-        )
-        code = description_length(train, dev, len(task.classes), task.grid, self.seed, device)
-        return {"bits": code.bits, "uniform_bits": code.uniform_bits, "compression": code.compression}
 
 
 def distinct_sentences(tasks: Iterable[Task], needs: Needs | None = None) -> list[str]:

@@ -90,6 +90,15 @@ def read_rows(path: Path) -> list[ProbeRow]:
     ]
 
 
+def seconds_by_suite(rows: Iterable[ProbeRow]) -> dict[str, float]:
+    """How long the rows of each suite took; control tasks are in selectivity."""
+    seconds: dict[str, float] = {}
+    for row in rows:
+        if row.suite != "control":
+            seconds[row.suite] = seconds.get(row.suite, 0.0) + row.seconds
+    return seconds
+
+
 def chance_of(rows: Iterable[ProbeRow]) -> float | None:
     """The score without any knowledge, the mean over the rows that know it; None where none does."""
     known = [row.chance for row in rows if row.chance is not None]

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from datamodules.corpus import Corpus
+from encoder_lab.errors import InputError
 from encoder_lab.settings.build import SuiteSettings, build, named
 from encoder_lab.settings.check import refuse_wrong
 from probes.classifiers.grid import Grid
+from probes.facts import facts_of
+from probes.measures import measures_of
 from probes.task import Task
 
 
@@ -37,16 +40,30 @@ class Suite:
     name: str  # its folder in probes/
     tasks: list[Task]
     of_corpus: bool  # whether they were made from the corpus
+    measures: Sequence[Task] = ()  # control tasks, and codes of the labels
 
 
-def suites_of(suites: Mapping[str, SuiteSettings], grid: Grid, seed: int, corpus: Corpus, cache: Path) -> list[Suite]:
-    """The suites of `suite=` in its order. Raises InputError if a suite lacks its source."""
+def suites_of(
+    suites: Mapping[str, SuiteSettings],
+    grid: Grid,
+    seed: int,
+    corpus: Corpus,
+    cache: Path,
+    measures: Sequence[str] = (),
+) -> list[Suite]:
+    """The suites of `suite=` in its order, with the `measures` of those that have control tasks.
+
+    Raises InputError if a suite lacks its source, or no suite has these measures.
+    """
     made: list[Suite] = []
     for name, suite in suites.items():
         context = Context(grid, seed, cache, corpus, tasks_of(made))
         make = named(suite.target)
         tasks = make(context, declared(make, build(suite.values), suite.group))
-        made.append(Suite(name, tasks, context.corpus_used))
+        more = measures_of(tasks, measures, grid, seed) if facts_of(name).controls else ()
+        made.append(Suite(name, tasks, context.corpus_used, more))
+    if set(measures) - {"accuracy"} and not any(facts_of(name).controls for name in suites):
+        raise InputError(f"probes.measures={list(measures)}: for suite=probing alone; leave it out, or add that suite")
     return made
 
 
@@ -64,5 +81,10 @@ def declared(make: Callable[..., Any], settings: Mapping[str, Any], group: str) 
 
 
 def tasks_of(suites: Iterable[Suite]) -> list[Task]:
-    """The tasks of all suites."""
+    """The tasks of all suites, without measures."""
     return [task for suite in suites for task in suite.tasks]
+
+
+def measured_tasks(suites: Iterable[Suite]) -> list[Task]:
+    """The tasks of all suites, and the measures of each after its tasks."""
+    return [task for suite in suites for task in (*suite.tasks, *suite.measures)]

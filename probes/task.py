@@ -11,7 +11,7 @@ Texts = (
 )  # N texts, or N lists of texts, which stand for the mean of their vectors
 
 
-Needs = Literal["vectors", "surprisal", "use"]
+Needs = Literal["vectors", "surprisal", "loss", "use"]
 
 
 class Items(NamedTuple):
@@ -66,7 +66,9 @@ class Task(Protocol):
 
     @property
     def needs(self) -> Needs:
-        """What a model must give: vectors of sentences, surprisals of texts, or vectors and what uses them."""
+        """What a model must give: vectors of sentences, surprisals of texts, or vectors and what uses them: its
+        objective (loss) or other tasks (use).
+        """
 
     @property
     def reader(self) -> str:

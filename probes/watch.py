@@ -12,6 +12,8 @@ from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.model import Model
 from probes.evaluation import Evaluation
 from probes.geometry.history import compare_states, keep_state, state_of
+from probes.measures import differences
+from probes.probing.controls import CONTROL
 from probes.results import Epoch, ProbeRow, write_rows
 from probes.share import ALONE, Share
 from probes.task import Task
@@ -33,7 +35,8 @@ def probe_now(
     """Score a model that trains and write the rows to `results`; random state and modes stay as they were.
 
     `module`: the network of which `model` is a part. The classifiers run on `device`. `share`: of this process, where
-    several probe together. `cache`: for a model with a fingerprint, a folder with scores that were computed before.
+    several probe together. `cache`: a folder with scores that were computed before, of an untrained model with a
+    fingerprint; no other run will have the same trained weights.
     """
     own = model if isinstance(model, Model) else Model("the model", "", model.encode, bfloat16=in_bfloat16(model))
 
@@ -43,8 +46,9 @@ def probe_now(
 
     now = own._replace(encode=own.encode and encode, epoch=epoch, step=step, device=device)
     with isolate_rng():
-        evaluation = Evaluation(now, tasks, share, cache, seed)
+        evaluation = Evaluation(now, tasks, share, cache if step == 0 else None, seed)
         rows = [score.row for score in evaluation.scores()]
+        rows = [row for row in rows if row.suite != CONTROL] + differences(evaluation, rows, cache)
         state = state_of(evaluation)
     if share.rank == 0:
         keep_state(results.parent, epoch, state)

@@ -141,7 +141,6 @@ def test_a_suite_added_later_is_one_curve_of_the_run_also_after_a_move(lab: Lab,
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["epochs=all", "mdl=true"], "leave out epochs="),
         (["epochs=[5]"], "no checkpoint of epoch 5"),
         (["epochs=some"], "give all, or numbers"),
         (["epochs=all", "model=bov"], "model=bov: no run folder"),

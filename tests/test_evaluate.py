@@ -148,10 +148,11 @@ def test_a_callable_that_knows_the_length_alone_reads_the_length(lab: Lab, tmp_p
     (done,) = scored(lab, tmp_path, "model=call:tests.test_evaluate:lengths", *more)
     found = accuracies(done)
     assert found["SentLen"][1] > 60 > found["BShift"][1]
-    control = {e.row.task: e.row.test_accuracy for e in done.scores.control}
-    assert control["SentLen control per sentence"] < 40
-    compression = {row["task"]: row["compression"] for row in done.scores.mdl}
-    assert compression["SentLen"] > 1.1 > compression["BShift"]
+    more = {(row.suite, row.task): row for row in done.scores.measures}
+    assert more["control", "SentLen control per sentence"].test_accuracy < 40
+    assert more["selectivity", "SentLen"].test_accuracy > 20
+    bits = {task: row.hyperparameters["compression"] for (suite, task), row in more.items() if suite == "bits"}
+    assert bits["SentLen"] > 1.1 > bits["BShift"]
 
 
 def test_scoring_a_model_again_computes_nothing(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,12 +162,11 @@ def test_scoring_a_model_again_computes_nothing(lab: Lab, tmp_path: Path, monkey
     def computed(*_: object) -> None:
         pytest.fail("computed again")
 
-    for name in ("classification.Classification.score", "evaluation.vectors_of", "description_length._bits"):
+    for name in ("classification.Classification.score", "evaluation.vectors_of", "bits.online._bits"):
         monkeypatch.setattr(f"probes.{name}", computed)
     (again,) = scored(lab, tmp_path, *asked)
-    for part in ("main", "control"):
-        assert [e.row for e in getattr(again.scores, part)] == [e.row for e in getattr(first.scores, part)]
-    assert again.scores.mdl == first.scores.mdl
+    assert [e.row for e in again.scores.main] == [e.row for e in first.scores.main]
+    assert again.scores.measures == first.scores.measures
 
 
 def test_baselines_and_untrained_models_are_rows_like_any(lab: Lab, tmp_path: Path, capsys) -> None:
@@ -189,14 +189,15 @@ def test_baselines_and_untrained_models_are_rows_like_any(lab: Lab, tmp_path: Pa
 
 def test_a_baseline_has_controls(lab: Lab, tmp_path: Path) -> None:
     (done,) = scored(lab, tmp_path, "probes.tasks=[BShift]", "model=majority", "control=true")
-    assert [e.row.task for e in done.scores.control] == ["BShift control per word", "BShift control per sentence"]
+    assert [row.task for row in done.scores.measures] == [
+        *("BShift control per word", "BShift control per sentence", "BShift")
+    ]
 
 
 def test_a_baseline_is_said_to_have_no_description_length(lab: Lab, tmp_path: Path, capsys) -> None:
     asked = ["model=majority", "mdl=true"]
-    done = scored(lab, tmp_path, "probes.tasks=[BShift]", *asked)
-    show(done, evaluation(*asked))
-    assert "baseline, majority: no description length" in capsys.readouterr().out
+    scored(lab, tmp_path, "probes.tasks=[BShift]", *asked)
+    assert "majority: no description length" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("nothing", ["probes=none", "probes.tasks=[]", "model=[]"])

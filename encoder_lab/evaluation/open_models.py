@@ -88,7 +88,7 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
 
         def complete(corpus: Corpus, tasks: Sequence[Task]) -> list[Model]:
             refuse_changed_corpus(run.folder, run.config["corpus"], settings.corpus.written, corpus.fingerprint())
-            if any(task.reader == "loss" for task in tasks):
+            if any(task.needs == "loss" for task in tasks):
                 loss = load_dev_loss(run, device, work, settings.allow)
                 return [_with_decoder(name, model._replace(loss=loss), run, tasks, settings.bos, settings.eos)]
             return [_with_decoder(name, model, run, tasks, settings.bos, settings.eos)]
@@ -99,8 +99,6 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
 
 def checkpoints_of(name: str, settings: EvaluationSettings) -> tuple[str, list[Path]]:
     """The folder of a run and its checkpoints that `epochs=` asks for. Raises InputError where there is none."""
-    if settings.mdl:
-        raise InputError("mdl=true: a run has one description length of a task; leave out epochs=")
     if not Path(name).is_dir():
         raise InputError(f"model={name}: no run folder, so it has no epochs; leave out epochs=")
     run = find_checkpoint(Path(name)).parents[1]
@@ -198,7 +196,7 @@ def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) 
                 raise InputError(
                     f"model={name}: has no language model, which suite={task.suite} needs; give {SURPRISING}"
                 )
-        elif task.reader == "loss" and model.loss is None:
+        elif task.needs == "loss" and model.loss is None:
             lacks = f"has no loss of an objective, which suite={task.suite} needs"
             raise InputError(f"model={name}: {lacks}; give a run folder, or use.on=downstream (docs/use.md)")
         elif model.encode is None and name not in task.baselines:

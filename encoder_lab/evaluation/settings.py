@@ -10,7 +10,6 @@ from encoder_lab.model import Model
 from encoder_lab.reports.evaluations import refuse_published_of_other_tasks, requested_tables
 from encoder_lab.reports.runs import EACH_EPOCH
 from encoder_lab.settings.run import EvaluationSettings
-from probes.facts import facts_of
 from probes.suites import Suite
 
 
@@ -26,9 +25,6 @@ def refuse_what_has_no_effect(settings: EvaluationSettings, suites: Sequence[Sui
     """Raises InputError if no suite has tasks, or a setting applies to none of the suites."""
     if not any(suite.tasks for suite in suites):
         raise InputError("no tasks; give suite=, and for suite=probing a source: probes=corpus, trees or senteval")
-    if (settings.control or settings.mdl) and not any(facts_of(suite.name).controls for suite in suites):
-        names = ",".join(suite.name for suite in suites)
-        raise InputError(f"control= and mdl= apply only to probing tasks; leave them out with suite={names}")
     refuse_published_of_other_tasks(settings.published, suites)
 
 

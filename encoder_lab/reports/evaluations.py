@@ -15,7 +15,7 @@ from encoder_lab.reports.published import published
 from encoder_lab.reports.runs import read_run
 from encoder_lab.reports.strips import TOKENS
 from encoder_lab.reports.table import has_scores_of, probing_table
-from encoder_lab.reports.terminal import comparisons, descriptions, plain, second_measures, selectivities
+from encoder_lab.reports.terminal import comparisons, measures, plain, second_measures
 from encoder_lab.settings.run_settings import as_yaml
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.storage.files import atomic_write
@@ -23,7 +23,7 @@ from probes.coherence.tasks import Coherence
 from probes.evaluation import Evaluated, Evaluation
 from probes.facts import facts_of
 from probes.geometry import history
-from probes.results import write_rows
+from probes.results import ProbeRow, write_rows
 from probes.suites import Suite
 from probes.task import Task
 
@@ -33,8 +33,7 @@ class ModelScores(NamedTuple):
 
     key: str
     main: list[Evaluated]
-    control: Sequence[Evaluated] = ()
-    mdl: Sequence[dict[str, str | float]] = ()
+    measures: Sequence[ProbeRow] = ()  # of control tasks, selectivity and codes
 
 
 class WrittenScores(NamedTuple):
@@ -56,9 +55,7 @@ def write(
     names = {"encoder_name": model.encoder, "objective_name": model.objective, "corpus_name": None, "model": name}
     with atomic_write(folder / "config.yaml") as file:
         file.write(as_yaml({**names, **settings}))
-    write_rows(folder / "probes.csv", [e.row for e in (*scores.main, *scores.control)])
-    if scores.mdl:
-        upsert_csv(folder / "mdl.csv", scores.mdl, ("task",))
+    write_rows(folder / "probes.csv", [*(e.row for e in scores.main), *scores.measures])
     details = [{"task": e.row.task, "measure": m, "score": v} for e in scores.main for m, v in e.details.items()]
     if details:
         upsert_csv(folder / "details.csv", details, ("task", "measure"))
@@ -103,11 +100,11 @@ def refuse_published_of_other_tasks(chosen: str | None, suites: Sequence[Suite])
             raise InputError(f"published={table}: it has no score of these tasks; {remedy}")
 
 
-def show(done: Sequence[WrittenScores], reader: str, published: str | None, mdl: bool) -> None:
+def show(done: Sequence[WrittenScores], reader: str, published: str | None) -> None:
     """Print the scores of each suite next to the published ones, then control tasks and description lengths."""
     for suite in dict.fromkeys(d.suite for d in done):
         own = with_distinct_titles([d for d in done if d.suite == suite])
-        _show(own, suite, reader, requested_tables(published), mdl)
+        _show(own, suite, reader, requested_tables(published))
 
 
 def with_distinct_titles(done: Sequence[WrittenScores]) -> list[WrittenScores]:
@@ -121,20 +118,16 @@ def with_distinct_titles(done: Sequence[WrittenScores]) -> list[WrittenScores]:
     return [d._replace(title=d.title + tail) for d, tail in zip(done, tails, strict=True)]
 
 
-def _show(done: Sequence[WrittenScores], suite: str, reader: str, tables: Sequence[str] | None, mdl: bool) -> None:
+def _show(done: Sequence[WrittenScores], suite: str, reader: str, tables: Sequence[str] | None) -> None:
     models = models_of(read_run(d.folder) for d in done)
     say(plain(probing_table(models, suite, "last", reader, tables)))
     for d in done:
         if any(e.row.classifier == "surprisal" for e in d.scores.main):
             say(suite_lines(d.title, d.scores.main, tables))
-        elif measures := second_measures(d.title, d.scores.main):
-            say(measures)
-        if d.scores.control:
-            say(selectivities(d.title, d.scores.main, d.scores.control))
-        if d.scores.mdl:
-            say(descriptions(d.title, d.scores.mdl))
-        elif mdl:
-            say(f"{d.title}: no description length, as it has no vectors\n")
+        elif others := second_measures(d.title, d.scores.main):
+            say(others)
+        if d.scores.measures:
+            say(measures(d.title, [e.row for e in d.scores.main], d.scores.measures))
     if len(done) > 1 and facts_of(suite).ranked:
         say(comparisons([(d.title, d.scores.main) for d in done]))
     say("\n".join(f"{d.folder}/probes.csv" for d in done))

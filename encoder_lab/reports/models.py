@@ -53,7 +53,7 @@ INCIDENTAL = {
     *("labels.encoder", "labels.objective", "labels.colour"),
     *("seed", "resume", "cache", "init"),
     *(f"checkpoints.{name}" for name in ("keep", "every_n_epochs", "steps", "every_n_steps")),
-    *("probes.steps", "probes.every_n_epochs", "logger"),
+    *("probes.steps", "probes.every_n_epochs", "probes.measures", "logger"),
     *(f"made_with.{key}" for key in KEYS),
     *(
         f"trainer.{name}"

@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 from encoder_lab.errors import InputError
 from encoder_lab.reports.correlation import FEWEST
 from encoder_lab.reports.drawing import in_order
-from encoder_lab.reports.models import identity, setting_text
+from encoder_lab.reports.models import INCIDENTAL, identity, setting_text
 from encoder_lab.reports.runs import Run
 from encoder_lab.reports.table import final_rows
 
@@ -30,7 +30,10 @@ class Stability(NamedTuple):
 
 def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
     """The scores of the models under each setting of probing: classifier, sizes, and what else differs in `probes`."""
-    probed = [{key: setting_text(v) for key, v in run.settings.items() if key.startswith("probes.")} for run in runs]
+    probed = [
+        {key: setting_text(v) for key, v in run.settings.items() if key.startswith("probes.") and key not in INCIDENTAL}
+        for run in runs
+    ]
     keys = [key for key in dict.fromkeys(key for settings in probed for key in settings) if _differs(key, probed)]
     seeds: dict[str, dict[str, dict[tuple, list[float]]]] = {}
     for run, settings in zip(runs, probed, strict=True):

@@ -1,12 +1,15 @@
 """Tables as plain text, for a terminal."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from encoder_lab.reports.correlation import holm
 from encoder_lab.reports.table import Table, TableRow
+from probes.bits import CODES
 from probes.evaluation import Evaluated
+from probes.probing.controls import CONTROL, PER
+from probes.results import ProbeRow, seconds_by_suite
 from probes.statistics import compare
 
 BEST = "*"
@@ -60,31 +63,50 @@ def _half(low: float, high: float) -> str:
     return f"±{(high - low) / 2:.1f}"
 
 
-def selectivities(title: str, probing: Sequence[Evaluated], control: Sequence[Evaluated]) -> str:
+def measures(title: str, rows: Sequence[ProbeRow], more: Sequence[ProbeRow]) -> str:
+    """What `more` says beside the accuracies in `rows`: control tasks, codes, and the seconds that each took."""
+    took = ", ".join(f"{suite} {seconds:.1f} s" for suite, seconds in seconds_by_suite([*rows, *more]).items())
+    return "\n".join([*_selectivities(title, rows, more), *_codes(title, more), f"{title}: {took}"]) + "\n"
+
+
+def _selectivities(title: str, rows: Sequence[ProbeRow], more: Sequence[ProbeRow]) -> Iterator[str]:
     """Selectivity, task accuracy minus control accuracy on the same sentences, for labels per word and per sentence."""
-    controls = {e.row.task: e for e in control}
-    rows = []
-    for e in probing:
-        cells = [_accuracy(e)]
-        for other in (controls[f"{e.row.task} control per {per}"] for per in ("word", "sentence")):
-            more = compare(e.correct, other.correct)
-            cells += [_accuracy(other), f"{more.difference:.1f} {_half(more.low, more.high)}"]
-        rows.append([e.row.task, *cells])
-    heads = ["task", "accuracy", "per word", "selectivity", "per sentence", "selectivity"]
-    heading = f"{title}: control tasks (Hewitt and Liang 2019), ± half of the 95% interval"
-    return "\n".join([heading, *_columns(heads, rows)]) + "\n"
+    controls = {row.task: row for row in more if row.suite == CONTROL}
+    kinds = [per for per in PER if any(name.endswith(per) for name in controls)]
+    if not kinds:
+        return
+    lines = []
+    for row in rows:
+        cells = [_accuracy(row)]
+        for other in (controls[f"{row.task} {CONTROL} per {per}"] for per in kinds):
+            assert row.answers
+            assert other.answers
+            found = compare(row.answers.right, other.answers.right)
+            cells += [_accuracy(other), f"{found.difference:.1f} {_half(found.low, found.high)}"]
+        lines.append([row.task, *cells])
+    heads = ["task", "accuracy", *(head for per in kinds for head in (f"per {per}", "selectivity"))]
+    yield f"{title}: control tasks (Hewitt and Liang 2019), ± half of the 95% interval"
+    yield from [*_columns(heads, lines), ""]
 
 
-def _accuracy(scored: Evaluated) -> str:
-    return f"{scored.row.test_accuracy:.1f} {_half(scored.row.test_low, scored.row.test_high)}"
+def _accuracy(row: ProbeRow) -> str:
+    return f"{row.test_accuracy:.1f} {_half(row.test_low, row.test_high)}"
 
 
-def descriptions(title: str, mdl: Sequence[Mapping[str, str | float]]) -> str:
-    """Description length of each task's labels given the vectors."""
-    keys = ("bits", "uniform_bits", "compression")
-    rows: list[list[str | float]] = [[m["task"], *(float(m[key]) for key in keys)] for m in mdl]
-    heads = ["task", "bits", "uniform bits", "compression"]
-    return "\n".join([f"{title}: online code length (Voita and Titov 2020)", *_columns(heads, rows)]) + "\n"
+def _codes(title: str, rows: Sequence[ProbeRow]) -> Iterator[str]:
+    """The length of each task's labels given the vectors, in each code."""
+    gains = {(row.task, row.classifier): row for row in rows if row.suite == "gain"}
+    for reader, code in CODES.items():
+        coded = [row for row in rows if (row.suite, row.classifier) == ("bits", reader)]
+        lines = [
+            [row.task, *(f"{row.hyperparameters[key]}" for key in ("bits", "compression")), _accuracy(row)]
+            + ([_accuracy(gain)] if (gain := gains.get((row.task, reader))) else [])
+            for row in coded
+        ]
+        if lines:
+            heads = ["task", "bits", "compression", "% of uniform", *(["gain over bov"] if gains else [])]
+            yield f"{title}: code length, {code} (Voita and Titov 2020), ± half of the 95% interval"
+            yield from [*_columns(heads, lines), ""]
 
 
 def comparisons(models: Sequence[tuple[str, Sequence[Evaluated]]]) -> str:

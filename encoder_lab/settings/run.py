@@ -35,6 +35,8 @@ DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
 
 PartOfBatches = Annotated[Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None, Field(title=PART)]
 StepsOrLog = Annotated[Literal["log"] | Sequence[Count], Field(title="log, or a list of steps, as [1,2,4,8]")]
+Measure = Literal["accuracy", "selectivity", "bits", "bits_mlp", "bits_variational"]
+MEASURES = "a list in brackets, as [accuracy,selectivity,bits]; bits_mlp and bits_variational are other codes"
 Size = Annotated[ItemCount | None, Field(title=SIZE)]
 
 
@@ -186,9 +188,19 @@ class Probes:
     ] = "all"
     every_n_epochs: Annotated[Count, "probing after every n-th epoch, the last, and before training"] = 1
     more: Annotated[Paths, "files or folders with tasks of your own, added to these: docs/own_task.md"] = ()
+    measures: Annotated[
+        Sequence[Measure],
+        Field(
+            title=MEASURES, description="of each task: accuracy, and how easily it is read; docs/probing_protocol.md"
+        ),
+    ] = ("accuracy",)
     steps: Annotated[StepsOrLog, "and after these optimiser steps, as [1,2,4,8]; log: after each power of two"] = ()
 
     written: Mapping[str, Any] = field(default_factory=dict)  # all of the group
+
+    def __post_init__(self) -> None:
+        if "accuracy" not in self.measures:
+            raise InputError(f"probes.measures={list(self.measures)}: accuracy belongs to it, as [accuracy,bits]")
 
     @property
     def at_steps(self) -> Sequence[int]:
@@ -311,6 +323,12 @@ class EvaluationSettings:
             description="cpu or cuda; null is the GPU if there is one",
         ),
     ] = None
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Those of `probes.measures`, `control` and `mdl`."""
+        more = {"selectivity": self.control, "control": self.control, "bits": self.mdl}
+        return (*self.probes.measures, *(name for name, asked in more.items() if asked))
 
     @property
     def random_seed(self) -> int:

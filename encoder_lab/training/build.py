@@ -27,12 +27,13 @@ from encoder_lab.training.run_folder import run_vectors
 from encoders.embedding import WordEmbedding
 from encoders.fingerprint import fingerprint
 from encoders.frozen import FrozenEncoder
+from encoders.sources import bag_of
 from objectives.dev_loss import DevLoss
 from objectives.likelihood import TextLikelihood
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
 from probes.evaluation import distinct_sentences
-from probes.suites import Suite, suites_of, tasks_of
+from probes.suites import Suite, measured_tasks, suites_of, tasks_of
 from probes.task import Task
 
 
@@ -52,7 +53,14 @@ def build(settings: RunSettings, run: Path) -> Built:
     corpus = settings.corpus.build()
     cache = Path(settings.cache)
     cache_digests_in(cache)
-    suites = suites_of(settings.suites, settings.probes.classifier.build(), settings.seed, corpus, cache)
+    suites = suites_of(
+        settings.suites,
+        settings.probes.classifier.build(),
+        settings.seed,
+        corpus,
+        cache,
+        settings.probes.measures,
+    )
     tasks = tasks_of(suites)
     refuse_without_decoder(settings, tasks)
     sentences = distinct_sentences(tasks)
@@ -89,12 +97,13 @@ def build(settings: RunSettings, run: Path) -> Built:
         frozen.encode,
         partial(fingerprint, frozen, settings.encoder.written, sentences),
         logprobs=TextLikelihood(frozen.encode, module.likelihood()).logprobs if surprised else None,
+        bag=bag_of(frozen),
         bfloat16=narrow and multiplies_in_bfloat16(torch.device(device)),
-        loss=DevLoss(module, data) if any(task.reader == "loss" for task in tasks) else None,
+        loss=DevLoss(module, data) if any(task.needs == "loss" for task in tasks) else None,
     )
     when = settings.probes.every_n_epochs, settings.seed, device, settings.probes.at_steps
     known = None if surprised else cache  # the fingerprint has no weights of a decoder
-    probing = ProbingCallback(tasks, model, run / "probes.csv", *when, known)
+    probing = ProbingCallback(measured_tasks(suites), model, run / "probes.csv", *when, known)
     return Built(data, module, suites, probing)
 
 
@@ -126,7 +135,7 @@ def refuse_without_decoder(settings: RunSettings, tasks: Sequence[Task]) -> None
         if task.needs == "surprisal" and (why := objective.without_likelihood(settings.written)):
             wrong = f"suite={task.suite} needs the surprisal of texts, and objective={settings.objective_name} has none"
             raise InputError(f"{wrong}: {why}; train objective=skipthought or discourse, or leave the suite out")
-        if task.reader == "loss" and (why := objective.without_use(settings.written)):
+        if task.needs == "loss" and (why := objective.without_use(settings.written)):
             wrong = f"suite={task.suite} needs the loss of vectors, and objective={settings.objective_name} has none"
             raise InputError(f"{wrong}: {why}; leave the suite out, or give use.on=downstream")
 

@@ -13,6 +13,7 @@ from encoder_lab.training.run_log import RunLog
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
 from probes.facts import unit_of
+from probes.results import seconds_by_suite
 
 SHOWN = 4  # tasks in a line
 
@@ -56,7 +57,9 @@ class EpochLines(pl.Callback):
     def _tasks(self, epoch: int) -> list[str]:
         now = [row for row in self.probing.latest if row.epoch == epoch]
         rows = [row for row in now if not unit_of(row.suite, row.classifier)]
-        return [f"{row.task} {row.test_accuracy:.1f}" for row in rows[:SHOWN]]
+        took = seconds_by_suite(now)
+        costs = [", ".join(f"{suite} {seconds:.1f} s" for suite, seconds in took.items())] if len(took) > 1 else []
+        return [*(f"{row.task} {row.test_accuracy:.1f}" for row in rows[:SHOWN]), *costs]
 
     def _name(self, trainer: pl.Trainer, epoch: int) -> str:
         """With the run, as several may print to one terminal or file."""

@@ -4,7 +4,7 @@ Letters: K cells, H units in the first layers of all cells, W units in one cell,
 The gradient is written by hand: a step on 64 sentences is so short that autograd would dominate its time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from itertools import accumulate, groupby
 from math import sqrt
@@ -264,14 +264,20 @@ class Cells:
 
 def predict(parameters: list[Tensor], x: Features) -> Tensor:
     """The classes (N,) that one cell (a `snapshot`) predicts for `x (N, D)`."""
+    return torch.cat([scores.argmax(0) for scores in _scores_in_portions(parameters, x)])
+
+
+def scores_of(parameters: list[Tensor], x: Features) -> Tensor:
+    """The scores (N, C) that one cell gives to the classes."""
+    return torch.cat([scores.t() for scores in _scores_in_portions(parameters, x)])
+
+
+def _scores_in_portions(parameters: list[Tensor], x: Features) -> Iterator[Tensor]:
+    """(C, n) of neighbouring rows."""
     weight, bias, *out = parameters
-    classes = []
     for rows in x.split(rows_at_once(x.shape[1], CHUNK)):
         scores = _layer([weight, bias], rows)
-        if out:
-            scores = torch.addmm(out[1], out[0], scores.sigmoid_())
-        classes.append(scores.argmax(0))
-    return torch.cat(classes)
+        yield torch.addmm(out[1], out[0], scores.sigmoid_()) if out else scores
 
 
 def initial(shape: tuple[int, int], generator: torch.Generator) -> tuple[Tensor, Tensor]:

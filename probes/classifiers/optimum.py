@@ -30,8 +30,8 @@ Weights = tuple[Tensor, Tensor]  # weight (D, C) and bias (C,)
 class Optima:
     """The optima for several L2 values on the same features."""
 
-    def __init__(self, train: Data, classes: int, gap: float = GAP) -> None:
-        self.train, self.classes, self.gap = train, classes, gap
+    def __init__(self, train: Data, classes: int, gap: float = GAP, iterations: int = ITERATIONS) -> None:
+        self.train, self.classes, self.gap, self.iterations = train, classes, gap, iterations
         self.spread, self.sample = covariance(train.x), train.x[:: max(1, len(train.y) // SAMPLE)]
         self.known: dict[float, Weights] = {}  # by L2 value
 
@@ -44,7 +44,7 @@ class Optima:
                 probabilities = (self.sample @ start[0] + start[1]).softmax(1)
                 variance = float((probabilities * (1 - probabilities)).mean())
             factor = curvature(self.spread, self.classes, l2, variance)
-            self.known[l2] = optimum(self.train, self.classes, l2, factor, self.gap, start=start)
+            self.known[l2] = optimum(self.train, self.classes, l2, factor, self.gap, self.iterations, start)
 
 
 def covariance(x: Features) -> Tensor:

@@ -17,6 +17,7 @@ from probes.evaluation import Evaluation
 from probes.geometry.measures import similarity
 from probes.geometry.subspaces import subspace
 from probes.geometry.tasks import MEASURES, PERCENT, Shape, matrix_of
+from probes.probing.controls import CONTROL
 from probes.results import Epoch, ProbeRow, read_rows, write_rows
 from probes.vectors import alone
 
@@ -38,7 +39,7 @@ def state_of(evaluation: Evaluation) -> dict[str, Tensor]:
         return {}
     state = {VECTORS: matrix_of(vectors, shape.sentences)}
     for task in evaluation.tasks:
-        if isinstance(task, Classification) and task.features is alone:
+        if isinstance(task, Classification) and task.features is alone and task.suite != CONTROL:
             state |= _subspaces(task, vectors.features(task.train, alone)[:].numpy())
     return state
 

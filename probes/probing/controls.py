@@ -10,6 +10,7 @@ import numpy as np
 from probes.classification import Classification
 from probes.task import Items
 
+CONTROL = "control"  # the suite of control tasks
 PER: tuple[Literal["word", "sentence"], ...] = ("word", "sentence")
 
 
@@ -28,7 +29,7 @@ def control_task(task: Classification, per: Literal["word", "sentence"], seed: i
 
     splits = relabelled(task.train), relabelled(task.dev), relabelled(task.test)
     train, dev, test = splits
-    return replace(task, name=f"{task.name} control per {per}", suite="control", train=train, dev=dev, test=test)
+    return replace(task, name=f"{task.name} {CONTROL} per {per}", suite=CONTROL, train=train, dev=dev, test=test)
 
 
 def controls_of(tasks: Sequence[Classification], seed: int) -> list[Classification]:

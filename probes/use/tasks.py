@@ -40,13 +40,16 @@ class Use:
     draws: int = 10
     examples: int = 200  # dev examples of the objective
     suite: str = "use"
-    needs: Literal["use"] = "use"
     baselines: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         where = self.reading.name if self.reading else self.part
         return f"{self.of.name} in {where}" if where else self.of.name
+
+    @property
+    def needs(self) -> Literal["loss", "use"]:
+        return "use" if self.reading else "loss"
 
     @property
     def reader(self) -> str:
@@ -73,7 +76,7 @@ class Use:
 
     def in_parts(self, parts: Sequence[str]) -> Iterator["Use"]:
         """The same property for each part of an objective."""
-        return (replace(self, part=part) for part in ([""] if self.reading else parts))
+        return (replace(self, part=part) for part in parts)
 
     def score(self, erasures: Erasures, device: str) -> Outcome:
         """The rise, in thousandths of a nat or points of the error, with its 95% interval."""

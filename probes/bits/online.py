@@ -1,0 +1,104 @@
+"""The online code of labels given vectors: how much data a classifier needs, not only how right it is in the end."""
+
+from itertools import pairwise
+from math import exp, log, log2
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from scipy.optimize import minimize_scalar
+from torch import Tensor
+from torch.nn.functional import cross_entropy as nats
+
+from probes.classifiers.blocks import on_all_cores
+from probes.classifiers.cells import scores_of
+from probes.classifiers.classifier import MANY, Grid, Labelled, as_tensors, standardised
+from probes.classifiers.grid import Data, Tensors
+from probes.classifiers.modern import successive_halving
+from probes.classifiers.optimum import ITERATIONS, Optima
+
+# In percent of the sentences: a classifier trained on the first portion codes the labels up to the next portion
+# (Voita and Titov 2020, section 4).
+PORTIONS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
+STRONG = (0.1, 1.0, 10.0)  # L2 for the first portions, which have fewer sentences than features
+FEW = 20  # iterations of L-BFGS with many classes; more take much time and do not shorten the code
+GAP = 1e-3  # nats: how far the loss of logistic regression may be above its minimum; a code needs no more
+COLDEST, HOTTEST = -3.0, 3.0  # logarithms of what the scores of an MLP are multiplied by
+
+
+class Description(NamedTuple):
+    """The length of N labels in a code."""
+
+    each: np.ndarray  # (N,) bits of each label
+    uniform_bits: float  # N log2 C, the length of the uniform code
+    portions: list[float]  # bits of each portion; the first has the uniform code
+
+    @property
+    def bits(self) -> float:
+        """The length of all."""
+        return float(self.each.sum())
+
+    @property
+    def compression(self) -> float:
+        """Uniform length / length; 1 if the vectors contain no information about the labels."""
+        return self.uniform_bits / self.bits
+
+
+def description_length(
+    train: Labelled, dev: Labelled, classes: int, grid: Grid, seed: int, device: str = "cpu"
+) -> Description:
+    """Code each portion of the training labels with the classifier trained on the portions before it.
+
+    The classifier is the grid's: logistic regression, or an MLP. `seed` orders the sentences. The predicted
+    distribution is mixed with the uniform one, with weight 1 / (n + 1) after n sentences, so that an unseen class has a
+    finite code.
+    """
+    order = np.random.default_rng(seed).permutation(len(train.labels))
+    rows = torch.from_numpy(order).to(device)
+    every, tuning = standardised(as_tensors(train, device).batch(rows), as_tensors(dev, device))
+    ends = sorted({max(1, round(len(order) * percent / 100)) for percent in PORTIONS})
+    parts = [np.full(ends[0], log2(classes))]
+    for known, end in pairwise(ends):
+        seen, coming = (Tensors(every.x[:known], every.y[:known]), Tensors(every.x[known:end], every.y[known:end]))
+        parts.append(_bits(seen, coming, tuning, classes, grid, seed, device))
+    portions = [float(part.sum()) for part in parts]
+    return Description(np.concatenate(parts), len(order) * log2(classes), portions)
+
+
+def _bits(seen: Tensors, coming: Tensors, tuning: Data, classes: int, grid: Grid, seed: int, device: str) -> np.ndarray:
+    """Bits of each label in `coming`, coded by the classifier trained on `seen`."""
+    if grid.is_logistic:
+        scores = _linear(seen, coming, tuning, classes, grid, device)
+    else:
+        scores = _mlp(seen, coming, tuning, classes, grid, seed, device)
+    likely, known = scores.softmax(1).gather(1, coming.y[:, None])[:, 0].double(), len(seen.y)
+    return -((known * likely + 1 / classes) / (known + 1)).log2().cpu().numpy()
+
+
+def _linear(seen: Tensors, coming: Tensors, tuning: Data, classes: int, grid: Grid, device: str) -> Tensor:
+    """Scores (n, C) by logistic regression.
+
+    The L2 values of the grid and `STRONG` are tried from the strongest on, while they lower the cross-entropy on dev.
+    """
+    basis = torch.linalg.qr(seen.x.t())[0] if len(seen.y) < seen.x.shape[1] else None  # of the vectors' space
+    iterations = FEW if classes >= MANY else ITERATIONS
+    optima = Optima(seen if basis is None else Tensors(seen.x @ basis, seen.y), classes, GAP, iterations)
+    best = torch.zeros(seen.x.shape[1], classes, device=device), torch.zeros(classes, device=device)
+    lowest = log(classes)
+    for l2 in sorted({*grid.l2, *STRONG}, reverse=True):
+        on_all_cores(optima.add, [[l2]], device)
+        weight, bias = optima.known[l2]
+        weight = weight if basis is None else basis @ weight
+        loss = float(nats(torch.addmm(bias, tuning.x[:], weight), tuning.y))
+        if loss >= lowest:
+            break
+        best, lowest = (weight, bias), loss
+    return torch.addmm(best[1], coming.x, best[0])
+
+
+def _mlp(seen: Tensors, coming: Tensors, tuning: Data, classes: int, grid: Grid, seed: int, device: str) -> Tensor:
+    """Scores (n, C) by the best MLP of the grid on dev, as sharp as has the lowest cross-entropy there."""
+    best = successive_halving(seen, tuning, classes, grid, seed, device)
+    dev, scores = scores_of(best.parameters, tuning.x), scores_of(best.parameters, coming.x)
+    found = minimize_scalar(lambda log: float(nats(dev * exp(log), tuning.y)), bounds=(COLDEST, HOTTEST))
+    return scores * exp(found.x)

@@ -1,0 +1,95 @@
+"""A code of a task's training labels as a task of its own, for each of the codes."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any, Literal
+
+import numpy as np
+
+from encoder_lab.errors import InputError
+from encoder_lab.storage.code import code_of
+from probes.bits.online import STRONG, Description, description_length
+from probes.bits.variational import variational_length
+from probes.classification import Classification
+from probes.classifiers.grid import Grid, Labelled
+from probes.statistics import Z95, Interval, mean_of_runs
+from probes.task import Outcome, hashed
+from probes.vectors import Vectors
+
+ORDERS = 3  # of the sentences, over which the online codes are averaged
+Code = Literal["logreg", "mlp", "variational"]
+
+
+@dataclass(frozen=True)
+class Bits:
+    """The length of a code of the task's training labels, in percent of that of the uniform code."""
+
+    of: Classification
+    reader: Code
+    suite: str = "bits"
+    needs: Literal["vectors"] = "vectors"
+    baselines: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.of.name
+
+    @property
+    def sentences(self) -> list[str]:
+        return self.of.sentences
+
+    @property
+    def data(self) -> str:
+        return self.of.data
+
+    @property
+    def test_items(self) -> str:
+        return self.data
+
+    @property
+    def grid(self) -> Grid:
+        """The classifiers of an online code."""
+        return self.of.grid.logistic() if self.reader == "logreg" else replace(self.of.grid, protocol="modern")
+
+    @property
+    def fingerprint(self) -> str:
+        code = [code_of(part) for part in (Bits, description_length, variational_length)]
+        read = self.reader, self.grid.settings(), self.grid.l2, code_of(self.of.features), self.of.seed, ORDERS
+        return hashed(self.data, *read, *code)
+
+    def score(self, vectors: Vectors, device: str) -> Outcome:
+        """The mean over `ORDERS`; the interval is over orders and labels."""
+        started, of = time.monotonic(), self.of
+        train, dev = (
+            Labelled(vectors.features(part, of.features, device)[:], part.gold) for part in (of.train, of.dev)
+        )
+        size = len(of.classes)
+        if self.reader == "variational":
+            codes = [variational_length(train, size, sorted({*of.grid.l2, *STRONG}), of.seed, device)]
+        else:
+            codes = [description_length(train, dev, size, self.grid, of.seed + i, device) for i in range(ORDERS)]
+        share = mean_of_runs([_share(code) for code in codes])
+        bits = float(np.mean([code.bits for code in codes]))
+        found: dict[str, Any] = {"bits": round(bits, 1), "compression": round(codes[0].uniform_bits / bits, 3)}
+        none, seconds = np.empty(0, dtype=bool), time.monotonic() - started
+        return Outcome(share[0], *share, none, found, {}, seconds, chance=100.0)
+
+    def baseline(self, name: str) -> Outcome:
+        raise InputError(f"model={name}: has no vectors, which a description length needs")
+
+
+def _share(code: Description) -> Interval:
+    """The length in percent of the uniform one, with the interval of a mean over labels."""
+    scale = 100 / code.uniform_bits
+    half = Z95 * float(code.each.std()) * sqrt(len(code.each))
+    return scale * code.bits, scale * (code.bits - half), scale * (code.bits + half)
+
+
+def codes_of(task: Classification, measures: Sequence[str]) -> list[Bits]:
+    """The codes that `probes.measures` asks for; the MLP's where the task is read by one."""
+    readers: list[Code] = ["logreg"] if "bits" in measures else []
+    readers += ["mlp"] if "bits_mlp" in measures and not task.grid.is_logistic else []
+    readers += ["variational"] if "bits_variational" in measures else []
+    return [Bits(task, reader) for reader in readers]

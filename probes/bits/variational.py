@@ -1,0 +1,59 @@
+"""The variational code of labels given vectors: bits back (Hinton and van Camp 1993; Voita and Titov 2020).
+
+The weights of a linear classifier are a normal distribution q, each independent of the others, and cost KL(q, p) from
+the prior p; the labels cost what weights drawn from q give them on average. Any q is a code. Ours is around the
+optimum of logistic regression, with the deviations that the curvature of the loss there gives each weight alone. The
+prior is the one for which that is the optimum: normal with mean 0 and variance 1 / (N L2). To name the L2 value costs
+the logarithm of their number. Voita and Titov train q, and have a sparse prior (Louizos et al. 2017).
+"""
+
+from collections.abc import Sequence
+from math import log, log2, sqrt
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from probes.bits.online import GAP, Description
+from probes.classifiers.blocks import on_all_cores
+from probes.classifiers.classifier import Labelled, as_tensors, standardised
+from probes.classifiers.optimum import Optima
+
+DRAWS = 16  # of the weights, for the mean length of the labels
+LOG2E = 1 / log(2)
+
+
+def variational_length(
+    train: Labelled, classes: int, values: Sequence[float], seed: int, device: str = "cpu"
+) -> Description:
+    """The shortest code of N labels over L2 `values`; the cost of the weights is shared equally by all labels."""
+    (data,) = standardised(as_tensors(train, device))
+    optima = Optima(data, classes, GAP)
+    on_all_cores(optima.add, [list(values)], device)
+    x, random = functional.pad(data.x[:], (0, 1), value=1.0), torch.Generator(device).manual_seed(seed)
+    squares, codes = x.square(), list[Description]()
+    for l2 in values:
+        weight, bias = optima.known[l2]
+        mean, prior = torch.cat([weight, bias[None]]), 1 / sqrt(len(x) * l2)
+        likely = (x @ mean).softmax(1)
+        deviation = (squares.t() @ (likely * (1 - likely)) + 1 / prior**2).rsqrt()
+        costs = weight_nats(mean, deviation, prior) * LOG2E + log2(len(values))
+        centre, width = x @ mean, (squares @ deviation.square()).sqrt()
+        draws = (
+            functional.cross_entropy(centre + width * _noise(centre, random), data.y, reduction="none")
+            for _ in range(DRAWS)
+        )
+        labels = sum(draws, torch.zeros(len(x), device=device)).double() * LOG2E / DRAWS
+        each = (labels + costs / len(x)).cpu().numpy()
+        codes.append(Description(each, len(x) * log2(classes), [costs, float(labels.sum())]))
+    return min(codes, key=lambda code: code.bits)
+
+
+def weight_nats(mean: Tensor, deviation: Tensor, prior: float) -> float:
+    """KL of independent normal weights from normal ones of mean 0 and deviation `prior`."""
+    ratio = (deviation / prior).square()
+    return float((ratio - ratio.log() - 1 + (mean / prior).square()).double().sum()) / 2
+
+
+def _noise(like: Tensor, random: torch.Generator) -> Tensor:
+    return torch.randn(like.shape, generator=random, device=like.device)

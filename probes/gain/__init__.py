@@ -1,0 +1,5 @@
+"""Gain: how much shorter a task's code is than that of a bag of the same word vectors (Pimentel et al. 2020)."""
+
+from probes.facts import Facts
+
+FACTS = Facts(axis="code saved over a bag of vectors (% of the uniform code)", choice=False)

@@ -1,0 +1,145 @@
+"""How easily a task is read: control tasks, codes of labels, and what their rows say, where the answer is known."""
+
+from dataclasses import replace
+from math import log2
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.distributions import Normal, kl_divergence
+
+from encoder_lab.errors import InputError
+from encoder_lab.model import Model
+from encoder_lab.reports.terminal import measures
+from probes.bits.online import description_length
+from probes.bits.variational import variational_length, weight_nats
+from probes.classification import Classification
+from probes.classifiers.classifier import Grid, Labelled
+from probes.evaluation import Evaluation
+from probes.measures import differences, measures_of
+from probes.statistics import compare
+from probes.task import single
+
+
+def vectors(sentences: int, seed: int, informative: bool, width: int = 6) -> Labelled:
+    random = np.random.default_rng(seed)
+    labels = random.integers(0, 4, sentences)
+    x = random.normal(size=(sentences, width))
+    return Labelled((x + informative * 20 * np.eye(width)[labels]).astype(np.float32), labels)
+
+
+GRID = Grid(l2=(1e-4, 1e-2, 1.0)).logistic()
+
+
+def test_predictable_labels_cost_little_more_than_the_first_portion_which_is_coded_uniformly() -> None:
+    found = description_length(vectors(4000, 1, True), vectors(400, 2, True), 4, GRID, seed=1)
+    assert found.portions[0] == 4 * log2(4)  # 0.1 % of 4000 sentences
+    assert found.bits < 0.03 * found.uniform_bits
+    assert found.uniform_bits == 4000 * log2(4)
+    assert sum(found.portions) == pytest.approx(found.bits)
+
+
+@pytest.mark.parametrize("width", [6, 256])
+def test_labels_unrelated_to_the_vectors_cost_their_entropy(width: int) -> None:
+    train, dev = vectors(4000, 1, False, width), vectors(400, 2, False, width)
+    found = description_length(train, dev, 4, Grid().logistic(), seed=1)
+    assert found.compression == pytest.approx(1, abs=0.02)
+
+
+def test_a_class_not_seen_before_has_a_finite_code() -> None:
+    train = vectors(400, 1, True)
+    rare = Labelled(train.vectors, np.where(np.arange(400) == 7, 3, train.labels % 3))
+    assert np.isfinite(description_length(rare, rare, 4, GRID, seed=1).bits)
+
+
+MLP = Grid(widths=(20,), dropouts=(0.0,), l2=(1e-4,))
+
+
+def test_the_code_of_an_mlp_is_short_where_no_linear_one_is() -> None:
+    """Whether a number is far from zero; and unrelated labels cost their entropy with an MLP too."""
+    x = np.random.default_rng(0).normal(size=(3000, 1)).astype(np.float32)
+    far = Labelled(x, (np.abs(x[:, 0]) > 0.67).astype(np.int64))
+    train, dev = (Labelled(*(part[rows] for part in far)) for rows in (slice(2400), slice(2400, None)))
+    linear, mlp = (description_length(train, dev, 2, grid, 1) for grid in (GRID, Grid()))
+    assert linear.compression == pytest.approx(1, abs=0.02)
+    assert mlp.compression > 1.7
+    unrelated = description_length(vectors(2000, 1, False), vectors(400, 2, False), 4, MLP, 1)
+    assert unrelated.compression == pytest.approx(1, abs=0.03)
+
+
+VALUES = (1e-2, 1e-1, 1.0)
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0, 4.0])
+def test_the_variational_code_is_near_the_exact_bayesian_one_and_never_shorter(slope: float) -> None:
+    """The exact one, of a single feature, is an integral over two weights, here a sum over a fine grid."""
+    random = np.random.default_rng(3)
+    x = random.normal(size=60)
+    x = (x - x.mean()) / x.std()
+    y = (slope * x + random.logistic(size=60) > 0).astype(np.int64)
+    found = variational_length(Labelled(x[:, None].astype(np.float32), y), 2, VALUES, 1)
+    difference = torch.linspace(-12, 12, 241, dtype=torch.double)  # of the weights, and of the biases, of two classes
+    scores = difference[:, None, None] * torch.from_numpy(x) + difference[None, :, None]
+    likely = torch.nn.functional.logsigmoid(scores * torch.from_numpy(2.0 * y - 1)).sum(2)
+    exact = []
+    for l2 in VALUES:
+        prior = Normal(0.0, (2 / (60 * l2)) ** 0.5).log_prob(difference)
+        step = 2 * np.log(24 / 240)
+        exact.append(-float(torch.logsumexp((likely + prior[:, None] + prior[None]).flatten(), 0) + step) / np.log(2))
+    assert min(exact) - 0.5 < found.bits < min(exact) + log2(len(VALUES)) + 3
+
+
+def test_the_cost_of_weights_is_their_divergence_from_the_prior() -> None:
+    mean, deviation = torch.randn(5, 3), torch.rand(5, 3) + 0.1
+    wanted = kl_divergence(Normal(mean, deviation), Normal(torch.zeros(5, 3), 0.7)).sum()
+    assert weight_nats(mean, deviation, 0.7) == pytest.approx(float(wanted), rel=1e-5)
+
+
+ALL = ("accuracy", "selectivity", "bits", "bits_mlp", "bits_variational")
+
+
+def length(sentences: list[str]) -> np.ndarray:
+    return np.array([[len(s.split()), 1.0] for s in sentences], dtype=np.float32)
+
+
+def nothing(sentences: list[str]) -> np.ndarray:
+    return np.array([[hash(s) % 97, 1.0] for s in sentences], dtype=np.float32)
+
+
+def lengths_task() -> Classification:
+    random = np.random.default_rng(0)
+    gold = [random.integers(0, 2, size) for size in (300, 80, 80)]
+    parts = [
+        single([f"{' '.join('a' * (1 + 2 * y))} w{random.integers(1 << 40)}" for y in part], part) for part in gold
+    ]
+    return Classification("Length", ["short", "long"], *parts, grid=MLP)
+
+
+def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_path: Path) -> None:
+    task = lengths_task()
+    more = measures_of([task], ALL, MLP, 1)
+    model = Model("e", "o", length, "1", bag=Model("bov", "bov", nothing))
+    evaluation = Evaluation(model, [task, *more])
+    rows = [score.row for score in evaluation.scores()]
+    rows += differences(evaluation, rows, tmp_path)
+    found = {(row.suite, row.task, row.classifier): row for row in rows}
+    task_row, control = found["probing", "Length", "mlp"], found["control", "Length control per word", "mlp"]
+    paired = compare(task_row.answers.right, control.answers.right)
+    assert found["selectivity", "Length", "mlp"].interval == tuple(paired[:3])
+    for reader in ("logreg", "mlp", "variational"):
+        bits, gain = found["bits", "Length", reader], found["gain", "Length", reader]
+        assert bits.test_low < bits.test_accuracy < bits.test_high < 40
+        assert bits.hyperparameters["compression"] == pytest.approx(100 / bits.test_accuracy, abs=0.01)
+        assert gain.test_accuracy == pytest.approx(100 - bits.test_accuracy, abs=8)
+    text = measures("m", [task_row], rows)
+    assert f" {paired.difference:.1f} ±{(paired.high - paired.low) / 2:.1f}" in text
+    assert all(name in text for name in ("probing", "selectivity", "bits", "gain over bov"))
+
+
+def test_an_mlp_is_needed_for_its_code_and_classes_for_any(recwarn: pytest.WarningsRecorder) -> None:
+    with pytest.raises(InputError, match="bits_mlp is the code of an MLP"):
+        measures_of([lengths_task()], ALL, GRID, 1)
+    same = replace(lengths_task(), classes=["a"])
+    assert measures_of([same], ALL, MLP, 1) == []
+    assert "Length: one class" in str(recwarn[0].message)
