@@ -121,6 +121,12 @@ REPORTS = {
         "order.png",
         *(SUITE, CLASSIFIER),
     ),
+    "pareto": _command(
+        "pareto",
+        "Accuracy against the complexity of the classifier: cells that no simpler one equals (Pimentel et al. 2020).",
+        "pareto.png",
+        *(SUITE, EPOCH, CLASSIFIER),
+    ),
     "subspaces": _command(
         "subspaces",
         "Where tasks live: overlaps of their subspaces, and how early the final ones are there; out=NAME.csv: angles.",

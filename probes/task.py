@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
     low: float  # 95% interval of the test score
     high: float
     correct: np.ndarray  # (N_test,) bool: which test items are right; empty where the score is a correlation
-    hyperparameters: dict[str, float | int | str]  # chosen on dev
+    hyperparameters: dict[str, Any]  # chosen on dev, and the front of the grid
     details: dict[str, float]  # second measures of the same predictions
     seconds: float
     chance: float | None = None  # the test score without knowledge: the most frequent class, 0 of a correlation

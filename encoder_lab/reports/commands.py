@@ -35,6 +35,8 @@ from encoder_lab.reports.order import as_text as orders_text
 from encoder_lab.reports.order import draw_orders, orders
 from encoder_lab.reports.overlay import draw_overlay
 from encoder_lab.reports.page import page
+from encoder_lab.reports.pareto import as_text as pareto_text
+from encoder_lab.reports.pareto import draw_fronts, fronts_of
 from encoder_lab.reports.published import TRAINING
 from encoder_lab.reports.scores import as_csv, runs_in
 from encoder_lab.reports.scores import scores as scores_of_runs
@@ -134,6 +136,12 @@ def order(arguments: SimpleNamespace) -> None:
     learnt = orders(reported(arguments), arguments.suite, arguments.classifier)
     print(for_terminal(orders_text(learnt)))
     print(save_figure(draw_orders(learnt), arguments.out))
+
+
+def pareto(arguments: SimpleNamespace) -> None:
+    fronts = fronts_of(given(arguments), arguments.suite, arguments.epoch, arguments.classifier)
+    print(for_terminal(pareto_text(fronts)))
+    print(save_figure(draw_fronts(fronts), arguments.out))
 
 
 def subspaces(arguments: SimpleNamespace) -> None:

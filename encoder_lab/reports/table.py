@@ -12,6 +12,7 @@ from encoder_lab.reports.published import TRAINING, Published, fitting, publishe
 from encoder_lab.reports.runs import OWN_SCORES, Run
 from encoder_lab.reports.table_notes import measures, notes_of, of_seeds, quoting, read_by
 from encoder_lab.storage.csv_files import read_csv
+from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import with_ties
 from probes.coherence.tasks import compared_name
 from probes.facts import facts_of
@@ -309,7 +310,7 @@ def _cell(rows: Sequence[ProbeRow]) -> TableCell:
     dev = sum(row.dev_accuracy for row in rows) / len(rows) if chosen else None
     test = frozenset(f"{row.answers.test} {row.classifier}" for row in rows if row.answers)
     if len(rows) == 1:
-        settings = ", ".join(f"{name} {value}" for name, value in rows[0].hyperparameters.items())
+        settings = ", ".join(f"{name} {value}" for name, value in rows[0].hyperparameters.items() if name != FRONT)
         about = f"epoch {rows[0].epoch}, {rows[0].classifier}, {settings}, dev {rows[0].dev_accuracy:.1f}"
         return TableCell(*rows[0].interval, about, dev, test, rows[0].chance)
     about = f"{len(rows)} seeds: " + ", ".join(f"{score:.1f}" for score in scores)

@@ -14,7 +14,7 @@ from torch import Tensor
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
-from probes.classifiers.grid import Data, Examples, Fitted, Grid, Labelled, Score, best_of_l2
+from probes.classifiers.grid import FRONT, Data, Examples, Fitted, Grid, Labelled, Point, Score, best_of_l2, front
 from probes.classifiers.modern import WIDE, successive_halving
 from probes.classifiers.optimum import Optima
 from probes.classifiers.senteval import published
@@ -57,24 +57,31 @@ def probe(
     predicted = predict(best.parameters, test_set.x).cpu().numpy()
     correct = predicted == test.labels
     accuracy = round(100 * float(correct.mean()), 2)
-    return Score(best.dev_accuracy, accuracy, correct, best.hyperparameters(), time.monotonic() - started, predicted)
+    chosen = best.hyperparameters() | {FRONT: front(best.points)}
+    return Score(best.dev_accuracy, accuracy, correct, chosen, time.monotonic() - started, predicted)
 
 
 def optimal(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fitted:
-    """The classifier with the best dev accuracy over the L2 values (`best_of_l2`)."""
+    """The classifier with the best dev accuracy over the L2 values (`best_of_l2`).
+
+    The complexity of each is the nuclear norm of its weights.
+    """
     basis = torch.linalg.qr(train.x[:].t())[0] if len(train.y) < train.x.shape[1] else None  # of the vectors' space
     optima = Optima(train if basis is None else Examples(train.x @ basis, train.y), classes)
+    points: list[Point] = []
 
     def fitted(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
         parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]
         right = int((predict(parameters, dev.x) == dev.y).sum())
-        return Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
+        found = Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
+        points.append((float(torch.linalg.matrix_norm(parameters[0], "nuc")), found.dev_accuracy))
+        return found
 
     def tried(values: list[float]) -> list[Fitted]:
         on_all_cores(optima.add, [values], device)
         return [fitted(l2, *optima.known[l2]) for l2 in values]
 
-    return best_of_l2(grid, tried, lambda cell: cell.dev_accuracy)[1]
+    return best_of_l2(grid, tried, lambda cell: cell.dev_accuracy)[1]._replace(points=points)
 
 
 def standardised(*parts: Examples[X]) -> list[Examples[X]]:

@@ -1,8 +1,8 @@
 """Inputs, settings and results of a probing classifier. Letters: N sentences, D vector width."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from pydantic import Field
@@ -135,6 +135,20 @@ def best_of_l2(
     return best, results[best]
 
 
+FRONT = "front"  # its name among the hyperparameters of a score
+Point = tuple[float, float]  # complexity and dev accuracy of a cell
+
+
+def front(points: Iterable[Point]) -> list[list[float]]:
+    """The points that no simpler one equals, the simplest first (Pimentel et al. 2020, Pareto probing)."""
+    best: list[list[float]] = []
+    rounded = ((round(complexity, 2), round(accuracy, 2)) for complexity, accuracy in points)
+    for complexity, accuracy in sorted(rounded, key=lambda point: (point[0], -point[1])):
+        if not best or accuracy > best[-1][1]:
+            best.append([complexity, accuracy])
+    return best
+
+
 class Fitted(NamedTuple):
     """One cell at its best on dev."""
 
@@ -143,8 +157,9 @@ class Fitted(NamedTuple):
     l2: float
     dev_accuracy: float  # percent
     parameters: list[Tensor]  # (W, D), (W, 1), (C, W), (C, 1), or (C, D), (C, 1)
+    points: Sequence[Point] = ()  # of all cells of its grid
 
-    def hyperparameters(self) -> dict[str, float | int | str]:
+    def hyperparameters(self) -> dict[str, Any]:
         """The settings of this cell in its grid."""
         return {"width": self.width, "dropout": self.dropout, "l2": self.l2}
 
@@ -155,6 +170,6 @@ class Score(NamedTuple):
     dev_accuracy: float  # percent
     test_accuracy: float  # percent
     test_correct: np.ndarray  # (N_test,) bool
-    hyperparameters: dict[str, float | int | str]
+    hyperparameters: dict[str, Any]
     seconds: float
     predicted: np.ndarray  # (N_test,) int64 classes

@@ -126,8 +126,10 @@ def successive_halving(
         candidates = _joined(candidates, inputs, classes, grid, device)
         done.append(stage)
         on_all_cores(work, candidates, device, together)
+    scored = ahead | {key: cell.dev_accuracy for key, cell in best.known.items()}
+    points = [(weights([cell], inputs, classes), score) for (cell, _), score in scored.items() if score >= 0]
     winner = best.winner
-    return winner._replace(dev_accuracy=round(winner.dev_accuracy, 2))
+    return winner._replace(dev_accuracy=round(winner.dev_accuracy, 2), points=points)
 
 
 def _middle(grid: Grid) -> float:

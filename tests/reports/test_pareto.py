@@ -1,0 +1,65 @@
+"""Accuracy against complexity: the front of a grid's cells, its area, and the fronts of small runs."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.models import models_of
+from encoder_lab.reports.pareto import area, as_text, draw_fronts, fronts_of
+from encoder_lab.reports.runs import Run
+from probes.classifiers.classifier import Grid, probe
+from probes.classifiers.grid import front
+from probes.results import ProbeRow
+from tests.labelled_vectors import separable, three
+
+
+@given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(0, 100)), min_size=1))
+def test_no_cell_is_simpler_and_as_good_as_a_point_of_the_front_and_the_best_cell_is_in_it(
+    cells: list[tuple[float, float]],
+) -> None:
+    found = front(cells)
+    assert found[-1][1] == round(max(accuracy for _, accuracy in cells), 2)
+    assert all(before[0] < after[0] and before[1] < after[1] for before, after in pairwise(found))
+    assert not [p for p in found for c in cells if c[0] < p[0] - 0.01 and c[1] > p[1] - 0.005]
+
+
+def test_the_area_of_two_points_and_of_a_task_that_was_read_by_nothing() -> None:
+    assert area([(10, 60), (40, 80)], chance=50, most=100) == pytest.approx((10 * 50 + 30 * 60 + 60 * 80) / 100)
+    assert area([(0, 60)], chance=50, most=0) == 50
+
+
+@pytest.mark.parametrize(("protocol", "widths"), [("modern", (4, 8)), ("senteval", (4, 8)), ("modern", (0,))])
+def test_a_score_has_the_front_of_the_cells_that_were_trained(protocol: str, widths: tuple[int, ...]) -> None:
+    grid = Grid(protocol=protocol, widths=widths, dropouts=(0.0,), l2=(1e-5, 1e-1))
+    score = probe(*three(separable, 200, 80, 80, classes=3), classes=3, grid=grid, seed=1)
+    points = score.hyperparameters["front"]
+    assert points[-1][1] == pytest.approx(score.dev_accuracy, abs=5)
+    if widths == (0,):  # the nuclear norm grows as the penalty shrinks
+        assert 0 < points[0][0] < 100
+    else:
+        assert {complexity for complexity, _ in points} <= {width * (6 + 3) for width in widths}
+
+
+def run(seed: int, points: object) -> Run:
+    chosen = {"width": 50, "front": points}
+    row = ProbeRow(1, 9, "probing", "Tense", "mlp", 0, 80, 75, 85, chosen, seed, 0, chance=50.0)
+    return Run(Path(f"runs/{seed}"), "bilstm_max", "nmt_enfr", {"seed": seed}, [row], [])
+
+
+def test_models_are_compared_up_to_the_largest_complexity_of_the_task() -> None:
+    runs = [run(1, [[10, 60.0], [40, 80.0]]), run(2, [[100, 70.0]])]
+    text = as_text(fronts_of(models_of(runs), "probing", "last", "mlp"))
+    areas = 71, 50
+    assert f"area {np.mean(areas):5.1f} ± {np.std(areas, ddof=1):.1f} over 2 seeds; 60.0 at 10, 80.0 at 40" in text
+    assert len(draw_fronts(fronts_of(models_of(runs), "probing", "last", "mlp")).axes) == 1
+
+
+@pytest.mark.parametrize("points", [None, "60", [[1]], [["a", "b"]], [[1, -5]], 7])
+def test_a_score_without_a_front_is_refused(points: object) -> None:
+    with pytest.raises(InputError, match="train or evaluate it again"):
+        fronts_of(models_of([run(1, points)]), "probing", "last", "mlp")
