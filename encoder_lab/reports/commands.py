@@ -139,7 +139,7 @@ def order(arguments: SimpleNamespace) -> None:
 
 
 def pareto(arguments: SimpleNamespace) -> None:
-    fronts = fronts_of(given(arguments), arguments.suite, arguments.epoch, arguments.classifier)
+    fronts = fronts_of(reported(arguments), arguments.suite, arguments.epoch, arguments.classifier)
     print(for_terminal(pareto_text(fronts)))
     print(save_figure(draw_fronts(fronts), arguments.out))
 
