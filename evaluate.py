@@ -86,23 +86,19 @@ def scored(
     from encoder_lab.reports.strips import TOKENS
     from probes.evaluation import Evaluation
     from probes.geometry.history import file_of, keep_state, state_of
-    from probes.measures import differences
-    from probes.probing.controls import CONTROL
-    from probes.suites import tasks_of
+    from probes.suites import measured_tasks
 
     by_epoch = settings.epochs is not None
     out = Path(name) / settings.out if by_epoch else Path(settings.out)
-    evaluation = Evaluation(model, tasks_of(suites), cache=cache, seed=settings.random_seed)
+    evaluation = Evaluation(model, measured_tasks(suites), cache=cache, seed=settings.random_seed)
     for suite in suites:
         main = evaluation.scores(suite.tasks)
-        more = evaluation.scores([task for task in suite.measures if model.encode or task.suite == CONTROL])
-        if len(more) < len(suite.measures):
+        more = evaluation.scores([task for task in suite.measures if model.encode or task.suite != "bits"])
+        if not model.encode and any(task.suite == "bits" for task in suite.measures):
             print(f"{name}: no description length, as it has no vectors", file=sys.stderr)
-        rows = [score.row for score in more]
-        rows += differences(evaluation, [*(score.row for score in main), *rows], cache)
         key = evaluation.key(suite.tasks, of_model=not by_epoch)
         written = written_of(settings, suite, model)
-        done = write(out, name, model, suite.name, ModelScores(key, main, rows), written)
+        done = write(out, name, model, suite.name, ModelScores(key, main, [score.row for score in more]), written)
         if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name says which model and tasks it is of
             write_tokens(done.folder, suite.tasks, evaluation)
         if suite.name == "geometry" and (by_epoch or not file_of(done.folder, model.epoch).exists()):

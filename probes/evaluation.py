@@ -36,6 +36,15 @@ class Evaluated(NamedTuple):
         return self.row.answers.right if self.row.answers else np.empty(0, dtype=bool)
 
 
+ScoreName = tuple[str, str, str]  # suite, task and reader
+OF_SCORES = ("scored", "bag")  # what a task needs that is made of other scores
+
+
+def name_of(task: Task) -> ScoreName:
+    """What tells its score from others of the model."""
+    return task.suite, task.name, task.reader
+
+
 class Evaluation:
     """One model on some tasks, in one process or in several that share the work; all of them get all scores.
 
@@ -43,13 +52,23 @@ class Evaluation:
     """
 
     def __init__(
-        self, model: Model, tasks: Sequence[Task], share: Share = ALONE, cache: Path | None = None, seed: int = 1
+        self,
+        model: Model,
+        tasks: Sequence[Task],
+        share: Share = ALONE,
+        cache: Path | None = None,
+        seed: int = 1,
+        bag_cache: Path | None = None,
     ) -> None:
+        """`bag_cache`: of the scores of the model's bag of vectors, which may stay the same while the model trains."""
         self.model, self.tasks, self.share, self.cache, self.seed = model, tasks, share, cache, seed
+        self.bag_cache = bag_cache or cache
+        self.scored: dict[ScoreName, Evaluated] = {}  # so far
         # no cached_property: before Python 3.12 its lock stops threads that gather
         self._vectors: Vectors | None = None
         self._surprisal: Surprisals | None = None
         self._use: Erasures | None = None
+        self._bag: Evaluation | None = None
         self._fingerprint = ""
 
     @property
@@ -86,6 +105,17 @@ class Evaluation:
         return self.use
 
     @property
+    def bag(self) -> tuple[Mapping[ScoreName, Evaluated], Mapping[ScoreName, Evaluated]]:
+        """The scores so far, and those of the codes of a bag of the word vectors."""
+        if self._bag is None:
+            assert self.model.bag is not None
+            codes = [task for task in self.tasks if task.suite == "bits"]
+            model = self.model.bag._replace(device=self.model.device)
+            self._bag = Evaluation(model, codes, self.share, self.bag_cache, self.seed)
+            self._bag.scores()
+        return self.scored, self._bag.scored
+
+    @property
     def fingerprint(self) -> str:
         """A short text that stands for what the model gives."""
         if not self._fingerprint:
@@ -103,9 +133,10 @@ class Evaluation:
     def scores(self, tasks: Sequence[Task] | None = None) -> list[Evaluated]:
         """One score for each task of the evaluation, or of some `tasks` that need no other texts, in their order.
 
-        Each process computes its share of those that are not cached.
+        Each process computes its share of those that are not cached. What is made of other scores comes last.
         """
-        tasks = [part for task in (self.tasks if tasks is None else tasks) for part in self._parts(task)]
+        every = [part for task in (self.tasks if tasks is None else tasks) for part in self._parts(task)]
+        tasks = [task for task in every if task.needs not in OF_SCORES]
         cached = [path and read_cached(path) for path in map(self._path, tasks)]
         cached = self.share.gather(cached)[0]  # all processes must miss the same results
         missing = [task for task, result in zip(tasks, cached, strict=True) if result is None]
@@ -116,11 +147,16 @@ class Evaluation:
         own = missing[self.share.places]
         computed = iter(self.share.together(score_each(own, self._score, self._is_small, self.model.device, title)))
         results = [next(computed) if result is None else result for result in cached]
-        return [self._evaluated(task, result) for task, result in zip(tasks, results, strict=True)]
+        for task, result in zip(tasks, results, strict=True):
+            self.scored[name_of(task)] = self._evaluated(task, result)
+        for task in every:
+            if task.needs in OF_SCORES:
+                self.scored[name_of(task)] = self._evaluated(task, self._score(task))
+        return [self.scored[name_of(task)] for task in every]
 
     def _path(self, task: Task) -> Path | None:
         """Where a result is cached."""
-        if self.cache is None:
+        if self.cache is None or task.needs in OF_SCORES:
             return None
         own = [self.model.loss.fingerprint()] if task.needs == "loss" else []
         key = [task.fingerprint, code_of(type(task)), self._reader(task), self.seed, *own]
@@ -128,17 +164,19 @@ class Evaluation:
         return self.cache / f"score-{name}.json"
 
     def _parts(self, task: Any) -> Iterable[Task]:
-        """The task itself; of what an objective loses, one for each of its parts."""
+        """The task itself; of what an objective loses, one for each of its parts; none that needs a bag without one."""
+        if task.needs == "bag" and self.model.bag is None:
+            return []
         return task.in_parts(self.model.loss.parts) if task.needs == "loss" else [task]
 
     def _is_baseline(self, task: Task) -> bool:
-        return self.model.encode is None and task.needs != "surprisal"
+        return self.model.encode is None and task.needs not in ("surprisal", *OF_SCORES)
 
     def _is_small(self, task: Task) -> bool:
         return task.needs == "vectors" and not self._is_baseline(task) and is_small(task, self.vectors)
 
     def _reader(self, task: Task) -> str:
-        return self.model.objective if self._is_baseline(task) else task.reader
+        return self.model.objective if self.model.encode is None and task.needs != "surprisal" else task.reader
 
     def _score(self, task: Task) -> dict[str, Any]:
         if self._is_baseline(task):

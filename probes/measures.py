@@ -1,80 +1,132 @@
-"""How easily a task is read, beside its accuracy: selectivity, and the length of codes of its labels.
+"""How easily a task is read, beside its accuracy: `probes.measures`.
 
-Control tasks and codes are tasks like others. What compares two of them is made of their rows: the selectivity of a
-task, and how much shorter its code is than that of a bag of the same word vectors.
+Control tasks and codes of the labels are tasks like others. The rest is made of scores: selectivity, accuracy on hard
+items, and how much shorter a code is than that of a bag of the same word vectors.
 """
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
 
 from encoder_lab.errors import InputError
+from encoder_lab.storage.code import code_of
 from probes.bits.tasks import Bits, codes_of
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.evaluation import Evaluation
-from probes.probing.controls import CONTROL, PER, control_task
-from probes.results import ProbeRow
-from probes.statistics import Interval, compare, unpaired
-from probes.task import Task
+from probes.evaluation import Evaluated, ScoreName, name_of
+from probes.hard.items import hard_items
+from probes.probing.controls import PER, control_task
+from probes.statistics import Interval, compare, unpaired, wilson
+from probes.task import Outcome, Task, hashed
+
+NONE = np.empty(0, dtype=bool)
+Scores = Mapping[ScoreName, Evaluated]
 
 
 def measures_of(tasks: Sequence[Task], measures: Sequence[str], grid: Grid, seed: int) -> list[Task]:
-    """What `probes.measures` adds to tasks: control tasks per word and, of `control`, per sentence; and codes.
+    """What `probes.measures` adds to tasks; of `control`, control tasks per sentence too.
 
     Raises InputError for the code of an MLP where the grid has none.
     """
     if "bits_mlp" in measures and grid.is_logistic:
-        raise InputError(
-            "probes.measures: bits_mlp is the code of an MLP; give probes.classifier.widths=, or leave it out"
-        )
+        wrong = "bits_mlp is the code of an MLP; give probes.classifier.widths=, or leave it out"
+        raise InputError(f"probes.measures: {wrong}")
     read = [task for task in tasks if isinstance(task, Classification)]
     if constant := [task.name for task in read if len(task.classes) < 2] if len(measures) > 1 else []:
         warnings.warn(f"probes.measures: {', '.join(constant)}: one class, so nothing to measure", stacklevel=2)
-    read = [task for task in read if task.name not in constant]
+    return [more for task in read if task.name not in constant for more in _of_task(task, measures, seed)]
+
+
+def _of_task(task: Classification, measures: Sequence[str], seed: int) -> list[Task]:
     per = PER if "control" in measures else PER[:1] if "selectivity" in measures else ()
-    controls = [control_task(task, decides, seed) for task in read for decides in per]
-    return [*controls, *(code for task in read for code in codes_of(task, measures))]
+    controls, codes = [control_task(task, decides, seed) for decides in per], codes_of(task, measures)
+    return [
+        *controls,
+        *codes,
+        *(Comparison("selectivity", task, control) for control in controls[:1]),
+        *([Comparison("hard", task)] if "hard" in measures else []),
+        *(Comparison("gain", code) for code in codes),
+    ]
 
 
-def differences(evaluation: Evaluation, rows: Sequence[ProbeRow], cache: Path | None) -> list[ProbeRow]:
-    """Rows of `selectivity` and `gain`, made of the rows of an evaluation. `cache`: of the codes of bags of vectors."""
-    by_name = {row.task: row for row in rows if row.suite == CONTROL}
-    pairs = ((row, by_name.get(f"{row.task} {CONTROL} per word")) for row in rows if row.suite != "bits")
-    selectivities = [_selectivity(row, control) for row, control in pairs if control]
-    return selectivities + _gains(evaluation, [row for row in rows if row.suite == "bits"], cache)
+@dataclass(frozen=True)
+class Comparison:
+    """A number that is made of the score of a task."""
+
+    suite: Literal["selectivity", "hard", "gain"]
+    of: Classification | Bits
+    control: Classification | None = None
+    baselines: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.of.name
+
+    @property
+    def reader(self) -> str:
+        return self.of.reader
+
+    @property
+    def needs(self) -> Literal["scored", "bag"]:
+        return "bag" if self.suite == "gain" else "scored"
+
+    @property
+    def sentences(self) -> list[str]:
+        return self.of.sentences
+
+    @property
+    def data(self) -> str:
+        return self.of.data
+
+    @property
+    def test_items(self) -> str:
+        return hashed(self.suite, self.of.test_items)
+
+    @property
+    def fingerprint(self) -> str:
+        return hashed(self.suite, self.of.fingerprint, code_of(Comparison))
+
+    def score(self, scored: Any, device: str) -> Outcome:
+        """The number, made of the scores so far; of `gain` also of those of a bag of vectors."""
+        if self.suite == "gain":
+            return _gain(*(scores[name_of(self.of)] for scores in scored))
+        own = scored[name_of(self.of)]
+        if self.control:
+            return _selectivity(own, scored[name_of(self.control)])
+        assert isinstance(self.of, Classification)
+        return _hard(own, hard_items(self.of), self.of)
+
+    def baseline(self, name: str) -> Outcome:
+        raise InputError(f"model={name}: has no {self.suite}")
 
 
-def _selectivity(row: ProbeRow, control: ProbeRow) -> ProbeRow:
+def _selectivity(own: Evaluated, control: Evaluated) -> Outcome:
     """With the interval of the paired bootstrap: both have the same test sentences."""
-    assert row.answers
-    assert control.answers
-    found = compare(row.answers.right, control.answers.right)
-    score = found.difference, found.low, found.high
-    numbers = {"accuracy": round(row.test_accuracy, 2), "control": round(control.test_accuracy, 2)}
-    return _row(row, "selectivity", row.dev_accuracy - control.dev_accuracy, score, numbers, control.seconds)
+    found, dev = compare(own.correct, control.correct), own.row.dev_accuracy - control.row.dev_accuracy
+    numbers = {"accuracy": round(own.row.test_accuracy, 2), "control": round(control.row.test_accuracy, 2)}
+    return _outcome((found.difference, found.low, found.high), dev, numbers, control.row.seconds)
 
 
-def _gains(evaluation: Evaluation, rows: Sequence[ProbeRow], cache: Path | None) -> list[ProbeRow]:
-    """Positive: the code is shorter than with a bag of vectors. Nothing where the model has no bag."""
-    model = evaluation.model
-    if not rows or model.bag is None:
-        return []
-    codes = [task for task in evaluation.tasks if isinstance(task, Bits)]
-    bag = Evaluation(model.bag._replace(device=model.device), codes, evaluation.share, cache, evaluation.seed)
-    theirs = {(s.row.task, s.row.classifier): s.row for s in bag.scores()}
-    pairs = [(row, theirs[row.task, row.classifier]) for row in rows]
-    return [_gain(row, other) for row, other in pairs]
+def _hard(own: Evaluated, hard: np.ndarray, task: Classification) -> Outcome:
+    """The accuracy on the hard test items, with Wilson's interval; 0 of none, which the interval says."""
+    right = own.correct[hard]
+    score = 100 * float(right.mean()) if len(right) else 0.0
+    most = np.bincount(task.train.gold).argmax()
+    chance = 100 * float((task.test.gold[hard] == most).mean()) if len(right) else None
+    interval = score, *wilson(int(right.sum()), len(right))
+    made = _outcome(interval, own.row.dev_accuracy, {"items": len(right)}, 0.0)
+    return made._replace(correct=right, chance=chance)
 
 
-def _gain(row: ProbeRow, bag: ProbeRow) -> ProbeRow:
-    found = unpaired([bag.interval], [row.interval])
-    saved = {"bits": round(bag.hyperparameters["bits"] - row.hyperparameters["bits"], 1)}
-    return _row(row, "gain", found.difference, (found.difference, found.low, found.high), saved, bag.seconds)
+def _gain(own: Evaluated, bag: Evaluated) -> Outcome:
+    """Positive: the code is shorter than with the bag."""
+    found = unpaired([bag.row.interval], [own.row.interval])
+    saved = {"bits": round(bag.row.hyperparameters["bits"] - own.row.hyperparameters["bits"], 1)}
+    return _outcome((found.difference, found.low, found.high), found.difference, saved, bag.row.seconds)
 
 
-def _row(row: ProbeRow, suite: str, dev: float, score: Interval, numbers: dict[str, float], seconds: float) -> ProbeRow:
-    test, low, high = score
-    row = replace(row, suite=suite, dev_accuracy=dev, test_accuracy=test, test_low=low, test_high=high)
-    return replace(row, hyperparameters=numbers, answers=None, seconds=seconds, chance=None)
+def _outcome(score: Interval, dev: float, numbers: dict[str, float], seconds: float) -> Outcome:
+    return Outcome(dev, *score, NONE, {**numbers}, {}, seconds)

@@ -11,7 +11,7 @@ Texts = (
 )  # N texts, or N lists of texts, which stand for the mean of their vectors
 
 
-Needs = Literal["vectors", "surprisal", "loss", "use"]
+Needs = Literal["vectors", "surprisal", "loss", "use", "scored", "bag"]
 
 
 class Items(NamedTuple):
@@ -67,7 +67,7 @@ class Task(Protocol):
     @property
     def needs(self) -> Needs:
         """What a model must give: vectors of sentences, surprisals of texts, or vectors and what uses them: its
-        objective (loss) or other tasks (use).
+        objective (loss) or other tasks (use). Or scores of other tasks (scored), also of its bag of vectors (bag).
         """
 
     @property

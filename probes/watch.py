@@ -12,7 +12,6 @@ from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.model import Model
 from probes.evaluation import Evaluation
 from probes.geometry.history import compare_states, keep_state, state_of
-from probes.measures import differences
 from probes.probing.controls import CONTROL
 from probes.results import Epoch, ProbeRow, write_rows
 from probes.share import ALONE, Share
@@ -46,9 +45,9 @@ def probe_now(
 
     now = own._replace(encode=own.encode and encode, epoch=epoch, step=step, device=device)
     with isolate_rng():
-        evaluation = Evaluation(now, tasks, share, cache if step == 0 else None, seed)
+        evaluation = Evaluation(now, tasks, share, cache if step == 0 else None, seed, cache)
         rows = [score.row for score in evaluation.scores()]
-        rows = [row for row in rows if row.suite != CONTROL] + differences(evaluation, rows, cache)
+        rows = [row for row in rows if row.suite != CONTROL]  # they are in `selectivity`
         state = state_of(evaluation)
     if share.rank == 0:
         keep_state(results.parent, epoch, state)

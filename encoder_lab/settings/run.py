@@ -35,8 +35,8 @@ DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
 
 PartOfBatches = Annotated[Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None, Field(title=PART)]
 StepsOrLog = Annotated[Literal["log"] | Sequence[Count], Field(title="log, or a list of steps, as [1,2,4,8]")]
-Measure = Literal["accuracy", "selectivity", "bits", "bits_mlp", "bits_variational"]
-MEASURES = "a list in brackets, as [accuracy,selectivity,bits]; bits_mlp and bits_variational are other codes"
+Measure = Literal["accuracy", "hard", "selectivity", "bits", "bits_mlp", "bits_variational"]
+MEASURES = "a list in brackets, as [accuracy,hard,selectivity,bits]; other codes: bits_mlp, bits_variational"
 Size = Annotated[ItemCount | None, Field(title=SIZE)]
 
 

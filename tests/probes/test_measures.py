@@ -17,7 +17,8 @@ from probes.bits.variational import variational_length, weight_nats
 from probes.classification import Classification
 from probes.classifiers.classifier import Grid, Labelled
 from probes.evaluation import Evaluation
-from probes.measures import differences, measures_of
+from probes.hard.items import hard_items
+from probes.measures import measures_of
 from probes.statistics import compare
 from probes.task import single
 
@@ -96,7 +97,7 @@ def test_the_cost_of_weights_is_their_divergence_from_the_prior() -> None:
     assert weight_nats(mean, deviation, 0.7) == pytest.approx(float(wanted), rel=1e-5)
 
 
-ALL = ("accuracy", "selectivity", "bits", "bits_mlp", "bits_variational")
+ALL = ("accuracy", "hard", "selectivity", "bits", "bits_mlp", "bits_variational")
 
 
 def length(sentences: list[str]) -> np.ndarray:
@@ -120,9 +121,7 @@ def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_pa
     task = lengths_task()
     more = measures_of([task], ALL, MLP, 1)
     model = Model("e", "o", length, "1", bag=Model("bov", "bov", nothing))
-    evaluation = Evaluation(model, [task, *more])
-    rows = [score.row for score in evaluation.scores()]
-    rows += differences(evaluation, rows, tmp_path)
+    rows = [score.row for score in Evaluation(model, [task, *more], cache=tmp_path).scores()]
     found = {(row.suite, row.task, row.classifier): row for row in rows}
     task_row, control = found["probing", "Length", "mlp"], found["control", "Length control per word", "mlp"]
     paired = compare(task_row.answers.right, control.answers.right)
@@ -132,6 +131,9 @@ def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_pa
         assert bits.test_low < bits.test_accuracy < bits.test_high < 40
         assert bits.hyperparameters["compression"] == pytest.approx(100 / bits.test_accuracy, abs=0.01)
         assert gain.test_accuracy == pytest.approx(100 - bits.test_accuracy, abs=8)
+    hard = hard_items(task)
+    assert found["hard", "Length", "mlp"].hyperparameters == {"items": hard.sum()}
+    assert found["hard", "Length", "mlp"].answers.right.tolist() == task_row.answers.right[hard].tolist()
     text = measures("m", [task_row], rows)
     assert f" {paired.difference:.1f} ±{(paired.high - paired.low) / 2:.1f}" in text
     assert all(name in text for name in ("probing", "selectivity", "bits", "gain over bov"))
@@ -143,3 +145,11 @@ def test_an_mlp_is_needed_for_its_code_and_classes_for_any(recwarn: pytest.Warni
     same = replace(lengths_task(), classes=["a"])
     assert measures_of([same], ALL, MLP, 1) == []
     assert "Length: one class" in str(recwarn[0].message)
+
+
+def test_an_item_is_hard_where_its_surest_word_has_another_majority_label() -> None:
+    """`cat` is 0 in 3 of 3 items, `dog` 1 in 2 of 3; an item of new words has the majority label of the task, 0."""
+    train = single(["the cat", "a cat", "cat", "the dog", "dog", "dog cats"], np.array([0, 0, 0, 1, 1, 0]))
+    test = single(["dog cat", "dog cat", "my dog", "my dog", "new", "new"], np.array([0, 1, 1, 0, 0, 1]))
+    task = Classification("T", ["a", "b"], train, train, test)
+    assert hard_items(task).tolist() == [False, True, False, True, False, True]
