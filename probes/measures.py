@@ -1,11 +1,11 @@
-"""How easily a task is read, beside its accuracy: `probes.measures`.
+"""How easily a task is read, next to its accuracy: `probes.measures`.
 
 Control tasks and codes of the labels are tasks like others. The rest is made of scores: selectivity, accuracy on hard
 items, and how much shorter a code is than that of a bag of the same word vectors.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,14 +16,13 @@ from encoder_lab.storage.code import code_of
 from probes.bits.tasks import Bits, codes_of
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
-from probes.evaluation import Evaluated, ScoreName, name_of
+from probes.evaluation import Evaluated, name_of
 from probes.hard.items import hard_items
 from probes.probing.controls import PER, control_task
 from probes.statistics import Interval, compare, unpaired, wilson
 from probes.task import Outcome, Task, hashed
 
 NONE = np.empty(0, dtype=bool)
-Scores = Mapping[ScoreName, Evaluated]
 
 
 def measures_of(tasks: Sequence[Task], measures: Sequence[str], grid: Grid, seed: int) -> list[Task]:
@@ -46,14 +45,14 @@ def _of_task(task: Classification, measures: Sequence[str], seed: int) -> list[T
     return [
         *controls,
         *codes,
-        *(Comparison("selectivity", task, control) for control in controls[:1]),
-        *([Comparison("hard", task)] if "hard" in measures else []),
-        *(Comparison("gain", code) for code in codes),
+        *(OfScores("selectivity", task, control) for control in controls[:1]),
+        *([OfScores("hard", task)] if "hard" in measures else []),
+        *(OfScores("gain", code) for code in codes),
     ]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class OfScores:
     """A number that is made of the score of a task."""
 
     suite: Literal["selectivity", "hard", "gain"]
@@ -87,7 +86,7 @@ class Comparison:
 
     @property
     def fingerprint(self) -> str:
-        return hashed(self.suite, self.of.fingerprint, code_of(Comparison))
+        return hashed(self.suite, self.of.fingerprint, code_of(OfScores))
 
     def score(self, scored: Any, device: str) -> Outcome:
         """The number, made of the scores so far; of `gain` also of those of a bag of vectors."""

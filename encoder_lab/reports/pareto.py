@@ -22,7 +22,7 @@ from probes.results import ProbeRow
 
 COMPLEXITY = {"mlp": "weights", "logreg": "nuclear norm of the weights"}
 COLUMNS = 3  # of panels
-Points = Sequence[tuple[float, float]]  # complexity and accuracy, the simplest first
+FrontPoints = Sequence[tuple[float, float]]  # complexity and accuracy, the simplest first
 
 
 class Fronts(NamedTuple):
@@ -31,7 +31,7 @@ class Fronts(NamedTuple):
     model: str
     task: str
     classifier: str
-    seeds: list[Points]
+    seeds: list[FrontPoints]
     chance: float  # before the simplest classifier
 
 
@@ -50,7 +50,7 @@ def fronts_of(models: Sequence[ReportedModel], suite: str, epoch: str, classifie
     return sorted(found, key=lambda front: tasks.index(front.task))
 
 
-def _points(row: ProbeRow) -> Points:
+def _points(row: ProbeRow) -> FrontPoints:
     """The front of a score; none where the file has other things in its place."""
     read = row.hyperparameters.get(FRONT, ())
     pairs = (
@@ -60,7 +60,7 @@ def _points(row: ProbeRow) -> Points:
     return sorted(pairs) if whole else ()
 
 
-def area(points: Points, chance: float, most: float) -> float:
+def area(points: FrontPoints, chance: float, most: float) -> float:
     """The mean accuracy over all complexities from 0 to `most`, in percent, of a step at each point."""
     ends = [complexity for complexity, _ in points] + [most]
     steps = sum(accuracy * (end - at) for (at, accuracy), end in zip(points, ends[1:], strict=True))

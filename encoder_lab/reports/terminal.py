@@ -64,7 +64,7 @@ def _half(low: float, high: float) -> str:
 
 
 def measures(title: str, rows: Sequence[ProbeRow], more: Sequence[ProbeRow]) -> str:
-    """What `more` says beside the accuracies in `rows`: control tasks, codes, and the seconds that each took."""
+    """What `more` adds to the accuracies in `rows`: control tasks, codes, and the seconds that each took."""
     took = ", ".join(f"{suite} {seconds:.1f} s" for suite, seconds in seconds_by_suite([*rows, *more]).items())
     return "\n".join([*_selectivities(title, rows, more), *_codes(title, more), f"{title}: {took}"]) + "\n"
 

@@ -35,7 +35,7 @@ DEVICES = "a number of devices, -1, auto, or a list as [0,1]"
 
 PartOfBatches = Annotated[Annotated[int, Field(ge=1)] | Annotated[float, Field(gt=0, le=1)] | None, Field(title=PART)]
 StepsOrLog = Annotated[Literal["log"] | Sequence[Count], Field(title="log, or a list of steps, as [1,2,4,8]")]
-Measure = Literal["accuracy", "hard", "selectivity", "bits", "bits_mlp", "bits_variational"]
+MeasureName = Literal["accuracy", "hard", "selectivity", "bits", "bits_mlp", "bits_variational"]
 MEASURES = "a list in brackets, as [accuracy,hard,selectivity,bits]; other codes: bits_mlp, bits_variational"
 Size = Annotated[ItemCount | None, Field(title=SIZE)]
 
@@ -189,7 +189,7 @@ class Probes:
     every_n_epochs: Annotated[Count, "probing after every n-th epoch, the last, and before training"] = 1
     more: Annotated[Paths, "files or folders with tasks of your own, added to these: docs/own_task.md"] = ()
     measures: Annotated[
-        Sequence[Measure],
+        Sequence[MeasureName],
         Field(
             title=MEASURES, description="of each task: accuracy, and how easily it is read; docs/probing_protocol.md"
         ),

@@ -14,7 +14,7 @@ from torch import Tensor
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from probes.classifiers.blocks import on_all_cores
 from probes.classifiers.cells import predict
-from probes.classifiers.grid import FRONT, Data, Examples, Fitted, Grid, Labelled, Point, Score, best_of_l2, front
+from probes.classifiers.grid import FRONT, Data, Examples, Fitted, FrontPoint, Grid, Labelled, Score, best_of_l2, front
 from probes.classifiers.modern import WIDE, successive_halving
 from probes.classifiers.optimum import Optima
 from probes.classifiers.senteval import published
@@ -68,7 +68,7 @@ def optimal(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fi
     """
     basis = torch.linalg.qr(train.x[:].t())[0] if len(train.y) < train.x.shape[1] else None  # of the vectors' space
     optima = Optima(train if basis is None else Examples(train.x @ basis, train.y), classes)
-    points: list[Point] = []
+    points: list[FrontPoint] = []
 
     def fitted(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
         parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]

@@ -136,10 +136,10 @@ def best_of_l2(
 
 
 FRONT = "front"  # its name among the hyperparameters of a score
-Point = tuple[float, float]  # complexity and dev accuracy of a cell
+FrontPoint = tuple[float, float]  # complexity and dev accuracy of a cell
 
 
-def front(points: Iterable[Point]) -> list[list[float]]:
+def front(points: Iterable[FrontPoint]) -> list[list[float]]:
     """The points that no simpler one equals, the simplest first (Pimentel et al. 2020, Pareto probing)."""
     best: list[list[float]] = []
     rounded = ((round(complexity, 2), round(accuracy, 2)) for complexity, accuracy in points)
@@ -157,7 +157,7 @@ class Fitted(NamedTuple):
     l2: float
     dev_accuracy: float  # percent
     parameters: list[Tensor]  # (W, D), (W, 1), (C, W), (C, 1), or (C, D), (C, 1)
-    points: Sequence[Point] = ()  # of all cells of its grid
+    points: Sequence[FrontPoint] = ()  # of all cells of its grid
 
     def hyperparameters(self) -> dict[str, Any]:
         """The settings of this cell in its grid."""
