@@ -106,7 +106,7 @@ def test_among_equals_the_first_of_the_grid_wins() -> None:
         "width": 3,
         "dropout": 0.0,
         "l2": 1e-4,
-        "front": [[3 * (4 + 2), 100.0]],
+        "front": [[3 * (4 + 2), 0.0]],
     }
 
 
