@@ -5,7 +5,6 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +25,7 @@ from probes.probing.build.dependencies import (
 from probes.probing.build.pool import Pool, Sizes, gather, homes_in_splits
 from probes.probing.build.surface import BINS
 from probes.probing.build.syntax import OTHER
-from probes.probing.build.universal import MARKED, UD_TASKS, UNIVERSAL, build_universal, in_its_language
+from probes.probing.build.universal import MARKED, UNIVERSAL, build_universal, in_its_language
 from tests.probes.probing.tiny_treebank import conllu, tiny_treebank
 
 SIZES = Sizes(240, 60, 60)
@@ -189,47 +188,6 @@ def built(analyses: list[Analysis]) -> BuiltTasks:
 
 def task(built: BuiltTasks, name: str) -> Classification:
     return next(task for task in built.tasks if task.name == name)
-
-
-def test_every_task_is_built_where_a_language_marks_everything(built: BuiltTasks) -> None:
-    assert built.lacking == {}
-    assert [task.name for task in built.tasks] == list(UD_TASKS)
-    assert built.split_overlap() == 0
-
-
-@pytest.mark.parametrize("name", UD_TASKS)
-def test_classes_are_balanced_and_no_sentence_is_there_twice(built: BuiltTasks, name: str) -> None:
-    found = task(built, name)
-    for split in found.parts:
-        counts = np.bincount(split.gold, minlength=len(found.classes))
-        assert counts.max() - counts.min() <= 1
-        assert len(set(split.sentences)) == len(split.sentences)
-
-
-@pytest.mark.parametrize("name", MARKED)
-def test_no_target_form_is_in_two_splits(built: BuiltTasks, name: str) -> None:
-    endings = {"Tense": ("ta", "sa"), "Mood": ("ta", "sa"), "SubjPerson": ("ta", "sa")}
-    assert built.controls[name]["target forms in two splits"] == 0
-    if name in endings:  # verbs of main clauses, found by their endings: each in the sentences of one split
-        verbs = [
-            {w for s in split.sentences for w in s.split() if set(endings[name]) & {w[-2:], w[-3:-1]}}
-            for split in task(built, name).parts
-        ]
-        assert all(verbs)
-    assert built.controls[name]["target forms in train"] > 3
-
-
-def test_depth_does_not_depend_on_length(built: BuiltTasks) -> None:
-    depth = task(built, "TreeDepth")
-    for split in depth.parts:
-        rows = list(zip(split.sentences, split.gold, strict=True))
-        lengths = [Counter(len(s.split()) for s, c in rows if c == label) for label in range(len(depth.classes))]
-        assert all(counts == lengths[0] for counts in lengths)
-
-
-@pytest.mark.parametrize("name", ["BShift", "SOMO", "CoordInv"])
-def test_no_changed_sentence_is_there_with_its_original(built: BuiltTasks, name: str) -> None:
-    assert built.controls[name]["sentences in both forms"] == 0
 
 
 def test_what_replaces_a_word_agrees_with_the_others(built: BuiltTasks, analyses: list[Analysis]) -> None:
