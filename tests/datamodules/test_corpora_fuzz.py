@@ -36,8 +36,7 @@ def examples(corpus: Corpus, name: str) -> Iterator[Texts]:
     if isinstance(corpus, Trees):
         yield from ((" ".join(tree.words()),) for file in corpus.files() for tree in read_trees(file))
     elif isinstance(corpus, DocumentCorpus):
-        for found in corpus.unread_documents():
-            document = found.read()
+        for document in (unread.read() for unread in corpus.unread_documents()):
             sentences = [s for section in document.sections for paragraph in section.paragraphs for s in paragraph]
             titles = (document.title, *(section.title for section in document.sections))
             by_sentence = isinstance(corpus, PlainText | JsonDocuments)
@@ -111,6 +110,7 @@ def test_every_example_is_read_or_the_first_malformed_line_is_named(
     @example(b"\0" * 50)
     @example(original[: len(original) // 2])
     @example(b"\xff\xfe" + original)
+    @example(original.replace(b"\n", b"\ncaf\xe9 ", 1))
     def check(content: bytes) -> None:
         if name == "wikipedia":  # a tag that is not closed is missed at the end
             path.write_bytes(content)

@@ -130,19 +130,29 @@ def test_a_file_is_fetched_whole_and_its_checksum_recorded(server: Server, tmp_p
     assert sorted(path.name for path in tmp_path.iterdir()) == ["thing"]
 
 
-def test_a_connection_that_breaks_off_is_resumed_where_it_stopped(server: Server, tmp_path: Path) -> None:
-    server.files["a.gz"], server.breaks_after = TEXT, 70_000
-    folder = download(entry("a.gz"), tmp_path, server.base)
-    assert (folder / "a.gz").read_bytes() == TEXT
-    assert server.asked == ["", "bytes=70000-", "bytes=140000-"]
+FETCHES = {  # what is there, how the server is, and what it is asked for
+    "a connection that breaks off": (None, {"breaks_after": 70_000}, ["", "bytes=70000-", "bytes=140000-"]),
+    "a second call": (TEXT[:1000], {}, ["bytes=1000-"]),
+    "a part that is whole": (TEXT, {}, [f"bytes={len(TEXT)}-"]),
+    "ranges ignored": (b"x" * 1000, {"ranges": False}, ["bytes=1000-"]),
+    "changed in between": (b"x" * 1000, {"tag": '"2"'}, ["bytes=1000-"]),
+    "busy for a while": (None, {"busy": 3}, ["", "", "", ""]),
+}
 
 
-def test_a_second_call_continues_the_first(server: Server, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("part", "settings", "asked"), FETCHES.values(), ids=FETCHES.keys())
+def test_a_fetch_goes_on_where_it_stopped(
+    part: bytes | None, settings: dict, asked: list[str], server: Server, tmp_path: Path
+) -> None:
     server.files["a.gz"] = TEXT
-    (tmp_path / "thing.partial").mkdir()
-    (tmp_path / "thing.partial" / "a.gz.part").write_bytes(TEXT[:1000])
+    for name, value in settings.items():
+        setattr(server, name, value)
+    if part:
+        (tmp_path / "thing.partial").mkdir()
+        (tmp_path / "thing.partial" / "a.gz.part").write_bytes(part)
+        (tmp_path / "thing.partial" / "a.gz.tag").write_text('"1"')
     assert (download(entry("a.gz"), tmp_path, server.base) / "a.gz").read_bytes() == TEXT
-    assert server.asked == ["bytes=1000-"]
+    assert server.asked == asked
 
 
 def test_what_was_whole_is_not_fetched_again(server: Server, tmp_path: Path) -> None:
@@ -152,33 +162,6 @@ def test_what_was_whole_is_not_fetched_again(server: Server, tmp_path: Path) -> 
     server.files["b.gz"] = TEXT
     assert download(entry("a.gz", "b.gz"), tmp_path, server.base).is_dir()
     assert len(server.asked) == 3
-
-
-def test_a_part_that_is_whole_already_is_recognised(server: Server, tmp_path: Path) -> None:
-    server.files["a.gz"] = TEXT
-    (tmp_path / "thing.partial").mkdir()
-    (tmp_path / "thing.partial" / "a.gz.part").write_bytes(TEXT)
-    assert (download(entry("a.gz"), tmp_path, server.base) / "a.gz").read_bytes() == TEXT
-
-
-def test_a_server_that_ignores_ranges_sends_the_file_from_its_start(server: Server, tmp_path: Path) -> None:
-    server.files["a.gz"], server.ranges = TEXT, False
-    (tmp_path / "thing.partial").mkdir()
-    (tmp_path / "thing.partial" / "a.gz.part").write_bytes(b"x" * 1000)
-    assert (download(entry("a.gz"), tmp_path, server.base) / "a.gz").read_bytes() == TEXT
-
-
-def test_a_file_that_changed_in_between_is_fetched_from_its_start(server: Server, tmp_path: Path) -> None:
-    server.files["a.gz"], server.tag = TEXT, '"2"'
-    (tmp_path / "thing.partial").mkdir()
-    (tmp_path / "thing.partial" / "a.gz.part").write_bytes(b"x" * 1000)
-    (tmp_path / "thing.partial" / "a.gz.tag").write_text('"1"')
-    assert (download(entry("a.gz"), tmp_path, server.base) / "a.gz").read_bytes() == TEXT
-
-
-def test_a_server_that_is_busy_for_a_while_is_asked_again(server: Server, tmp_path: Path) -> None:
-    server.files["a.gz"], server.busy = TEXT, 3
-    assert download(entry("a.gz"), tmp_path, server.base).is_dir()
 
 
 def test_a_server_that_never_gets_on_ends_in_an_error_that_keeps_the_part(server: Server, tmp_path: Path) -> None:
