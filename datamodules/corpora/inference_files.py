@@ -21,7 +21,7 @@ class _Published(OnDisk):
     """Pairs from files with columns `gold_label`, `sentence1`, `sentence2`; skips pairs without a gold label."""
 
     def files(self) -> list[Path]:
-        return [file for split in self.splits for file in [self._file(split)]]
+        return [self._file(split) for split in self.splits]
 
     def inference(self, split: Split) -> Iterator[Inference]:
         return parallel_map(tokenized, self.cut(split, self.raw(split)))

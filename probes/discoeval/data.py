@@ -54,24 +54,25 @@ def read_discoeval(root: Path, names: Sequence[str] = (), seed: int = SEED) -> t
     folder = root / "data" if (root / "data").is_dir() else root
     if not folder.is_dir():
         raise InputError(f"{root}: no such folder; get DiscoEval from {SOURCE} and name its folder (discoeval.root=)")
-    found = named(list(sources(folder, seed)), names)
-    missing = {source.name: path for source in found for path in reversed(source.files) if not path.is_file()}
-    return [s.read(s.name, s.group, s.files) for s in found if s.name not in missing], missing
+    wanted = named(list(sources(folder, seed)), names)
+    missing = {source.name: path for source in wanted for path in reversed(source.files) if not path.is_file()}
+    return [s.read(s.name, s.group, s.files) for s in wanted if s.name not in missing], missing
 
 
 def sources(folder: Path, seed: int = SEED) -> Iterator[GroupFiles]:
     """Every task that a folder has or should have: the published domains, or those that somebody else put there."""
     readers: dict[str, Reader] = {
-        "SP": _positions,
+        "SP": partial(_labelled, classes=POSITIONS, texts=5),  # the first sentence was moved there from one of five
         "BSO": partial(_orders, seed=seed),
-        "DC": _coherence,
-        "SSP": _sections,
+        "DC": partial(_labelled, classes=TWO, texts=6),  # 0: one of six was replaced
+        "SSP": partial(_labelled, classes=TWO, texts=1),  # 1: a sentence of an abstract
     }
     for group, read in readers.items():
         for domain in domains(folder / group, PUBLISHED[group]):
             yield GroupFiles(group + SHORT.get(domain, domain), group, _files(folder / group / domain), read)
-    for group, kind in PDTB.items():
-        yield GroupFiles(group, group, [folder / "PDTB" / kind / LABELS, *_files(folder / "PDTB" / kind)], _relations)
+    for group, name in PDTB.items():
+        inside = folder / "PDTB" / name
+        yield GroupFiles(group, group, [inside / LABELS, *_files(inside)], _relations)
     yield GroupFiles("RST", "RST-DT", rst_paths(folder / "RST"), _trees)
 
 
@@ -83,8 +84,8 @@ def domains(folder: Path, published: Sequence[str]) -> list[str]:
     there = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     for name in there:
         if not DOMAIN.fullmatch(name):
-            said = f"{name!r} is no name of a domain: only letters, digits, _, - and . may be in it"
-            raise InputError(f"{folder}: {said}; rename the folder or remove it")
+            wrong = f"{name!r} is no name of a domain: only letters, digits, _, - and . may be in it"
+            raise InputError(f"{folder}: {wrong}; rename the folder or remove it")
     others = [name for name in there if name not in published]
     return [*([] if others and len(others) == len(there) else published), *others]
 
@@ -92,13 +93,13 @@ def domains(folder: Path, published: Sequence[str]) -> list[str]:
 Named = TypeVar("Named", GroupFiles, DiscourseTask)
 
 
-def named(found: list[Named], names: Sequence[str]) -> list[Named]:
+def named(there: list[Named], names: Sequence[str]) -> list[Named]:
     """Those with the given names or groups; all where none is given. Raises InputError with the choices."""
     wanted = {_plain(name) for name in names}
-    choices = {_plain(key): key for source in found for key in (source.name, source.group)}
+    choices = {_plain(key): key for source in there for key in (source.name, source.group)}
     if unknown := wanted - set(choices):
         raise InputError(f"no DiscoEval task {', '.join(sorted(unknown))}; choose from {', '.join(choices.values())}")
-    return [one for one in found if not wanted or {_plain(one.name), _plain(one.group)} & wanted]
+    return [task for task in there if not wanted or {_plain(task.name), _plain(task.group)} & wanted]
 
 
 def _plain(name: str) -> str:
@@ -109,19 +110,8 @@ def _files(folder: Path) -> list[Path]:
     return [folder / file for file in FILES]
 
 
-def _positions(name: str, group: str, files: Sequence[Path]) -> DiscourseTask:
-    """SP: the first sentence was moved there from one of five places."""
-    return _task(name, group, POSITIONS, files, [_read(path, POSITIONS, 5) for path in files])
-
-
-def _coherence(name: str, group: str, files: Sequence[Path]) -> DiscourseTask:
-    """DC: six sentences; 0: one of them was replaced."""
-    return _task(name, group, TWO, files, [_read(path, TWO, 6) for path in files])
-
-
-def _sections(name: str, group: str, files: Sequence[Path]) -> DiscourseTask:
-    """SSP: 1: a sentence of an abstract."""
-    return _task(name, group, TWO, files, [_read(path, TWO, 1) for path in files])
+def _labelled(name: str, group: str, files: Sequence[Path], classes: list[str], texts: int) -> DiscourseTask:
+    return _task(name, group, classes, files, [_read(path, classes, texts) for path in files])
 
 
 def _orders(name: str, group: str, files: Sequence[Path], seed: int) -> DiscourseTask:
@@ -138,13 +128,13 @@ def _relations(name: str, group: str, files: Sequence[Path]) -> DiscourseTask:
     classes = [line.strip() for _, line in read_lines(labelset)]
     for number, label in enumerate(classes, 1):
         if not label or label in classes[: number - 1]:
-            said = "the same label again" if label else "no label"
-            raise InputError(f"{labelset}:{number}: {said}; give one on each line")
+            wrong = "the same label again" if label else "no label"
+            raise InputError(f"{labelset}:{number}: {wrong}; give one on each line")
     parts = [_read(path, [str(i) for i in range(len(classes))], 2) for path in texts]
     used = set(chain.from_iterable(part.gold.tolist() for part in parts))
     if unused := [i for i in range(len(classes)) if i not in used]:
-        said = f"{classes[unused[0]]!r} is the label of no item"
-        raise InputError(f"{labelset}:{unused[0] + 1}: {said}; is it the list of these files?")
+        wrong = f"{classes[unused[0]]!r} is the label of no item"
+        raise InputError(f"{labelset}:{unused[0] + 1}: {wrong}; is it the list of these files?")
     return _task(name, group, classes, texts, parts)
 
 
@@ -164,7 +154,8 @@ def _read(path: Path, labels: Sequence[str], texts: int) -> Items:
         fields = line.split("\t")
         label = fields.pop(0) if labels else ""
         if labels and label not in labels:
-            raise InputError(f"{path}:{number}: label {label[:40]!r}, expected {_range(labels)}")
+            choices = f"{labels[0]} to {labels[-1]}" if len(labels) > 2 else " or ".join(labels)
+            raise InputError(f"{path}:{number}: label {label[:40]!r}, expected {choices}")
         if len(fields) != texts:
             many = "sentence" if texts == 1 else "sentences"
             raise InputError(f"{path}:{number}: {len(fields)} {many}, expected {texts}; correct or remove the line")
@@ -175,10 +166,6 @@ def _read(path: Path, labels: Sequence[str], texts: int) -> Items:
             column.append(text)
         gold.append(labels.index(label) if labels else 0)
     return Items(tuple(columns), np.array(gold, dtype=np.int64))
-
-
-def _range(labels: Sequence[str]) -> str:
-    return f"{labels[0]} to {labels[-1]}" if len(labels) > 2 else " or ".join(labels)
 
 
 def _task(
@@ -206,14 +193,14 @@ def _check_splits(files: Sequence[Path], parts: Sequence[Items]) -> None:
     Of five or six sentences all but one make an item the same, as the windows of a document may overlap.
     """
     for first, second in ((0, 1), (0, 2), (1, 2)):
-        for found, most in ((shared, SHARED), (partly_shared, PARTLY_SHARED)):
-            pairs = found(parts[first], parts[second])
+        for rows, most in ((shared, SHARED), (partly_shared, PARTLY_SHARED)):
+            pairs = rows(parts[first], parts[second])
             if len(pairs) > most * len(parts[second].gold):
                 mine, other = pairs[0]
-                of_them = "items" if found is shared else "items with half of their texts or more"
-                said = f"{len(pairs)} of {len(parts[second].gold)} {of_them} are in {files[first]} too"
-                said = f"{files[second]}:{mine + 1}: {said} (as in line {other + 1})"
-                raise InputError(f"{said}; the splits must have different documents")
+                of_them = "items" if rows is shared else "items with half of their texts or more"
+                wrong = f"{len(pairs)} of {len(parts[second].gold)} {of_them} are in {files[first]} too"
+                wrong = f"{files[second]}:{mine + 1}: {wrong} (as in line {other + 1})"
+                raise InputError(f"{wrong}; the splits must have different documents")
 
 
 def shared(first: Items, second: Items) -> list[tuple[int, int]]:
@@ -231,9 +218,5 @@ def partly_shared(first: Items, second: Items) -> list[tuple[int, int]]:
 
 def _with_texts_of(first: Items, second: Items, least: int) -> list[tuple[int, int]]:
     rows = {text: row for row, texts in enumerate(keys_of(first)) for text in texts}
-    found = []
-    for row, texts in enumerate(keys_of(second)):
-        known = [rows[text] for text in texts if text in rows]
-        if len(known) >= least:
-            found.append((row, known[0]))
-    return found
+    known = [[rows[text] for text in texts if text in rows] for texts in keys_of(second)]
+    return [(row, others[0]) for row, others in enumerate(known) if len(others) >= least]

@@ -64,7 +64,7 @@ class FromCorpus:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks."""
-        wanted, corpus = given(sizes), context.corpus
+        wanted, corpus = built_sizes(sizes), context.corpus
         enough = TREES_PER_SENTENCE * sum(wanted)
         with suppress(NoSuchView):
             trees = itertools.islice(corpus.trees("probe"), enough)
@@ -95,7 +95,7 @@ class FromTrees:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks."""
-        wanted = given(sizes)
+        wanted = built_sizes(sizes)
         read = [*contents_of(_files(self.paths, tree_files)), self.on_bad_tree]
         trees = itertools.chain.from_iterable(read_texts(path, self.on_bad_tree) for path in self.paths)
         return _of_trees(context, read, trees, names, wanted, self.tags, self.own)
@@ -122,7 +122,7 @@ class FromTreebank:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks that can be built; says why others cannot."""
-        wanted = given(sizes)
+        wanted = built_sizes(sizes)
         files, test = _files(self.paths, conllu_files), _files(self.test_paths, conllu_files)
         portions = Progress(portions_of(files, test), "probing tasks", unit=" portions")
         analyses = analyse_treebank(portions, wanted if test else None)
@@ -155,7 +155,7 @@ class FromText:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks that can be built; says why others cannot."""
-        wanted = given(sizes)
+        wanted = built_sizes(sizes)
         if self.paths:
             files = _files(self.paths, partial(text_files, endings=(".txt",)))
             language = self.language or context.given_corpus.source_language
@@ -165,13 +165,14 @@ class FromText:
             read = made_of(context.corpus)
             text = itertools.islice(held_out_text(context.corpus), TREES_PER_SENTENCE * sum(wanted))
 
-        def build(names: list[str]) -> BuiltTasks:
-            sentences = Progress(text, "probing tasks", unit=" sentences")
-            return build_plain(sentences, wanted, names, context.seed, self.own)
-
-        builders = TEXT_TASKS | dict(self.own)
-        key = [read, wanted, context.seed, "text"]
-        return _cached(context, key, all_or(names, builders), builders, build)
+        builders, seen = TEXT_TASKS | dict(self.own), Progress(text, "probing tasks", unit=" sentences")
+        return _cached(
+            context,
+            [read, wanted, context.seed, "text"],
+            all_or(names, builders),
+            builders,
+            lambda unknown: build_plain(seen, wanted, unknown, context.seed, self.own),
+        )
 
 
 class FromSentEval:
@@ -187,9 +188,7 @@ class FromSentEval:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks. Raises InputError for a size: smaller tasks are not comparable with published scores."""
-        for name, size in zip(Sizes._fields, sizes, strict=True):
-            if size is not None:
-                raise InputError(f"probes.{name}_size={size}: the published files have their own; leave it out")
+        _refuse_sizes(sizes, "published files")
         tasks = read_senteval(self.root, names)
         warn_of_wrong_sizes({task.name: task.parts for task in tasks}, dict.fromkeys(FILES, PUBLISHED))
         return tasks
@@ -210,9 +209,7 @@ class FromFiles:
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
         """The named tasks, all without names. Raises InputError for a size: the files decide."""
-        for name, size in zip(Sizes._fields, sizes, strict=True):
-            if size is not None:
-                raise InputError(f"probes.{name}_size={size}: the files have their own; leave it out")
+        _refuse_sizes(sizes, "files")
         if unknown := [name for name in names if name not in self.paths]:
             raise InputError(f"no probing task {', '.join(unknown)}; the files are {', '.join(self.paths)}")
         return [read_task(name, self.paths[name]) for name in names or self.paths]
@@ -226,7 +223,13 @@ class NoTasks:
         return []
 
 
-def given(sizes: RequestedSizes) -> Sizes:
+def _refuse_sizes(sizes: RequestedSizes, whose: str) -> None:
+    for name, size in zip(Sizes._fields, sizes, strict=True):
+        if size is not None:
+            raise InputError(f"probes.{name}_size={size}: the {whose} have their own; leave it out")
+
+
+def built_sizes(sizes: RequestedSizes) -> Sizes:
     """The sizes of the tasks to build; dev and test without a size are in proportion to train, or as many as usual.
 
     Raises InputError without a size of train.
@@ -271,14 +274,14 @@ def _of_trees(
     own: Mapping[str, TaskBuilder],
 ) -> list[Classification]:
     """Tasks from Penn-style trees. Raises InputError if one of them cannot be built."""
-
-    def build(names: list[str]) -> BuiltTasks:
-        trees_seen = Progress(trees, "probing tasks", unit=" trees")
-        return build_tasks(trees_seen, sizes, names, context.seed, tags=tags, own=own)
-
-    wanted = all_or(names, [*supported_tasks(tags), *own])
-    key = [read, sizes, context.seed, tags.name]
-    return _cached(context, key, wanted, TASKS | MORE_TASKS | dict(own), build)
+    seen = Progress(trees, "probing tasks", unit=" trees")
+    return _cached(
+        context,
+        [read, sizes, context.seed, tags.name],
+        all_or(names, [*supported_tasks(tags), *own]),
+        TASKS | MORE_TASKS | dict(own),
+        lambda unknown: build_tasks(seen, sizes, unknown, context.seed, tags=tags, own=own),
+    )
 
 
 def _of_dependencies(
@@ -290,12 +293,8 @@ def _of_dependencies(
     own: Mapping[str, TaskBuilder],
 ) -> list[Classification]:
     """Tasks from dependency trees that can be built; says why others cannot."""
-    builders = UD_TASKS | dict(own)
-
-    def build(names: list[str]) -> BuiltTasks:
-        return build_universal(analyses, sizes, names, context.seed, own)
-
-    key = [read, sizes, context.seed, "ud"]
+    builders, key = UD_TASKS | dict(own), [read, sizes, context.seed, "ud"]
+    build = partial(build_universal, analyses, sizes, seed=context.seed, own=own)
     return _cached(context, key, all_or(names, builders), builders, build)
 
 
@@ -331,8 +330,8 @@ def _cached(
     make_once(folder, lambda: not unknown(), write)
     lacking = {name: whys[name].read_text(encoding="utf-8") for name in names if not files[name].exists()}
     if lacking and len(lacking) == len(names):
-        said = f"none of the tasks can be built; {names[0]}: {lacking[names[0]]}"
-        raise InputError(f"{said}; or leave all of them out: probes=none")
+        wrong = f"none of the tasks can be built; {names[0]}: {lacking[names[0]]}"
+        raise InputError(f"{wrong}; or leave all of them out: probes=none")
     for name, why in lacking.items():
         print(f"{name} cannot be built: {why}", file=sys.stderr)
     return [read_task(name, files[name]) for name in names if name not in lacking]

@@ -17,7 +17,7 @@ from probes.classification import Classification
 from probes.classifiers.grid import Grid
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import TAG_SETS
-from probes.probing.data import FromCorpus, FromSentEval, FromText, FromTreebank, FromTrees, NoTasks, given
+from probes.probing.data import FromCorpus, FromSentEval, FromText, FromTreebank, FromTrees, NoTasks, built_sizes
 from probes.probing.published_files import write_task
 from probes.suites import Context
 from tests.probes.probing.test_plain import lines
@@ -160,7 +160,7 @@ def test_tasks_that_are_built_need_a_size(source: FromCorpus | FromTrees, tmp_pa
     ],
 )
 def test_fewer_training_sentences_come_with_fewer_of_the_other_parts(asked: tuple, built: tuple) -> None:
-    assert given(asked) == built
+    assert built_sizes(asked) == built
 
 
 def test_a_missing_tree_file_is_named(tmp_path: Path) -> None:
