@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from datamodules.samplers import LengthBatches, SortedBatches, loader, narrow, p
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
 from encoder_lab.progress import Progress
+from encoder_lab.settings.types import BatchSize, BatchTokens, MaxWords
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import key_of
 from encoder_lab.storage.files import build_once, contents_built
@@ -105,8 +105,8 @@ SkippedBySplit = dict[Split, Skipped]
 class CachedData(ResumableData):
     """A datamodule over a cache folder with `words.txt`, `skipped.json` and one Ragged per split and side.
 
-    A side is one text of an example, for instance `source` or `target`. `build` gets the folder to fill, the corpus and
-    the options, and counts what it leaves out.
+    A side is one text of an example, for instance `source` or `target`. Examples with an empty side, or a side of more
+    than `max_words` words, are counted and left out.
     """
 
     name: str  # with which the name of the folder begins
@@ -119,14 +119,19 @@ class CachedData(ResumableData):
         corpus: Corpus,
         cache: Path,
         seed: int,
-        batch_size: int | None,
-        batch_tokens: int | None,
-        build: Callable[..., SkippedBySplit],
+        batch_size: BatchSize = None,
+        batch_tokens: BatchTokens = None,
+        max_words: MaxWords = 100,
         *options: Any,
     ) -> None:
         derived = (".ids.npy", ".offsets.npy")  # from the words of the texts
-        folder = cache / f"{self.name}-{corpus.name}-{key_of(code_of(type(self)), made_of(corpus), *options)}"
-        self.folder = build_once(folder, partial(_built, build, corpus, options))
+        key = key_of(code_of(type(self)), made_of(corpus), max_words, *options)
+        folder = cache / f"{self.name}-{corpus.name}-{key}"
+
+        def fill(work: Path) -> None:
+            (work / "skipped.json").write_text(json.dumps(self.write(work, corpus, max_words, *options)))
+
+        self.folder = build_once(folder, fill)
         self.contents = {name: text for name, text in contents_built(folder).items() if not name.endswith(derived)}
         self.fingerprint = key_of(self.contents)
         self._ids: dict[tuple[str, str], Ragged] = {}
@@ -141,6 +146,10 @@ class CachedData(ResumableData):
         except (ValueError, TypeError, AttributeError, RecursionError):
             raise InputError(f"{folder}: skipped.json damaged; delete this folder, it will be rebuilt") from None
         self._new_rows: np.ndarray | None = None
+
+    def write(self, work: Path, corpus: Corpus, max_words: int, *options: Any) -> SkippedBySplit:
+        """Fill the folder `work`; returns what is left out."""
+        raise NotImplementedError
 
     def train_dataloader(self) -> Any:
         return self.shuffled([self.lengths("train", side) for side in self.sides], self._collate("train"))
@@ -188,13 +197,20 @@ class CachedData(ResumableData):
         return loader(collate, mine)  # type: ignore[arg-type]
 
 
-def _built(build: Callable[..., SkippedBySplit], corpus: Corpus, options: Sequence[Any], work: Path) -> None:
-    (work / "skipped.json").write_text(json.dumps(build(work, corpus, *options)))
-
-
 def fitting_batch(examples: int) -> int:
     """Examples per step: 64, or 32 for a small corpus, so that an epoch has enough steps."""
     return 64 if examples >= 300 * 64 else 32
+
+
+def write_examples(
+    work: Path,
+    what: str,
+    examples: Callable[[Split], Iterable[tuple[str, ...]]],
+    limits: dict[str, int | None],
+    excluded: Excluded,
+) -> SkippedBySplit:
+    """The sides of all splits, as `write_sides` writes them."""
+    return {split: write_sides(work, split, what, examples(split), limits, excluded) for split in SPLITS}
 
 
 def write_sides(

@@ -67,7 +67,7 @@ class SentencesInDocuments(CachedData):
         sentence_positions: Annotated[Count, "positions in a paragraph"] = 164,
         paragraph_positions: Annotated[Count, "positions in a document"] = 5876,
     ) -> None:
-        super().__init__(corpus, cache, seed, batch_size, batch_tokens, _build, max_words, bag_words)
+        super().__init__(corpus, cache, seed, batch_size, batch_tokens, max_words, bag_words)
         self.classes = ClassCounts(levels, sentence_positions, paragraph_positions)
         self.bag_sizes = {side: len(Vocabulary.load(self.folder / f"{side}.bag.txt")) for side in TARGETS}
         self.beyond = {split: _beyond(self._places(split), self.classes) for split in ("train", "dev")}
@@ -76,6 +76,17 @@ class SentencesInDocuments(CachedData):
             for split, beyond in self.beyond.items()
             if (many := {name.replace("_", " "): n for name, n in beyond._asdict().items() if n})
         ]
+
+    def write(self, work: Path, corpus: Corpus, max_words: int, bag_words: int) -> SkippedBySplit:
+        skipped = {split: _write_documents(work, corpus, split, max_words) for split in SPLITS}
+        write_words(work, ("source",))
+        for side in TARGETS:
+            counted = Vocabulary.count(_lower(work / f"train.{side}.txt"))
+            bag = Vocabulary(counted.words[2 : bag_words + 2])
+            bag.save(work / f"{side}.bag.txt")
+            for split in SPLITS:
+                save_ragged(work / f"{split}.{side}.bag", bag.encode_all(_lower(work / f"{split}.{side}.txt")))
+        return skipped
 
     def train_dataloader(self) -> DataLoader:
         rows = self._examples("train")
@@ -144,18 +155,6 @@ def _beyond(places: np.ndarray, classes: ClassCounts) -> ClassCounts:
     """How many sentences have a value beyond the last class."""
     columns = [PlaceInDocument._fields.index(name) for name in ("level", "sentence", "paragraph")]
     return ClassCounts(*(int((places[:, column] >= most).sum()) for column, most in zip(columns, classes, strict=True)))
-
-
-def _build(work: Path, corpus: Corpus, max_words: int, bag_words: int) -> SkippedBySplit:
-    skipped = {split: _write_documents(work, corpus, split, max_words) for split in SPLITS}
-    write_words(work, ("source",))
-    for side in TARGETS:
-        counted = Vocabulary.count(_lower(work / f"train.{side}.txt"))
-        bag = Vocabulary(counted.words[2 : bag_words + 2])
-        bag.save(work / f"{side}.bag.txt")
-        for split in SPLITS:
-            save_ragged(work / f"{split}.{side}.bag", bag.encode_all(_lower(work / f"{split}.{side}.txt")))
-    return skipped
 
 
 def _lower(path: Path) -> Iterator[str]:

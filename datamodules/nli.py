@@ -1,16 +1,14 @@
 """Premise and hypothesis pairs (NLI): corpus to cached ids to batches."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from datamodules.base import SPLITS, CachedData, SkippedBySplit, lines, write_sides, write_words
+from datamodules.base import SPLITS, CachedData, SkippedBySplit, lines, write_examples, write_words
 from datamodules.batches import LabelledPair
 from datamodules.corpus import LABELS, Corpus
-from encoder_lab.settings.types import BatchSize, BatchTokens, MaxWords
 
 
 class InferencePairs(CachedData):
@@ -19,16 +17,15 @@ class InferencePairs(CachedData):
     name = "inference"
     sources = sides = ("premise", "hypothesis")
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        cache: Path,
-        seed: int,
-        batch_size: BatchSize = None,
-        batch_tokens: BatchTokens = None,
-        max_words: MaxWords = 100,
-    ) -> None:
-        super().__init__(corpus, cache, seed, batch_size, batch_tokens, _build, max_words)
+    def write(self, work: Path, corpus: Corpus, max_words: int) -> SkippedBySplit:
+        limits = {"premise": max_words, "hypothesis": max_words, "label": None}
+        what = f"{corpus.name} premise-hypothesis pairs"
+        skipped = write_examples(work, what, corpus.inference, limits, corpus.excluded)
+        write_words(work, self.sources)
+        for split in SPLITS:
+            labels = [LABELS.index(label) for label in lines(work / f"{split}.label.txt")]
+            np.save(work / f"{split}.labels.npy", np.array(labels, dtype=np.int64))
+        return skipped
 
     def labels(self, split: str) -> np.ndarray:
         """(N,) int64, index into LABELS."""
@@ -42,15 +39,3 @@ class InferencePairs(CachedData):
             return LabelledPair(premise, hypothesis, labels[rows])
 
         return collate
-
-
-def _build(work: Path, corpus: Corpus, max_words: int) -> SkippedBySplit:
-    limits = {"premise": max_words, "hypothesis": max_words, "label": None}
-    what = f"{corpus.name} premise-hypothesis pairs"
-    write = partial(write_sides, work, what=what, limits=limits, excluded=corpus.excluded)
-    skipped = {split: write(split, examples=corpus.inference(split)) for split in SPLITS}
-    write_words(work, InferencePairs.sources)
-    for split in SPLITS:
-        labels = [LABELS.index(label) for label in lines(work / f"{split}.label.txt")]
-        np.save(work / f"{split}.labels.npy", np.array(labels, dtype=np.int64))
-    return skipped

@@ -1,7 +1,6 @@
 """Pairs of sentences for sequence-to-sequence training: corpus to cached ids to batches."""
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from datamodules.arrays import save_ragged
-from datamodules.base import SPLITS, CachedData, SkippedBySplit, lines, write_sides, write_words
+from datamodules.base import SPLITS, CachedData, SkippedBySplit, lines, write_examples, write_words
 from datamodules.batches import SentencePair
 from datamodules.corpus import Corpus, Document, Split
 from datamodules.samplers import pad
@@ -24,7 +23,11 @@ class SourceTarget(CachedData):
     """A datamodule of sentences and the sequence that a decoder must produce for each."""
 
     sides = ("source", "target")
-    target_size: int  # target symbols, including the sentence marks
+
+    @property
+    def target_size(self) -> int:
+        """Target symbols, including the sentence marks."""
+        raise NotImplementedError
 
     def target_counts(self) -> np.ndarray:
         """How often each symbol occurs in the training targets, (target_size,)."""
@@ -60,9 +63,24 @@ class TextPairs(SourceTarget):
         batch_tokens: BatchTokens = None,
         max_words: MaxWords = 100,
     ) -> None:
-        super().__init__(corpus, cache, seed, batch_size, batch_tokens, _build, target, codes, max_words)
+        super().__init__(corpus, cache, seed, batch_size, batch_tokens, max_words, target, codes)
         self.subwords = Subwords.load(self.folder / "subwords.model")
-        self.target_size = self.subwords.size
+
+    @property
+    def target_size(self) -> int:
+        return self.subwords.size
+
+    def write(self, work: Path, corpus: Corpus, max_words: int, target: str, codes: int) -> SkippedBySplit:
+        limits: dict[str, int | None] = {"source": max_words, "target": max_words}
+        what = f"{corpus.name} {corpus.source_language}-{target}"
+        skipped = write_examples(work, what, lambda split: _pairs(corpus, split, target), limits, corpus.excluded)
+        write_words(work, ("source",))
+        pairs = sum(1 for _ in lines(work / "train.target.txt"))
+        size = min(codes, max(1000, pairs // 5))
+        subwords = Subwords.train(lines(work / "train.target.txt"), work / "subwords.model", size)
+        for split in SPLITS:
+            save_ragged(work / f"{split}.target", subwords.encode_all(lines(work / f"{split}.target.txt")))
+        return skipped
 
     def validated_targets(self) -> list[str]:
         """The tokenised references of the validated split, in corpus order."""
@@ -70,20 +88,6 @@ class TextPairs(SourceTarget):
 
     def sentence(self, field: str, ids: list[int]) -> str:
         return self.subwords.decode([ids])[0] if field == "target" else super().sentence(field, ids)
-
-
-def _build(work: Path, corpus: Corpus, target: str, codes: int, max_words: int) -> SkippedBySplit:
-    limits: dict[str, int | None] = {"source": max_words, "target": max_words}
-    what = f"{corpus.name} {corpus.source_language}-{target}"
-    write = partial(write_sides, work, what=what, limits=limits, excluded=corpus.excluded)
-    skipped = {split: write(split, examples=_pairs(corpus, split, target)) for split in SPLITS}
-    write_words(work, ("source",))
-    pairs = sum(1 for _ in lines(work / "train.target.txt"))
-    size = min(codes, max(1000, pairs // 5))
-    subwords = Subwords.train(lines(work / "train.target.txt"), work / "subwords.model", size)
-    for split in SPLITS:
-        save_ragged(work / f"{split}.target", subwords.encode_all(lines(work / f"{split}.target.txt")))
-    return skipped
 
 
 def _pairs(corpus: Corpus, split: Split, target: str) -> Iterator[tuple[str, str]]:

@@ -1,18 +1,17 @@
 """Sentences and their linearised trees (Seq2Tree): corpus to cached ids to batches."""
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from datamodules.arrays import save_ragged
-from datamodules.base import SPLITS, SkippedBySplit, lines, write_sides, write_words
+from datamodules.base import SPLITS, SkippedBySplit, lines, write_examples, write_words
 from datamodules.corpus import Corpus, Split
 from datamodules.seq2seq import SourceTarget
 from datamodules.text.subwords import BEGIN, END
 from datamodules.text.vocabulary import Vocabulary
 from datamodules.trees.linearize import linearize
 from datamodules.trees.penn import numbered, readable, trees_in
-from encoder_lab.settings.types import BatchSize, BatchTokens, MaxWords
 
 MARKS = ("<s>", "</s>")  # rows BEGIN and END
 
@@ -25,18 +24,25 @@ class SentenceTrees(SourceTarget):
 
     name = "trees"
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        cache: Path,
-        seed: int,
-        batch_size: BatchSize = None,
-        batch_tokens: BatchTokens = None,
-        max_words: MaxWords = 100,
-    ) -> None:
-        super().__init__(corpus, cache, seed, batch_size, batch_tokens, _build, max_words)
-        self.symbols = Vocabulary.load(self.folder / "symbols.txt")
-        self.target_size = len(self.symbols)
+    @cached_property
+    def symbols(self) -> Vocabulary:
+        return Vocabulary.load(self.folder / "symbols.txt")
+
+    @property
+    def target_size(self) -> int:
+        return len(self.symbols)
+
+    def write(self, work: Path, corpus: Corpus, max_words: int) -> SkippedBySplit:
+        limits = {"source": max_words, "target": None}
+        skipped = write_examples(work, f"{corpus.name} trees", partial(_pairs, corpus), limits, corpus.excluded)
+        write_words(work, ("source",))
+        counted = Vocabulary.count(lines(work / "train.target.txt"))
+        symbols = Vocabulary([*MARKS, *counted.words[BEGIN:]])
+        symbols.save(work / "symbols.txt")
+        for split in SPLITS:
+            rows = ([BEGIN, *symbols.rows(line), END] for line in lines(work / f"{split}.target.txt"))
+            save_ragged(work / f"{split}.target", rows)
+        return skipped
 
     def symbols_of(self, rows: list[int]) -> list[str]:
         """The symbols of a predicted or gold sequence, without sentence marks."""
@@ -44,21 +50,6 @@ class SentenceTrees(SourceTarget):
 
     def sentence(self, field: str, ids: list[int]) -> str:
         return " ".join(self.symbols_of(ids)) if field == "target" else super().sentence(field, ids)
-
-
-def _build(work: Path, corpus: Corpus, max_words: int) -> SkippedBySplit:
-    limits = {"source": max_words, "target": None}
-    what = f"{corpus.name} trees"
-    write = partial(write_sides, work, what=what, limits=limits, excluded=corpus.excluded)
-    skipped = {split: write(split, examples=_pairs(corpus, split)) for split in SPLITS}
-    write_words(work, ("source",))
-    counted = Vocabulary.count(lines(work / "train.target.txt"))
-    symbols = Vocabulary([*MARKS, *counted.words[BEGIN:]])
-    symbols.save(work / "symbols.txt")
-    for split in SPLITS:
-        rows = ([BEGIN, *symbols.rows(line), END] for line in lines(work / f"{split}.target.txt"))
-        save_ragged(work / f"{split}.target", rows)
-    return skipped
 
 
 def _pairs(corpus: Corpus, split: Split) -> Iterator[tuple[str, str]]:

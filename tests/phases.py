@@ -18,7 +18,7 @@ from tests.commands import ROOT
 START = "start"  # before any of them
 PHASES = {  # the functions that a phase consists of
     "data preparation": (
-        "datamodules.seq2seq._build",
+        "datamodules.seq2seq.TextPairs.write",
         "encoder_lab.training.build.suites_of",
         "encoder_lab.training.build.run_vectors",
     ),
@@ -31,7 +31,7 @@ MOMENTS = (  # what happens in them: a moment before and one after each, and so 
     "os.fsync",
     "os.replace",
     "torch.save",
-    "datamodules.seq2seq.write_sides",
+    "datamodules.base.write_sides",
     "datamodules.seq2seq.write_words",
     "datamodules.word_vectors.store.train_bin",
     "probes.probing.data.write_task",
