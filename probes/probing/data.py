@@ -223,10 +223,10 @@ class NoTasks:
         return []
 
 
-def _refuse_sizes(sizes: RequestedSizes, whose: str) -> None:
+def _refuse_sizes(sizes: RequestedSizes, files: str) -> None:
     for name, size in zip(Sizes._fields, sizes, strict=True):
         if size is not None:
-            raise InputError(f"probes.{name}_size={size}: the {whose} have their own; leave it out")
+            raise InputError(f"probes.{name}_size={size}: the {files} have their own; leave it out")
 
 
 def built_sizes(sizes: RequestedSizes) -> Sizes:

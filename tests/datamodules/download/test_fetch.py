@@ -141,7 +141,7 @@ FETCHES = {  # what is there, how the server is, and what it is asked for
 
 
 @pytest.mark.parametrize(("part", "settings", "asked"), FETCHES.values(), ids=FETCHES.keys())
-def test_a_fetch_goes_on_where_it_stopped(
+def test_a_fetch_continues_from_its_part(
     part: bytes | None, settings: dict, asked: list[str], server: Server, tmp_path: Path
 ) -> None:
     server.files["a.gz"] = TEXT
