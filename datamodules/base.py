@@ -58,6 +58,8 @@ class ResumableData(pl.LightningDataModule):
             for row, length in zip(part.ids.tolist(), part.lengths.tolist(), strict=True)
         ]
 
+    lowercase = False  # whether encoders read sentences in lower case
+
     def sentence(self, field: str, ids: list[int]) -> str:
         """The text of a sentence in this field of a batch."""
         return " ".join(self.vocabulary.words[i] for i in ids)

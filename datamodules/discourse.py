@@ -66,8 +66,10 @@ class SentencesInDocuments(CachedData):
         levels: Annotated[Count, "nesting levels, 0 to 6; deeper ones are counted and become the last"] = 7,
         sentence_positions: Annotated[Count, "positions in a paragraph"] = 164,
         paragraph_positions: Annotated[Count, "positions in a document"] = 5876,
+        lowercase: Annotated[bool, "sentences are read in lower case, in training and from the run"] = False,
     ) -> None:
-        super().__init__(corpus, cache, seed, batch_size, batch_tokens, max_words, bag_words)
+        super().__init__(corpus, cache, seed, batch_size, batch_tokens, max_words, bag_words, lowercase)
+        self.lowercase = lowercase
         self.classes = ClassCounts(levels, sentence_positions, paragraph_positions)
         self.bag_sizes = {side: len(Vocabulary.load(self.folder / f"{side}.bag.txt")) for side in TARGETS}
         self.beyond = {split: _beyond(self._places(split), self.classes) for split in ("train", "dev")}
@@ -77,8 +79,8 @@ class SentencesInDocuments(CachedData):
             if (many := {name.replace("_", " "): n for name, n in beyond._asdict().items() if n})
         ]
 
-    def write(self, work: Path, corpus: Corpus, max_words: int, bag_words: int) -> SkippedBySplit:
-        skipped = {split: _write_documents(work, corpus, split, max_words) for split in SPLITS}
+    def write(self, work: Path, corpus: Corpus, max_words: int, bag_words: int, lowercase: bool) -> SkippedBySplit:
+        skipped = {split: _write_documents(work, corpus, split, max_words, lowercase) for split in SPLITS}
         write_words(work, ("source",))
         for side in TARGETS:
             counted = Vocabulary.count(_lower(work / f"train.{side}.txt"))
@@ -161,7 +163,7 @@ def _lower(path: Path) -> Iterator[str]:
     return (line.lower() for line in lines(path))
 
 
-def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -> Skipped:
+def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int, lowercase: bool) -> Skipped:
     """Write sentences and titles to text files; their places and the rows of the examples to arrays."""
     empty = too_long = in_tasks = sections = sentences = 0
     with ExitStack() as stack:
@@ -181,7 +183,7 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int) -
             sizes = np.array([len(sentence.split()) for sentence, _ in sentences_of_it], dtype=np.int64)
             places.append(np.array([place for _, place in sentences_of_it]).reshape(-1, len(PlaceInDocument._fields)))
             examples.append(sentences + np.flatnonzero((sizes > 0) & (sizes <= max_words)))
-            files[0].writelines(f"{sentence}\n" for sentence, _ in sentences_of_it)
+            files[0].writelines(f"{s.lower() if lowercase else s}\n" for s, _ in sentences_of_it)
             sentences += len(sentences_of_it)
             too_long += int((sizes > max_words).sum())
             in_tasks += int((sizes == 0).sum())

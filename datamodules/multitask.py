@@ -93,6 +93,9 @@ class Mixture(ResumableData):
             own = settings[name].get("corpus")
             text = without(build(own), corpus.excluded) if own else corpus
             self.parts[name] = build(settings[name]["datamodule"], corpus=text, cache=cache, seed=seed)
+        if lower := [name for name, part in self.parts.items() if part.lowercase]:
+            said = f"settings.{lower[0]}.datamodule.lowercase=true: the parts share one encoder; leave it out"
+            raise InputError(f"objective.parts={names}: {said}")
         self.vocabulary = self._one_vocabulary()
         self.contents = {f"{n} {file}": c for n, part in self.parts.items() for file, c in part.contents.items()}
         self.fingerprint = key_of(*(part.fingerprint for part in self.parts.values()))

@@ -21,11 +21,20 @@ def fingerprint(frozen: FrozenEncoder, settings: Mapping[str, Any], sentences: I
 
     Cheaper than encoding: it reads each weight once, and each word.
     """
-    words = {word for sentence in sentences for word in sentence.split()} - set(frozen.vocabulary.words)
+    read = (sentence.lower() if frozen.lowercase else sentence for sentence in sentences)
+    words = {word for sentence in read for word in sentence.split()} - set(frozen.vocabulary.words)
     composed = {word: frozen.oov(word) for word in sorted(words)} if frozen.oov else {}
     vectors = {word: None if vector is None else vector.tobytes().hex() for word, vector in composed.items()}
     where = str(frozen.embedding.table.device)
-    parts = [*code_of_encoder(frozen), settings, where, frozen.bfloat16, vectors, frozen.vocabulary.words]
+    parts = [
+        *code_of_encoder(frozen),
+        settings,
+        where,
+        frozen.bfloat16,
+        frozen.lowercase,
+        vectors,
+        frozen.vocabulary.words,
+    ]
     digest = sha256(json.dumps(parts).encode())
     for name, tensor in (*frozen.encoder.state_dict().items(), ("word vectors", frozen.embedding.table)):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())

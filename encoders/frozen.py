@@ -72,15 +72,17 @@ class FrozenEncoder:
         tokenize: Callable[[str], str] | None = None,
         raw: bool = False,
         bfloat16: bool = False,
+        lowercase: bool = False,
     ) -> None:
         """`raw`: sentences are tokenised by `tokenize` first, unless a call says that they are tokenised.
 
+        `lowercase`: tokenised sentences are read in lower case.
         `bfloat16`: products in bfloat16 where the machine has them (`multiplies_in_bfloat16`); vectors stay float32.
         """
         self.encoder, self.embedding, self.vocabulary = encoder, embedding, vocabulary
         self.oov = lru_cache(CACHED_WORDS)(oov) if oov else None
         self.tokenize, self.raw = tokenize, raw
-        self._bfloat16 = bfloat16
+        self._bfloat16, self.lowercase = bfloat16, lowercase
         self.dim = encoder.dim
         self.coverage = Coverage()  # of the last call of `encode`
 
@@ -164,6 +166,7 @@ class FrozenEncoder:
         tokenized = not self.raw if tokenized is None else tokenized
         assert tokenized or self.tokenize, "this encoder came without a tokenisation"
         texts = sentences if tokenized else map(self.tokenize, sentences)  # type: ignore[arg-type]
+        texts = map(str.lower, texts) if self.lowercase else texts
         first: dict[str, int] = {}  # distinct sentences, by first appearance
         which = np.fromiter((first.setdefault(text, len(first)) for text in texts), np.int64, len(sentences))
         distinct = list(first)

@@ -83,7 +83,8 @@ def load_encoder(
     frozen = encoder.eval().requires_grad_(False).to(where)
     oov = vectors.extended(more) if more else vectors.lookup_oov
     words = embedding.requires_grad_(False).to(where)
-    return FrozenEncoder(frozen, words, vectors.vocabulary, oov, tokenize, raw, bfloat16)
+    lowercase = bool((config.get("datamodule") or {}).get("lowercase"))
+    return FrozenEncoder(frozen, words, vectors.vocabulary, oov, tokenize, raw, bfloat16, lowercase)
 
 
 def read_config(run: Path) -> dict[str, Any]:

@@ -85,7 +85,8 @@ def build(settings: RunSettings, run: Path) -> Built:
     narrow = trained_in_bfloat16(settings.written)
     spoken = corpus.source_language
     tokens = corpus.tokenize if spoken == "en" else partial(corpus.tokenize, language=spoken)
-    frozen = FrozenEncoder(encoder, embedding, vectors.vocabulary, vectors.lookup_oov, tokens, bfloat16=narrow)
+    words = vectors.vocabulary, vectors.lookup_oov
+    frozen = FrozenEncoder(encoder, embedding, *words, tokens, bfloat16=narrow, lowercase=data.lowercase)
     keep_files(run, module)
     if is_first():
         write_reads(run, reads_of(run, corpus, data, tasks, vector_file))

@@ -59,6 +59,7 @@ def parts_of(path: Path, raw: bool, allow: Sequence[str]) -> Parts:
     words, table, ngrams, ngram_sizes = _words(frozen, run.folder)
     settings = {key: value for key, value in config["encoder"].items() if key != "_target_"}
     sizes = {"input_dim": table.shape[1], "dim": frozen.dim, "ngram_sizes": ngram_sizes, "longest": LONGEST}
+    sizes["lowercase"] = frozen.lowercase
     known = {"encoder": settings, **sizes, "words": words}
     moses = raw and _is_moses(run.folder / "config.yaml", config, allow)
     return Parts(run.folder, config, run.epoch, frozen.encoder, table, ngrams, known, moses, tuple(allow))

@@ -23,6 +23,7 @@ class TextReader:
         self.words = len(settings["words"])
         self.rows = {word: row for row, word in enumerate(settings["words"])}
         self.dim, self.vector_dim, self.longest = settings["input_dim"], settings["dim"], settings["longest"]
+        self.lowercase = settings.get("lowercase", False)  # older exports have none
         self.shortest_ngram, self.longest_ngram = settings["ngram_sizes"]
         self.ngrams = ngrams
 
@@ -37,7 +38,8 @@ class TextReader:
         T and U are at least 1. Padding is row 0; an empty sentence has length 0.
         """
         texts = (unicodedata.normalize("NFC", sentence) for sentence in sentences)
-        words = [self.tokenize(text).split()[: self.longest] for text in texts]
+        tokenized = (self.tokenize(text) for text in texts)
+        words = [(text.lower() if self.lowercase else text).split()[: self.longest] for text in tokenized]
         lengths = np.array([len(row) for row in words], dtype=np.int64)
         ids = np.zeros((len(words), max(1, lengths.max(initial=0))), dtype=np.int64)
         new: dict[str, int] = {}

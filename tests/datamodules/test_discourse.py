@@ -55,6 +55,12 @@ def test_titles_are_bags_of_lower_cased_words(data: SentencesInDocuments, batch:
     assert texts(data, "document", batch.document_title) == ["first one"] * 3 + [""] * 2
 
 
+def test_sentences_are_lower_cased_where_it_is_asked_for(data: SentencesInDocuments, tmp_path: Path) -> None:
+    lower = SentencesInDocuments(Two(), tmp_path, seed=1, max_words=10, lowercase=True)
+    assert [next(iter(each.source_sentences())) for each in (data, lower)] == ["A b", "a b"]
+    assert (data.lowercase, lower.lowercase) == (False, True)
+
+
 def test_positions_count_real_sentences_and_paragraphs(batch: InDocument) -> None:
     assert batch.in_paragraph.at.tolist() == [0, 1, 0, 0, 1]
     assert batch.in_paragraph.among.tolist() == [2, 2, 1, 2, 2]

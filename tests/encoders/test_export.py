@@ -101,6 +101,21 @@ def test_every_encoder_gives_the_same_vectors_in_sentence_transformers_and_torch
     np.testing.assert_allclose(module.SentenceEncoder.load(tmp_path / "torch").encode(TEXTS, 3), wanted, atol=1e-5)
 
 
+def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make: Make, tmp_path: Path) -> None:
+    run = make("bov")
+    config = OmegaConf.load(run / "config.yaml")
+    config.datamodule = {"lowercase": True}
+    OmegaConf.save(config, run / "config.yaml")
+    wanted = load_encoder(make("bov", moses=True), "cpu").encode(["the dog sees", "the cat"])
+    texts = ["THE Dog sees", "The cat"]
+    np.testing.assert_array_equal(load_encoder(run, "cpu").encode(texts), wanted)
+    export(run, tmp_path / "torch", "torch")
+    found = loaded(tmp_path / "torch").SentenceEncoder.load(tmp_path / "torch").encode(texts)
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    with pytest.raises(InputError, match="this run reads lower case"):
+        export(run, tmp_path / "stock", modules="stock")
+
+
 @every_encoder
 def test_every_encoder_gives_the_same_vectors_in_onnxruntime(name: str, make: Make, tmp_path: Path) -> None:
     run = make(name, composes=True, moses=True)
