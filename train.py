@@ -149,6 +149,8 @@ def command(arguments: list[str]) -> None:
             )
         else:
             refuse_wrong_arguments(CONFIGS, "train", arguments)
+            if sys.stdout.isatty() and "LOCAL_RANK" not in os.environ:  # a process that Lightning starts has that
+                print("loads PyTorch and Lightning: a few seconds", flush=True)
 
             import hydra
 

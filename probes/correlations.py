@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
 
 from probes.statistics import PairedComparison, fisher
 
@@ -51,6 +50,8 @@ def compare_correlations(first: Sequence[Domain], second: Sequence[Domain]) -> P
     The domains have different items, so their errors add as independent ones. Differences of Fisher's z are weighted
     by the slope of the correlation, so that the test, too, is of the mean.
     """
+    from scipy.stats import norm  # slow
+
     both = [(a.r, b.r, _between(a, b), len(a.predicted)) for a, b in zip(first, second, strict=True)]
     difference = float(np.mean([a - b for a, b, _, _ in both]))
     low, high = (math.hypot(*halves) / len(both) for halves in zip(*(_zou(*pair) for pair in both), strict=True))

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import binomtest
-from scipy.stats import t as student
 
 Z95 = 1.959963984540054
 DRAWS = 10_000
@@ -36,6 +34,8 @@ def wilson(correct: int, total: int) -> tuple[float, float]:
     """The 95% interval, in percent, of an accuracy of `correct` out of `total` (Wilson 1927)."""
     if total == 0:
         return 0.0, 100.0
+    from scipy.stats import binomtest  # slow: a run with cached scores begins without it
+
     test = binomtest(correct, total, correct / total)  # no other rate is as fast; the interval ignores it
     interval = test.proportion_ci(method="wilson")
     return 100 * float(interval.low), 100 * float(interval.high)
@@ -75,6 +75,8 @@ def errors_of(runs: Sequence[Interval]) -> list[Error]:
 
 def half_width(errors: Sequence[Error], level: float = 0.05) -> float:
     """Half of the interval of a sum with these independent errors, at 1 - `level`."""
+    from scipy.stats import t as student
+
     return math.hypot(*(error.standard * float(student.isf(level / 2, error.freedom)) for error in errors))
 
 
@@ -118,6 +120,8 @@ def mcnemar(only_first: int, only_second: int) -> float:
     differing = only_first + only_second
     if differing == 0:
         return 1.0
+    from scipy.stats import binomtest
+
     return float(binomtest(only_first, differing).pvalue)
 
 

@@ -1,9 +1,15 @@
-"""Progress where no terminal shows a bar."""
+"""Progress where no terminal shows a bar, and the first line where one does."""
+
+import os
+import pty
+import subprocess
+import sys
 
 import pytest
 
 from encoder_lab import progress
 from encoder_lab.progress import Progress, duration, print_lines
+from tests.commands import ROOT
 
 
 @pytest.mark.parametrize("seconds", [0.0, 30.0])
@@ -28,3 +34,13 @@ def test_a_library_prints_nothing_and_a_program_a_line_with_the_name_of_its_run(
 @pytest.mark.parametrize(("seconds", "text"), [(8.4, "8 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")])
 def test_a_time_is_written_for_a_person(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_a_terminal_shows_a_line_before_slow_libraries_are_imported() -> None:
+    ours, theirs = pty.openpty()
+    slow = "import sys; sys.modules.update(hydra=None, torch=None); import train; train.command(['encoder=bov'])"
+    process = subprocess.Popen([sys.executable, "-c", slow], cwd=ROOT, stdout=theirs, stderr=subprocess.PIPE)
+    process.communicate()
+    assert os.read(ours, 1000).decode().strip() == "loads PyTorch and Lightning: a few seconds"
+    os.close(ours)
+    os.close(theirs)

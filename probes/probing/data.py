@@ -37,7 +37,6 @@ from probes.probing.build.analysis import Analysis
 from probes.probing.build.dependencies import analyse_dependencies, analyse_treebank, portions_of
 from probes.probing.build.plain import TEXT_TASKS, build_plain
 from probes.probing.build.pool import Sizes
-from probes.probing.build.report import section
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
 from probes.probing.build.universal import UD_TASKS, build_universal
 from probes.probing.published_files import FILES, PUBLISHED, own_files, read_senteval, read_task, write_task
@@ -318,6 +317,8 @@ def _cached(
         return [name for name in names if not files[name].exists() and not whys[name].exists()]
 
     def write() -> None:
+        from probes.probing.build.report import section  # draws, too
+
         built = build(unknown())
         for name, why in built.lacking.items():
             with atomic_write(whys[name]) as file:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from sklearn.covariance import ledoit_wolf
 from torch import Tensor
 
 SMALL = 1e-7  # of the largest singular value: less is rounding
@@ -52,6 +51,8 @@ class Whitening(NamedTuple):
     @classmethod
     def of(cls, vectors: Tensor) -> "Whitening":
         """Of vectors (N, D), by the covariance of Ledoit and Wolf (2004)."""
+        from sklearn.covariance import ledoit_wolf  # slow: it imports pandas, too
+
         wide = vectors.double()
         mean = wide.mean(0)
         covariance = torch.from_numpy(ledoit_wolf((wide - mean).numpy(), assume_centered=True)[0])
