@@ -85,7 +85,7 @@ def scored(
     from encoder_lab.reports.evaluations import ModelScores, write, write_tokens
     from encoder_lab.reports.strips import TOKENS
     from probes.evaluation import Evaluation
-    from probes.geometry.history import file_of, keep_state, state_of
+    from probes.geometry.history import keep_state
     from probes.suites import measured_tasks
 
     by_epoch = settings.epochs is not None
@@ -101,8 +101,7 @@ def scored(
         done = write(out, name, model, suite.name, ModelScores(key, main, [score.row for score in more]), written)
         if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name says which model and tasks it is of
             write_tokens(done.folder, suite.tasks, evaluation)
-        if suite.name == "geometry" and (by_epoch or not file_of(done.folder, model.epoch).exists()):
-            keep_state(done.folder, model.epoch, state_of(evaluation))
+        keep_state(done.folder, evaluation, suite.tasks, again=by_epoch)
         yield done
 
 

@@ -121,6 +121,12 @@ REPORTS = {
         "order.png",
         *(SUITE, CLASSIFIER),
     ),
+    "use": _command(
+        "use",
+        "Known against used: accuracy of each property, and what the objective loses without it; seeds are compared.",
+        "use.png",
+        *(EPOCH, CLASSIFIER),
+    ),
     "pareto": _command(
         "pareto",
         "Accuracy against the complexity of the classifier: cells that no simpler one equals (Pimentel et al. 2020).",

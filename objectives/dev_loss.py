@@ -110,11 +110,8 @@ def _vectors(module: Objective, batch: Any) -> list[Tensor]:
         read.append(encode(sentences).vector)
         return OnlyVector(read[-1])
 
-    try:
-        with _encoding(module, recorded):
-            module.examine(move_data_to_device(batch, module.device), False)
-    except NotImplementedError:
-        raise InputError(f"suite=use: {type(module).__name__} has no method `examine`; {REMEDY}") from None
+    with _encoding(module, recorded):
+        module.examine(move_data_to_device(batch, module.device), False)
     if not read:
         raise InputError(f"suite=use: {type(module).__name__} does not read vectors by `self.encode`; {REMEDY}")
     return read

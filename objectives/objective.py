@@ -49,7 +49,7 @@ class Objective(pl.LightningModule):
     @classmethod
     def without_use(cls, _settings: Mapping[str, Any], /) -> str:
         """Why an objective with these settings cannot say what it uses of the vectors; empty where it can."""
-        return ""
+        return "" if cls.examine is not Objective.examine else "it has no method `examine`"
 
     def likelihood(self) -> SentenceLikelihood:
         """The probability of a sentence given the vector of the one before; only without a `without_likelihood`."""

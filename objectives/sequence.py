@@ -29,7 +29,7 @@ class SequenceObjective(Objective):
     @classmethod
     def without_use(cls, settings: Mapping[str, Any], /) -> str:
         attends = settings["objective"].get("attention") or settings["encoder"].get("attention")
-        return READS_STATES if attends else ""
+        return READS_STATES if attends else super().without_use(settings)
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from torch import nn
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.model import Model
 from probes.evaluation import Evaluation
-from probes.geometry.history import compare_states, keep_state, state_of
+from probes.geometry.history import compare_states, keep_state
 from probes.probing.controls import CONTROL
 from probes.results import Epoch, ProbeRow, write_rows
 from probes.share import ALONE, Share
@@ -48,11 +48,10 @@ def probe_now(
         evaluation = Evaluation(now, tasks, share, cache if step == 0 else None, seed, cache)
         rows = [score.row for score in evaluation.scores()]
         rows = [row for row in rows if row.suite != CONTROL]  # they are in `selectivity`
-        state = state_of(evaluation)
+        kept = keep_state(results.parent, evaluation, tasks)
     if share.rank == 0:
-        keep_state(results.parent, epoch, state)
         write_rows(results, rows)
-        rows += compare_states(results, epoch) if state else []
+        rows += compare_states(results, epoch) if kept else []
     return rows
 
 

@@ -28,6 +28,9 @@ from encoder_lab.reports.interactive import (
     charts_by_model,
     charts_by_size,
     charts_by_task,
+    charts_of_order,
+    charts_of_subspaces,
+    charts_of_use,
 )
 from encoder_lab.reports.layers import as_text, draw_layers, layer_of, layers_of_models, published_layers
 from encoder_lab.reports.models import ReportedModel, models_of, scored_suites
@@ -45,12 +48,15 @@ from encoder_lab.reports.stability import as_text as stability_text
 from encoder_lab.reports.stability import scores_by_condition
 from encoder_lab.reports.stability import stability as rank_stability
 from encoder_lab.reports.strips import TOKENS, ShownItem, shown_items
+from encoder_lab.reports.subspaces import Subspaces, draw_subspaces, read_subspaces
 from encoder_lab.reports.subspaces import as_csv as subspaces_csv
 from encoder_lab.reports.subspaces import as_text as subspaces_text
-from encoder_lab.reports.subspaces import draw_subspaces, read_subspaces
 from encoder_lab.reports.table import Table, no_scores, own_cell, probing_table, refuse_without_effect, training_table
+from encoder_lab.reports.use import as_text as use_text
+from encoder_lab.reports.use import draw_use, use_of
 from encoder_lab.storage.files import atomic_write
 
+DEFAULT_SUITE = "probing"  # of which the page shows the order of tasks
 PICTURES = (*FIGURES, ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp")  # endings that are never those of a text
 
 
@@ -138,6 +144,12 @@ def order(arguments: SimpleNamespace) -> None:
     print(save_figure(draw_orders(learnt), arguments.out))
 
 
+def use(arguments: SimpleNamespace) -> None:
+    used = use_of(reported(arguments), arguments.epoch, arguments.classifier)
+    print(for_terminal(use_text(used)))
+    print(save_figure(draw_use(used), arguments.out))
+
+
 def pareto(arguments: SimpleNamespace) -> None:
     fronts = fronts_of(reported(arguments), arguments.suite, arguments.epoch, arguments.classifier)
     print(for_terminal(pareto_text(fronts)))
@@ -205,6 +217,12 @@ def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Char
             sized = by_size(run for model in models for run in model.runs)
             lines = lines_by_size(sized, suite, arguments.epoch, arguments.classifier)
             sections.append(charts_by_size(suite, lines))
+    with suppress(InputError):
+        sections.append(charts_of_use(use_of(models, arguments.epoch, arguments.classifier)))
+    with suppress(InputError):
+        sections.append(charts_of_order(orders(models, DEFAULT_SUITE, arguments.classifier)))
+    if spaces := [space for model in models for run in model.runs if (space := subspaces_in(run.folder))]:
+        sections.append(charts_of_subspaces(spaces))
     if any(layer_of(model.name) for model in models):
         layered = layers_of_models(models, arguments.epoch, arguments.classifier)
         sections.append(charts_by_layer([*layered, *published_layers()]))
@@ -213,6 +231,13 @@ def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Char
         if len(probing.keys() & downstream) >= FEWEST:
             sections.append(chart_of_correlations(correlate(probing, downstream)))
     return sections
+
+
+def subspaces_in(folder: Path) -> Subspaces | None:
+    """The subspaces of a run; None where it has none."""
+    with suppress(InputError):
+        return read_subspaces(folder)
+    return None
 
 
 def panels_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Panel]:

@@ -72,9 +72,8 @@ def write_tokens(folder: Path, tasks: Sequence[Task], evaluation: Evaluation) ->
 
 def compare_states(done: Sequence[WrittenScores]) -> None:
     """Add the similarity of the epochs of a run, or of the layers of a model, to their scores."""
-    shapes = [d for d in done if d.suite == "geometry"]
-    for model in dict.fromkeys(d.model for d in shapes):
-        folders = dict.fromkeys(d.folder for d in shapes if d.model == model)
+    for model in dict.fromkeys(d.model for d in done):
+        folders = dict.fromkeys(d.folder for d in done if d.model == model)
         series = [state for folder in folders for state in history.states_in(folder / "probes.csv")]
         for (_, file), rows in zip(series, history.similarities(series), strict=True) if len(series) > 1 else ():
             write_rows(file.parents[1] / "probes.csv", rows)

@@ -14,8 +14,12 @@ from encoder_lab.reports.drawing import OWN, Line, Style, in_order, looks
 from encoder_lab.reports.findings import Finding
 from encoder_lab.reports.findings_picture import COLOURS, place_of, stacked
 from encoder_lab.reports.layers import LayerScores
+from encoder_lab.reports.order import PARTS, ModelOrder
 from encoder_lab.reports.overlay import look_of
 from encoder_lab.reports.sizes import ModelSizes
+from encoder_lab.reports.subspaces import Subspaces
+from encoder_lab.reports.use import ModelUse
+from probes.statistics import Interval
 
 DASHES: dict[Style, str] = {"-": "solid", (0, (1, 1)): "dot", (0, (5, 1.6)): "dash"}
 EPOCH, SIZE = "epoch", "dimensions of the sentence vector"
@@ -117,6 +121,81 @@ def chart_of_correlations(matrix: Correlations) -> ChartSection:
     layout = _layout(f"Spearman's ρ over {matrix.models} models", "")
     layout["yaxis"] = {"autorange": "reversed", "automargin": True}
     return ChartSection("probing against downstream", [Chart([trace], layout, 4, 420)], {})
+
+
+def charts_of_use(models: Sequence[ModelUse]) -> ChartSection:
+    """Known against used: a point for each property; a circle that is open is not used in every seed."""
+    charts = []
+    for model in models:
+        data = []
+        for one in (one for one in model.properties if one.known):
+            text = (
+                f"{_text(one.name)}<br>known {_scored(*one.known)}<br>rise {_scored(*one.rise)}<br>used {one.verdict}"
+            )
+            dot = _dot(one.known[0], one.rise, "y", text, "circle" if one.used == one.seeds else "circle-open")
+            names = {
+                "mode": "markers+text",
+                "text": [_text(one.name)],
+                "textposition": "top center",
+                "hovertext": [text],
+            }
+            data.append(dot | names | {"meta": {"task": one.name, "model": model.title}})
+        layout = _layout(model.title, "known: accuracy of the probe on test (%)")
+        layout["yaxis"] = {"title": {"text": "used: rise of the loss (thousandths)"}, "zeroline": True}
+        charts.append(Chart(data, layout, 2, 340))
+    return ChartSection("known against used", charts, {})
+
+
+def charts_of_order(models: Sequence[ModelOrder]) -> ChartSection:
+    """The steps at which half, 90% and 95% of each gain is reached, the tasks that are learnt first on top."""
+    charts = []
+    for model in models:
+        learnt = [task for task in model.tasks if math.isfinite(task.at[0][0])]
+        data = [
+            _dot(at[0], at, "x", f"{_text(task.task)}<br>{part:.0%} at step {_scored(*at)}", symbol, row)
+            | {"meta": {"task": task.task, "model": model.title}}
+            for row, task in enumerate(learnt)
+            for part, at, symbol in zip(PARTS, task.at, ("circle", "square", "diamond"), strict=True)
+        ]
+        layout = _layout(model.title, "optimiser step: half (circle), 90% (square), 95% (diamond) of the gain")
+        layout["yaxis"] = {"tickvals": list(range(len(learnt))), "ticktext": [_text(task.task) for task in learnt]}
+        layout["yaxis"] |= {"autorange": "reversed", "automargin": True}
+        charts.append(Chart(data, layout, 2, 120 + 28 * len(learnt)))
+    return ChartSection("when tasks are learnt", charts, {})
+
+
+def charts_of_subspaces(runs: Sequence[Subspaces]) -> ChartSection:
+    """Tasks by tasks at the last epoch, and how early the final subspace of each is there."""
+    names = in_order([task for run in runs for task in run.tasks])
+    legend: dict[str, Look] = dict(zip(names, looks(names), strict=True))
+    charts = []
+    for run in runs:
+        overlaps = [[run.overlap(task, run.last, other) for other in run.tasks] for task in run.tasks]
+        random = [[f"random {run.random(task, other).mean:.1f}" for other in run.tasks] for task in run.tasks]
+        shown = list(map(_text, run.tasks))
+        heat = _heat(overlaps, overlaps, random, 0) | {"x": shown, "y": shown, "colorscale": "YlGnBu"}
+        layout = _layout(f"{run.title}: overlap of tasks at epoch {run.last} (%)", "")
+        layout["yaxis"] = {"autorange": "reversed", "automargin": True}
+        charts.append(Chart([heat | {"reversescale": True, "zmin": 0, "zmax": 100}], layout, 2, 140 + 30 * len(shown)))
+        traces = []
+        for task in run.tasks:
+            y = [run.overlap(task, epoch) for epoch in run.epochs]
+            line = Line(task, list(map(float, run.epochs)), y, y, y)
+            traces += _traces(line, legend[task], task, EPOCH, run.title)
+        charts.append(Chart(traces, _layout(f"{run.title}: overlap with the task's final subspace (%)", EPOCH), 2, 340))
+    return ChartSection("where tasks live: overlap of subspaces", charts, legend)
+
+
+def _dot(x: float, interval: Interval, along: str, text: str, symbol: str, y: float | None = None) -> dict[str, Any]:
+    """A point with its interval along an axis."""
+    value, low, high = interval
+    bars = {"type": "data", "symmetric": False, "array": [high - value], "arrayminus": [value - low], "thickness": 1}
+    dot: dict[str, Any] = {"x": [x], "y": [value if y is None else y], "mode": "markers", f"error_{along}": bars}
+    return dot | {
+        "marker": {"symbol": symbol, "size": 9},
+        "hovertext": [text],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
 
 
 def chart_of_findings(findings: Sequence[Finding]) -> Chart:

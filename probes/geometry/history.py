@@ -1,6 +1,6 @@
 """What each state of a model (an epoch, a layer) leaves on disk, and its similarity (CKA) to other states."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from probes.geometry.subspaces import subspace
 from probes.geometry.tasks import MEASURES, PERCENT, Shape, matrix_of
 from probes.probing.controls import CONTROL
 from probes.results import Epoch, ProbeRow, read_rows, write_rows
+from probes.task import Task
 from probes.vectors import alone
 
 FOLDER, VECTORS = "geometry", "vectors"
@@ -27,21 +28,27 @@ FIRST, BEFORE, LAST = "CKAfirst", "CKAbefore", "CKAlast"
 Series = Sequence[tuple[ProbeRow, Path]]  # states in order: a score of each, and its file
 
 
-def state_of(evaluation: Evaluation) -> dict[str, Tensor]:
-    """The vectors (N, D) of the sentences of the geometry suite, and the subspaces of the classification tasks of one
-    sentence; empty without this suite, and in all processes but the first.
+def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], again: bool = True) -> bool:
+    """Write what the model is now into the folder of a run or an evaluation; with `again`, also where it is there.
+
+    These are the vectors (N, D) of the sentences of the geometry suite, and the subspaces of the classification tasks
+    of one sentence. Whether there is a state: not where none of `tasks` is of that suite. The first process writes.
     """
-    shape = next((task for task in evaluation.tasks if isinstance(task, Shape)), None)
-    if shape is None:
-        return {}
+    shape, path = (
+        next((task for task in tasks if isinstance(task, Shape)), None),
+        file_of(folder, evaluation.model.epoch),
+    )
+    if shape is None or (path.exists() and not again):
+        return shape is not None
     vectors = evaluation.vectors  # made by all processes together
-    if evaluation.share.rank:
-        return {}
-    state = {VECTORS: matrix_of(vectors, shape.sentences)}
-    for task in evaluation.tasks:
-        if isinstance(task, Classification) and task.features is alone and task.suite != CONTROL:
-            state |= _subspaces(task, vectors.features(task.train, alone)[:].numpy())
-    return state
+    if evaluation.share.rank == 0:
+        state = {VECTORS: matrix_of(vectors, shape.sentences)}
+        for task in evaluation.tasks:
+            if isinstance(task, Classification) and task.features is alone and task.suite != CONTROL:
+                state |= _subspaces(task, vectors.features(task.train, alone)[:].numpy())
+        with atomic_write(path, binary=True) as file:
+            file.write(save(state))
+    return True
 
 
 def _subspaces(task: Classification, vectors: np.ndarray) -> dict[str, Tensor]:
@@ -50,13 +57,6 @@ def _subspaces(task: Classification, vectors: np.ndarray) -> dict[str, Tensor]:
     parts = {SUBSPACE: order, HALVES[0]: order[::2], HALVES[1]: order[1::2]}
     bases = {f"{part}{task.name}": subspace(vectors[rows], task.train.gold[rows]) for part, rows in parts.items()}
     return {name: torch.from_numpy(np.ascontiguousarray(basis)) for name, basis in bases.items()}
-
-
-def keep_state(folder: Path, epoch: Epoch, state: Mapping[str, Tensor]) -> None:
-    """Write a state into the folder of a run or an evaluation; nothing without one."""
-    if state:
-        with atomic_write(file_of(folder, epoch), binary=True) as file:
-            file.write(save(dict(state)))
 
 
 def file_of(folder: Path, epoch: Epoch) -> Path:

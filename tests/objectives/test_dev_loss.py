@@ -8,6 +8,8 @@ import torch
 
 from encoder_lab.errors import InputError
 from objectives.dev_loss import DevLoss
+from objectives.nli import NLI
+from objectives.objective import Objective
 from probes.use.eraser import Whitening, erase_random
 from tests.silent import validation_scores
 from tests.test_every_objective import TRAINED, build  # noqa: F401  the fixture
@@ -57,6 +59,11 @@ def test_an_objective_that_attends_over_states_is_refused(build: Any) -> None:  
     module, data = build("objective=nmt_enfr", "encoder=bilstm_att")
     with pytest.raises(InputError, match="reads the states of the words"):
         DevLoss(module, data)(9).examined("")
+
+
+def test_an_objective_without_examine_is_refused_before_anything_is_built() -> None:
+    assert "no method `examine`" in Objective.without_use({})
+    assert NLI.without_use({}) == ""
 
 
 def test_an_objective_that_passes_by_encode_is_refused(build: Any) -> None:  # noqa: F811

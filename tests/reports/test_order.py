@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from encoder_lab.errors import InputError
+from encoder_lab.reports.interactive import charts_of_order
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.order import agreement, as_text, order_of, orders, reached
 from encoder_lab.reports.runs import Run
@@ -47,6 +48,11 @@ def test_tasks_are_in_the_order_of_half_their_gain_and_one_without_a_gain_has_no
     assert [half[0] for half in halves[:3]] == [7.5, 20, 30]
     assert all(low <= value <= high for value, low, high in halves[:3])
     assert "BShift" in as_text([model])
+    (chart,) = charts_of_order([model]).charts
+    assert [dot["x"][0] for dot in chart.data if dot["meta"]["task"] == "SentLen"] == [
+        at[0] for at in model.tasks[0].at
+    ]
+    assert chart.layout["yaxis"]["ticktext"] == ["SentLen", "WC", "Tense"]
     assert np.isnan(halves[3]).all()
 
 

@@ -9,6 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from torch import nn
 
 from encoder_lab.errors import InputError
+from encoder_lab.reports.interactive import charts_of_subspaces
 from encoder_lab.reports.subspaces import as_csv, as_text, read_subspaces
 from probes.classification import Classification
 from probes.classifiers.grid import Grid
@@ -121,6 +122,10 @@ def test_the_report_has_every_pair_and_every_epoch(run: Path, tmp_path: Path) ->
     same = [row["overlap"] for row in rows if (row["epoch"], row["task"]) == (row["other_epoch"], row["other"])]
     assert same == ["100.00"] * 3
     assert "first" in as_text(found)
+    heat, curves = charts_of_subspaces([found]).charts
+    assert heat.data[0]["z"][0][1] == pytest.approx(found.overlap("both", 2, "first"))
+    (line,) = [trace for trace in curves.data if trace["meta"]["task"] == "second" and "text" in trace]
+    assert line["y"] == [found.overlap("second", epoch) for epoch in range(3)]
     for name in ("subspaces.svg", "subspaces.csv"):
         assert commands.finish("report.py", "subspaces", str(run), f"out={tmp_path / name}").returncode == 0
         assert (tmp_path / name).stat().st_size

@@ -1,0 +1,140 @@
+"""Known against used: what is read of the vectors, and what the objective loses without it; seeds are compared."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.drawing import in_order, looks, new_figure, plain_axes
+from encoder_lab.reports.escape import for_figure
+from encoder_lab.reports.models import ReportedModel
+from encoder_lab.reports.order import agreement
+from encoder_lab.reports.table import scores_by_task
+from probes.results import ProbeRow
+from probes.statistics import Interval, mean_of_runs
+
+COLUMNS = ("rank", "random", "control", "bleu", "accuracy", "perplexity", "mlp", "majority")  # in the rows of `use`
+HEADS = {"bleu": "BLEU", "mlp": "MLP after"}
+ACCURACY = "known"  # the column of the accuracy of the probe
+
+
+class PropertyUse(NamedTuple):
+    """One property of a model; several seeds are their mean."""
+
+    name: str
+    known: Interval | None  # the accuracy of its probe; None: in none of the rows
+    rise: Interval  # of the loss, in thousandths of a nat, or of an error in points
+    used: int  # in how many seeds it is above both controls
+    seeds: int
+    numbers: dict[str, float]  # means of COLUMNS
+
+    @property
+    def verdict(self) -> str:
+        """Whether it is used, in how many seeds where there are several."""
+        return ("yes" if self.used else "no") if self.seeds == 1 else f"{self.used} of {self.seeds}"
+
+
+class ModelUse(NamedTuple):
+    """The properties of one model at one epoch, those with the largest rise first."""
+
+    title: str
+    properties: list[PropertyUse]
+    seeds: float  # the mean Kendall's tau of the order of rises between its seeds; NaN for one
+
+
+def use_of(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list[ModelUse]:
+    """The use of each model that has one. Raises InputError where none has."""
+    found = [
+        _of_model(model, rows, epoch, classifier)
+        for model in models
+        if (rows := scores_by_task(model, "use", epoch, classifier))
+    ]
+    if not found:
+        raise InputError("no run has scores of suite=use; train, or evaluate.py epochs=all, with suite=[probing,use]")
+    return found
+
+
+def _of_model(model: ReportedModel, rows: dict[str, list[ProbeRow]], epoch: str, classifier: str) -> ModelUse:
+    suites = dict.fromkeys(row.suite for run in model.runs for row in run.rows if row.suite != "use")
+    known = {}
+    for suite in reversed(suites):
+        known |= scores_by_task(model, suite, epoch, classifier)
+    properties = [
+        _property(name, rows[name], known.get(name.partition(" in ")[0], ())) for name in in_order(list(rows))
+    ]
+    properties.sort(key=lambda one: -one.rise[0])
+    rises = [
+        {name: row.test_accuracy for name, of_name in rows.items() for row in of_name if row.seed == seed}
+        for seed in dict.fromkeys(row.seed for of_name in rows.values() for row in of_name)
+    ]
+    taus = [tau for first, second in combinations(rises, 2) if (tau := agreement(first, second)) is not None]
+    return ModelUse(model.title, properties, float(np.mean(taus)) if taus else np.nan)
+
+
+def _property(name: str, rows: Sequence[ProbeRow], known: Sequence[ProbeRow]) -> PropertyUse:
+    numbers = {
+        column: float(np.mean(values))
+        for column in COLUMNS
+        if (values := [v for row in rows if isinstance(v := row.hyperparameters.get(column), int | float)])
+    }
+    read = mean_of_runs([row.interval for row in known]) if known else None
+    used = sum(row.hyperparameters.get("used") == 1 for row in rows)
+    return PropertyUse(name, read, mean_of_runs([row.interval for row in rows]), used, len(rows), numbers)
+
+
+def as_text(models: Sequence[ModelUse]) -> str:
+    """A Markdown table for each model, and how far its seeds agree."""
+    blocks = []
+    for model in models:
+        there = [column for column in COLUMNS if any(column in one.numbers for one in model.properties)]
+        heads = ["task", ACCURACY, "rise", "used", *(HEADS.get(column, column) for column in there)]
+        lines = [f"**{model.title}**", "", _line(heads), _line(["---", "---:", "---:", "---", *["---:"] * len(there)])]
+        for one in model.properties:
+            known = f"{one.known[0]:.1f}" if one.known else ""
+            rise = "{:.1f} [{:.1f}, {:.1f}]".format(*one.rise)
+            cells = [f"{one.numbers[column]:.1f}" if column in one.numbers else "" for column in there]
+            lines.append(_line([one.name, known, rise, one.verdict, *cells]))
+        if np.isfinite(model.seeds):
+            lines += ["", f"Kendall's tau of the order of rises between its seeds: {model.seeds:.2f}"]
+        blocks.append("\n".join(lines))
+    said = (
+        "Known: accuracy on test (%). Rise: of the loss without the property, in thousandths of a nat, or of an error."
+    )
+    return "\n\n".join([*blocks, said]) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def draw_use(models: Sequence[ModelUse]) -> Figure:
+    """A panel for each model: accuracy to the right, the rise upwards; what is not used is hollow."""
+    columns = min(2, len(models))
+    rows = -(-len(models) // columns)
+    figure = new_figure(5.2 * columns + 0.6, 4.2 * rows + 0.4)
+    for place, model in enumerate(models):
+        _draw(figure.add_subplot(rows, columns, place + 1), model)
+    note = "Filled: above both controls in every seed. Cross: the control task's labels erased. Bars: 95% intervals."
+    figure.supxlabel(note, fontsize=8, color="#555555")
+    return figure
+
+
+def _draw(axes: Axes, model: ModelUse) -> None:
+    plain_axes(axes, model.title)
+    shown = [one for one in model.properties if one.known]
+    for one, (colour, _) in zip(shown, looks([one.name for one in shown]), strict=True):
+        assert one.known
+        (x, left, right), (y, low, high) = one.known, one.rise
+        axes.plot([x, x], [low, high], color=colour, linewidth=1.2)
+        axes.plot([left, right], [y, y], color=colour, linewidth=1.2)
+        axes.plot(x, y, "o", color=colour, markerfacecolor=colour if one.used == one.seeds else "white", markersize=6)
+        if "control" in one.numbers:
+            axes.plot(x, one.numbers["control"], "x", color=colour, markersize=4.5)
+        axes.annotate(for_figure(one.name), (x, y), xytext=(6, 5), textcoords="offset points", fontsize=8)
+    axes.axhline(0, color="#888888", linewidth=0.7)
+    axes.set_xlabel("known: accuracy of the probe on test (%)", fontsize=9)
+    axes.set_ylabel("used: rise of the loss (thousandths)", fontsize=9)

@@ -1,0 +1,51 @@
+"""Known against used: one property of two seeds, in the table, the picture and the page."""
+
+from pathlib import Path
+
+import pytest
+
+from encoder_lab.errors import InputError
+from encoder_lab.reports.interactive import charts_of_use
+from encoder_lab.reports.models import models_of
+from encoder_lab.reports.runs import Run
+from encoder_lab.reports.use import as_text, draw_use, use_of
+from probes.results import ProbeRow
+
+KNOWN = {"Tense": 90.0, "SubjNum": 95.0, "BShift": 51.0}
+RISES = {1: {"Tense": 28.0, "SubjNum": 2.0, "BShift": 1.0}, 2: {"Tense": 32.0, "SubjNum": 5.0, "BShift": 0.0}}
+
+
+def run(seed: int) -> Run:
+    rows = [ProbeRow(2, 9, "probing", task, "mlp", 0, x, x - 1, x + 1, {}, seed, 0) for task, x in KNOWN.items()]
+    for task, rise in RISES[seed].items():
+        numbers = {"rank": 1, "random": 1.5, "control": 2.5, "used": int(rise > 4), "bleu": -0.5}
+        rows.append(ProbeRow(2, 9, "use", task, "loss", rise, rise, rise - 1, rise + 1, numbers, seed, 0))
+    return Run(Path(f"runs/{seed}"), "bilstm_max", "nmt_enfr", {"seed": seed}, rows, [])
+
+
+def test_seeds_are_their_mean_and_the_table_says_in_how_many_a_property_is_used() -> None:
+    (model,) = use_of(models_of([run(1), run(2)]), "last", "mlp")
+    assert [(one.name, one.verdict) for one in model.properties] == [
+        *(("Tense", "2 of 2"), ("SubjNum", "1 of 2"), ("BShift", "0 of 2"))
+    ]
+    assert model.properties[0].rise[0] == 30
+    assert model.seeds == 1  # both have the same order
+    text = as_text([model])
+    assert "| SubjNum | 95.0 | 3.5 [" in text
+    assert "| 1 of 2 | 1.0 | 1.5 | 2.5 | -0.5 |" in text
+    assert "Kendall's tau of the order of rises between its seeds: 1.00" in text
+
+
+def test_the_picture_and_the_page_have_a_point_for_each_property_and_one_not_used_is_open() -> None:
+    used = use_of(models_of([run(1)]), "last", "mlp")
+    (chart,) = charts_of_use(used).charts
+    points = {trace["meta"]["task"]: (trace["x"], trace["y"], trace["marker"]["symbol"]) for trace in chart.data}
+    assert points["Tense"] == ([90.0], [28.0], "circle")
+    assert points["SubjNum"] == ([95.0], [2.0], "circle-open")
+    assert [text.get_text() for text in draw_use(used).axes[0].texts] == ["Tense", "SubjNum", "BShift"]
+
+
+def test_runs_without_the_suite_are_refused() -> None:
+    only = Run(Path("runs/1"), "bilstm_max", "nmt_enfr", {"seed": 1}, run(1).rows[:3], [])
+    with pytest.raises(InputError, match="no run has scores of suite=use"):
+        use_of(models_of([only]), "last", "mlp")
