@@ -128,7 +128,9 @@ def charts_of_use(models: Sequence[ModelUse]) -> ChartSection:
     charts = []
     for model in models:
         data = []
-        for one in (one for one in model.properties if one.known):
+        for one in model.properties:
+            if one.known is None:
+                continue
             text = (
                 f"{_text(one.name)}<br>known {_scored(*one.known)}<br>rise {_scored(*one.rise)}<br>used {one.verdict}"
             )

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from encoder_lab.errors import InputError
 from encoder_lab.reports.drawing import in_order, looks, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
-from encoder_lab.reports.models import ReportedModel
+from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.order import agreement
 from encoder_lab.reports.table import scores_by_task
 from probes.results import ProbeRow
@@ -58,9 +58,9 @@ def use_of(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list
     return found
 
 
-def _of_model(model: ReportedModel, rows: dict[str, list[ProbeRow]], epoch: str, classifier: str) -> ModelUse:
+def _of_model(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: str) -> ModelUse:
     suites = dict.fromkeys(row.suite for run in model.runs for row in run.rows if row.suite != "use")
-    known = {}
+    known: RowsByTask = {}
     for suite in reversed(suites):
         known |= scores_by_task(model, suite, epoch, classifier)
     properties = [
