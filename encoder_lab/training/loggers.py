@@ -8,11 +8,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from pytorch_lightning.loggers import CSVLogger, Logger, MLFlowLogger, TensorBoardLogger, WandbLogger
+from pytorch_lightning.loggers import CSVLogger, Logger, MLFlowLogger, WandbLogger
 
 from encoder_lab.errors import InputError
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.training.devices import is_first
+from encoder_lab.training.tensorboard import FramedLogger
 
 PROJECT = "sentence-encoder-lab"  # where WANDB_PROJECT or MLFLOW_EXPERIMENT_NAME do not name another
 WANDB, MLFLOW = "wandb_run", "mlflow_run"  # files of a run with the names of its records there: the folder may move
@@ -41,10 +42,6 @@ def loggers_of(chosen: Sequence[str], settings: Mapping[str, Any], run: Path) ->
             logger.log_hyperparams(dict(settings))
         found.append(logger)
     return found
-
-
-def _tensorboard(run: Path) -> Logger:
-    return TensorBoardLogger(run, name="tensorboard", version="")
 
 
 def _csv(run: Path) -> Logger:
@@ -95,4 +92,4 @@ def _keep(kept: Path, name: str) -> None:
             file.write(f"{name}\n")
 
 
-MADE = {"tensorboard": _tensorboard, "csv": _csv, "wandb": _wandb, "mlflow": _mlflow}
+MADE = {"tensorboard": FramedLogger, "csv": _csv, "wandb": _wandb, "mlflow": _mlflow}

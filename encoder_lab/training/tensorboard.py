@@ -4,17 +4,21 @@ TensorBoard draws a line for each folder, in a colour of its own, and a chart fo
 `tensorboard/<task>`, and all tasks of a suite share one tag: a chart with a line, a colour and a name for each task.
 The loggers' charts of single tasks remain: they compare runs.
 
-TensorBoard leaves the lowest and highest 5% of the points of a chart outside of it. Two lines, at 0 and at 100, have
-more than 5% of them, so that all scores in percent are inside.
+TensorBoard leaves the lowest and highest 5% of the points of a chart outside of it, and of several points of a line at
+one step it reads the last. Lines at the ends of the axis have more than 5% of the points, so that all are inside: at 0
+and 100 for scores in percent, and at the extremes of all other curves.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytorch_lightning as pl
 from PIL import Image
+from pytorch_lightning.loggers import TensorBoardLogger
+from pytorch_lightning.utilities import rank_zero_only
 from torch.utils.tensorboard import SummaryWriter
 
 from probes.callback import ProbingCallback
@@ -22,7 +26,9 @@ from probes.facts import unit_of
 from probes.geometry.history import LAST
 from probes.results import ProbeRow, read_rows
 
-FRAME = {"0": 0.0, "100": 100.0}  # folders of the two lines, and their height
+FRAME = {"0": 0.0, "100": 100.0, "bottom": 0.0, "top": 100.0}  # folders of the lines of scores in percent
+LOWEST, HIGHEST = "lowest", "highest"  # folders of those of all other curves
+MARGIN = 0.05  # of the axis, beyond a new extreme, so that the lines seldom change
 CHARTS = "all tasks"  # the group of charts that is first on the page
 
 
@@ -37,6 +43,50 @@ def add_picture(folder: Path, picture: Path, epoch: int) -> None:
     image = Image.open(picture).convert("RGB").reduce(2)
     with SummaryWriter(str(folder)) as writer:
         writer.add_image("curves", np.asarray(image), epoch, dataformats="HWC")
+
+
+class FramedLogger(TensorBoardLogger):
+    """Lightning's logger, with two lines at the extremes of each curve, from its first step to its last."""
+
+    def __init__(self, run: Path) -> None:
+        super().__init__(run, name="tensorboard", version="")
+        self._curves: dict[str, CurveEnds] = {}
+        self._lines: dict[str, SummaryWriter] = {}
+
+    @rank_zero_only
+    def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
+        """Adds a point to each curve."""
+        super().log_metrics(dict(metrics), step)
+        for tag, value in metrics.items():
+            if step is not None and math.isfinite(value):
+                self._frame(tag, float(value), step)
+
+    @rank_zero_only
+    def finalize(self, status: str) -> None:
+        """Closes the files."""
+        super().finalize(status)
+        for line in self._lines.values():
+            line.close()
+
+    def _frame(self, tag: str, value: float, step: int) -> None:
+        curve = self._curves.setdefault(tag, CurveEnds({LOWEST: value, HIGHEST: value}, []))
+        curve.steps.append(step)
+        span = MARGIN * (max(value, curve.ends[HIGHEST]) - min(value, curve.ends[LOWEST]))
+        for name, sign in ((LOWEST, -1), (HIGHEST, 1)):
+            line = self._lines.get(name) or SummaryWriter(str(Path(self.log_dir) / name))
+            self._lines[name] = line
+            beyond = sign * value > sign * curve.ends[name]
+            if beyond:
+                curve.ends[name] = value + sign * span
+            for at in curve.steps if beyond else [step]:  # an earlier step replaces all that were written after it
+                line.add_scalar(tag, curve.ends[name], at)
+
+
+class CurveEnds(NamedTuple):
+    """What the lines of a curve are drawn from."""
+
+    ends: dict[str, float]  # the height of both lines
+    steps: list[int]
 
 
 class TaskCharts(pl.Callback):
@@ -76,20 +126,14 @@ class TaskCharts(pl.Callback):
         self._add(rows)
 
     def _add(self, rows: Iterable[ProbeRow]) -> None:
-        framed: dict[tuple[str, int], int] = {}  # tag and step, and how many tasks
         for row in rows:
             within = isinstance(row.epoch, float)
             chart = " ".join(filter(None, [row.suite, unit_of(row.suite, row.classifier)]))
             tag = f"{CHARTS}/{chart}{' by step' if within else ''}"
             at = row.step if within else int(row.epoch)
             self._write(row.task, tag, row.test_accuracy, at)
-            single = f"{'steps/' if within else ''}{row.suite}/{row.task}"  # the loggers' chart
-            for charted in (tag, single) if not unit_of(row.suite, row.classifier) else ():
-                framed[charted, at] = framed.get((charted, at), 0) + 1
-        for (tag, at), tasks in framed.items():
-            for name, level in FRAME.items():
-                for _ in range(2 + tasks // 15):
-                    self._write(name, tag, level, at)
+            for name, level in FRAME.items() if not unit_of(row.suite, row.classifier) else ():
+                self._write(name, tag, level, at)
 
     def _write(self, folder: str, tag: str, value: float, at: int) -> None:
         writer = self._writers.get(folder) or SummaryWriter(str(self.folder / folder))

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from encoder_lab.training.tensorboard import TaskCharts, add_picture, open_page
+from encoder_lab.training.tensorboard import FRAME, FramedLogger, TaskCharts, add_picture, open_page
 from probes.results import ProbeRow
 
 
@@ -22,18 +22,43 @@ def test_the_settings_are_in_the_events_line_by_line(tmp_path: Path) -> None:
     assert event.tensor_proto.string_val[0].decode() == "    seed: 7\n    encoder:\n      dim: 512"
 
 
-@pytest.mark.parametrize("tasks", [1, 2, 10, 40])
+def as_read(folder: Path, runs: list[str], tag: str) -> list[float]:
+    """The values that TensorBoard's server reads: of several points at one step, and of later steps before it, none."""
+    values = []
+    for run in runs:
+        line: dict[int, float] = {}
+        for event in events_of(folder / run).Scalars(tag):
+            line = {step: value for step, value in line.items() if step < event.step} | {event.step: event.value}
+        values += line.values()
+    return values
+
+
+def ends(values: list[float]) -> tuple[float, float]:
+    """TensorBoard's rule for the ends of an axis of more than two points, with outliers ignored."""
+    points, last = sorted(values), len(values) - 1
+    return points[math.ceil(last * 0.05)], points[math.floor(last * 0.95)]
+
+
+@pytest.mark.parametrize("tasks", [1, 2, 10, 17])
 @pytest.mark.parametrize("epochs", [1, 2, 5, 30])
-def test_all_points_are_inside_of_what_tensorboard_draws(tmp_path: Path, tasks: int, epochs: int) -> None:
+def test_all_scores_are_inside_of_what_tensorboard_draws(tmp_path: Path, tasks: int, epochs: int) -> None:
     charts = TaskCharts(None, tmp_path, lambda: tmp_path)  # type: ignore[arg-type]
     for epoch in range(epochs):
         names = [f"t{number}" for number in range(tasks)]
         charts._add([ProbeRow(epoch, epoch, "probing", t, "mlp", 1, 50 + epoch, 1, 1, {}, 1, 0.1) for t in names])
-    for tag, runs in (("all tasks/probing", [*names, "0", "100"]), ("probing/t0", ["0", "100"])):
-        points = [event.value for run in runs for event in events_of(tmp_path / run).Scalars(tag)]
-        points = sorted(points if tag != "probing/t0" else points + [50.0 + epoch for epoch in range(epochs)])
-        last = len(points) - 1  # TensorBoard's rule for the ends of the axis, with outliers ignored
-        assert (points[math.ceil(last * 0.05)], points[math.floor(last * 0.95)]) == (0, 100)
+    assert ends(as_read(tmp_path, [*names, *FRAME], "all tasks/probing")) == (0, 100)
+
+
+@pytest.mark.parametrize("values", [[5.0], [0.0, 8.0], list(range(40)), [500 / n for n in range(1, 300)]], ids=len)
+def test_all_points_of_other_curves_are_inside(tmp_path: Path, values: list[float]) -> None:
+    logger = FramedLogger(tmp_path)
+    for step, value in enumerate(values):
+        logger.log_metrics({"val/bleu": value}, step)
+    logger.finalize("success")
+    low, high = ends(as_read(tmp_path / "tensorboard", [".", "lowest", "highest"], "val/bleu"))
+    spare = 0.06 * np.ptp(values)
+    assert min(values) - spare <= low <= min(values)
+    assert max(values) <= high <= max(values) + spare
 
 
 def test_the_picture_is_in_the_events_at_its_epoch(tmp_path: Path) -> None:
