@@ -1,6 +1,7 @@
 """Probing while an encoder trains: before the first step, and after every epoch."""
 
 import time
+from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -82,13 +83,7 @@ class ProbingCallback(pl.Callback):
         more = self.results, epoch, step, self.seed, self.device, share, self.cache
         self.latest = rows = probe_now(self.tasks, self.model, module, *more)
         seconds = time.monotonic() - started
-        scores = {f"{row.suite}/{row.task}": row.test_accuracy for row in rows}
-        scores |= {
-            f"{row.suite}/{row.task} {name}": float(row.hyperparameters[name])
-            for row in rows
-            for name in facts_of(row.suite).curves
-            if name in row.hyperparameters
-        }
+        scores = curves_of(rows)
         if isinstance(epoch, float):  # within an epoch: charts of their own, by step
             scores, at = {f"steps/{name}": score for name, score in scores.items()}, step
         else:
@@ -105,6 +100,18 @@ class ProbingCallback(pl.Callback):
         parts: list[Any] = [None] * torch.distributed.get_world_size()
         torch.distributed.all_gather_object(parts, part, group=self._group)
         return parts
+
+
+def curves_of(rows: Sequence[ProbeRow]) -> dict[str, float]:
+    """The points of an epoch by the name of their curve; a task that is read in several ways has a curve for each."""
+    readers = Counter((row.suite, row.task) for row in rows)
+    points: dict[str, float] = {}
+    for row in rows:
+        curve = f"{row.suite}/{row.task}" + (f" {row.classifier}" if readers[row.suite, row.task] > 1 else "")
+        numbers = {name: row.hyperparameters.get(name) for name in facts_of(row.suite).curves}
+        points |= {curve: row.test_accuracy}
+        points |= {f"{curve} {name}": float(value) for name, value in numbers.items() if value is not None}
+    return points
 
 
 def epochs_done(trainer: pl.Trainer, batch_idx: int) -> float:

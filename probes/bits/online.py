@@ -57,43 +57,40 @@ def description_length(
     rows = torch.from_numpy(order).to(device)
     every, tuning = standardised(as_tensors(train, device).batch(rows), as_tensors(dev, device))
     ends = sorted({max(1, round(len(order) * percent / 100)) for percent in PORTIONS})
-    parts = [np.full(ends[0], log2(classes))]
+    parts, values = [np.full(ends[0], log2(classes))], sorted({*grid.l2, *STRONG}, reverse=True)
     for known, end in pairwise(ends):
         seen, coming = (Tensors(every.x[:known], every.y[:known]), Tensors(every.x[known:end], every.y[known:end]))
-        parts.append(_bits(seen, coming, tuning, classes, grid, seed, device))
+        if grid.is_logistic:
+            scores = _linear(seen, coming, tuning, classes, values, device)
+        else:
+            scores = _mlp(seen, coming, tuning, classes, grid, seed, device)
+        likely = scores.softmax(1).gather(1, coming.y[:, None])[:, 0].double()
+        parts.append(-((known * likely + 1 / classes) / (known + 1)).log2().cpu().numpy())
     portions = [float(part.sum()) for part in parts]
     return Description(np.concatenate(parts), len(order) * log2(classes), portions)
 
 
-def _bits(seen: Tensors, coming: Tensors, tuning: Data, classes: int, grid: Grid, seed: int, device: str) -> np.ndarray:
-    """Bits of each label in `coming`, coded by the classifier trained on `seen`."""
-    if grid.is_logistic:
-        scores = _linear(seen, coming, tuning, classes, grid, device)
-    else:
-        scores = _mlp(seen, coming, tuning, classes, grid, seed, device)
-    likely, known = scores.softmax(1).gather(1, coming.y[:, None])[:, 0].double(), len(seen.y)
-    return -((known * likely + 1 / classes) / (known + 1)).log2().cpu().numpy()
+def _linear(seen: Tensors, coming: Tensors, tuning: Data, classes: int, values: list[float], device: str) -> Tensor:
+    """Scores (n, C) by logistic regression; without any of it, where that has a lower cross-entropy on dev.
 
-
-def _linear(seen: Tensors, coming: Tensors, tuning: Data, classes: int, grid: Grid, device: str) -> Tensor:
-    """Scores (n, C) by logistic regression.
-
-    The L2 values of the grid and `STRONG` are tried from the strongest on, while they lower the cross-entropy on dev.
+    The L2 `values`, the strongest first, are tried while they lower the cross-entropy. Those before the best are taken
+    out of the list: more sentences need no stronger one.
     """
     basis = torch.linalg.qr(seen.x.t())[0] if len(seen.y) < seen.x.shape[1] else None  # of the vectors' space
     iterations = FEW if classes >= MANY else ITERATIONS
     optima = Optima(seen if basis is None else Tensors(seen.x @ basis, seen.y), classes, GAP, iterations)
-    best = torch.zeros(seen.x.shape[1], classes, device=device), torch.zeros(classes, device=device)
-    lowest = log(classes)
-    for l2 in sorted({*grid.l2, *STRONG}, reverse=True):
+    weights = torch.zeros(seen.x.shape[1], classes, device=device), torch.zeros(classes, device=device)
+    lowest, best = log(classes), values[0]
+    for l2 in values:
         on_all_cores(optima.add, [[l2]], device)
         weight, bias = optima.known[l2]
         weight = weight if basis is None else basis @ weight
         loss = float(nats(torch.addmm(bias, tuning.x[:], weight), tuning.y))
         if loss >= lowest:
             break
-        best, lowest = (weight, bias), loss
-    return torch.addmm(best[1], coming.x, best[0])
+        weights, lowest, best = (weight, bias), loss, l2
+    values[:] = values[values.index(best) :]
+    return torch.addmm(weights[1], coming.x, weights[0])
 
 
 def _mlp(seen: Tensors, coming: Tensors, tuning: Data, classes: int, grid: Grid, seed: int, device: str) -> Tensor:

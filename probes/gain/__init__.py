@@ -2,4 +2,9 @@
 
 from probes.facts import Facts
 
-FACTS = Facts(axis="code saved over a bag of vectors (% of the uniform code)", choice=False)
+SAVED = "code saved over a bag of vectors (% of the uniform code"
+FACTS = Facts(
+    axis=f"{SAVED})",
+    units={"mlp": f"{SAVED}, MLP)", "variational": f"{SAVED}, variational)"},
+    choice=False,
+)

@@ -38,7 +38,7 @@ class Use:
     reading: Task | None = None  # the task that loses; None: the objective
     part: str = ""  # of objective=multitask
     draws: int = 10
-    examples: int = 200  # dev examples of the objective
+    examples: int = 100  # dev examples of the objective
     suite: str = "use"
     baselines: tuple[str, ...] = ()
 
@@ -134,7 +134,7 @@ class UseSettings:
     draws: Annotated[
         int, Field(ge=10, le=10_000, title="10 or more", description="random directions, as many times, as control")
     ] = 10
-    examples: Annotated[Count, "dev examples of the objective, at most"] = 200
+    examples: Annotated[Count, "dev examples of the objective, at most"] = 100
 
 
 def tasks(context: Context, settings: UseSettings) -> list[Use]:

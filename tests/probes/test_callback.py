@@ -7,8 +7,8 @@ import pytorch_lightning as pl
 from datamodules.nli import InferencePairs
 from encoder_lab.training.schedules import InferSent
 from objectives.nli import NLI
-from probes.callback import ProbingCallback
-from probes.results import read_rows
+from probes.callback import ProbingCallback, curves_of
+from probes.results import ProbeRow, read_rows
 from tests.objectives.test_nli import objective
 from tests.probes.test_share import Counts, tasks
 from tests.silent import silent_trainer
@@ -46,3 +46,13 @@ def test_a_run_killed_before_its_last_epoch_was_probed_is_probed_when_resumed(tm
     (tmp_path / "probes.csv").write_text("".join(rows[:-1]))
     fit(tmp_path, Counts(), ckpt_path=tmp_path / "last.ckpt")
     assert [(row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")] == [(0, 0), (2, run.global_step)]
+
+
+def test_each_reader_of_a_task_has_a_curve_of_its_own_and_so_have_the_numbers_next_to_a_score() -> None:
+    codes = [("bits", "logreg", 60.0, {"compression": 1.67}), ("bits", "mlp", 50.0, {"compression": 2.0})]
+    codes.append(("probing", "mlp", 90.0, {"width": 50}))
+    rows = [ProbeRow(1, 9, suite, "Tense", how, 0, x, x, x, more, 1, 0.1) for suite, how, x, more in codes]
+    assert curves_of(rows) == {
+        **{"bits/Tense logreg": 60.0, "bits/Tense logreg compression": 1.67, "bits/Tense mlp": 50.0},
+        **{"bits/Tense mlp compression": 2.0, "probing/Tense": 90.0},
+    }
