@@ -144,9 +144,8 @@ def command(arguments: list[str]) -> None:
 
             sys.exit(run_study(CONFIGS, study, arguments, measured))
         if resumed := [text for text in arguments if text.startswith("resume=") and text != "resume=null"]:
-            resume(
-                Path(unquoted(resumed[0].removeprefix("resume="))), [text for text in arguments if text not in resumed]
-            )
+            others = [text for text in arguments if text not in resumed]
+            resume(Path(unquoted(resumed[0].removeprefix("resume="))), others)
         else:
             refuse_wrong_arguments(CONFIGS, "train", arguments)
             if sys.stdout.isatty() and "LOCAL_RANK" not in os.environ:  # a process that Lightning starts has that

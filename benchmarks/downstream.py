@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # so that the file can be run as a script
 
 from benchmarks.settings import json_setting
-from encoder_lab.settings.command_line import COUNT, COUNTS, Command, Kind, Setting, read_or_end, run
+from encoder_lab.settings.command_line import COUNT, COUNTS, Command, Setting, ValueType, read_or_end, run
 
 
 def _three(text: str) -> list[int]:
@@ -36,7 +36,7 @@ COMMAND = Command(
         Setting(
             "pairs",
             "of relatedness: train, dev and test, as in SICK",
-            Kind("N,N,N", "three whole numbers from 1 with commas between them", _three),
+            ValueType("N,N,N", "three whole numbers from 1 with commas between them", _three),
             [4500, 500, 4927],
         ),
         json_setting("downstream"),

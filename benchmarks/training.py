@@ -27,8 +27,8 @@ from encoder_lab.settings.command_line import (
     FILE,
     TRUTH,
     Command,
-    Kind,
     Setting,
+    ValueType,
     one_of,
     read_or_end,
     run,
@@ -62,7 +62,7 @@ COMMAND = Command(
         Setting(
             "pairs",
             f"objectives are {', '.join(OBJECTIVES)}; all is every encoder with every one (default: six pairs)",
-            several(Kind("ENCODER:OBJECTIVE", "all, or an encoder, a colon and an objective", _pair)),
+            several(ValueType("ENCODER:OBJECTIVE", "all, or an encoder, a colon and an objective", _pair)),
         ),
         Setting("steps", f"timed steps of ours; the reference has {REFERENCE_STEPS}", COUNT, 6),
         Setting("precision", "of ours", several(one_of(*PRECISIONS)), PRECISIONS),

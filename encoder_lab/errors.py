@@ -41,10 +41,7 @@ def in_one_line(error: Exception) -> str:
 
 
 def disk_error_line(error: OSError, where: Path | str) -> str:
-    """A message for an error with a file: which one (else `where`) and why. Re-raises any other error.
-
-    A path can be wrong in many ways: a file in place of a folder, a loop of links, a name that is too long, gone.
-    """
+    """A message for an error with a file: which one (else `where`) and why. Re-raises any other error."""
     if error.errno not in NO_ROOM | FAULTS and not (error.errno and error.filename):
         raise error
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else where

@@ -63,10 +63,7 @@ class EncodedRows(NamedTuple):
 
 
 def plan(job: Job, files: Sequence[Path], checkpoint: Path) -> list[Shard]:
-    """All shards of a job. The rows of the files are counted at the first time.
-
-    Raises InputError if the output folder has shards of other files, settings or weights.
-    """
+    """All shards of a job. Raises InputError if the folder has shards of other files, settings or weights."""
     states = [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in files]
     vectors = (path for path in checkpoint.parents[1].glob("vectors/*") if path.is_file())
     weights = key_of(content_of(checkpoint), contents_of(vectors, checkpoint.parents[1]))

@@ -47,11 +47,11 @@ class WordRows:
         """Vectors (U, E) of ascending rows (U,), on the device of the word vectors."""
         known = np.searchsorted(rows, len(self.vocabulary))
         device = self.embedding.table.device
-        found = self.embedding(torch.from_numpy(rows[:known]).to(device))
+        vectors = self.embedding(torch.from_numpy(rows[:known]).to(device))
         if known == len(rows):
-            return found
+            return vectors
         composed = np.stack([self._composed[row - len(self.vocabulary)] for row in rows[known:]])
-        return torch.cat([found, torch.from_numpy(composed).to(found)])
+        return torch.cat([vectors, torch.from_numpy(composed).to(vectors)])
 
 
 class Window(NamedTuple):

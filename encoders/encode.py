@@ -159,9 +159,9 @@ def encode(run: str, tokenized: bool) -> None:
                 read = Coverage(*map(sum, zip(read, encoder.coverage, strict=True)))
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
-    said = f"{lines:,} sentences ({read.sentences:,} encoded), "
-    said += f"{read.unknown:,} of {read.words:,} words without a vector"
-    print("; ".join(filter(None, [said, read.warning])), file=sys.stderr)
+    encoded = f"{lines:,} sentences ({read.sentences:,} encoded)"
+    unknown = f"{read.unknown:,} of {read.words:,} words without a vector"
+    print("; ".join(filter(None, [f"{encoded}, {unknown}", read.warning])), file=sys.stderr)
 
 
 def read_sentences() -> Iterator[str]:

@@ -17,10 +17,7 @@ def code_of_encoder(frozen: FrozenEncoder) -> list[str]:
 
 
 def fingerprint(frozen: FrozenEncoder, settings: Mapping[str, Any], sentences: Iterable[str]) -> str:
-    """The same text means the same vectors of the sentences: code, `settings` and weights of the encoder, word vectors.
-
-    Cheaper than encoding: it reads each weight once, and each word.
-    """
+    """The same text means the same vectors of these sentences; it reads each weight and word once."""
     read = (sentence.lower() if frozen.lowercase else sentence for sentence in sentences)
     words = {word for sentence in read for word in sentence.split()} - set(frozen.vocabulary.words)
     composed = {word: frozen.oov(word) for word in sorted(words)} if frozen.oov else {}

@@ -32,10 +32,7 @@ POOLER = "pooler"  # on top of the layers, so not used; many checkpoints have no
 
 
 class Pretrained:
-    """A frozen transformer; of an encoder-decoder model only the encoder.
-
-    The vector of a layer is pooled over the tokens of the sentence.
-    """
+    """A frozen transformer, or the encoder of one; the vector of a layer is pooled over the tokens."""
 
     def __init__(
         self, name: str, layers: Layers, pooling: Pooling | None, device: str, work: Path, prompt: str | None = None
@@ -60,7 +57,7 @@ class Pretrained:
         prompts, default = (modules.prompts, modules.prompt) if modules else ({}, "")
         self.prompt = default if prompt is None else prompts.get(prompt, prompt)
         self.longest = _longest(self.tokenizer, self.model, modules)
-        self._kept: tuple[list[str], np.ndarray] | None = None
+        self._last: tuple[list[str], np.ndarray] | None = None
         if modules or has_modules(name):
             self._say(f"modules of its folder: {modules or 'not used, as pooling= or layers= is given'}")
         if self.prompt:
@@ -90,17 +87,16 @@ class Pretrained:
         if layers in ("all", "mean"):
             return list(range(there))
         asked = [-1] if layers == "last" else [layers] if isinstance(layers, int | str) else list(layers)
-        found = [int(one) % there for one in asked if type(one) is int and -there <= one < there]
-        if not asked or len(found) < len(asked):
-            said = f"give last, all, mean, or numbers from {-there} to {there - 1}, such as [0,{there - 1}]"
-            raise InputError(f"layers={layers}: {said}")
-        return list(dict.fromkeys(found))
+        if not asked or any(type(number) is not int or not -there <= number < there for number in asked):
+            numbers = f"numbers from {-there} to {there - 1}, such as [0,{there - 1}]"
+            raise InputError(f"layers={layers}: give last, all, mean, or {numbers}")
+        return list(dict.fromkeys(int(number) % there for number in asked))
 
     def vectors(self, sentences: list[str]) -> np.ndarray:
         """The vectors that have a name, (L, N, D) float32; the last result is kept on disk."""
-        if self._kept is None or self._kept[0] != sentences:
-            self._kept = list(sentences), self._encode(sentences)
-        return self._kept[1]
+        if self._last is None or self._last[0] != sentences:
+            self._last = list(sentences), self._encode(sentences)
+        return self._last[1]
 
     def named(self, name: str, sentences: list[str]) -> np.ndarray:
         """Vectors of one layer, or the mean over layers, (N, D)."""
@@ -116,9 +112,8 @@ class Pretrained:
         shape, self.cut = (len(self.names), len(sentences), self.dim), 0
         self.work.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=self.work) as file:  # deleted when the process ends
-            os.posix_fallocate(
-                file.fileno(), 0, 4 * math.prod(shape)
-            )  # allocate now: writing to a map on a full disk kills the process
+            # allocate now: writing to a map on a full disk kills the process
+            os.posix_fallocate(file.fileno(), 0, 4 * math.prod(shape))
             out = np.memmap(file, np.float32, "r+", shape=shape)
         order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i]))
         with Progress(total=len(order), desc="encoding", leave=False, unit=" sentences") as bar:
@@ -145,11 +140,11 @@ class Pretrained:
             self.cut += sum(len(ids) > self.longest for ids in self.tokenizer(full, verbose=False)["input_ids"])
         most, rows = int(tokens["input_ids"].max()), self.model.get_input_embeddings().weight.shape[0]
         if most >= rows:
-            said = f"the tokenizer gives token {most}, and the model has only {rows}; take both from one folder"
-            raise InputError(f"hf:{self.name}: {said}")
+            wrong = f"the tokenizer gives token {most}, and the model has only {rows}"
+            raise InputError(f"hf:{self.name}: {wrong}; take both from one folder")
         tokens = tokens.to(self.device)
-        found = self.model(**tokens, output_hidden_states=True).hidden_states
-        states = torch.stack([found[number] for number in self.layers])  # (L, B, T, D)
+        hidden = self.model(**tokens, output_hidden_states=True).hidden_states
+        states = torch.stack([hidden[number] for number in self.layers])  # (L, B, T, D)
         mask = tokens["attention_mask"].bool()
         if self.prompt and self.modules and not self.modules.with_prompt:
             mask[:, : self._prompt_tokens] = False

@@ -75,11 +75,10 @@ class CausalLM:
 
     def _special(self, *names: str, otherwise: str = "") -> int:
         """The first of the tokenizer's special tokens that there is. Raises InputError with what to do `otherwise`."""
-        found = [getattr(self.tokenizer, f"{name}_token_id") for name in names]
-        for number in found:
-            if number is not None:
-                return int(number)
-        raise InputError(f"lm:{self.path}: the tokenizer has no {names[0].upper()} token; {otherwise}")
+        numbers = [getattr(self.tokenizer, f"{name}_token_id") for name in names]
+        if all(number is None for number in numbers):
+            raise InputError(f"lm:{self.path}: the tokenizer has no {names[0].upper()} token; {otherwise}")
+        return next(int(number) for number in numbers if number is not None)
 
     def _vocabulary(self) -> int:
         return int(self.model.get_input_embeddings().num_embeddings)
@@ -91,14 +90,11 @@ class CausalLM:
 
     @torch.inference_mode()
     def _check(self) -> bool:
-        """Whether texts can share what is computed for their beginning.
-
-        Raises InputError for a model that sees the next word, or one of another tokenizer.
-        """
+        """Whether texts can share their beginning. Raises InputError for no causal model or another tokenizer."""
         size = self._vocabulary()
         if len(self.tokenizer) > size:
-            said = f"the tokenizer has {len(self.tokenizer)} tokens, the model {size}; take both from one folder"
-            raise InputError(f"lm:{self.path}: {said}")
+            wrong = f"the tokenizer has {len(self.tokenizer)} tokens, the model {size}"
+            raise InputError(f"lm:{self.path}: {wrong}; take both from one folder")
         first, second = (0, 1 % size, 3 % size, 4 % size), (0, 2 % size, 3 % size, 4 % size)
         out = self.model(input_ids=torch.tensor([first, second], device=self.device), use_cache=True)
         if not torch.allclose(out.logits[0, 0], out.logits[1, 0], atol=1e-3, rtol=1e-3):
@@ -136,20 +132,17 @@ class CausalLM:
         before = len(self.long_texts)
         self.long_texts.update(pairs)
         if self.long_texts and not before:
-            said = f"read in windows of {self.context} that begin every {self.context // 2} tokens"
-            tqdm.write(f"lm:{self.path}: texts longer than the model's context are {said}", file=sys.stderr)
+            windows = f"read in windows of {self.context} that begin every {self.context // 2} tokens"
+            tqdm.write(f"lm:{self.path}: texts longer than the model's context are {windows}", file=sys.stderr)
 
     def _tokens(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
         """The ids of each text, context and continuation together, and their characters in it."""
         texts = ["".join(pair) for pair in pairs]
-        cuts = [[found.span() for found in self.separators.finditer(text)] for text in texts]
+        cuts = [[match.span() for match in self.separators.finditer(text)] for text in texts]
         encoded = self._encode([self.separators.sub("", text) for text in texts])
-        for text, removed, found in zip(texts, cuts, encoded, strict=True):
-            yield (
-                self._with_separators(text, removed, found.ids, found.offsets)
-                if removed
-                else (found.ids, found.offsets)
-            )
+        for text, removed, tokens in zip(texts, cuts, encoded, strict=True):
+            ids, offsets = tokens.ids, tokens.offsets
+            yield self._with_separators(text, removed, ids, offsets) if removed else (ids, offsets)
 
     def _with_separators(
         self, text: str, removed: list[tuple[int, int]], ids: list[int], offsets: list[tuple[int, int]]
@@ -177,14 +170,14 @@ class CausalLM:
 
     def _scored(self, rows: list[TokenIds]) -> dict[TokenIds, np.ndarray]:
         """log2 p of every token of each row given those before it, the first one 0."""
-        found = {row: np.zeros(len(row)) for row in rows}
+        scores = {row: np.zeros(len(row)) for row in rows}
         short = [row for row in rows if 1 < len(row) <= self.context]
         for batch in self._batches(prefix_trees(short, min(NODES, self._budget()), self.shares)):
-            found.update(self._batch(batch))
+            scores.update(self._batch(batch))
         for row in rows:
             if len(row) > self.context:
-                self._windows(row, found[row])
-        return found
+                self._windows(row, scores[row])
+        return scores
 
     def _windows(self, row: TokenIds, out: np.ndarray) -> None:
         """Scores a long row in place."""
@@ -265,9 +258,8 @@ def _with_gelu_in_one_pass(model: Any) -> Any:
 def _load(path: Path) -> tuple[Any, Any]:
     if not path.is_dir():
         raise InputError(f"lm:{path}: no such folder; {FORMS}")
-    tokenizer, model, missing = load_transformer(
-        "AutoModelForCausalLM", path, f"lm:{path}", FORMS, local_files_only=True
-    )
+    auto = "AutoModelForCausalLM"
+    tokenizer, model, missing = load_transformer(auto, path, f"lm:{path}", FORMS, local_files_only=True)
     if missing:
         raise InputError(f"lm:{path}: no weights for {missing[0]}; is this a language model?")
     if not tokenizer.is_fast:

@@ -114,15 +114,13 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     state = checkpoint.get("state_dict") if isinstance(checkpoint, dict) else None
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
         raise InputError(f"{path}: not a checkpoint of this project")
-    if (odd := next((value for value in _tensors(checkpoint) if not _is_plain(value)), None)) is not None:
-        raise InputError(
-            f"{path}: not a checkpoint of this project (a {odd.layout}, {odd.dtype} tensor on {odd.device})"
-        )
-    for name in ("epoch", "global_step"):
-        if type(checkpoint.get(name)) is not int or not 0 <= checkpoint[name] < MOST_STEPS:
-            raise InputError(f"{path}: not a checkpoint of this project ({name} is no count)")
-    if not _is_epoch(checkpoint.get("epochs_done", 0)):
-        raise InputError(f"{path}: not a checkpoint of this project (epochs_done is no number of epochs)")
+    counts = {name: checkpoint.get(name) for name in ("epoch", "global_step")}
+    done = checkpoint.get("epochs_done", 0)
+    wrong = [f"a {t.layout}, {t.dtype} tensor on {t.device}" for t in _tensors(checkpoint) if not _is_plain(t)]
+    wrong += [f"{n} is no count" for n, c in counts.items() if type(c) is not int or not 0 <= c < MOST_STEPS]
+    if wrong or type(done) not in (int, float) or not 0 <= done < MOST_STEPS:
+        why = next(iter(wrong), "epochs_done is no number of epochs")
+        raise InputError(f"{path}: not a checkpoint of this project ({why})")
     return checkpoint
 
 
@@ -141,10 +139,6 @@ def _is_plain(value: Tensor) -> bool:
     return plain and value.device.type == "cpu" and value.nbytes <= value.untyped_storage().nbytes()
 
 
-def _is_epoch(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < MOST_STEPS
-
-
 def alike(mine: Tensor, other: Tensor) -> bool:
     """Whether `other` can take the place of `mine`: the same shape and dtype, or both of floating point."""
     same = mine.dtype == other.dtype or (mine.dtype in FLOATS and other.dtype in FLOATS)
@@ -154,19 +148,14 @@ def alike(mine: Tensor, other: Tensor) -> bool:
 def _check_sums(path: Path) -> None:
     """Raises BadZipFile if the checksum of an entry is wrong; torch does not check it."""
     with zipfile.ZipFile(path) as archive:
-        marked = [
-            entry.filename for entry in archive.infolist() if entry.external_attr
-        ]  # 16 marks a folder, which torch does not read
-        changed = archive.testzip() or next(iter(marked), None)
+        folders = [entry.filename for entry in archive.infolist() if entry.external_attr]  # which torch does not read
+        changed = archive.testzip() or next(iter(folders), None)
     if changed:
         raise zipfile.BadZipFile(f"{changed} has changed")
 
 
 def find_checkpoint(path: Path, epoch: int | None = None) -> Path:
-    """The checkpoint file itself, or the best checkpoint of a run folder or of the only run below a folder.
-
-    `epoch`: the checkpoint of this epoch instead of the best. Raises InputError where there is none.
-    """
+    """The file itself, or the best checkpoint, or that of an epoch, of the one run there. Raises InputError."""
     if not path.exists():
         raise InputError(f"{path}: no such run folder or checkpoint")
     if path.is_file():
@@ -181,8 +170,8 @@ def find_checkpoint(path: Path, epoch: int | None = None) -> Path:
 
 
 def _of_epoch(folder: Path, epoch: int) -> Path:
-    if (kept := folder / f"epoch-{epoch}.ckpt").exists():
-        return kept
+    if (checkpoint := folder / f"epoch-{epoch}.ckpt").exists():
+        return checkpoint
     there = [path.stem.partition("-")[2] for path in kept_checkpoints(folder.parent) if path.stem.startswith("epoch")]
     for path in (folder / "best.ckpt", folder / "last.ckpt"):
         if path.exists():

@@ -74,13 +74,8 @@ def _streamed(ray: Any, job: Job, shards: Sequence[Shard], processes: int | None
     try:
         for row in done.iter_rows():
             yield EncodedRows(**{name: int(count) for name, count in row.items()})
-    except Exception as error:
-        raise _user_error(error) from error
-
-
-def _user_error(error: BaseException) -> BaseException:
-    """The InputError of a worker within the errors of Ray; another error as it is."""
-    behind: BaseException | None = error
-    while behind is not None and type(behind) is not InputError:
-        behind = getattr(behind, "cause", None) or behind.__cause__
-    return behind or error
+    except Exception as error:  # of a worker: an InputError of ours is within the errors of Ray
+        behind: BaseException | None = error
+        while behind is not None and type(behind) is not InputError:
+            behind = getattr(behind, "cause", None) or behind.__cause__
+        raise (behind or error) from error

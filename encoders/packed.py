@@ -79,18 +79,15 @@ def _lstm(weight: Tensor, _: Tensor, rows: int) -> CellStep:
         gates, here = gates.to(cells.dtype), slice(states.shape[1])
         new = gates[:, :, 2 * dim : 3 * dim]
         new.add_(new)
-        into, kept, new, out = gates.sigmoid_().split(dim, 2)  # the new values are 2 new - 1
-        now = cells[:, here].mul_(kept).addcmul_(into, new, value=-4).add_(into, alpha=2)
-        torch.addcmul(out, out, torch.sigmoid(now, out=free[:, here]), value=-2, out=states)
+        i, f, new, o = gates.sigmoid_().split(dim, 2)  # the new values are 2 new - 1
+        now = cells[:, here].mul_(f).addcmul_(i, new, value=-4).add_(i, alpha=2)
+        torch.addcmul(o, o, torch.sigmoid(now, out=free[:, here]), value=-2, out=states)
 
     return step
 
 
 def _gru(weight: Tensor, bias: Tensor, rows: int) -> CellStep:
-    """The step of a GRU over at most `rows` sentences, with the reset gate behind the product of the states.
-
-    `weight` (2, H, G) and `bias` (2, 1, G): of the states.
-    """
+    """The step of a GRU, its reset gate behind the product; `weight` (2, H, G), `bias` (2, 1, G): of the states."""
     dim = weight.shape[1]
     held = torch.zeros(2, rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))
     less = held.new_tensor(-1.0)  # a number of Python would become a tensor at each step
@@ -98,10 +95,10 @@ def _gru(weight: Tensor, bias: Tensor, rows: int) -> CellStep:
     def step(gates: Tensor, before: Tensor | None, states: Tensor) -> None:
         rest = bias.expand_as(gates) if before is None else torch.baddbmm(bias, before, weight)[:, : gates.shape[1]]
         gates, rest = gates.to(held.dtype), rest.to(held.dtype)
-        reset, kept = gates[:, :, : 2 * dim].add_(rest[:, :, : 2 * dim]).sigmoid_().split(dim, 2)
+        reset, update = gates[:, :, : 2 * dim].add_(rest[:, :, : 2 * dim]).sigmoid_().split(dim, 2)
         new = gates[:, :, 2 * dim :].addcmul_(reset, rest[:, :, 2 * dim :])
         new = torch.add(less, new.add_(new).sigmoid_(), alpha=2)
-        states.copy_(held[:, : states.shape[1]].sub_(new).mul_(kept).add_(new))
+        states.copy_(held[:, : states.shape[1]].sub_(new).mul_(update).add_(new))
 
     return step
 

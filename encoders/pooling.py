@@ -66,11 +66,11 @@ def packed_end_pool(states: Tensor, packing: Packing) -> Tensor:
 
 def _by_steps(combine: Callable[..., Tensor], states: Tensor, packing: Packing) -> Tensor:
     """The states of each sentence, combined step by step: (2, N, H) to (2, B, H), the longest sentence first."""
-    found = states[:, : packing.sizes[0]].clone()
+    combined = states[:, : packing.sizes[0]].clone()
     for begin, end in pairwise(accumulate(packing.sizes)):
-        here = found[:, : end - begin]
+        here = combined[:, : end - begin]
         combine(here, states[:, begin:end], out=here)
-    return found
+    return combined
 
 
 def in_batch_order(ordered: Tensor, packing: Packing) -> Tensor:

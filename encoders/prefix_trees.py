@@ -28,10 +28,7 @@ class PrefixTree(NamedTuple):
 
 
 def prefix_trees(rows: Iterable[TokenIds], most: int, share: bool = True) -> Iterator[PrefixTree]:
-    """Trees of rows next to each other in sorted order, at most `most` tokens in each, or one row.
-
-    Without `share` each row is a tree of its own.
-    """
+    """Trees of sorted rows, at most `most` tokens in each, or one row; without `share` a row is a tree."""
     group: list[TokenIds] = []
     size = 0
     for row in sorted(rows):
@@ -63,9 +60,9 @@ def prefix_tree(rows: Sequence[TokenIds]) -> PrefixTree:
     return PrefixTree(list(rows), paths, np.array(ids), np.concatenate(parents), np.concatenate(depths))
 
 
-def same_beginning(one: TokenIds, other: TokenIds) -> int:
+def same_beginning(row: TokenIds, other: TokenIds) -> int:
     """How many first tokens are the same."""
-    for number, (a, b) in enumerate(zip(one, other, strict=False)):
+    for number, (a, b) in enumerate(zip(row, other, strict=False)):
         if a != b:
             return number
-    return min(len(one), len(other))
+    return min(len(row), len(other))

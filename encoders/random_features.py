@@ -25,7 +25,8 @@ class BOREP(Encoder):
     def __init__(self, input_dim: int, dim: Annotated[Width, "sentence vector (section 4)"] = 4096) -> None:
         super().__init__()
         self.dim = self.state_dim = dim
-        self.register_buffer("projection", _uniform(1 / sqrt(input_dim), input_dim, dim))
+        largest = 1 / sqrt(input_dim)
+        self.register_buffer("projection", torch.empty(input_dim, dim).uniform_(-largest, largest))
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
         states = embedded @ self.projection
@@ -71,7 +72,3 @@ class EchoState(Encoder):
         right = in_its_precision(backward, reverse(words, mirror))[0]
         states = torch.cat([left, reverse(right, mirror)], 2).transpose(0, 1)
         return Encoded(MAX.padded(states, lengths), states * valid(lengths, states.shape[1])[:, :, None])
-
-
-def _uniform(largest: float, *shape: int) -> Tensor:
-    return torch.empty(*shape).uniform_(-largest, largest)

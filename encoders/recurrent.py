@@ -27,14 +27,14 @@ class Bidirectional(nn.Module):
     """Stacked bidirectional layers of `kind` (nn.LSTM or nn.GRU); each direction has half of `dim` units."""
 
     def __init__(
-        self, kind: type[nn.LSTM] | type[nn.GRU], input_dim: int, dim: int, layers: int, dropout: float = 0.0
+        self, layer: type[nn.LSTM] | type[nn.GRU], input_dim: int, dim: int, layers: int, dropout: float = 0.0
     ) -> None:
         super().__init__()
         if dim < 2 or dim % 2:
             raise InputError(f"encoder.dim={dim}: each direction has half of it, so it must be even")
         widths = [input_dim] + [dim] * (layers - 1)
-        self.ahead = nn.ModuleList(kind(width, dim // 2) for width in widths)
-        self.back = nn.ModuleList(kind(width, dim // 2) for width in widths)
+        self.ahead = nn.ModuleList(layer(width, dim // 2) for width in widths)
+        self.back = nn.ModuleList(layer(width, dim // 2) for width in widths)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
@@ -70,9 +70,9 @@ class Bidirectional(nn.Module):
 
     def _packed(self, words: Tensor, table: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Packing]]:
         narrow = torch.is_autocast_enabled("cpu") and not stays_wide("cpu")
-        kind = torch.get_autocast_dtype("cpu") if narrow else self.ahead[0].get_parameter("weight_hh_l0").dtype
+        dtype = torch.get_autocast_dtype("cpu") if narrow else self.ahead[0].get_parameter("weight_hh_l0").dtype
         with torch.autocast("cpu", enabled=False):
-            read = packed_reader(list(zip(self.ahead, self.back, strict=True)), self.dropout, kind, words, table)
+            read = packed_reader(list(zip(self.ahead, self.back, strict=True)), self.dropout, dtype, words, table)
         return torch.autocast("cpu", enabled=False)(read)
 
 

@@ -94,10 +94,9 @@ def read_modules(name: str) -> SentenceModules | None:
 def pooled(states: Tensor, mask: Tensor, mode: str) -> Tensor:
     """Vectors (..., B, D) of token vectors `states (..., B, T, D)` of which `mask (B, T)` are real, padded right."""
     real = mask[..., None].to(states.dtype)
-    if mode == "mean":
-        return (states * real).sum(-2) / real.sum(-2).clamp(min=1)
-    if mode == "mean_sqrt_len_tokens":
-        return (states * real).sum(-2) / real.sum(-2).clamp(min=1).sqrt()
+    if mode in ("mean", "mean_sqrt_len_tokens"):
+        count = real.sum(-2).clamp(min=1)
+        return (states * real).sum(-2) / (count if mode == "mean" else count.sqrt())
     if mode == "weightedmean":
         places = torch.arange(1, mask.shape[1] + 1, device=mask.device)[:, None] * real
         return (states * places).sum(-2) / places.sum(-2).clamp(min=1)
@@ -110,10 +109,10 @@ def pooled(states: Tensor, mask: Tensor, mode: str) -> Tensor:
 
 def _modes(settings: Mapping[str, Any], where: str) -> tuple[str, ...]:
     old = [mode for key, mode in zip(OLD_NAMES, MODES, strict=True) if settings.get(f"pooling_mode_{key}")]
-    given = settings.get("pooling_mode", old or "mean")
-    modes = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list) else ()
+    pooling = settings.get("pooling_mode", old or "mean")
+    modes = (pooling,) if isinstance(pooling, str) else tuple(pooling) if isinstance(pooling, list) else ()
     if not modes or any(mode not in MODES for mode in modes):
-        raise InputError(f"{where}: pooling {given!r}; known are {', '.join(MODES)}")
+        raise InputError(f"{where}: pooling {pooling!r}; known are {', '.join(MODES)}")
     return modes
 
 
@@ -130,8 +129,8 @@ def _dense(settings: Mapping[str, Any], weights: Path, where: str) -> nn.Module:
         layer = nn.Linear(sizes[0], sizes[1], bias=settings.get("bias") is not False, device="meta")  # type: ignore[arg-type]
         layer.load_state_dict(state, assign=True)
     except (SafetensorError, RuntimeError, OSError, ValueError) as error:
-        said = f"{weights.parent.name}/{weights.name}: {' '.join(str(error).split())}"
-        raise InputError(f"{where}: {said}; get the model again") from None
+        why = f"{weights.parent.name}/{weights.name}: {' '.join(str(error).split())}"
+        raise InputError(f"{where}: {why}; get the model again") from None
     return nn.Sequential(layer.requires_grad_(False), kind())
 
 
@@ -149,15 +148,15 @@ def _file(name: str, file: str) -> Path | None:
     from transformers.utils import cached_file
 
     quiet = {"_raise_exceptions_for_missing_entries": False, "_raise_exceptions_for_connection_errors": False}
-    found = cached_file(name, file, **quiet)
-    return Path(found) if found else None
+    cached = cached_file(name, file, **quiet)
+    return Path(cached) if cached else None
 
 
 def _dict(path: Path | None, where: str) -> dict[str, Any]:
-    found = _json(path, where) if path else {}
-    if not isinstance(found, dict):
+    settings = _json(path, where) if path else {}
+    if not isinstance(settings, dict):
         raise InputError(f"{where}: {path} holds no settings; get the model again")
-    return found
+    return settings
 
 
 def _json(path: Path, where: str) -> Any:

@@ -28,10 +28,7 @@ MANY = 0.02  # share of words without a vector from which there is a warning
 
 
 def trained(run: SavedRun, device: str, more: WordVectors | None = None, allow: Sequence[str] = ()) -> Model:
-    """The frozen encoder of a run.
-
-    `more`: vectors for words that are not in the run. `allow`: packages with the user's own encoder or corpus.
-    """
+    """The frozen encoder of a run; `more`: vectors for words that it lacks; `allow`: packages of the user."""
     files = [p for folder in ("vectors", "decoder") for p in sorted((run.folder / folder).glob("*")) if p.is_file()]
     frozen = load_encoder(run, device, more, allow, bfloat16=trained_in_bfloat16(run.config))
 
@@ -40,10 +37,8 @@ def trained(run: SavedRun, device: str, more: WordVectors | None = None, allow: 
         met = frozen.coverage
         if met.unknown > MANY * met.words:
             share = f"{100 * met.unknown / met.words:.0f}% of the words have no vector in this run"
-            warnings.warn(
-                f"{run.checkpoint}: {share}; give embeddings=file embeddings.path= with its training vectors",
-                stacklevel=2,
-            )
+            remedy = "give embeddings=file embeddings.path= with its training vectors"
+            warnings.warn(f"{run.checkpoint}: {share}; {remedy}", stacklevel=2)
         return vectors
 
     settings_read = sha256(without_made_with((run.folder / "config.yaml").read_bytes())).hexdigest()
@@ -85,12 +80,11 @@ def initialised(
     objective: str,
     encoder: Encoder,
     settings: str,
-    sentences: Iterable[str],
+    sentences: Sequence[str],
     store: WordVectors,
     device: str,
 ) -> Model:
     """An untrained encoder with the word vectors of a store: bov and untrained/ENCODER."""
-    sentences = list(sentences)
     vocabulary = Vocabulary.count(sentences)
     looked_up = store.lookup(vocabulary.words)
     say_coverage(name, sentences, vocabulary, looked_up.found | looked_up.composed, store)

@@ -24,10 +24,7 @@ def checked_texts(sentences: Any) -> list[str]:
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:
-        wrong = next(
-            place for place, text in enumerate(texts) if any("\ud800" <= letter <= "\udfff" for letter in text)
-        )
-        raise InputError(
-            f"sentences[{wrong}] has half of a character (a lone surrogate); decode the text as UTF-8"
-        ) from None
+        wrong = next(at for at, text in enumerate(texts) if any("\ud800" <= letter <= "\udfff" for letter in text))
+        half = "half of a character (a lone surrogate)"
+        raise InputError(f"sentences[{wrong}] has {half}; decode the text as UTF-8") from None
     return texts

@@ -19,8 +19,8 @@ COUNT = re.compile(r"(layers?|experts|blocks|groups)$")  # settings that say how
 PACKED, SMALL = 8, 10**7  # numbers in a byte of weights at most; numbers that any machine has memory for
 
 
-def load_transformer(kind: str, name: str | Path, where: str, forms: str, **options: Any) -> tuple[Any, Any, list[str]]:
-    """A tokenizer, a model of the class `kind` (AutoModel), and the names of its weights that are in no file, sorted.
+def load_transformer(cls: str, name: str | Path, where: str, forms: str, **options: Any) -> tuple[Any, Any, list[str]]:
+    """A tokenizer, a model of the class `cls` (AutoModel), and the names of its weights that are in no file, sorted.
 
     Raises InputError, which begins with `where` and ends with `forms`, where the files are damaged, where they would
     run code or need much more memory than they have bytes, and where there are none of a tokenizer.
@@ -29,7 +29,7 @@ def load_transformer(kind: str, name: str | Path, where: str, forms: str, **opti
         import transformers
     except ImportError:
         raise InputError(f"{where}: needs another package: pip install transformers") from None
-    auto, options = getattr(transformers, kind), options | {"trust_remote_code": False}
+    auto, options = getattr(transformers, cls), options | {"trust_remote_code": False}
     try:
         with _silent(Path(name).is_dir()):
             for index in Path(name).glob("*.index.json"):

@@ -44,9 +44,8 @@ class Decoder(nn.Module):
         super().__init__()
         size = len(counts)
         self.embedding = nn.Embedding(size, embedding_dim, padding_idx=0)
-        self.lstm = nn.LSTM(
-            embedding_dim + sentence_dim, hidden, layers, dropout=dropout if layers > 1 else 0.0, batch_first=True
-        )
+        width, between = embedding_dim + sentence_dim, dropout if layers > 1 else 0.0
+        self.lstm = nn.LSTM(width, hidden, layers, dropout=between, batch_first=True)
         self.attention = Attention(hidden, attends_over) if attends_over else None
         self.dropout = nn.Dropout(dropout)
         self.output = Logits(hidden, size)

@@ -41,12 +41,8 @@ class DevLoss:
         modules = dict(module.parts.items()) if isinstance(module, Multitask) else {"": module}
         loaders = data.val_dataloader()
         self.module, self.data = module, data
-        self._parts: dict[str, tuple[Any, DataLoader]] = {
-            name: (part, loader)
-            for (name, part), loader in zip(
-                modules.items(), loaders if isinstance(loaders, list) else [loaders], strict=True
-            )
-        }
+        pairs = zip(modules.values(), loaders if isinstance(loaders, list) else [loaders], strict=True)
+        self._parts: dict[str, tuple[Any, DataLoader]] = dict(zip(modules, pairs, strict=True))
 
     @property
     def parts(self) -> Sequence[str]:
@@ -74,10 +70,7 @@ class DevVectors:
         self._vectors: dict[str, list[list[Tensor]]] = {}  # by part, batch and sentence of an example
 
     def examined(self, part: str, change: VectorChange | None = None, decode: bool = False) -> Examined:
-        """The counts of the examples of a part with the vectors that `change` makes; without it as they are.
-
-        `decode`: also the counts that need decoded texts. Raises InputError for an objective that cannot be measured.
-        """
+        """The counts with the vectors that `change` makes; `decode`: also those of texts. Raises InputError."""
         module, batches = self._parts[part]
         with evaluation_mode(module), torch.no_grad():
             if part not in self._vectors:

@@ -87,12 +87,8 @@ class Discourse(Objective):
             raise InputError(f"objective.losses={chosen}: name some of {', '.join(LOSSES)}, each once")
         self.weights = dict(weights or {})
         self.targets = {f"{name}_{part}": target for name in chosen for part, target in LOSSES[name].items()}
-        self.heads = nn.ModuleDict(
-            {
-                name: feedforward(encoder.dim, hidden, target.classes(data), dropout)
-                for name, target in self.targets.items()
-            }
-        )
+        sizes = {name: target.classes(data) for name, target in self.targets.items()}
+        self.heads = nn.ModuleDict({n: feedforward(encoder.dim, hidden, size, dropout) for n, size in sizes.items()})
 
     def forward(self, batch: InDocument) -> dict[str, Term]:
         """The terms of all chosen losses, with names such as `nsp_previous`."""
@@ -120,17 +116,13 @@ class Discourse(Objective):
         scores = {f"val/{name}_loss": mean for name, mean in means.items()}
         for name, target in self.targets.items():
             accuracy = 100 * ratio(sums[f"{name} correct"], sums[f"{name} targets"])
-            scores[f"val/{name}_{target.reports}"] = (
-                accuracy if target.reports == "accuracy" else perplexity(means[name])
-            )
+            reported = {"accuracy": accuracy, "perplexity": perplexity(means[name])}
+            scores[f"val/{name}_{target.reports}"] = reported[target.reports]
         return scores | {"val/loss": float(self.total(means))}
 
 
 class NextWords:
-    """log p of the words of a sentence given the vector of the one before it, as the nsp loss is trained.
-
-    A bag of words: all words of a sentence have the same distribution. They are lower-cased.
-    """
+    """log p of the lower-cased words of a sentence given the vector of the one before: one distribution for all."""
 
     def __init__(self, head: nn.Module, words: Vocabulary) -> None:
         self.network, self.words = head, words

@@ -20,10 +20,7 @@ OURS = ("objectives", "datamodules")
 
 
 def load_likelihood(run: SavedRun, ends: bool = False) -> SentenceLikelihood:
-    """The likelihood of a run; `ends`: also score the mark that ends a sentence.
-
-    Raises NoLikelihood where its objective has none, and InputError where a file is missing or damaged.
-    """
+    """The likelihood of a run; `ends`: also of the end of a sentence. Raises NoLikelihood, InputError."""
     objective = _objective_of(run)
     if why := objective.without_likelihood(run.config):
         raise NoLikelihood(why)
@@ -31,10 +28,7 @@ def load_likelihood(run: SavedRun, ends: bool = False) -> SentenceLikelihood:
 
 
 def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] = ()) -> DevLoss:
-    """The loss of the objective of a run on the dev text that it was trained with.
-
-    Raises InputError where its objective cannot be measured, or its text is gone or another.
-    """
+    """The loss of a run's objective on its own dev text. Raises InputError if it has none or the text changed."""
     objective, settings = _objective_of(run, allow), run.folder / "config.yaml"
     if why := objective.without_use(run.config):
         raise InputError(f"{run.folder}: its objective has no loss of changed vectors: {why}; {REMEDY}")

@@ -37,9 +37,8 @@ class Objective(pl.LightningModule):
         super().__init__()
         self.encoder, self.embedding = encoder, embedding
         self.make_optimizer, self.seed = optimizer, seed
-        self._train_sums: dict[
-            str, tuple[Tensor | float, float]
-        ] = {}  # by training score of this epoch: total and number of examples
+        # by training score of this epoch: total and number of examples
+        self._train_sums: dict[str, tuple[Tensor | float, float]] = {}
 
     @classmethod
     def without_likelihood(cls, _settings: Mapping[str, Any], /) -> str:
@@ -66,9 +65,8 @@ class Objective(pl.LightningModule):
 
     def setup(self, stage: str) -> None:
         """Buffers are equal in all processes, so DDP need not send them (the word vectors) at every step."""
-        DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(
-            self, [name for name, _ in self.named_buffers()]
-        )
+        buffers = [name for name, _ in self.named_buffers()]
+        DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(self, buffers)
 
     def encode(self, sentences: Sentences) -> Encoded:
         """Sentence vectors (B, D) and word states (B, T, H)."""
@@ -124,10 +122,7 @@ class Objective(pl.LightningModule):
         return total * processes / everywhere.clamp(min=1)
 
     def train_means(self) -> dict[str, float]:
-        """The mean of each training score over the epoch.
-
-        Lightning's own means lose the steps before a resume within the epoch.
-        """
+        """The mean of each training score over the epoch, with the steps before a resume within it."""
         sums = self._sums_of_a_process()
         self._train_sums = {}
         return {name: total / examples for name, (total, examples) in sums.items()}

@@ -47,11 +47,9 @@ class Seq2Seq(SequenceObjective):
 def ngram_counts(hypothesis: str, reference: str) -> list[int]:
     """Of a pair of tokenised texts, in the order of COUNTED: words of both, n-grams in both, and of the hypothesis."""
     (produced, length), (wanted, other) = (extract_all_word_ngrams(text, 1, 4) for text in (hypothesis, reference))
-    counts = (
-        [sum(count for gram, count in some.items() if len(gram) == n) for n in ORDERS]
-        for some in (produced & wanted, produced)
-    )
-    return [length, other, *(count for some in counts for count in some)]
+    both = (produced & wanted, produced)
+    counts = [sum(count for gram, count in some.items() if len(gram) == n) for some in both for n in ORDERS]
+    return [length, other, *counts]
 
 
 def bleu(counts: Sequence[float]) -> float:

@@ -18,8 +18,6 @@ def device_for(device: str | None) -> str:
     try:
         torch.zeros(1, device=str(device)).item()
     except (RuntimeError, AssertionError) as error:  # AssertionError: this torch was built without CUDA
-        reason = str(error).splitlines()[0]
-        raise InputError(
-            f"device={device}: not on this machine ({reason}); give cpu or cuda, or leave it out"
-        ) from None
+        why = f"not on this machine ({str(error).splitlines()[0]})"
+        raise InputError(f"device={device}: {why}; give cpu or cuda, or leave it out") from None
     return str(device)

@@ -1,7 +1,7 @@
 """What `model=` can be, as far as it can be checked before slow imports."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from encoder_lab.errors import InputError
@@ -23,7 +23,8 @@ def refuse_missing_models(arguments: Sequence[str]) -> None:
     """Raises InputError where there is no `model=`, or a name in it that stands for no model and no path."""
     if not any(text.startswith(("model=", "write_sentences=", "-")) for text in arguments):
         raise InputError("model= is missing: what to score, as model=RUN or model=[bov,majority]; see --help")
-    for name in filter(PLAIN.fullmatch, _given(arguments)):
+    models = [text.removeprefix("model=") for text in arguments if text.startswith("model=")]
+    for name in (n for text in models if not FOR_HYDRA.search(text) for n in names(text) if PLAIN.fullmatch(n)):
         encoder = name.removeprefix("untrained/")
         if encoder != name:
             encoder_file(encoder)
@@ -56,9 +57,3 @@ def encoder_file(encoder: str) -> Path:
         there = ", ".join(sorted(p.stem for p in ENCODERS.glob("*.yaml")))
         raise InputError(f"model=untrained/{encoder}: no such encoder; there are {there}")
     return path
-
-
-def _given(arguments: Sequence[str]) -> Iterator[str]:
-    for text in arguments:
-        if text.startswith("model=") and not FOR_HYDRA.search(text):
-            yield from names(text.removeprefix("model="))

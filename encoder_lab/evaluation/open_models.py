@@ -36,18 +36,13 @@ SURPRISING = "a run of skipthought or discourse, lm:PATH, ngram, unigram, length
 
 
 def open_models(settings: EvaluationSettings, device: str, work: Path) -> list[tuple[str, Complete]]:
-    """Every name in `model=`, open before text is read; with `epochs=`, each checkpoint is opened in its turn.
-
-    Raises InputError for a model that does not exist or is damaged.
-    """
+    """Every name in `model=`, open before text is read; with `epochs=` each in its turn. Raises InputError."""
     if settings.epochs is None:
         return [(name, open_model(name, settings, device, work)) for name in models_wanted(settings)]
 
-    def in_its_turn(path: Path) -> Complete:
-        return lambda corpus, tasks: open_model(str(path), settings, device, work)(corpus, tasks)
-
     runs = [checkpoints_of(name, settings) for name in models_wanted(settings)]
-    return [(run, in_its_turn(path)) for run, checkpoints in runs for path in checkpoints]
+    paths = [(run, str(path)) for run, checkpoints in runs for path in checkpoints]
+    return [(run, lambda *text, p=path: open_model(p, settings, device, work)(*text)) for run, path in paths]
 
 
 def complete_models(
@@ -140,9 +135,8 @@ def _called(name: str, function: Callable[..., Any], device: str, tasks: Sequenc
     """Any Python function: sentences to (N, D) numbers, or pairs to surprisals where the tasks need those alone."""
     needs = {task.needs for task in tasks}
     if needs == {"vectors", "surprisal"}:
-        raise InputError(
-            f"model=call:{name}: gives vectors or surprisals, not both; evaluate suite=coherence by itself"
-        )
+        gives = "gives vectors or surprisals, not both"
+        raise InputError(f"model=call:{name}: {gives}; evaluate suite=coherence by itself")
     logprobs = function if needs == {"surprisal"} else None
     return Model(name, "callable", None if logprobs else function, logprobs=logprobs, device=device)
 
@@ -159,10 +153,8 @@ def untrained(
     network = build(described, input_dim=store.matrix.shape[1])
     objective = "bov" if encoder == "bov" else "untrained"
     model = initialised(encoder, objective, network, as_yaml(described), sentences, store, device)
-    text = (
-        {} if isinstance(source, FromFile) else {"corpus": settings.corpus.written}
-    )  # that word vectors were trained on
-    return model._replace(settings={"embeddings": settings.embeddings.written, **text})
+    trained_on = {} if isinstance(source, FromFile) else {"corpus": settings.corpus.written}
+    return model._replace(settings={"embeddings": settings.embeddings.written, **trained_on})
 
 
 def _language_model(path: Path, settings: EvaluationSettings, device: str) -> Model:
@@ -191,16 +183,15 @@ def _ngram(name: str, corpus: Corpus, written: Mapping[str, Any]) -> Model:
 def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) -> None:
     """Raises InputError where a task needs what the model does not give, or has no such baseline."""
     for task in tasks:
+        needs = f"which suite={task.suite} needs; give"
         if task.needs == "surprisal":
             if model.logprobs is None:
-                raise InputError(
-                    f"model={name}: has no language model, which suite={task.suite} needs; give {SURPRISING}"
-                )
+                raise InputError(f"model={name}: has no language model, {needs} {SURPRISING}")
         elif task.needs == "loss" and model.loss is None:
-            lacks = f"has no loss of an objective, which suite={task.suite} needs"
-            raise InputError(f"model={name}: {lacks}; give a run folder, or use.on=downstream (docs/use.md)")
+            remedy = "a run folder, or use.on=downstream (docs/use.md)"
+            raise InputError(f"model={name}: has no loss of an objective, {needs} {remedy}")
         elif model.encode is None and name not in task.baselines:
             if model.encoder != "baseline" or not task.baselines:
-                raise InputError(f"model={name}: has no vectors, which suite={task.suite} needs; give another suite=")
+                raise InputError(f"model={name}: has no vectors, {needs} another suite=")
             there = ", ".join(task.baselines)
             raise InputError(f"model={name}: a baseline of other suites; suite={task.suite} has {there} alone")

@@ -10,10 +10,7 @@ from probes.task import Task
 
 
 def tasks_for(*overrides: str) -> list[Task]:
-    """The tasks that `python evaluate.py` scores with the same settings, e.g. "probes.tasks=[SentLen,WC]".
-
-    Raises InputError for tasks that cannot be made, and Hydra's errors for settings that do not exist.
-    """
+    """The tasks that `python evaluate.py` scores with these settings. Raises InputError, and Hydra's errors."""
     settings = made(EvaluationSettings, plain(composed("evaluate", list(overrides))))
     grid, corpus = settings.probes.classifier.build(), settings.corpus.build()
     return tasks_of(suites_of(settings.suites, grid, settings.random_seed, corpus, Path(str(settings.cache))))

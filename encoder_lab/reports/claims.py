@@ -173,9 +173,8 @@ def length_is_forgotten_with_epochs(e: Evidence) -> Iterator[Comparison]:
     """
     for objective, (first, *_, last) in curves(e, (*NMT, "SkipThought")):
         if "SentLen" in first.probing and "SentLen" in last.probing:
-            yield above(
-                first.probing["SentLen"], last.probing["SentLen"], f"{objective} SentLen, first over last epoch"
-            )
+            about = f"{objective} SentLen, first over last epoch"
+            yield above(first.probing["SentLen"], last.probing["SentLen"], about)
 
 
 def probes_flatten_while_bleu_rises(e: Evidence) -> Iterator[Comparison]:

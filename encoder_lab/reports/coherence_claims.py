@@ -28,8 +28,8 @@ def the_order_before_the_end_of_a_story_is_not(e: Evidence) -> Iterator[Comparis
     With the context of a story shuffled, each language model is within 10 points of 50%.
     """
     for name, points in _models(e):
-        if found := points.get("shuffle_narration_context"):
-            yield within(found, CHANCE, NEAR, f"{name}: {NEAR} points minus the distance from 50%")
+        if score := points.get("shuffle_narration_context"):
+            yield within(score, CHANCE, NEAR, f"{name}: {NEAR} points minus the distance from 50%")
 
 
 def dialogue_is_easier_than_narration(e: Evidence) -> Iterator[Comparison]:
@@ -68,9 +68,9 @@ def pronouns_are_not_preferred_to_repeated_phrases(e: Evidence) -> Iterator[Comp
     On each suite of re-mentions, each language model is below 60%.
     """
     for name, points in _models(e):
-        for task, found in points.items():
+        for task, score in points.items():
             if task.startswith("remention"):
-                yield above(Point(50 + NEAR, 0), found, f"{name}, {task}: below {50 + NEAR}%")
+                yield above(Point(50 + NEAR, 0), score, f"{name}, {task}: below {50 + NEAR}%")
 
 
 def connectives_differ_by_sense(e: Evidence) -> Iterator[Comparison]:
@@ -81,12 +81,12 @@ def connectives_differ_by_sense(e: Evidence) -> Iterator[Comparison]:
     """
     for name, points in _models(e):
         named = {task: point for task, point in points.items() if task.startswith("connectives_")}
-        found = {task: point for task, point in named.items() if math.isfinite(point.half)}
-        if len(found) > 1:
-            worst = min(found, key=lambda task: found[task].score + found[task].half)
-            best = max(found, key=lambda task: found[task].score - found[task].half)
-            limit = found[worst]._replace(score=found[worst].score + NEAR, answers=())
-            yield above(found[best]._replace(answers=()), limit, f"{name}: {best} over {worst} plus {NEAR} points")
+        known = {task: point for task, point in named.items() if math.isfinite(point.half)}
+        if len(known) > 1:
+            worst = min(known, key=lambda task: known[task].score + known[task].half)
+            best = max(known, key=lambda task: known[task].score - known[task].half)
+            limit = known[worst]._replace(score=known[worst].score + NEAR, answers=())
+            yield above(known[best]._replace(answers=()), limit, f"{name}: {best} over {worst} plus {NEAR} points")
 
 
 def a_speaker_who_contradicts_himself_is_surprising(e: Evidence) -> Iterator[Comparison]:
@@ -99,8 +99,8 @@ def a_speaker_who_contradicts_himself_is_surprising(e: Evidence) -> Iterator[Com
 
 def _above_chance(e: Evidence, task: str) -> Iterator[Comparison]:
     for name, points in _models(e):
-        if found := points.get(task):
-            yield above(found, CHANCE, f"{name}, {task} over 50%")
+        if score := points.get(task):
+            yield above(score, CHANCE, f"{name}, {task} over 50%")
 
 
 def _models(e: Evidence) -> Iterator[tuple[str, Points]]:

@@ -41,10 +41,7 @@ class TaskComparison(NamedTuple):
 
 
 def two_models(paths: Iterable[str | Path]) -> tuple[tuple[str, ReportedModel], tuple[str, ReportedModel]]:
-    """The two models of these run folders, with their titles. Two paths are a model each, though they differ in seed.
-
-    Raises InputError for another number of models, naming them.
-    """
+    """The two models of these folders and their titles; two paths are a model each. Raises InputError for more."""
     folders = [Path(path) for path in paths]
     groups = [[folder] for folder in folders] if len(folders) == 2 else [folders]
     models = [model for group in groups for model in models_of(runs_in(group))]

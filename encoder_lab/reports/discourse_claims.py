@@ -44,10 +44,10 @@ def alone_they_help_here_and_hurt_there(e: Evidence) -> Iterator[Comparison]:
     base = groups(e.discoeval.get(NSP, {}))
     for alone in ("+ SPP", "+ NL"):
         more = groups(e.discoeval.get(("BiGRU", alone), {}))
-        found = [above(more[task], base[task], f"{task}, {alone} over NSP") for task in base if task in more]
-        if len(found) > 1:
-            yield max(found, key=lambda c: c.difference - c.half)
-            lowest = min(found, key=lambda c: c.difference + c.half)
+        compared = [above(more[task], base[task], f"{task}, {alone} over NSP") for task in base if task in more]
+        if len(compared) > 1:
+            yield max(compared, key=lambda c: c.difference - c.half)
+            lowest = min(compared, key=lambda c: c.difference + c.half)
             yield lowest._replace(about=f"minus that of {lowest.about}", difference=-lowest.difference)
 
 
@@ -146,8 +146,8 @@ def discourse_needs_deeper_layers_than_other_tasks(e: Evidence) -> Iterator[Comp
             low, high = ttest_ind(ours, theirs, equal_var=False).confidence_interval()
             difference = float(np.mean(ours) - np.mean(theirs))
             other = "SentEval" if theirs is best[0] else "probing tasks"
-            said = f"{np.mean(ours):.1f} for DiscoEval and {np.mean(theirs):.1f} for {other}"
-            yield Comparison(f"{model}: mean best layer, {said}", difference, float(high - low) / 2)
+            means = f"{np.mean(ours):.1f} for DiscoEval and {np.mean(theirs):.1f} for {other}"
+            yield Comparison(f"{model}: mean best layer, {means}", difference, float(high - low) / 2)
 
 
 def coherence_needs_a_hidden_layer(e: Evidence) -> Iterator[Comparison]:
@@ -198,28 +198,28 @@ def _ahead(e: Evidence, group: str, best: str) -> Iterator[Comparison]:
 
 def groups(points: Points) -> dict[str, Point]:
     """The seven groups: as they are, or the mean over domains (SP: SParxiv, SProc, ...)."""
-    found = {}
+    by_group = {}
     single = {task: point for task, point in points.items() if task not in DISCOEVAL and " " not in task}
     for group in DISCOEVAL:
         domains = [point for task, point in single.items() if task.startswith(group.removesuffix("-DT"))]
         if group in points or domains:
-            found[group] = points.get(group) or mean_of(domains)
-    return found
+            by_group[group] = points.get(group) or mean_of(domains)
+    return by_group
 
 
 def analysis(points: Points, group: str, less: str) -> Point | None:
     """The score of a group with something left out, the mean over its domains; None where there is none."""
-    found = [point for task, point in points.items() if task.startswith(group) and task.endswith(f" {less}")]
-    return mean_of(found) if found else None
+    domains = [point for task, point in points.items() if task.startswith(group) and task.endswith(f" {less}")]
+    return mean_of(domains) if domains else None
 
 
 def layers_of(scores: Mapping[ModelName, Points]) -> dict[str, dict[int, Points]]:
     """By model, the scores of its layers by their numbers, from the first."""
-    found: dict[str, dict[int, Points]] = {}
+    by_model: dict[str, dict[int, Points]] = {}
     for (encoder, model), points in scores.items():
         if layer := layer_of(model):
-            found.setdefault(encoder + layer[1], {})[layer[0]] = points
-    return {model: dict(sorted(layers.items())) for model, layers in found.items() if len(layers) > 1}
+            by_model.setdefault(encoder + layer[1], {})[layer[0]] = points
+    return {model: dict(sorted(layers.items())) for model, layers in by_model.items() if len(layers) > 1}
 
 
 def _best_layers(layers: Mapping[int, Points]) -> list[int]:
@@ -229,12 +229,12 @@ def _best_layers(layers: Mapping[int, Points]) -> list[int]:
     this one gives Table 3 from the scores of Figure 8.
     """
     first, *others = layers.values() or [{}]
-    found = []
+    numbers = []
     for task in (task for task in first if all(task in points for points in others)):
         scores = {number: round(points[task].score, 1) for number, points in layers.items()}
         best = [number for number, score in scores.items() if score == max(scores.values())]
-        found.append(best[(len(best) - 1) // 2])
-    return found
+        numbers.append(best[(len(best) - 1) // 2])
+    return numbers
 
 
 def _whole_models(e: Evidence) -> list[ModelName]:

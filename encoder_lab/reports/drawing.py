@@ -89,8 +89,8 @@ def new_figure(width: float, height: float) -> Figure:
 def plain_axes(axes: Axes, title: str = "") -> None:
     """Percent upwards, a light grid, no box."""
     width, spec = axes.get_figure().get_size_inches()[0], axes.get_subplotspec()  # type: ignore[union-attr]
-    room = width / (spec.get_gridspec().ncols if spec else 1) - 0.9
-    title = fill(for_figure(title), max(10, int(room / LETTER)))
+    inches = width / (spec.get_gridspec().ncols if spec else 1) - 0.9
+    title = fill(for_figure(title), max(10, int(inches / LETTER)))
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
     axes.grid(axis="y", color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
@@ -118,10 +118,10 @@ def name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, b
     spec = axes.get_subplotspec()
     rows, columns = spec.get_gridspec().get_geometry() if spec else (1, 1)
     gap = (top - bottom) * 0.165 / (height / rows - 0.9)  # one line of text, in the units of the axis
-    room = 0.85 + 0.068 * max(0, max((len(name) for name, _, _ in ends), default=0) - 10)  # inches for the names
-    gutter = (end - first) * room / max(figure_width / columns - 1.25 - room, 0.8)
+    wide = 0.85 + 0.068 * max(0, max((len(name) for name, _, _ in ends), default=0) - 10)  # inches for the names
+    gutter = (end - first) * wide / max(figure_width / columns - 1.25 - wide, 0.8)
     heights = spread([end[1] for end in ends], gap, bottom + gap / 2, top - gap / 3)
-    steps = np.array([0.05, 0.22, 0.25]) * 0.85 / room
+    steps = np.array([0.05, 0.22, 0.25]) * 0.85 / wide
     places = scale.inverted().transform(end + gutter * np.array([*steps, 1.0]))
     for (name, at, colour), placed in zip(ends, heights, strict=True):
         start, stop, text = places[:3]
@@ -176,7 +176,5 @@ def as_svg(figure: Figure) -> str:
 def _any_names() -> Iterator[None]:
     """Without warnings where names have letters that the font lacks, or are too long for the layout."""
     with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", "Glyph .* missing|constrained_layout not applied|Matplotlib currently does not"
-        )
+        warnings.filterwarnings("ignore", "Glyph .* missing|constrained_layout not applied|Matplotlib currently")
         yield

@@ -23,9 +23,7 @@ def for_latex(text: str) -> str:
 
 def for_markdown(text: str) -> str:
     """Text that Markdown shows; no HTML, link, picture or column of a table."""
-    return MARKDOWN.sub(
-        lambda found: "".join(f"\\{letter}" for letter in found[0]), html.escape(printable(text), False)
-    )
+    return MARKDOWN.sub(lambda sign: "".join(map("\\{}".format, sign[0])), html.escape(printable(text), False))
 
 
 def for_csv(text: str) -> str:

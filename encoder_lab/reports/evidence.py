@@ -69,10 +69,7 @@ class Evidence:
 
 
 def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidence:
-    """Our scores, at the best epoch by the objective's own score, the last, or a number.
-
-    Of several models with one name only the first is used, except in correlations, which use all.
-    """
+    """Our scores at an epoch; of several models with one name only the first, except in correlations."""
     first: dict[ModelName, ReportedModel] = {}
     for model in models:
         first.setdefault((model.encoder, model.objective), model)
@@ -170,10 +167,7 @@ def answers_of(rows: Sequence[ProbeRow]) -> tuple[Answers, ...]:
 
 
 def moments_of(runs: Sequence[Run]) -> list[EpochScores]:
-    """Every epoch that was probed at its end; by the MLP where a task has two classifiers.
-
-    A run that was not probed at an epoch gives the scores of the last one before it.
-    """
+    """Every epoch that a run was probed at, by the MLP where it can be; others count with their last one before."""
     probed = [(list(by_epoch), by_epoch) for run in runs if (by_epoch := _by_epoch(run))]
     bleu = [run.own_scores() for run in runs if run.score.endswith("bleu")]
     moments = []
@@ -239,10 +233,7 @@ def mean_of(points: Sequence[Point]) -> Point:
 
 
 def of_correlation(r: float, models: int, tests: int = 1) -> Point:
-    """Spearman's rho over some models with half of its interval (Bonett and Wright 2000).
-
-    The interval is 95% for all of `tests` correlations together (Bonferroni).
-    """
+    """Spearman's rho with half of its interval (Bonett and Wright 2000), 95% for all `tests` together."""
     if models < 5 or math.isnan(r):
         return Point(r, math.inf)
     half = float(norm.ppf(1 - 0.025 / tests)) * math.sqrt((1 + r * r / 2) / (models - 3))

@@ -148,10 +148,7 @@ def half_of_difference(first: Point, second: Point) -> tuple[float, bool]:
 
 
 def by_items(first: Sequence[Answers], second: Sequence[Answers]) -> PairedComparison | None:
-    """Two models compared item by item and seed by seed, or all seeds with the only one of the other model.
-
-    None where the seeds do not have the same test items.
-    """
+    """Two models item by item, seed by seed or all with the only one; None where their test items are others."""
     sizes = {len(first), len(second)}
     if 0 in sizes or len(sizes - {1}) > 1:
         return None

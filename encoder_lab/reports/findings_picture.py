@@ -23,11 +23,7 @@ DOTS: dict[str, Any] = {"markersize": 4.2, "alpha": 0.75, "markeredgewidth": 0}
 
 
 def draw_findings(findings: Sequence[Finding]) -> Figure:
-    """One row for each claim that has scores, one dot for each comparison, the verdict at the end of the row.
-
-    The place of a dot is its difference over half of its 95% interval: from 1 on, it is significant.
-    Raises InputError where no claim has scores.
-    """
+    """A row for each claim with scores, a dot for each comparison, the verdict behind. Raises InputError for none."""
     drawn = [finding for finding in findings if finding.comparisons]
     if not drawn:
         nothing = NOTHING_TO_COMPARE.format(len(findings))

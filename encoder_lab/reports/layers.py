@@ -121,9 +121,8 @@ def _lines(model: LayerScores) -> list[str]:
     for task, cells in model.cells.items():
         shown = ["" if cell is None else f"{cell.score:.1f}" for cell in cells]
         starred = ["*" * best + score for best, score in zip(model.best(task), shown, strict=True)]
-        rows.append(
-            [task, *starred, "" if (chance := model.chance(task)) is None else f"{chance:.1f}", model.margin(task)]
-        )
+        chance = "" if (known := model.chance(task)) is None else f"{known:.1f}"
+        rows.append([task, *starred, chance, model.margin(task)])
     return [model.title, *aligned(rows)]
 
 

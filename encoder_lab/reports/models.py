@@ -150,10 +150,7 @@ def _age(run: Run) -> tuple[Epoch, int]:
 
 
 def with_evaluations(runs: Iterable[Run]) -> list[Run]:
-    """Each run or evaluated model, with the additional scores from evaluations of the same one.
-
-    These are scores on another suite, or on the same probing tasks by another classifier.
-    """
+    """Each run with what evaluations of it add: other suites, or the same tasks by another classifier."""
     joined: list[Run] = []
     for run in sorted(runs, key=lambda run: "model" in run.settings):  # evaluations last, in the order given
         home = next((r for r in joined if r.is_of(run) and _fit(r, run)), None)
@@ -194,10 +191,8 @@ def _seeds(run: Run) -> tuple[str, str]:
 
 
 def _essence(run: Run) -> dict[str, str]:
-    named = {
-        key: setting_text(value) for key, value in run.settings.items() if key.removeprefix("run.") not in INCIDENTAL
-    }
-    return dict(sorted(named.items()))
+    keys = sorted(key for key in run.settings if key.removeprefix("run.") not in INCIDENTAL)
+    return {key: setting_text(run.settings[key]) for key in keys}
 
 
 def setting_text(value: Any) -> str:

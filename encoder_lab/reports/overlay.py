@@ -18,10 +18,7 @@ HANDLE, LETTER = 0.95, 0.075  # inches of a line of the legend with the space ar
 
 
 def draw_overlay(panels: Sequence[Panel]) -> Figure:
-    """The models of `panels` task by task, each task on its own scale; the objectives' scores come last.
-
-    At least one panel has a line.
-    """
+    """The models task by task, each task on its own scale; the objectives' scores come last."""
     tasks = in_order([line.name for panel in panels for line in panel.lines])
     units = {line.name: panel.unit for panel in panels for line in panel.lines}
     banded = len(panels) <= BANDED

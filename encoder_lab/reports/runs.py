@@ -98,10 +98,7 @@ class Run:
         return scores.get(epoch)
 
     def epoch(self, which: str, suite: str) -> Epoch:
-        """The last epoch probed until `which`: last, a number, or best by the objective's score, never by a probe.
-
-        The best epoch of a run that trained is never 0, which is before training: the first one probed stands for it.
-        """
+        """The last epoch probed until `which`: last, a number, or best by its own score: never 0 if it trained."""
         probed = sorted({row.epoch for row in self.rows if row.suite == suite})
         probed = (which == "best" and [e for e in probed if e > 0]) or probed
         wanted = self.best_epoch() if which == "best" else None if which == "last" else int(which)
@@ -128,10 +125,7 @@ class Run:
 
 
 def run_folders(paths: Iterable[Path]) -> list[Path]:
-    """Each run folder with the evaluations in it, once; any other folder stands for all run folders inside it.
-
-    Raises InputError naming a folder without any.
-    """
+    """Each run folder with its evaluations, once; other folders stand for those inside. Raises InputError for none."""
     runs: dict[Path, None] = {}
     for folder in paths:
         below = sorted(path.parent for path in folder.rglob(SETTINGS) if "wandb" not in path.parts)

@@ -55,10 +55,7 @@ def _differs(key: str, probed: Sequence[Mapping[str, str]]) -> bool:
 
 
 def stability(scores: Scores) -> list[Stability]:
-    """Every task under every two settings of probing that have four models in common.
-
-    Raises InputError where no two settings have.
-    """
+    """Every task under every two settings of probing with four models in common. Raises InputError for none."""
     compared = []
     for first, second in combinations(scores, 2):
         for task in in_order([task for task in scores[first] if task in scores[second]]):

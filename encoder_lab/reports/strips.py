@@ -31,10 +31,7 @@ class ShownItem(NamedTuple):
 
 
 def shown_items(model: str, folder: Path, wanted: Sequence[str] | None) -> list[ShownItem]:
-    """The items `SUITE:NUMBER` that are wanted; without any the most right and the most wrong one of each suite.
-
-    Right is by how many bits all predictions of the suite hold, in its metric; wrong, by how many one of them fails.
-    """
+    """The wanted items `SUITE:NUMBER`; else of each suite those that hold, and fail, by the most bits."""
     best: dict[tuple[str, str], tuple[float, list[Record]]] = {}
     asked = []
     for records in _items(folder / TOKENS):

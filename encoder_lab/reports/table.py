@@ -74,10 +74,7 @@ class Table:
     transposed: bool = False  # tasks are rows
 
     def best(self, row: TableRow, column: str) -> bool:
-        """Whether no competitor has a better score, at the precision that is printed; alone there is no best.
-
-        Rivals are of one source, on the same test items by the same classifier.
-        """
+        """Whether no rival, of one source, test and classifier, is better as printed; alone there is no best."""
         if not row.competes or column not in row.cells:
             return False
         sources = [r for r in self.rows if r.competes and r.source == row.source and column in r.cells]
@@ -100,20 +97,20 @@ def probing_table(
     A task that has no score by `classifier` shows the one it has (WordContent is logistic regression), and a model
     that has none at `epoch` shows another; notes say which.
     """
-    found = [(model, scores) for model in models if (scores := scores_by_task(model, suite, epoch, classifier))]
-    others = {column: other for column, other in facts_of(suite).means.items() if found}
-    rows = [_row(model, scores, suite, _means(model, others, epoch, classifier)) for model, scores in found]
-    tables = fitting(suite, read_by(found, classifier)) if published_names is None else published_names
+    reported = [(model, scores) for model in models if (scores := scores_by_task(model, suite, epoch, classifier))]
+    others = {column: other for column, other in facts_of(suite).means.items() if reported}
+    rows = [_row(model, scores, suite, _means(model, others, epoch, classifier)) for model, scores in reported]
+    tables = fitting(suite, read_by(reported, classifier)) if published_names is None else published_names
     quoted = [row for table in tables for row in published_rows(published(table))]
     theirs = {task for row in quoted for task in row.cells}
-    for (model, scores), row in zip(found, rows, strict=True):
+    for (model, scores), row in zip(reported, rows, strict=True):
         row.cells |= prediction_cells(model, scores, theirs)
     columns = in_order([task for row in rows or quoted for task in row.cells])
     columns += in_order([task for row in quoted for task in row.cells if _part_of(task, columns)])
     if not columns:
         raise no_scores(models, suite)
     shown = [row for row in quoted if row.cells.keys() & set(columns)]
-    notes = notes_of(found, suite, epoch, classifier, bool(shown)) if found else []
+    notes = notes_of(reported, suite, epoch, classifier, bool(shown)) if reported else []
     notes += mixed(rows)
     notes += [
         f"{column}: the mean over {', '.join(tasks) or 'the tasks'} of suite={of}."
@@ -132,8 +129,8 @@ def mixed(rows: Sequence[TableRow]) -> list[str]:
     for column in dict.fromkeys(column for row in rows for column in row.cells):
         tests = {row.cells[column].test for row in rows if row.competes and column in row.cells}
         apart += [column] if len(tests) > 1 else []
-    said = "rows are of different test sentences, or by different classifiers: do not compare them; none is bold"
-    return [f"{', '.join(in_order(apart))}: {said} across them."] if apart else []
+    wrong = "rows are of different test sentences, or by different classifiers: do not compare them; none is bold"
+    return [f"{', '.join(in_order(apart))}: {wrong} across them."] if apart else []
 
 
 def _part_of(task: str, columns: Sequence[str]) -> bool:
@@ -143,7 +140,7 @@ def _part_of(task: str, columns: Sequence[str]) -> bool:
 
 def prediction_cells(model: ReportedModel, scores: RowsByTask, names: Collection[str]) -> dict[str, TableCell]:
     """Single predictions of coherence suites (details.csv), of those `names` that tables of connectives have."""
-    found: dict[str, list[tuple[float, float, float]]] = {}
+    by_name: dict[str, list[tuple[float, float, float]]] = {}
     for run in model.runs if any(" " in name for name in names) else ():
         path = run.folder / "details.csv"
         for row in read_csv(path) if path.exists() else ():
@@ -151,8 +148,8 @@ def prediction_cells(model: ReportedModel, scores: RowsByTask, names: Collection
             name = compared_name(row["task"], row["measure"]) if right and row["measure"].startswith("(") else ""
             if name in names:
                 percent, items = float(row["score"]), len(right[0])
-                found.setdefault(name, []).append((percent, *with_ties(round(percent * items / 50) / 2, items)))
-    return {name: TableCell(*mean_of_runs(cells)) for name, cells in found.items()}
+                by_name.setdefault(name, []).append((percent, *with_ties(round(percent * items / 50) / 2, items)))
+    return {name: TableCell(*mean_of_runs(cells)) for name, cells in by_name.items()}
 
 
 def refuse_without_effect(tables: Sequence[str], shown: Sequence[Table]) -> None:
@@ -241,46 +238,43 @@ def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
 
 def scores_by_task(model: ReportedModel, suite: str, epoch: str, classifier: str) -> RowsByTask:
     """The scores of all seeds of a model by task, at one epoch of each."""
-    found: RowsByTask = {}
+    by_task: RowsByTask = {}
     for run in model.runs:
         for task, row in final_rows(run, suite, epoch, classifier).items():
-            found.setdefault(task, []).append(row)
-    return found
+            by_task.setdefault(task, []).append(row)
+    return by_task
 
 
 def _means(
     model: ReportedModel, others: Mapping[str, tuple[str, tuple[str, ...]]], epoch: str, classifier: str
 ) -> dict[str, TableCell]:
     """The model's means over the tasks of other suites, by column; a column of some tasks needs scores of all."""
-    found: dict[str, RowsByTask] = {}
+    by_column: dict[str, RowsByTask] = {}
     for column, (other, tasks) in others.items():
         scores = scores_by_task(model, other, epoch, classifier)
-        found[column] = {task: scores[task] for task in tasks or scores} if scores.keys() >= set(tasks) else {}
+        by_column[column] = {task: scores[task] for task in tasks or scores} if scores.keys() >= set(tasks) else {}
     return {
         column: _mean_cell({task: _cell(rows) for task, rows in scores.items()})
-        for column, scores in found.items()
+        for column, scores in by_column.items()
         if scores
     }
 
 
-def _row(model: ReportedModel, found: RowsByTask, suite: str, means: Mapping[str, TableCell]) -> TableRow:
-    cells = {task: _cell(rows) for task, rows in found.items()}
+def _row(model: ReportedModel, scores: RowsByTask, suite: str, means: Mapping[str, TableCell]) -> TableRow:
+    cells = {task: _cell(rows) for task, rows in scores.items()}
     cells = {**means, **by_group(cells, facts_of(suite).groups)}
     competes = facts_of(suite).ranked and model.runs[0].encoder not in BASELINES
     return TableRow("", model.encoder, model.name, cells, competes=competes)
 
 
 def by_group(cells: Mapping[str, TableCell], groups: Mapping[str, str]) -> dict[str, TableCell]:
-    """The means of groups of tasks (Facts.groups) and, if all are there, the mean of the groups; then their variants.
-
-    `DCwiki without hidden layer` counts to `DC without hidden layer`.
-    """
-    found: dict[str, dict[str, TableCell]] = {column: {} for column in groups.values()}
+    """The means of groups of tasks (Facts.groups), if all are there the mean of the groups, then their variants."""
+    by_column: dict[str, dict[str, TableCell]] = {column: {} for column in groups.values()}
     for task, cell in cells.items():
         name, space, variant = task.partition(" ")
         column = next((column for start, column in groups.items() if name.startswith(start)), name)
-        found.setdefault(column + space + variant, {})[task] = cell
-    means = {column: _mean_cell(tasks) for column, tasks in found.items() if tasks}
+        by_column.setdefault(column + space + variant, {})[task] = cell
+    means = {column: _mean_cell(tasks) for column, tasks in by_column.items() if tasks}
     if groups and all(column in means for column in groups.values()):
         variants = {column: cell for column, cell in means.items() if column not in groups.values()}
         means = {column: means[column] for column in groups.values()}

@@ -17,27 +17,27 @@ SIMILARITY = ("STS12", "STS13", "STS14", "STS15", "STS16")
 
 
 def notes_of(
-    found: Sequence[tuple[ReportedModel, RowsByTask]], suite: str, epoch: str, classifier: str, quoted: bool
+    reported: Sequence[tuple[ReportedModel, RowsByTask]], suite: str, epoch: str, classifier: str, quoted: bool
 ) -> list[str]:
     """What our rows show, and where it is not what was asked for."""
     once = all(
-        "model" in run.settings and len({row.epoch for row in run.rows}) == 1 for m, _ in found for run in m.runs
+        "model" in run.settings and len({row.epoch for row in run.rows}) == 1 for m, _ in reported for run in m.runs
     )
     when = "as evaluated" if once else f"{f'epoch {epoch}' if epoch.isdigit() else f'{epoch} epoch'} of each run"
     choice = facts_of(suite).choice
-    has_one = any(row.classifier == classifier for _, scores in found for rows in scores.values() for row in rows)
-    used = classifier if has_one else read_by(found, classifier)
+    has_one = any(row.classifier == classifier for _, scores in reported for rows in scores.values() for row in rows)
+    used = classifier if has_one else read_by(reported, classifier)
     instead = "" if used == classifier else f" (none by {CLASSIFIERS[classifier]})"
     by = f" by {CLASSIFIERS[used]}{instead}," if choice else ""
-    units = sorted({unit_of(suite, r.classifier) for _, scores in found for rows in scores.values() for r in rows})
+    units = sorted({unit_of(suite, r.classifier) for _, scores in reported for rows in scores.values() for r in rows})
     notes = [f"Test scores in {' or '.join(unit or '%' for unit in units)},{by} {when}."]
-    notes += _otherwise_classified(found, used) if choice else []
-    notes += _by_protocol([model for model, scores in found if _uses_classifiers(scores)], suite, quoted)
-    notes += _smaller([scores for _, scores in found]) if quoted else []
-    notes += _scaled([model for model, _ in found])
-    notes += at_another_epoch([model for model, _ in found], suite, epoch)
-    notes += [] if epoch.isdigit() else _not_last([model for model, _ in found], suite, epoch)
-    seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in found}
+    notes += _otherwise_classified(reported, used) if choice else []
+    notes += _by_protocol([model for model, scores in reported if _uses_classifiers(scores)], suite, quoted)
+    notes += _smaller([scores for _, scores in reported]) if quoted else []
+    notes += _scaled([model for model, _ in reported])
+    notes += at_another_epoch([model for model, _ in reported], suite, epoch)
+    notes += [] if epoch.isdigit() else _not_last([model for model, _ in reported], suite, epoch)
+    seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in reported}
     notes += ["With each score its 95% interval."] if any(1 in numbers for numbers in seeds.values()) else []
     return [*notes, *of_seeds(seeds)]
 
@@ -47,10 +47,7 @@ def _uses_classifiers(scores: RowsByTask) -> bool:
 
 
 def _by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool) -> list[str]:
-    """How our classifiers were trained (docs/probing_protocol.md); baselines without vectors have none.
-
-    `quoted`: scores of papers are in the table.
-    """
+    """How our classifiers were trained (docs/probing_protocol.md); `quoted`: papers' scores are in the table."""
     used: dict[str, list[str]] = {}
     for model in models:
         settings = model.runs[0].settings  # these are the same for all seeds
@@ -64,11 +61,11 @@ def _by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool) -> l
     return [f"Our classifiers: {ours}{theirs}."]
 
 
-def _smaller(found: Sequence[RowsByTask]) -> list[str]:
+def _smaller(by_model: Sequence[RowsByTask]) -> list[str]:
     """Which tasks have less test items than were published, where answers say how many."""
     tasks: dict[tuple[int, int], list[str]] = {}
-    for task in dict.fromkeys(task for scores in found for task in scores):
-        rows = [row for scores in found for row in scores.get(task, ()) if row.answers]
+    for task in dict.fromkeys(task for scores in by_model for task in scores):
+        rows = [row for scores in by_model for row in scores.get(task, ()) if row.answers]
         published = PUBLISHED_TEST.get(task, 10_000 if rows and rows[0].suite == "probing" else 0)
         ours = min((sum(row.answers.sizes) for row in rows if row.answers), default=published)
         if ours < published:
@@ -91,13 +88,13 @@ def _scaled(models: Sequence[ReportedModel]) -> list[str]:
 
 def _trained_by(settings: Mapping[str, Any], suite: str) -> str:
     """The protocol, the settings of the classifier that were changed, and the number of folds."""
-    said = [f"protocol={settings['probes.classifier.protocol']}"]
+    parts = [f"protocol={settings['probes.classifier.protocol']}"]
     for name in ("widths", "dropouts", "l2", *SENTEVAL_ONLY):
         value, default = settings.get(f"probes.classifier.{name}"), getattr(Grid, name)
         if value is not None and (tuple(value) if isinstance(value, list) else value) != default:
-            said.append(f"{name}={value}")
+            parts.append(f"{name}={value}")
     folds = settings.get(f"{suite}.kfold")
-    return ", ".join([*said, f"{folds} folds"] if folds else said)
+    return ", ".join([*parts, f"{folds} folds"] if folds else parts)
 
 
 def of_seeds(seeds: Mapping[str, Collection[int]]) -> list[str]:
@@ -111,26 +108,27 @@ def of_seeds(seeds: Mapping[str, Collection[int]]) -> list[str]:
     return [f"Models with {count} seeds: their mean with its 95% interval, of the test items and of the seeds (t)."]
 
 
-def read_by(found: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> str:
+def read_by(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> str:
     """The requested classifier, unless all tasks with a choice used the other one."""
-    every = [row for _, scores in found for rows in scores.values() for row in rows]
+    every = [row for _, scores in reported for rows in scores.values() for row in rows]
     rows = [row for row in every if row.task not in facts_of(row.suite).one_reader]
-    kinds = {row.classifier for row in rows} & CLASSIFIERS.keys()
-    return kinds.pop() if len(kinds) == 1 else classifier
+    readers = {row.classifier for row in rows} & CLASSIFIERS.keys()
+    return readers.pop() if len(readers) == 1 else classifier
 
 
-def _otherwise_classified(found: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> list[str]:
+def _otherwise_classified(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> list[str]:
     """The tasks that have no score by `classifier`; where some models have one, the models that have none."""
     used: dict[str, dict[str, list[str]]] = {}  # task -> classifier -> models; a baseline has no choice
-    for model, scores in found:
-        for task, kind in dict.fromkeys((task, row.classifier) for task, rows in scores.items() for row in rows):
-            if kind in CLASSIFIERS:
-                used.setdefault(task, {}).setdefault(kind, []).append(model.title)
+    for model, scores in reported:
+        for task, reader in dict.fromkeys((task, row.classifier) for task, rows in scores.items() for row in rows):
+            if reader in CLASSIFIERS:
+                used.setdefault(task, {}).setdefault(reader, []).append(model.title)
     alike: dict[tuple[str, str], list[str]] = {}  # (classifier instead, models) -> tasks
     for task, titles in used.items():
-        for kind in titles.keys() - {classifier}:
-            alike.setdefault((kind, f" ({'; '.join(titles[kind])})" if classifier in titles else ""), []).append(task)
-    return [f"By {CLASSIFIERS[kind]}: {', '.join(in_order(tasks))}{only}." for (kind, only), tasks in alike.items()]
+        for reader in titles.keys() - {classifier}:
+            models = f" ({'; '.join(titles[reader])})" if classifier in titles else ""
+            alike.setdefault((reader, models), []).append(task)
+    return [f"By {CLASSIFIERS[reader]}: {', '.join(in_order(tasks))}{only}." for (reader, only), tasks in alike.items()]
 
 
 def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:

@@ -10,24 +10,15 @@ from typing import Any
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import fail, unknown
 from encoder_lab.settings.config_help import description
-from encoder_lab.settings.known import Known, known_settings, no_such_setting
+from encoder_lab.settings.known import PART, Known, known_settings, no_such_setting
 from encoder_lab.settings.quoting import names, unquoted
 
-PART = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
 SETTING = re.compile(r"(\+{0,2})([a-z_][\w.]*)=")
 PLAIN_VALUE = re.compile(r"\+{0,2}([a-z_][\w.]*)=([\w.:+-]{1,40}|\[[\w.,+-]{0,40}\])")
 OPEN = tuple(f"hydra.{name}." for name in ("launcher", "sweeper", "callbacks", "job.env_set"))  # any setting fits
 RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "JSM_NAMESPACE_RANK")  # as Lightning reads them
-NUMBERS = (
-    *RANKS,
-    "WORLD_SIZE",
-    "NODE_RANK",
-    "GROUP_RANK",
-    "MASTER_PORT",
-    "SLURM_LOCALID",
-    "SLURM_NODEID",
-    "SLURM_NTASKS",
-)
+WORLD = ("WORLD_SIZE", "NODE_RANK", "GROUP_RANK", "MASTER_PORT")
+NUMBERS = (*RANKS, *WORLD, *(f"SLURM_{name}" for name in ("LOCALID", "NODEID", "NTASKS")))
 OF_TRAINER = "PL_TRAINER_"  # variables that Lightning takes as defaults of its trainer
 
 
@@ -43,10 +34,7 @@ def refuse_wrong_environment() -> None:
 
 
 def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]) -> None:
-    """Raises InputError for an unknown choice or setting, and ends the program for wrong values, a line for each.
-
-    Folders of `--config-dir`, sweeps and interpolations are left to Hydra and `check`.
-    """
+    """Raises InputError for unknown choices and settings; ends the program for wrong values. Sweeps pass."""
     settings = [text for text in arguments if SETTING.match(text)]
     if any(text.startswith(("--config-dir", "-cd")) for text in arguments) or not settings:
         return
@@ -88,12 +76,11 @@ def refuse_unknown_settings(known: Known, settings: Sequence[str]) -> None:
             raise InputError(f"{text}: a group of settings; give one of them: {', '.join(f'{key}=' for key in inside)}")
         if name in known.names or (name.startswith("hydra.") and not plus) or name.startswith(OPEN):
             continue
-        part = next((above for above in _above(name) if above in known.parts), None)
-        if not part:
-            raise InputError(f"{text}: {no_such_setting(name, known.names)}")
-        if not plus:
-            more = f"an argument of {part} that its YAML file does not name is written +{text}"
-            raise InputError(f"{text}: {no_such_setting(name, known.names)}; {more}")
+        groups = [name[: dot.start()] for dot in re.finditer(r"\.", name)]
+        parts = [group for group in reversed(groups) if group in known.parts]  # the closest first
+        if not parts or not plus:
+            more = [f"an argument of {part} that its YAML file does not name is written +{text}" for part in parts[:1]]
+            raise InputError("; ".join([f"{text}: {no_such_setting(name, known.names)}", *more]))
 
 
 def wrong_values(known: Known, program: str, settings: Sequence[str]) -> Iterator[str]:
@@ -120,9 +107,3 @@ def plain_value(text: str) -> Any:
         with suppress(ValueError):
             return number_type(text)
     return text
-
-
-def _above(name: str) -> Iterator[str]:
-    """The dotted names of the groups around a setting, the closest first."""
-    while name := name.rpartition(".")[0]:
-        yield name

@@ -37,10 +37,7 @@ class SuiteSettings(NamedTuple):
 
 
 def made(settings_class: type[T], plain: Mapping[str, Any]) -> T:
-    """The frozen settings of a program, or a group of them, of plain data that `check` has accepted.
-
-    A field `written` gets all of it.
-    """
+    """The frozen settings of a program or a group, of plain data that `check` accepted; `written` gets all of it."""
     assert is_dataclass(settings_class)
     hints, values = get_type_hints(settings_class), {**plain, "written": plain}
     values["suites"] = {

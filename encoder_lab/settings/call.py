@@ -13,10 +13,7 @@ from encoder_lab.errors import InputError
 
 
 def function_named(name: str, purpose: str) -> Callable[..., Any]:
-    """The function `package.module:function`, also of a module in the current folder.
-
-    Raises InputError, also when the function fails or ends the process; `purpose` says what such a function does.
-    """
+    """The function `package.module:function`, also in the current folder. Raises InputError, also if it fails."""
     module, _, function = name.partition(":")
     if not module or module.startswith(".") or not function:
         raise InputError(f"call:{name}: write call:package.module:function")

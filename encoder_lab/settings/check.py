@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeGuard, get_args, get_origin, get_type_hints
@@ -12,10 +11,9 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.settings.command_line import fail
 from encoder_lab.settings.declared import CLASS, Parameter, parameters
-from encoder_lab.settings.known import OF_HYDRA, flat, no_such_setting
+from encoder_lab.settings.known import OF_HYDRA, PART, flat, no_such_setting
 
 MISSING = "???"
-PART = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
 MOST_LETTERS = 4096  # of a text
 LARGEST = 2**63  # of a whole number
 PLAIN = "a text of sensible length, a finite number or a whole one below 2^63"
@@ -41,10 +39,7 @@ def check(program: str, settings: Mapping[str, Any], referred: Collection[str] =
 
 
 def mistakes(program: str, settings: Mapping[str, Any], referred: Collection[str] = ()) -> list[str]:
-    """One line for each invalid value, and for each setting that nothing reads. Missing settings are not reported.
-
-    `referred`: settings that others refer to, which may have any name.
-    """
+    """A line for each wrong value, and for each setting that nothing reads and none in `referred` names."""
     names = frozenset(name for name, _ in flat(settings))
     return list(_Check(names, referred, settings.get("parts")).group("", settings, declared_by(program, settings)))
 
@@ -100,16 +95,13 @@ class _Check(NamedTuple):
             name = f"{above}{key}"
             if name in OURS:
                 yield f"{name}: set by this program; give {OURS[name]}"
-            elif (
-                key in OF_HYDRA
-                or (outer and key in outer and outer[key] == value)
-                or (key == "settings" and above and value == self.parts)
-            ):
                 continue
-            elif declared is not None and key not in declared and name not in self.referred:
-                inner, single = next(
-                    leaf for leaf in flat({name: value}) if not (leaf[1] and isinstance(leaf[1], dict))
-                )
+            copied = outer and key in outer and outer[key] == value
+            if key in OF_HYDRA or copied or (key == "settings" and above and value == self.parts):
+                continue
+            if declared is not None and key not in declared and name not in self.referred:
+                leaves = (leaf for leaf in flat({name: value}) if not (leaf[1] and isinstance(leaf[1], dict)))
+                inner, single = next(leaves)
                 yield f"{inner}={_shown(single)}: {no_such_setting(PART.sub('', name), self.known - {name})}"
             else:
                 yield from self.value(name, value, (declared or {}).get(key), node)
@@ -137,17 +129,17 @@ def mistake(name: str, value: Any, hint: Any) -> str:
     """What to give in place of a value that is not of a type; empty where it is."""
     if value == MISSING:
         return ""
-    why = "" if _is_plain(value) else PLAIN
-    if not why and hint is not Any:
-        adapter = _adapter(hint)
-        try:
-            made = adapter.validate_json(json.dumps(value, default=str), strict=True)
-        except ValidationError:
-            why = _wanted(adapter.json_schema())
-        else:
-            if isinstance(made, bool) != isinstance(value, bool):  # true is equal to 1
-                why = _wanted(adapter.json_schema())
-    return f"{name}={_shown(value)}: give {why}" if why else ""
+    if not _is_plain(value):
+        return f"{name}={_shown(value)}: give {PLAIN}"
+    if hint is Any:
+        return ""
+    adapter = _adapter(hint)
+    try:
+        made = adapter.validate_json(json.dumps(value, default=str), strict=True)
+        right = isinstance(made, bool) == isinstance(value, bool)  # true is equal to 1
+    except ValidationError:
+        right = False
+    return "" if right else f"{name}={_shown(value)}: give {_wanted(adapter.json_schema())}"
 
 
 @cache
@@ -175,13 +167,12 @@ def _wanted(schema: Mapping[str, Any]) -> str:
     if "title" in schema:
         return str(schema["title"])
     if choices := schema.get("enum", [schema["const"]] if "const" in schema else None):
-        return _or(list(map(str, choices)))
+        *first, last = map(str, choices)
+        return f"{', '.join(first)} or {last}" if first else last
     if several := schema.get("anyOf"):
         *others, last = dict.fromkeys(map(_wanted, several))
         return f"{' or '.join(others)}, or {last}" if others else last
-    least, most, above, below = (
-        schema.get(key) for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-    )
+    least, most, above, below = map(schema.get, ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
     match schema.get("type"):
         case "integer" | "number" as json_type:
             bounds = [f"from {least}"] * (least is not None and (most or below) is not None)
@@ -199,16 +190,12 @@ def _wanted(schema: Mapping[str, Any]) -> str:
             return {"boolean": "true or false", "null": "null", "string": "a text"}.get(str(json_type), "another value")
 
 
-def _or(words: Sequence[str]) -> str:
-    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-
-
 def _is_plain(value: Any) -> bool:
     """A text of sensible length without a null character, a finite number, or lists of them."""
     if isinstance(value, list):
         return all(map(_is_plain, value))
     if isinstance(value, str):
         return len(value) <= MOST_LETTERS and "\0" not in value
-    return not isinstance(value, int | float) or (
-        math.isfinite(value) and (type(value) is float or abs(value) < LARGEST)
-    )
+    if isinstance(value, int | float):
+        return math.isfinite(value) and (type(value) is float or abs(value) < LARGEST)
+    return True

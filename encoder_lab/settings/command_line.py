@@ -22,7 +22,6 @@ from encoder_lab.errors import (
     InputError,
     disk_error_behind,
     disk_error_line,
-    in_one_line,
     printable,
     shortened,
 )
@@ -52,10 +51,7 @@ def fail(message: str) -> int:
 def one_line_errors(
     where: Path | str, remedy: str | Callable[[], str] = MAKE_ROOM, stopped: str = "stopped"
 ) -> Iterator[None]:
-    """Ends the program with one line for an error that the user can fix, and on Ctrl-C.
-
-    `where`: the file or folder that is written, named if the disk is full; `remedy` is printed after it.
-    """
+    """Ends the program with one line for what a user can fix; `where` is named if the disk is full."""
     make_printable()
     try:
         yield
@@ -64,7 +60,9 @@ def one_line_errors(
             print(f"\n{stopped}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
     except _errors_of_users() as error:  # before OSError: one of Hydra's is both
-        raise SystemExit(fail(_advised(error))) from None
+        from encoder_lab.settings.hydra_errors import advised
+
+        raise SystemExit(fail(advised(error))) from None
     except BrokenPipeError:  # the reader has ended, as head does
         make_silent()
         raise SystemExit(READER_ENDED) from None
@@ -83,15 +81,6 @@ def _errors_of_users() -> tuple[type[Exception], ...]:
     """InputError and the exceptions of loaded libraries; a library that is not loaded cannot have raised one."""
     loaded = ((sys.modules[module], name) for module, name in LIBRARY_ERRORS.items() if module in sys.modules)
     return (InputError, *(getattr(module, name) for module, name in loaded))
-
-
-def _advised(error: Exception) -> str:
-    """The message of an error; those of Hydra with what to write instead."""
-    if type(error).__module__.startswith("hydra."):
-        from encoder_lab.settings.hydra_errors import advised
-
-        return advised(error)
-    return in_one_line(error)
 
 
 def make_printable() -> None:
@@ -121,7 +110,7 @@ def show_help(text: str) -> None:
     print(text)
 
 
-class Kind(NamedTuple):
+class ValueType(NamedTuple):
     """The type of a setting's value."""
 
     shown: str  # in help: FILE
@@ -139,30 +128,26 @@ def _is_whole(text: str) -> bool:
     return text.isdecimal() and len(text) <= DIGITS
 
 
-def _truth(text: str) -> bool:
-    return {"true": True, "false": False}[text.lower()]
-
-
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise ValueError
     return int(text)
 
 
-def several(kind: Kind) -> Kind:
-    """A list of values of one kind: `a,b` or `[a,b]`."""
-    wanted = f"{kind.wanted}, or several with commas between them"
-    return Kind(f"{kind.shown},...", wanted, lambda text: [kind.read(value) for value in names(text)])
+def several(single: ValueType) -> ValueType:
+    """A list of values of a type: `a,b` or `[a,b]`."""
+    wanted = f"{single.wanted}, or several with commas between them"
+    return ValueType(f"{single.shown},...", wanted, lambda text: [single.read(value) for value in names(text)])
 
 
-TEXT = Kind("TEXT", "a text", unquoted)
-FILE = Kind("FILE", "a file", lambda text: Path(unquoted(text)))
-FOLDER = Kind("DIR", "a folder", FILE.read)
-WHOLE = Kind("N", "a whole number", _whole)
-COUNT = Kind("N", "a whole number from 1", _count)
-TRUTH = Kind("true|false", "true or false", _truth)
-PATHS = several(Kind("PATH", "a file or folder", Path))
-NAMES = several(Kind("NAME", "a name", str))
+TEXT = ValueType("TEXT", "a text", unquoted)
+FILE = ValueType("FILE", "a file", lambda text: Path(unquoted(text)))
+FOLDER = ValueType("DIR", "a folder", FILE.read)
+WHOLE = ValueType("N", "a whole number", _whole)
+COUNT = ValueType("N", "a whole number from 1", _count)
+TRUTH = ValueType("true|false", "true or false", lambda text: {"true": True, "false": False}[text.lower()])
+PATHS = several(ValueType("PATH", "a file or folder", Path))
+NAMES = several(ValueType("NAME", "a name", str))
 COUNTS = several(COUNT)
 
 
@@ -172,7 +157,7 @@ def refuse_missing(paths: Sequence[Path], key: str) -> None:
         raise InputError(f"{missing[0]}: no such file or folder ({key}=)")
 
 
-def one_of(*choices: str, or_number: bool = False) -> Kind:
+def one_of(*choices: str, or_number: bool = False) -> ValueType:
     """One of some words, or a whole number, as text."""
 
     def read(text: str) -> str:
@@ -181,7 +166,7 @@ def one_of(*choices: str, or_number: bool = False) -> Kind:
         return text
 
     shown, wanted = ([*choices, *more] if or_number else list(choices) for more in (["N"], ["a whole number"]))
-    return Kind("|".join(shown), f"{', '.join(wanted[:-1])} or {wanted[-1]}", read)
+    return ValueType("|".join(shown), f"{', '.join(wanted[:-1])} or {wanted[-1]}", read)
 
 
 class Setting(NamedTuple):
@@ -189,7 +174,7 @@ class Setting(NamedTuple):
 
     key: str
     meaning: str
-    kind: Kind = TEXT
+    type: ValueType = TEXT
     default: Any = None
     required: bool = False
 
@@ -208,26 +193,26 @@ class Command(NamedTuple):
 
     def read(self, arguments: Sequence[str]) -> SimpleNamespace:
         """The settings by their keys, and `given`, the arguments without a key. Raises InputError."""
-        kinds = {setting.key: setting.kind for setting in self.settings}
+        types = {setting.key: setting.type for setting in self.settings}
         values: dict[str, Any] = {}
         given: list[str] = []
         for at, text in enumerate(arguments):
             key, equals, value = text.partition("=")
             if text.startswith("-"):
                 raise InputError(self._old_option(text, arguments[at + 1 :]))
-            if not equals or not KEY.fullmatch(key) or (key not in kinds and Path(text).exists()):
+            if not equals or not KEY.fullmatch(key) or (key not in types and Path(text).exists()):
                 given.append(text)
                 continue
-            if key not in kinds:
-                raise InputError(f"{text}: {unknown('setting', f'{key}=', [f'{known}=' for known in kinds])}")
+            if key not in types:
+                raise InputError(f"{text}: {unknown('setting', f'{key}=', [f'{known}=' for known in types])}")
             if key in values:
                 raise InputError(f"{text}: {key}= is given twice; give it once")
             if not value:
-                raise InputError(f"{text}: give {kinds[key].wanted}, or leave it out")
+                raise InputError(f"{text}: give {types[key].wanted}, or leave it out")
             try:
-                values[key] = kinds[key].read(value)
+                values[key] = types[key].read(value)
             except (ValueError, KeyError):
-                raise InputError(f"{text}: give {kinds[key].wanted}") from None
+                raise InputError(f"{text}: give {types[key].wanted}") from None
         if missing := [setting for setting in self.settings if setting.required and setting.key not in values]:
             raise InputError(f"{missing[0].key}= is missing: {missing[0].meaning}; see --help")
         if len(given) < self.least:
@@ -243,17 +228,17 @@ class Command(NamedTuple):
         """What to write instead of an option with dashes."""
         name, _, value = text.lstrip("-").partition("=")
         key = name.replace("-", "_")
-        kind = next((setting.kind for setting in self.settings if setting.key == key), None)
-        if kind is None:
-            keys = [f"{setting.key}=" for setting in self.settings]
+        types = {setting.key: setting.type for setting in self.settings}
+        if key not in types:
+            keys = [f"{known}=" for known in types]
             return f"{text}: {unknown('setting', f'{key}=', keys)}; settings are written key=value"
-        value = value or ("true" if kind is TRUTH else next(iter(behind), kind.shown))
+        value = value or ("true" if types[key] is TRUTH else next(iter(behind), types[key].shown))
         return f"{text}: settings are written key=value; write {key}={value}"
 
     @property
     def help(self) -> str:
         """The text of --help."""
-        keys = [f"{setting.key}={setting.kind.shown}" for setting in self.settings]
+        keys = [f"{setting.key}={setting.type.shown}" for setting in self.settings]
         rows = [(self.place, self.meaning)] if self.place else []
         rows += [(key, _explained(setting)) for key, setting in zip(keys, self.settings, strict=True)]
         behind = " " * (4 + max((len(name) for name, _ in rows), default=0))
@@ -285,10 +270,7 @@ def unknown(what: str, name: str, known: Sequence[str]) -> str:
 def read_or_end(
     command: Command, arguments: Sequence[str], remedy: str = MAKE_ROOM, stopped: str = "stopped"
 ) -> SimpleNamespace:
-    """The arguments of a command. Ends the program after help, and after a mistake, which it says in one line.
-
-    A script with slow imports calls this before them, and `run` after them.
-    """
+    """The arguments of a command; ends after help or a mistake. For scripts that import slowly."""
     if asks_for_help(arguments):
         show_help(command.help)
         raise SystemExit(0)

@@ -112,9 +112,8 @@ def _parameters(module: str, node: ast.stmt) -> Mapping[str, Parameter] | None:
     places = [place for base in bases if (place := definition(module, base))]
     inherited = next((fields_of_base for place in places if (fields_of_base := _parameters(*place))), {})
     annotated = [part for part in node.body if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)]
-    fields = [
-        part for part in annotated if not ast.unparse(part).partition(" = ")[2].startswith("field(")
-    ]  # no setting
+    no_setting = "field("  # its default
+    fields = [part for part in annotated if not ast.unparse(part).partition(" = ")[2].startswith(no_setting)]
     if "dataclass" in "".join(map(ast.unparse, node.decorator_list)) or "NamedTuple" in bases:
         return {**inherited, **{ast.unparse(p.target): Parameter(module, p.annotation, p.value) for p in fields}}
     return inherited
@@ -130,10 +129,10 @@ def _arguments(module: str, signature: ast.arguments) -> Mapping[str, Parameter]
 
 
 def _dataclass(module: str, name: str) -> tuple[str, ast.ClassDef] | None:
-    place = definition(module, name)
-    if not place or not isinstance(place[1], ast.ClassDef):
-        return None
-    return (place[0], place[1]) if "dataclass" in "".join(map(ast.unparse, place[1].decorator_list)) else None
+    match definition(module, name):
+        case where, ast.ClassDef() as node if "dataclass" in "".join(map(ast.unparse, node.decorator_list)):
+            return where, node
+    return None
 
 
 @cache

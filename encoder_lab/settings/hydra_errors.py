@@ -15,8 +15,10 @@ PUBLISHED_SPLITS = "this corpus has splits of its own; for tasks of more text ta
 
 
 def advised(error: Exception) -> str:
-    """The message of an error of Hydra in one line."""
+    """The message of an error in one line; of Hydra with what to write instead."""
     text = in_one_line(error)
+    if not type(error).__module__.startswith("hydra."):
+        return text
     ambiguous = AMBIGUOUS.match(text)
     override = ambiguous[1] if ambiguous else str(getattr(error, "override", ""))
     key, equals, value = override.partition("=")

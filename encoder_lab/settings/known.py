@@ -10,6 +10,7 @@ import yaml
 
 NO_SOURCE = ("experiment", "study")  # groups that change settings and have none of their own
 GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.MULTILINE)
+PART = re.compile(r"^parts\.\w+\.")  # of objective=multitask: settings of another objective follow
 CLASS = "_target_"
 OF_HYDRA = (CLASS, "_partial_", "_recursive_", "_convert_", "_args_")
 

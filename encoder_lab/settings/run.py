@@ -51,10 +51,7 @@ class EarlyStopping:
 class Checkpoints:
     keep: Annotated[
         Literal["best_last", "every"],
-        Field(
-            title="best_last or every",
-            description="every: also the weights before training and after every epoch, for evaluate.py epochs=all",
-        ),
+        "every: also the weights before training and after every epoch, for evaluate.py epochs=all",
     ] = "best_last"
     every_n_epochs: Annotated[Count | None, "with keep=every: after every n-th epoch and the last; null is each"] = None
     steps: Annotated[Steps, "also the weights after these optimiser steps: [1,2,4,8]"] = ()
@@ -64,9 +61,8 @@ class Checkpoints:
 
     def __post_init__(self) -> None:
         if self.every_n_epochs and self.keep != "every":
-            raise InputError(
-                "checkpoints.every_n_epochs= says which epochs are kept; give checkpoints.keep=every with it"
-            )
+            which = "says which epochs are kept"
+            raise InputError(f"checkpoints.every_n_epochs= {which}; give checkpoints.keep=every with it")
 
     @property
     def every(self) -> int | None:
@@ -113,11 +109,7 @@ class Trainer:
     log_every_n_steps: Annotated[Count, "optimiser steps between points of train/step_loss"] = 20
     num_sanity_val_steps: Annotated[ZeroOrMore, "batches that are validated before training"] = 0
     use_distributed_sampler: Annotated[
-        Literal[False],
-        Field(
-            title="false: our samplers share the batches among processes",
-            description="Lightning's own way to share batches",
-        ),
+        Literal[False], Field(title="false: our samplers share the batches", description="Lightning's own way to do it")
     ] = False
     enable_model_summary: Annotated[bool, "Lightning's table of the layers"] = False
     enable_progress_bar: Annotated[bool, "in a terminal; false: a line for each epoch"] = True

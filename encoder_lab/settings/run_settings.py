@@ -17,12 +17,8 @@ HALF = re.compile(r"\\(u|U0000)d[89a-f]", re.I)  # half of a surrogate pair; not
 def objective_of(settings: Mapping[str, Any]) -> str:
     """What the encoder of a run was trained for; after another run, both: "autoencoder → nli"."""
     before = settings.get("begun_from")
-    chain = (
-        [str(run.get("objective")) for run in before if isinstance(run, Mapping)]
-        if isinstance(before, Sequence)
-        else []
-    )
-    return " → ".join([*chain, str(settings.get("objective_name", "?"))])
+    runs = [run for run in before if isinstance(run, Mapping)] if isinstance(before, Sequence) else []
+    return " → ".join([*(str(run.get("objective")) for run in runs), str(settings.get("objective_name", "?"))])
 
 
 def trained_in_bfloat16(settings: Mapping[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 import inspect
 import platform
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from importlib.metadata import distributions
 from pathlib import Path
@@ -77,10 +77,8 @@ def _installed() -> tuple[dict[str, set[str]], dict[str, Library]]:
         if not ((name := NAME.search(about)) and (version := VERSION.search(about))):
             continue
         by_name.setdefault(_plain(name[1]), Library(version[1], [*map(_plain, REQUIRES.findall(about))]))
-        modules = (library.read_text("top_level.txt") or "").split() or MODULE.findall(
-            library.read_text("RECORD") or ""
-        )
-        for module in set(modules):
+        listed = (library.read_text("top_level.txt") or "").split()
+        for module in set(listed or MODULE.findall(library.read_text("RECORD") or "")):
             by_module.setdefault(module, set()).add(_plain(name[1]))
     return by_module, by_name
 
@@ -116,20 +114,13 @@ def _imports(path: Path, home: Path, own: str, content: str) -> frozenset[Path]:
 
 
 @cache
-def _names(path: Path, home: Path, _content: str) -> tuple[str, ...]:
-    return tuple(_read_names(path, home))
-
-
-def _read_names(path: Path, home: Path) -> Iterator[str]:
+def _names(path: Path, home: Path, _content: str) -> list[str]:
     """The modules that a file imports, also where it may mean a name in a module."""
-    package = path.relative_to(home).parent.parts if path.is_relative_to(home) else ()
+    package, names = path.relative_to(home).parent.parts if path.is_relative_to(home) else (), []
     for match in IMPORT.finditer(path.read_text(encoding="utf-8", errors="replace")):
-        if match["modules"]:
-            yield from (words[0] for part in match["modules"].split(",") if (words := part.split()))
-            continue
-        module = match["module"].lstrip(".")
-        if up := len(match["module"]) - len(module):  # relative to the package of the file
+        imported = (match["modules"] or match["names"].strip("()")).split(",")
+        module = (match["module"] or "").lstrip(".")
+        if up := len(match["module"] or "") - len(module):  # relative to the package of the file
             module = ".".join([*package[: len(package) - up + 1], *filter(None, [module])])
-        for part in match["names"].strip("()").split(","):
-            if words := part.split():
-                yield f"{module}.{words[0]}".lstrip(".")
+        names += [f"{module}.{words[0]}".lstrip(".") for part in imported if (words := part.split())]
+    return names

@@ -41,22 +41,15 @@ def content_of(path: Path) -> str:
 
 
 def contents_of(files: Iterable[Path], root: Path | None = None) -> list[tuple[str, str]]:
-    """The files by their names below the folder `root`, each with its content. Elsewhere only the ending that says how
-    a file is packed is part of its name.
-    """
-    inside = root is not None and root.is_dir()
-    named = ((str(path.relative_to(root)) if inside else _packing(path), path) for path in files)  # type: ignore[arg-type]
-    listed = [(name, content_of(path)) for name, path in named]
-    return sorted(set(listed)) if inside else listed
+    """The files with their content, by their names below `root`; elsewhere only how a file is packed counts."""
+    if root is not None and root.is_dir():
+        return sorted({(str(path.relative_to(root)), content_of(path)) for path in files})
+    return [(path.suffix if path.suffix in PACKED else "", content_of(path)) for path in files]
 
 
 def cache_digests_in(cache: Path) -> None:
     """Keep the hashes of large files in this folder, for later processes."""
     _folders[:] = [cache]
-
-
-def _packing(path: Path) -> str:
-    return path.suffix if path.suffix in PACKED else ""
 
 
 def _state(path: Path) -> FileState:

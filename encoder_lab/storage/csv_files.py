@@ -19,11 +19,7 @@ def read_csv(path: Path, columns: Sequence[str] = (), key: Sequence[str] = ()) -
 def numbered_csv(
     path: Path, columns: Sequence[str] = (), key: Sequence[str] = ()
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file, each with its line number. One row is one line: no cell holds a line break.
-
-    Raises InputError naming the first line that is too short, too long, or repeats an earlier `key`; or the header if
-    it lacks one of `columns`.
-    """
+    """The rows with their line numbers, each on one line. Raises InputError naming a wrong line or header."""
     header: list[str] = []
     seen: dict[tuple[str, ...], int] = {}
     for number, line in read_lines(Path(path)):
@@ -54,11 +50,7 @@ def upsert_csv(
     key: Sequence[str],
     order: Callable[[Mapping[str, str]], Any] | None = None,
 ) -> None:
-    """Write rows to a CSV file. A row replaces the old row with the same values in the `key` columns.
-
-    The whole file is rewritten in one step, so a kill leaves either the old or the new file. New columns may be
-    added; rows without a value have an empty cell. `order` sorts the rows; ties keep their order of insertion.
-    """
+    """Write rows in one step; each replaces that of the same `key`. `order` sorts them; ties keep theirs."""
     path = Path(path)
     merged = {_key(row, key): row for row in (read_csv(path, key=key) if path.exists() else [])}
     for row in rows:

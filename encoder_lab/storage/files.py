@@ -24,10 +24,7 @@ CONTENTS = "contents.json"  # in a folder that build_once made: its files, each 
 
 @contextmanager
 def atomic_write(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
-    """Open a temporary file for writing; when the block ends without an error it replaces `path`.
-
-    Raises OSError naming the file if the disk is full, InputError if `path` is a link, a device or a pipe.
-    """
+    """A temporary file that replaces `path` at the end. Raises OSError naming it if full, InputError for a link."""
     path = Path(path)
     refuse_link_or_device(path)
     with disk_errors(path), temporary(path) as work:
@@ -40,10 +37,7 @@ def atomic_write(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
 
 @contextmanager
 def temporary(path: Path, folder: bool = False) -> Iterator[Path]:
-    """An empty file or folder next to `path`, to be filled and renamed; deleted at the end if it is still there.
-
-    This process holds a lock on it, which tells the next one that writes to this place what a killed one left.
-    """
+    """A locked empty file or folder next to `path`, to be filled and renamed; deleted if it is still there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     _sweep_once(path.parent, os.getpid())
     work, descriptor = path, -1
@@ -138,12 +132,12 @@ def disk_errors(path: Path) -> Iterator[None]:
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
-    """Let `build` fill a folder next to `folder`, then rename it: `folder` is complete or absent.
-
-    Raises InputError if a folder from before has lost a file, or has one with another content.
-    """
+    """Let `build` fill a folder, then rename it: complete or absent. Raises InputError if its files changed."""
     if folder.exists():
-        _check_contents(folder)
+        built = contents_built(folder)
+        now = {path.name: content_of(path) for path in folder.iterdir() if path.name != CONTENTS and path.is_file()}
+        if wrong := [name for name in sorted({*built, *now}) if built.get(name) != now.get(name)]:
+            raise InputError(f"{folder}: {', '.join(wrong)} cut off or changed; delete this folder, it will be rebuilt")
         with suppress(OSError):  # a cache that may only be read
             os.utime(folder)  # it was used (encoder_lab/storage/cache.py)
     else:
@@ -169,14 +163,6 @@ def contents_built(folder: Path) -> dict[str, str]:
         raise InputError(f"{folder}: damaged ({error}); delete this folder, it will be rebuilt") from None
 
 
-def _check_contents(folder: Path) -> None:
-    """Raises InputError if the folder has other files than when it was built, or one with another content."""
-    built = contents_built(folder)
-    now = {path.name: content_of(path) for path in folder.iterdir() if path.name != CONTENTS and path.is_file()}
-    if wrong := [name for name in sorted({*built, *now}) if built.get(name) != now.get(name)]:
-        raise InputError(f"{folder}: {', '.join(wrong)} cut off or changed; delete this folder, it will be rebuilt")
-
-
 def make_durable(path: Path) -> None:
     """Wait until the disk has all of a file or folder."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -187,10 +173,7 @@ def make_durable(path: Path) -> None:
 
 
 def make_once(path: Path, there: Callable[[], bool], make: Callable[[], object]) -> None:
-    """Call `make` unless its result at `path` is `there`. Of several processes one calls it and the others wait.
-
-    If that one fails or is killed, the next one calls it.
-    """
+    """Call `make` unless its result is `there`: one of several processes, the next one if that is killed."""
     if not there():
         with locked(path.with_name(f".{path.name}.lock"), FOREVER):
             if not there():

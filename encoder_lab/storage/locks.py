@@ -23,10 +23,7 @@ NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
 
 @contextmanager
 def locked(path: Path, wait: float = 0.0) -> Iterator[bool]:
-    """Whether this process holds the lock file `path` while the block runs; False if another one does.
-
-    `wait`: seconds to wait for the other one. Raises InputError if `path` is no lock file, or if the disk has no locks.
-    """
+    """Whether this process holds a lock file, after `wait` seconds. Raises InputError if it cannot be one."""
     lock = FileLock(_lock_file(path), timeout=wait)
     try:
         with _named_where_there_are_no_locks(path):
@@ -42,10 +39,7 @@ def locked(path: Path, wait: float = 0.0) -> Iterator[bool]:
 
 @contextmanager
 def locked_with_children(path: Path) -> Iterator[int]:
-    """Wait for the lock file `path`; yields its descriptor. A child process that inherits it holds the lock as well.
-
-    Raises InputError as `locked` does.
-    """
+    """Wait for a lock file; its descriptor, with which a child holds it too. Raises InputError."""
     descriptors: list[int] = []
     lock = FileLock(_lock_file(path), on_acquired=descriptors.append)
     with _named_where_there_are_no_locks(path):

@@ -8,17 +8,8 @@ from pathlib import Path
 
 import torch
 
-PACKAGES = (
-    "torch",
-    "pytorch-lightning",
-    "hydra-core",
-    "numpy",
-    "scipy",
-    "sentencepiece",
-    "fasttext",
-    "torchtext",
-    "transformers",
-)
+LIBRARIES = ("torch", "pytorch-lightning", "hydra-core", "numpy", "scipy")
+PACKAGES = (*LIBRARIES, "sentencepiece", "fasttext", "torchtext", "transformers")
 KEYS = ("commit", "python", "threads", *PACKAGES)
 BLOCK = re.compile(rb"^made_with:\n(?:[ \t].*\n?)*", re.MULTILINE)  # in a config.yaml
 
@@ -43,9 +34,8 @@ def commit(file: Path = Path(__file__)) -> str | None:
 
 def _git(folder: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(
-            ["git", "--no-optional-locks", *arguments], cwd=folder, capture_output=True, text=True, check=False
-        )
+        command = ["git", "--no-optional-locks", *arguments]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except OSError:  # no git on this machine
         return None
     return done.stdout.strip() if done.returncode == 0 else None

@@ -50,10 +50,7 @@ def refuse_other_reads(run: Path, now: Reads) -> None:
 
 
 def refuse_changed_corpus(run: Path, theirs: object, ours: object, content: str) -> None:
-    """Raises InputError where a corpus has the settings and the place of the corpus of a run, and another content.
-
-    `theirs`, `ours`: the settings. Its held-out text may be text that the run was trained on.
-    """
+    """Raises InputError where a corpus of the same settings as a run's has another content than it had."""
     before = read_reads(run).get(CORPUS)
     if theirs == ours and before not in (None, content):
         remedy = "put the text of the run back, or give the new text a place of its own (corpus.root=)"

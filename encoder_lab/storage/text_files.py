@@ -20,10 +20,7 @@ MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the
 
 
 def read_lines(path: Path, encoding: str = "utf-8", skip: int = 0) -> Iterator[tuple[int, str]]:
-    """Line numbers (from 1) and lines in composed Unicode, without their line ends. Only a newline ends a line.
-
-    `skip`: how many lines at the beginning are left out, and not decoded.
-    """
+    """Numbers (from 1) and lines in composed Unicode; only a newline ends one. `skip`: the first are not decoded."""
     _refuse_what_is_no_file(path)
     number = 0
     try:
@@ -132,11 +129,7 @@ BLOCK = 1 << 16
 
 
 def open_packed(path: Path, name: str = "") -> IO[bytes]:
-    """The bytes of a file, decompressed if its name ends in .gz, .tgz or .bz2.
-
-    `name`: decides in place of the name of the file. Reading raises EOFError, OSError or zlib.error if the file is
-    cut off or corrupt.
-    """
+    """The bytes of a file, unpacked by its `name`. Reading raises EOFError, OSError or zlib.error if cut off."""
     name = name or path.name
     if name.endswith((".gz", ".tgz")):
         return cast(IO[bytes], gzip.open(path, "rb"))

@@ -21,10 +21,7 @@ def composed(program: str, settings: list[str]) -> DictConfig:
 
 
 def planned(program: str, settings: list[str]) -> dict[str, Any]:
-    """The checked settings of a run that is not begun, without the names of its choices.
-
-    Raises InputError or HydraException if they are invalid.
-    """
+    """The checked settings of a run that is not begun. Raises InputError or HydraException if they are invalid."""
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         config = compose(program, settings, return_hydra_config=True)
     known = [key for key in map(str, config) if key != "hydra" and not key.endswith("_name")]  # before it is run

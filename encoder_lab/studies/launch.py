@@ -21,11 +21,7 @@ GPUS = "CUDA_VISIBLE_DEVICES"
 
 
 def launch(cells: Sequence[StudyCell], study: Path, settings: Sequence[str]) -> None:
-    """Run the cells in the folder `study` as one sweep of the launcher that `settings` name, and wait for all of them.
-
-    `settings` are `hydra/launcher=` and `hydra.launcher.*=`. Afterwards `cell.is_done` tells which cells
-    succeeded. Raises the error of a job that was killed or could not start its cell.
-    """
+    """Run the cells as one sweep of a launcher and wait. Raises the error of a job that could not start its cell."""
     if str(ROOT) not in (paths := os.environ.get("PYTHONPATH", "").split(os.pathsep)):
         os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, paths)])  # for jobs in other folders
     task = partial(job, cells=cells, study=study, gpus=visible_gpus())

@@ -46,15 +46,15 @@ def named_study(configs: Path, arguments: Sequence[str]) -> str | None:
     """The study that a command line names, or None. Raises InputError for an unknown study."""
     studies = sorted(path.relative_to(configs / "study").with_suffix("") for path in configs.glob("study/**/*.yaml"))
     names = [path.as_posix() for path in studies]
-    given = [text.partition("=")[::2] for text in arguments]
-    for key, value in given:
+    pairs = [text.partition("=")[::2] for text in arguments]
+    for key, value in pairs:
         if key == "experiment" and value in names:
             raise InputError(f"experiment={value}: that is a study; give study={value}")
         if key == "study.dir":
             raise InputError(f"study.dir={value}: give study_dir={value}")
         if key == "study" and value not in names:
             raise InputError(f"study={value}: there are {', '.join(names)}")
-    return next((value for key, value in given if key == "study"), None)
+    return next((value for key, value in pairs if key == "study"), None)
 
 
 def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) -> Study:
@@ -77,24 +77,13 @@ def read_study(path: Path, name: str, scale: str, data: str, more: list[str]) ->
             continue
         names = dict(zip(settings["axes"], labels, strict=True))
         overrides = _settings(" ".join([*own, *scaled]), data, names)
-        stated = [
-            n for label, n in settings.get("examples", {}).items() if label in ("every", *labels) and scale == "paper"
-        ]
+        examples = settings.get("examples", {}).items() if scale == "paper" else ()
+        stated = [number for label, number in examples if label in ("every", *labels)]
         cells.append(StudyCell(place, [*overrides, *more], *stated))
-    evaluations = [
-        evaluation
-        for label, given in settings.get("evaluations", {}).get(scale, {}).items()
-        for evaluation in _evaluations(label, given, settings["axes"], data, cells, more)
-    ]
-    reports = settings.get("reports", {})
-    return Study(
-        name,
-        scale,
-        cells,
-        evaluations,
-        left_out,
-        [report.split() for key in ("every", scale) for report in reports.get(key, [])],
-    )
+    scored = settings.get("evaluations", {}).get(scale, {}).items()
+    each = [_evaluations(label, texts, settings["axes"], data, cells, more) for label, texts in scored]
+    reports = [report.split() for key in ("every", scale) for report in settings.get("reports", {}).get(key, [])]
+    return Study(name, scale, cells, [cell for some in each for cell in some], left_out, reports)
 
 
 def placed(text: str, place: str, folder: object) -> str:
@@ -109,25 +98,20 @@ def _settings(text: str, data: str, names: Mapping[str, str]) -> list[str]:
 
 
 def _evaluations(
-    label: str,
-    given: str | dict[str, str | None],
-    axes: Sequence[str],
-    data: str,
-    cells: list[StudyCell],
-    more: list[str],
+    label: str, texts: Any, axes: Sequence[str], data: str, cells: list[StudyCell], more: list[str]
 ) -> list[StudyCell]:
     """One evaluation, or one for each run if it contains {run}, where null instead of settings leaves runs out."""
-    wanted = {"every": given} if isinstance(given, str) else given
+    wanted: dict[str, str | None] = {"every": texts} if isinstance(texts, str) else texts
     more = [text for text in more if text.split("=")[0].split(".")[0] in SHARED]
     place = f"evaluations/{label}"
     if not any("{run}" in (text or "") for text in wanted.values()):
         return [StudyCell(place, [*_settings(wanted["every"] or "", data, {}), *more], program="evaluate")]
-    found = []
+    evaluations = []
     for cell in cells:
         labels = cell.name.split("/")
         scaled = [wanted[key] for key in ("every", *labels) if key in wanted]
         if None not in scaled:
             overrides = _settings(" ".join(map(str, scaled)), data, dict(zip(axes, labels, strict=True)))
             overrides += more if OBJECTIVE not in overrides else []
-            found.append(StudyCell(f"{place}/{cell.name}", overrides, program="evaluate", scored=cell.name))
-    return found
+            evaluations.append(StudyCell(f"{place}/{cell.name}", overrides, program="evaluate", scored=cell.name))
+    return evaluations

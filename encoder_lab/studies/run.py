@@ -87,10 +87,9 @@ def run_batch(cells: Sequence[StudyCell], folder: Path, launcher: Sequence[str])
 
 def report(study: Study, folder: Path) -> int:
     """Tables and figures of a finished study, in its folder."""
-    scored = [
-        path.parent for cell in study.evaluations for path in sorted((folder / cell.name).glob("*/*/config.yaml"))
-    ]
-    runs = [str(path) for path in (*(folder / cell.name for cell in study.cells), *scored)]
+    evaluated = [sorted((folder / cell.name).glob("*/*/config.yaml")) for cell in study.evaluations]
+    scored = [str(path.parent) for paths in evaluated for path in paths]
+    runs = [*(str(folder / cell.name) for cell in study.cells), *scored]
     worst = 0
     for template in study.reports:
         arguments = [part for text in template for part in (runs if text == "{runs}" else [text.format(study=folder)])]

@@ -79,11 +79,11 @@ def _values(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 def _is_ours(place: str, target: str) -> bool:
     """Whether the class may stand at this place of the settings."""
     if place in PLACES:
-        package, kinds = PLACES[place]
-        return class_in([package], target, kinds) is not None
+        package, bases = PLACES[place]
+        return class_in([package], target, bases) is not None
     if place == "objective.optimizer":
-        found = vars(torch.optim).get(target.removeprefix("torch.optim."))
-        return isinstance(found, type) and issubclass(found, torch.optim.Optimizer)
+        optimizer = vars(torch.optim).get(target.removeprefix("torch.optim."))
+        return isinstance(optimizer, type) and issubclass(optimizer, torch.optim.Optimizer)
     if place == "trainer":
         return target == "pytorch_lightning.Trainer"
     suite = SUITE.fullmatch(target)
@@ -95,8 +95,8 @@ def _is_ours(place: str, target: str) -> bool:
 def _is_of_suite(module: str, name: str) -> bool:
     """Whether a suite defines it: the function `tasks` of its tasks.py, or a class of its data.py."""
     try:
-        found = vars(import_module(module)).get(name)
+        value = vars(import_module(module)).get(name)
     except ImportError:
         return False
-    kind = type if module.endswith(".data") else FunctionType
-    return isinstance(found, kind) and found.__module__ == module and (kind is type or name == "tasks")
+    wanted = type if module.endswith(".data") else FunctionType
+    return isinstance(value, wanted) and value.__module__ == module and (wanted is type or name == "tasks")

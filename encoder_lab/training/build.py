@@ -73,7 +73,7 @@ def build(settings: RunSettings, run: Path) -> Built:
     if settings.init:
         own = settings.encoder.written, settings.embeddings.source.arguments.get("dim"), settings.corpus.written
         source = source_of(settings.init, run, *own, corpus.fingerprint())
-    vectors = run_vectors(settings.embeddings.source, run, data, sentences, cache, source)
+    vectors = run_vectors(settings.embeddings.source.build(), run, data, sentences, cache, source)
 
     pl.seed_everything(settings.seed, workers=True, verbose=False)  # weights depend on the seed alone
     embedding = WordEmbedding(vectors.matrix, freeze=settings.embeddings.freeze)
@@ -102,9 +102,9 @@ def build(settings: RunSettings, run: Path) -> Built:
         bfloat16=narrow and multiplies_in_bfloat16(torch.device(device)),
         loss=DevLoss(module, data) if any(task.needs == "loss" for task in tasks) else None,
     )
-    when = settings.probes.every_n_epochs, settings.seed, device, settings.probes.at_steps
-    known = None if surprised else cache  # the fingerprint has no weights of a decoder
-    probing = ProbingCallback(measured_tasks(suites), model, run / "probes.csv", *when, known)
+    schedule = settings.probes.every_n_epochs, settings.seed, device, settings.probes.at_steps
+    cached = None if surprised else cache  # the fingerprint has no weights of a decoder
+    probing = ProbingCallback(measured_tasks(suites), model, run / "probes.csv", *schedule, cached)
     return Built(data, module, suites, probing)
 
 
@@ -123,9 +123,9 @@ def reads_of(run: Path, corpus: Corpus, data: ResumableData, tasks: Sequence[Tas
 def keep_files(run: Path, module: Objective) -> None:
     """Write what the decoder needs to score texts to the run's folder, where it is not there yet."""
     for name, source in module.likelihood_files().items():
-        kept = run / "decoder" / name
-        if is_first() and not kept.exists():
-            with atomic_write(kept, binary=True) as file:
+        copy = run / "decoder" / name
+        if is_first() and not copy.exists():
+            with atomic_write(copy, binary=True) as file:
                 file.write(source.read_bytes())
 
 

@@ -23,10 +23,7 @@ LAST, PREVIOUS, DAMAGED = "last.ckpt", "previous.ckpt", "last.ckpt.damaged"
 
 
 class AtomicCheckpoints(TorchCheckpointIO):
-    """Writes a checkpoint to a temporary file, syncs it to disk, then renames it in one step.
-
-    The checkpoint that was the last one before is kept as `previous.ckpt`, in case the disk corrupts the new one.
-    """
+    """Writes to a temporary file, then renames it. The checkpoint before is kept as `previous.ckpt`."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
         path = Path(path)
@@ -76,11 +73,7 @@ def keep(path: Path, other: Path) -> None:
 
 
 def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
-    """The newest checkpoint, `last` or `previous`, that `read` can read; None if there is neither.
-
-    If the last one is corrupt, logs a warning and renames it: otherwise the next save would keep it as `previous`.
-    Raises the error of `read` if both are corrupt.
-    """
+    """The newest checkpoint that `read` can read, or None; a corrupt last one is renamed. Raises if both are."""
     there = [folder / name for name in (LAST, PREVIOUS) if (folder / name).exists()]
     refused: InputError | None = None
     for path in there:
@@ -100,10 +93,7 @@ def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
 
 
 class BestCheckpoint(ModelCheckpoint):
-    """Of equal scores the one of the lowest loss is best, then the last, as in reports.
-
-    Also restores `current_score`, so that a resumed run writes the state of one that was never stopped.
-    """
+    """Of equal scores the lowest loss, then the last; restores `current_score`, as if it never stopped."""
 
     best_loss = math.inf
 
@@ -125,10 +115,7 @@ class BestCheckpoint(ModelCheckpoint):
 
 
 class CheckpointEvery(pl.Callback):
-    """Saves a checkpoint every n optimiser steps within an epoch, for long epochs.
-
-    Does not save after the last step of an epoch: the end of the epoch validates and probes first, then saves.
-    """
+    """Saves every n optimiser steps within an epoch, not after its last: its end probes first, then saves."""
 
     def __init__(self, n: int | None, path: Path) -> None:
         self.n, self.path = n, path
@@ -141,10 +128,7 @@ class CheckpointEvery(pl.Callback):
 
 
 class KeptWeights(pl.Callback):
-    """Keeps the weights, without the state of the optimiser, of epochs (`epoch-N.ckpt`) and steps (`step-N.ckpt`).
-
-    `every`: epochs between kept ones, and the first (before training) and the last are kept too; None keeps none.
-    """
+    """Keeps the weights alone, after `steps` and every n-th epoch with the first and last (None: no epoch)."""
 
     def __init__(self, folder: Path, every: int | None, steps: Collection[int]) -> None:
         self.folder, self.every, self.steps = folder, every, frozenset(steps)
@@ -157,10 +141,8 @@ class KeptWeights(pl.Callback):
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         if trainer.global_step in self.steps:
-            last, epoch = trainer.is_last_batch, trainer.current_epoch + 1
-            self._keep(
-                trainer, pl_module, f"step-{trainer.global_step}", epoch if last else epochs_done(trainer, batch_idx)
-            )
+            done = trainer.current_epoch + 1 if trainer.is_last_batch else epochs_done(trainer, batch_idx)
+            self._keep(trainer, pl_module, f"step-{trainer.global_step}", done)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch = trainer.current_epoch + 1
@@ -194,10 +176,7 @@ class StepsAreReached(pl.Callback):
 
 
 def disk_use(every: int | None, steps: int, epochs: int, module: pl.LightningModule, run: Path) -> str:
-    """What the checkpoints of a run will take on the disk, in one line.
-
-    `every`: the weights after every n-th epoch stay, and those after so many `steps`.
-    """
+    """What checkpoints take on the disk, in one line; `every` n-th epoch and so many `steps` stay."""
     weights = sum(value.nbytes for value in module.state_dict().values())
     ends = 1 + -(-epochs // every) if every else 0
     line = f"checkpoints: best, last and the one before, up to {size(9 * weights)}"  # Adam has two numbers per weight

@@ -41,9 +41,9 @@ def refuse_without_partner(alone: bool, nodes: int) -> None:
     if alone:
         if not is_first():
             names = {name: os.environ[name] for name in RANKS if name in os.environ}
-            said = ", ".join(f"{name}={rank}" for name, rank in names.items())
+            ranks = ", ".join(f"{name}={rank}" for name, rank in names.items())
             remedy = f"unset {' '.join(names)}, or give trainer.devices= and trainer.num_nodes="
-            raise InputError(f"{said} says that this is one of several processes, but trainer.devices=1; {remedy}")
+            raise InputError(f"{ranks} says that this is one of several processes, but trainer.devices=1; {remedy}")
     elif nodes > 1 and not (started_elsewhere() or "MASTER_ADDR" in os.environ):
         remedy = "start it with torchrun or srun on each (docs/scaling.md)"
         raise InputError(f"trainer.num_nodes={nodes}: nothing says where the other machines are; {remedy}")

@@ -7,10 +7,7 @@ from pytorch_lightning.callbacks import EarlyStopping
 
 
 class StopsEarly(EarlyStopping):
-    """Ends training after `patience` epochs without a better score; a resumed run stays ended.
-
-    Runs before the checkpoint is saved, so that a resumed run counts the same epochs.
-    """
+    """Ends training after `patience` epochs without a better score, before the checkpoint: also if resumed."""
 
     def __init__(self, score: str, mode: str, patience: int) -> None:
         super().__init__(score, 0.0, patience, mode=mode, check_on_train_epoch_end=True)

@@ -24,10 +24,7 @@ def wants_lines(progress_bar: bool) -> bool:
 
 
 class EpochLines(pl.Callback):
-    """Prints epoch, loss, the objective's score, some tasks, the time and the time left after each epoch.
-
-    Runs after `record` and `probing`, which it reads.
-    """
+    """A line after each epoch, of what `record` and `probing`, which run before, have: scores, tasks, time."""
 
     def __init__(self, record: RunLog, probing: ProbingCallback) -> None:
         self.record, self.probing = record, probing
@@ -42,12 +39,17 @@ class EpochLines(pl.Callback):
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         epoch, now = trainer.current_epoch + 1, time.monotonic()
         self._done += 1
-        said = [self._name(trainer, epoch), *self._scores(pl_module), *self._tasks(epoch), duration(now - self._before)]
+        parts = [
+            self._name(trainer, epoch),
+            *self._scores(pl_module),
+            *self._tasks(epoch),
+            duration(now - self._before),
+        ]
         left = (trainer.max_epochs or 0) - epoch
         if left > 0 and not trainer.should_stop:
-            said[-1] += f", {duration((now - self._started) / self._done * left)} left"
+            parts[-1] += f", {duration((now - self._started) / self._done * left)} left"
         self._before = now
-        say("  ".join(said))
+        say("  ".join(parts))
 
     def _scores(self, module: Any) -> list[str]:
         assert isinstance(module, Objective)

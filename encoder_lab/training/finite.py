@@ -61,11 +61,10 @@ class StopsWhereNotFinite(pl.Callback):
             step, batch, loss = recent[finite.index(False)]
             self._stop(step, batch, f"the loss is {float(loss)} at")
 
-    def _stop(self, step: int, batch: Any, said: str) -> NoReturn:
+    def _stop(self, step: int, batch: Any, wrong: str) -> NoReturn:
         process = f"-process-{self.data.rank}" if self.data.world > 1 else ""
         path = self.folder / f"step-{step}{process}.txt"
         with atomic_write(path) as file:
             file.writelines(f"{line}\n" for line in self.data.in_words(batch))
-        raise InputError(
-            f"{said} step {step}; the sentences of its batch are in {path}. Try a smaller objective.optimizer.lr"
-        )
+        where = f"the sentences of its batch are in {path}"
+        raise InputError(f"{wrong} step {step}; {where}. Try a smaller objective.optimizer.lr")

@@ -41,11 +41,7 @@ class Source(NamedTuple):
 def source_of(
     init: str, folder: Path, encoder: Mapping[str, Any], dim: int | None, corpus: Mapping[str, Any], content: str
 ) -> Source | None:
-    """What the run begins with; None where it has begun and has a checkpoint of its own.
-
-    `encoder`, `dim` and `corpus` are settings of the run, `content` stands for its text. Raises InputError where its
-    encoder or word vectors are others than those of the source, and where the source's corpus has changed.
-    """
+    """What the run begins with; None if it has begun. Raises InputError if encoder, vectors or corpus differ."""
     if any((folder / "checkpoints" / name).exists() for name in (LAST, PREVIOUS)):
         return None
     run = open_run(Path(init))
@@ -62,10 +58,7 @@ def source_of(
 
 
 def begun_from(init: str) -> list[Any]:
-    """The runs that a new run goes back to, the first of them first: what each was trained for, on what.
-
-    `settings` stands for all that made it but the seed: runs that begin with two seeds of one run are seeds too.
-    """
+    """The runs before this one, the first first; `settings` stands for all that made them but the seed."""
     before = read_config(find_checkpoint(Path(init)).parents[1])
     made = [before.get(part) for part in MAKES]
     key = sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:8]
@@ -83,13 +76,13 @@ def words_of(source: Source, vocabulary: Vocabulary, more: WordVectors | None) -
     row = {word: place for place, word in enumerate(source.vectors.vocabulary.words)}
     compose = source.vectors.extended(more) if more else source.vectors.lookup_oov
     matrix = np.tile(source.table[1], (len(words), 1))
-    found, composed = np.zeros(len(words), dtype=bool), np.zeros(len(words), dtype=bool)
+    looked_up, composed = np.zeros(len(words), dtype=bool), np.zeros(len(words), dtype=bool)
     for place, word in enumerate(words.words):
         if word in row:
-            matrix[place], found[place] = source.table[row[word]], True
+            matrix[place], looked_up[place] = source.table[row[word]], True
         elif (vector := compose(word)) is not None:
             matrix[place], composed[place] = vector, True
-    return words, LookupResult(matrix, found, composed)
+    return words, LookupResult(matrix, looked_up, composed)
 
 
 def take_weights(source: Source, encoder: Encoder) -> None:

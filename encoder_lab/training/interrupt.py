@@ -9,11 +9,7 @@ import pytorch_lightning as pl
 
 
 class StopsOnInterrupt(pl.Callback):
-    """Records a Ctrl-C and raises it again at the next step.
-
-    Python drops exceptions in destructors and in callbacks from C, and only prints them to stderr. A Ctrl-C that
-    arrives there would be lost.
-    """
+    """Raises a Ctrl-C again at the next step: Python drops it in destructors and in callbacks from C."""
 
     def __init__(self) -> None:
         self.seen = False
@@ -25,13 +21,10 @@ class StopsOnInterrupt(pl.Callback):
             signal.signal(signal.SIGINT, self._interrupted)
 
     def on_train_batch_start(self, *_: Any) -> None:
-        self._raise_if_seen()
+        if self.seen:
+            raise KeyboardInterrupt
 
-    def on_validation_batch_start(self, *_: Any) -> None:
-        self._raise_if_seen()
-
-    def on_train_end(self, *_: Any) -> None:
-        self._raise_if_seen()
+    on_validation_batch_start = on_train_end = on_train_batch_start  # type: ignore[assignment]
 
     def teardown(self, *_: Any, **__: Any) -> None:
         if _may_set():
@@ -40,10 +33,6 @@ class StopsOnInterrupt(pl.Callback):
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         self.seen = True
         raise KeyboardInterrupt
-
-    def _raise_if_seen(self) -> None:
-        if self.seen:
-            raise KeyboardInterrupt
 
 
 def _may_set() -> bool:

@@ -3,7 +3,7 @@
 import csv
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,27 +21,22 @@ PACKAGES = {"wandb": "wandb", "mlflow": "mlflow-skinny"}
 
 
 def loggers_of(chosen: Sequence[str], settings: Mapping[str, Any], run: Path) -> list[Logger]:
-    """The loggers of a run, which also get its settings. Raises InputError where one is unknown or not installed.
-
-    A resumed run continues the record that it has in Weights & Biases and in MLflow, which keeps the settings of the
-    beginning: it refuses others.
-    """
+    """The loggers of a run, with its settings; a resumed one continues their records. Raises InputError."""
     if unknown := [name for name in chosen if name not in MADE]:
         raise InputError(f"logger=[{unknown[0]}]: no such logger; choose some of {', '.join(MADE)}, or []")
-    found = []
+    loggers = []
     begun = (run / MLFLOW).exists()
     for name in chosen:
         try:
             logger = MADE[name](run)
         except ModuleNotFoundError:
-            remedy = f"pip install {PACKAGES.get(name, name)}, or leave it out"
-            raise InputError(
-                f"logger={name}: the package {PACKAGES.get(name, name)} is not installed; {remedy}"
-            ) from None
+            package = PACKAGES.get(name, name)
+            remedy = f"pip install {package}, or leave it out"
+            raise InputError(f"logger={name}: the package {package} is not installed; {remedy}") from None
         if name in PACKAGES and is_first() and not (name == "mlflow" and begun):  # TensorBoard has them as text
             logger.log_hyperparams(dict(settings))
-        found.append(logger)
-    return found
+        loggers.append(logger)
+    return loggers
 
 
 def _csv(run: Path) -> Logger:
@@ -64,10 +59,10 @@ def _csv(run: Path) -> Logger:
 def _wandb(run: Path) -> Logger:
     """WANDB_MODE=offline keeps everything in `wandb/` of the run's folder; `wandb sync` sends it later."""
     project = os.environ.get("WANDB_PROJECT", PROJECT)
-    known = _known(run / WANDB) or sha256(f"{run.resolve()}".encode()).hexdigest()[:12]
+    record = _recorded(run / WANDB) or sha256(f"{run.resolve()}".encode()).hexdigest()[:12]
     run.mkdir(parents=True, exist_ok=True)
-    _keep(run / WANDB, known)
-    return WandbLogger(name=run.name, save_dir=run, project=project, id=known, resume="allow")
+    _record(run / WANDB, record)
+    return WandbLogger(name=run.name, save_dir=run, project=project, id=record, resume="allow")
 
 
 def _mlflow(run: Path) -> Logger:
@@ -75,21 +70,26 @@ def _mlflow(run: Path) -> Logger:
     os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # files need no database, which mlflow-skinny has not
     where = os.environ.get("MLFLOW_TRACKING_URI") or f"file:{(run / 'mlruns').resolve()}"
     experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME", PROJECT)
-    logger = MLFlowLogger(experiment, run.name, where, run_id=_known(run / MLFLOW))
+    logger = MLFlowLogger(experiment, run.name, where, run_id=_recorded(run / MLFLOW))
     if is_first():  # the others must not begin a record
-        _keep(run / MLFLOW, str(logger.run_id))
+        _record(run / MLFLOW, str(logger.run_id))
     return logger
 
 
-def _known(kept: Path) -> str | None:
+def _recorded(path: Path) -> str | None:
     """The name of the record that a run has in a tool."""
-    return kept.read_text(encoding="utf-8").strip() if kept.exists() else None
+    return path.read_text(encoding="utf-8").strip() if path.exists() else None
 
 
-def _keep(kept: Path, name: str) -> None:
-    if is_first() and not kept.exists():
-        with atomic_write(kept) as file:
+def _record(path: Path, name: str) -> None:
+    if is_first() and not path.exists():
+        with atomic_write(path) as file:
             file.write(f"{name}\n")
 
 
-MADE = {"tensorboard": FramedLogger, "csv": _csv, "wandb": _wandb, "mlflow": _mlflow}
+MADE: dict[str, Callable[[Path], Logger]] = {
+    "tensorboard": FramedLogger,
+    "csv": _csv,
+    "wandb": _wandb,
+    "mlflow": _mlflow,
+}

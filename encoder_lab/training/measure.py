@@ -79,18 +79,15 @@ def measured(config: Mapping[str, Any]) -> Measured:
 
 
 def _built(config: Mapping[str, Any], device: str) -> tuple[Objective, Generated]:
-    given = config["datamodule"]
-    described = config["objective"]
-    is_tree = issubclass(named(described["_target_"]), Seq2Tree)
-    symbols = TREE_SYMBOLS if is_tree else given.get("codes", 0)
-    classes = ClassCounts(*(given.get(n, d) for n, d in zip(CLASSES, ClassCounts(), strict=True)))
-    data = Generated(symbols, classes, given.get("bag_words", 0))
+    sizes, described = config["datamodule"], config["objective"]
+    target, arguments = described["_target_"], {key: value for key, value in described.items() if key[0] != "_"}
+    symbols = TREE_SYMBOLS if issubclass(named(target), Seq2Tree) else sizes.get("codes", 0)
+    classes = ClassCounts(*(sizes.get(n, d) for n, d in zip(CLASSES, ClassCounts(), strict=True)))
+    data = Generated(symbols, classes, sizes.get("bag_words", 0))
     table = np.random.default_rng(1).normal(size=(WORDS, WIDTH)).astype(np.float32)
     embedding = WordEmbedding(table, freeze=config["embeddings"]["freeze"])
     encoder = build(config["encoder"], input_dim=WIDTH)
-    objective = prepared(
-        ClassSettings(described["_target_"], {k: v for k, v in described.items() if k[0] != "_"}), device
-    )
+    objective = prepared(ClassSettings(target, arguments), device)
     module = objective.build(encoder=encoder, embedding=embedding, seed=1, data=data).to(device)
     module.log_score = lambda *_, **__: None
     return module, data

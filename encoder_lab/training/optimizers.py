@@ -17,10 +17,7 @@ OTHER_STEPS = {"fused", "foreach", "differentiable"}  # of which an optimiser of
 
 
 def prepared(objective: ClassSettings, device: str) -> ClassSettings:
-    """An objective with one pass over the weights (`fused`) where its optimiser has one on this device.
-
-    Raises InputError for an optimiser that cannot train here, and for a setting that it refuses.
-    """
+    """An objective with its optimiser `fused` where it can be. Raises InputError where it cannot train here."""
     described = objective.arguments.get("optimizer")
     if described is None:
         return objective

@@ -31,19 +31,13 @@ def read_resumable(path: Path, trainer: pl.Trainer, module: Objective) -> dict[s
 def _first_wrong(checkpoint: Mapping[str, Any], trainer: pl.Trainer, module: Objective) -> str | None:
     """The name of the first part that cannot be restored."""
     weights = {name: value.detach() for name, value in module.state_dict().items()}
-    found = checkpoint["state_dict"]
-    if found.keys() != weights.keys() or any(not alike(weights[name], found[name]) for name in weights):
+    stored = checkpoint["state_dict"]
+    if stored.keys() != weights.keys() or any(not alike(weights[name], stored[name]) for name in weights):
         return "state_dict"
     if not _is_version(checkpoint.get(VERSION)):
         return VERSION
-    expected = {
-        "epoch": 0,
-        "global_step": 0,
-        "loops": {"fit_loop": trainer.fit_loop.state_dict()},
-        "callbacks": {},
-        "lr_schedulers": [],
-    }
-    if wrong := _differs(expected, checkpoint, ""):
+    expected = {"epoch": 0, "global_step": 0, "callbacks": {}, "lr_schedulers": []}
+    if wrong := _differs(expected | {"loops": {"fit_loop": trainer.fit_loop.state_dict()}}, checkpoint, ""):
         return wrong
     states = {callback.state_key: callback.state_dict() for callback in trainer.callbacks}  # type: ignore[attr-defined]
     for key, state in checkpoint["callbacks"].items():
@@ -56,26 +50,28 @@ def _first_wrong(checkpoint: Mapping[str, Any], trainer: pl.Trainer, module: Obj
 
 def _knows_its_best(state: Mapping[str, Any]) -> bool:
     """Whether a ModelCheckpoint can compare a new score: it looks its worst kept checkpoint up among the kept ones."""
-    kept = state["best_k_models"]
-    scores = isinstance(kept, dict) and all(isinstance(score, Tensor) and score.dim() == 0 for score in kept.values())
-    return scores and state.get("kth_best_model_path") in (*kept, "")
+    best = state["best_k_models"]
+    scores = isinstance(best, dict) and all(isinstance(score, Tensor) and score.dim() == 0 for score in best.values())
+    return scores and state.get("kth_best_model_path") in (*best, "")
 
 
-def _differs(expected: Any, found: Any, name: str) -> str | None:
-    """The first part of `found` that is missing or of another kind than in `expected`."""
+def _differs(expected: Any, stored: Any, name: str) -> str | None:
+    """The first part of `stored` that is missing or of another type than in `expected`."""
     if isinstance(expected, dict):
-        if not isinstance(found, dict):
+        if not isinstance(stored, dict):
             return name or "it"
         parts = ((key, f"{name}.{key}".lstrip(".")) for key in expected)
-        wrong = (_differs(expected[key], found[key], place) if key in found else place for key, place in parts)
-        return next(filter(None, wrong), None) or (name or "it" if not _plain(found) else None)
+        wrong = (_differs(expected[key], stored[key], place) if key in stored else place for key, place in parts)
+        return next(filter(None, wrong), None) or (name or "it" if not _plain(stored) else None)
     if isinstance(expected, Tensor):
-        return None if isinstance(found, Tensor) and found.shape == expected.shape else name
-    if expected is None:
-        return None if found is None or (isinstance(found, int | float | Tensor) and _plain(found)) else name
-    if type(expected) is int:
-        return None if type(found) is int and 0 <= found < MOST else name
-    return None if type(found) is type(expected) and _plain(found) else name
+        right = isinstance(stored, Tensor) and stored.shape == expected.shape
+    elif expected is None:
+        right = stored is None or (isinstance(stored, int | float | Tensor) and _plain(stored))
+    elif type(expected) is int:
+        right = type(stored) is int and 0 <= stored < MOST
+    else:
+        right = type(stored) is type(expected) and _plain(stored)
+    return None if right else name
 
 
 def _plain(value: Any) -> bool:
@@ -106,7 +102,7 @@ def _wrong_optimizer(states: Any, module: Objective) -> str | None:
     for group, wanted in zip(groups, expected, strict=True):
         if not isinstance(group, dict) or group.get("params") != wanted["params"]:
             return "optimizer_states.param_groups"
-        if any(not _same_kind(wanted[key], group.get(key)) for key in wanted):
+        if any(not _same_type(wanted[key], group.get(key)) for key in wanted):
             return "optimizer_states.param_groups"
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     samples = {dim: _state_after_a_step(module, dim) for dim in {weight.dim() for weight in weights}}
@@ -114,9 +110,8 @@ def _wrong_optimizer(states: Any, module: Objective) -> str | None:
         if place not in range(len(weights)) or not isinstance(values, dict):
             return "optimizer_states.state"
         weight, sample = weights[place], samples[weights[place].dim()]
-        if values and values.keys() != sample.keys():
-            return "optimizer_states.state"
-        if any(not _of_weight(value, sample[name], weight) for name, value in values.items()):
+        same = not values or values.keys() == sample.keys()
+        if not same or any(not _of_weight(value, sample[name], weight) for name, value in values.items()):
             return "optimizer_states.state"
     return None
 
@@ -142,16 +137,16 @@ def _of_weight(value: Any, sample: Any, weight: Tensor) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
 
 
-def _same_kind(wanted: Any, found: Any) -> bool:
-    """Whether a setting of an optimizer is of the kind that it has now; numbers are finite."""
+def _same_type(wanted: Any, stored: Any) -> bool:
+    """Whether a setting of an optimizer is of the type that it has now; numbers are finite."""
     if isinstance(wanted, tuple | list):
-        several = isinstance(found, tuple | list) and len(found) == len(wanted)
-        return several and all(map(_same_kind, wanted, found))
+        several = isinstance(stored, tuple | list) and len(stored) == len(wanted)
+        return several and all(map(_same_type, wanted, stored))
     if isinstance(wanted, bool) or wanted is None:
-        return found is None or isinstance(found, bool)
+        return stored is None or isinstance(stored, bool)
     if isinstance(wanted, int | float):
-        return isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)
-    return type(wanted) is type(found)
+        return isinstance(stored, int | float) and not isinstance(stored, bool) and math.isfinite(stored)
+    return type(wanted) is type(stored)
 
 
 def _wrong_rest(checkpoint: Mapping[str, Any]) -> str | None:

@@ -19,7 +19,7 @@ from datamodules.text.vocabulary import SPECIALS
 from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, refuse_low_coverage, save_run_vectors
 from encoder_lab.errors import InputError, in_one_line
 from encoder_lab.settings.arguments import plain_value
-from encoder_lab.settings.build import ClassSettings, lacking, made
+from encoder_lab.settings.build import lacking, made
 from encoder_lab.settings.check import check
 from encoder_lab.settings.command_line import one_line_errors
 from encoder_lab.settings.quoting import for_shell, names
@@ -39,18 +39,8 @@ from probes.facts import unit_of
 from probes.results import ProbeRow, read_rows
 from probes.suites import Suite
 
-EARLY = ("vectors", "tensorboard", "csv", "wandb", "mlruns")  # folders written before a checkpoint
-WRITTEN = (
-    *EARLY,
-    "wandb_run",
-    "mlflow_run",
-    "metrics.csv",
-    "test.csv",
-    "probes.csv",
-    "reads.json",
-    "answers.csv",
-    "curves.png",
-)  # also before one
+EARLY = ("vectors", "tensorboard", "csv", "wandb", "mlruns")  # folders written before a checkpoint, and files:
+FILES = ("wandb_run", "mlflow_run", "metrics.csv", "test.csv", "probes.csv", "reads.json", "answers.csv", "curves.png")
 APPENDED = ("tensorboard", "csv")  # in which Lightning may write into files that are there
 OF_OTHERS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
 FOLDERS = ("checkpoints", "decoder", "not_finite", *EARLY)
@@ -62,20 +52,15 @@ RUNNING = ".running"  # the lock in a run's folder, held while a process works o
 
 
 def begin(settings: RunSettings, run: Path, sweep: bool) -> None:
-    """Write the settings of a new run. Raises InputError where there is one already, or a sweep cannot start it.
-
-    The files of a run that ended before its first checkpoint are deleted: it has nothing to lose.
-    """
+    """Write the settings of a new run, in place of one without a checkpoint. Raises InputError for another."""
     if sweep and settings.trainer.several_devices and not started_elsewhere():
         why = "a sweep starts one process for each run; with several GPUs start a sweep, or a study, for each of them"
         raise InputError(f"trainer.devices={settings.trainer.devices}: {why} (docs/scaling.md)")
     if (run / "config.yaml").exists():
         if any((run / "checkpoints").glob("*.ckpt")) or "made_with" not in read_config(run):
-            again = resume_command(run, settings.allow)
-            raise InputError(
-                f"{run}: a run is already there; continue it with: {again} or choose another hydra.run.dir="
-            )
-        for path in (run / name for name in WRITTEN):
+            again = f"continue it with: {resume_command(run, settings.allow)} or choose another hydra.run.dir="
+            raise InputError(f"{run}: a run is already there; {again}")
+        for path in (run / name for name in (*EARLY, *FILES)):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
     with atomic_write(run / "config.yaml") as file:
         file.write(as_yaml({**settings.written, "made_with": made_with()}))
@@ -109,8 +94,8 @@ def settings_to_resume(run: Path, overrides: Sequence[str], asked: str = "resume
     only_ours(written, run / "config.yaml", allow)
     refuse_without_class(written, run / "config.yaml")
     check("train", written, ("made_with", "begun_from"))
-    if said := other_threads(written):
-        say(said)
+    if line := other_threads(written):
+        say(line)
     return made(RunSettings, written)
 
 
@@ -140,9 +125,7 @@ def other_threads(written: Mapping[str, Any]) -> str:
 
 @contextmanager
 def owned(run: Path) -> Iterator[None]:
-    """The folder of a run, for us alone. Raises InputError while another process has it, if it is inside the folder of
-    another run, and if something in it leads to files elsewhere.
-    """
+    """The folder of a run, for us alone. Raises InputError if another has it, or it is or leads elsewhere."""
     refuse_what_is_elsewhere(run)
     with locked(run / RUNNING) if is_first() else nullcontext(True) as ours:
         if not ours:
@@ -190,19 +173,11 @@ def explained(run: Path, allow: Sequence[str]) -> AbstractContextManager[None]:
 
 
 def run_vectors(
-    given: ClassSettings,
-    run: Path,
-    data: ResumableData,
-    probed: Sequence[str],
-    cache: Path,
-    begin_with: Source | None = None,
+    source: Any, run: Path, data: ResumableData, probed: Sequence[str], cache: Path, begin_with: Source | None = None
 ) -> RunVectors:
-    """The rows of word vectors that this run uses. The first process writes them to the run's folder once; from then
-    on all processes read them there. `probed` are the sentences of the tasks, `begin_with` what `init=` names.
-    """
+    """The rows of word vectors that a run uses; its first process writes them to its folder, all read them."""
     written = run / "vectors" / "matrix.npy"
     if not written.exists() and not (run / "checkpoints").exists():
-        source = given.build()
         reads = begin_with is None or isinstance(source, FromFile)
         store: Any = source.vectors(data.source_sentences, data.fingerprint, cache) if reads else None
         if not is_first():
@@ -211,26 +186,26 @@ def run_vectors(
         vocabulary = data.vocabulary.extend(word for s in probed for word in s.split())
         if begin_with:
             vocabulary, looked_up = words_of(begin_with, vocabulary, store)
-            subwords = begin_with.vectors.lookup_oov.path
-            kept, scale = subwords if subwords.exists() else None, begin_with.vectors.scale
+            path, scale = begin_with.vectors.lookup_oov.path, begin_with.vectors.scale
+            subwords = path if path.exists() else None
         else:
-            looked_up, kept, scale = store.lookup(vocabulary.words), store.subwords_bin, store.scale
+            looked_up, subwords, scale = store.lookup(vocabulary.words), store.subwords_bin, store.scale
         say(looked_up.coverage)
         refuse_low_coverage(looked_up.known[len(SPECIALS) : len(data.vocabulary)], "embeddings")
-        save_run_vectors(run, vocabulary, looked_up.matrix, kept, scale, scaled=begin_with is not None)
+        save_run_vectors(run, vocabulary, looked_up.matrix, subwords, scale, scaled=begin_with is not None)
     return load_run_vectors(run)
 
 
 def describe(module: Objective, data: ResumableData, suites: Sequence[Suite]) -> str:
     """What is trained, on what, and what was left out, in one line."""
     weights = sum(p.numel() for p in module.encoder.parameters())
-    said = [f"encoder of {weights:,} weights"]
+    parts = [f"encoder of {weights:,} weights"]
     for suite in suites:
-        said += [f"{len(suite.tasks)} {suite.name} tasks over {len(distinct_sentences(suite.tasks)):,} sentences"]
+        parts += [f"{len(suite.tasks)} {suite.name} tasks over {len(distinct_sentences(suite.tasks)):,} sentences"]
     for split, skipped in data.skipped.items():
-        counts = [f"{count} {kind.replace('_', '-')}" for kind, count in skipped._asdict().items() if count]
-        said += [f"left out of {split}: {' and '.join(counts)}"] if counts else []
-    return "; ".join([*said, *data.notes])
+        counts = [f"{count} {why.replace('_', '-')}" for why, count in skipped._asdict().items() if count]
+        parts += [f"left out of {split}: {' and '.join(counts)}"] if counts else []
+    return "; ".join([*parts, *data.notes])
 
 
 def final_scores(run: Path) -> list[ProbeRow]:
@@ -260,9 +235,7 @@ def summary(run: Path, scores: Sequence[ProbeRow], allow: Sequence[str]) -> str:
 
 
 def loadable(run: Path) -> Path:
-    """What `load_encoder` takes for a run that has ended: its folder, which means the best checkpoint. Where the disk
-    has damaged that one, the last checkpoint, with a warning.
-    """
+    """What `load_encoder` takes for a run: its folder, or the last checkpoint if the best one is damaged."""
     best = run / "checkpoints" / "best.ckpt"
     try:
         read_checkpoint(best)

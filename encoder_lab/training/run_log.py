@@ -36,9 +36,9 @@ class RunLog(pl.Callback):
         if trainer.is_global_zero and self._has_settings:
             self._refuse_removed()
         epoch = trainer.current_epoch + 1
-        found = {name: float(value) for name, value in trainer.callback_metrics.items()}
+        logged = {name: float(value) for name, value in trainer.callback_metrics.items()}
         means = pl_module.train_means() if isinstance(pl_module, Objective) else {}
-        scores = dict(sorted({**found, **means}.items()))
+        scores = dict(sorted({**logged, **means}.items()))
         seconds = time.monotonic() - self._started
         for logger in trainer.loggers:
             logger.log_metrics(scores | {"time/epoch": seconds}, step=epoch)

@@ -31,10 +31,10 @@ class ByStep(RateSchedule):
 
     def length(self, trainer: pl.Trainer) -> int:
         """The steps of the schedule. Raises InputError where the run has no end."""
-        found = self.steps or trainer.estimated_stepping_batches
-        if math.isinf(found):
+        steps = self.steps or trainer.estimated_stepping_batches
+        if math.isinf(steps):
             raise InputError("schedule: a run without end has no length; give schedule.steps= or trainer.max_epochs=")
-        return int(found)
+        return int(steps)
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         for group in optimizer_of(trainer).param_groups:

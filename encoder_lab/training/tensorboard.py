@@ -90,10 +90,7 @@ class CurveEnds(NamedTuple):
 
 
 class TaskCharts(pl.Callback):
-    """After each probing: a point in the chart of each suite; after each epoch: the picture of the curves.
-
-    `draw` draws the picture from the files of the run and returns its path.
-    """
+    """A point in each suite's chart after each probing; the picture that `draw` makes after each epoch."""
 
     def __init__(self, probing: ProbingCallback, folder: Path, draw: Callable[[], Path]) -> None:
         self.probing, self.folder, self.draw = probing, folder, draw

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytorch_lightning as pl
 
@@ -30,15 +31,14 @@ TEST = "test.csv"  # in a run's folder: a row for each epoch that was scored
 
 
 def score_objectives(arguments: Sequence[str]) -> list[str]:
-    """Score each run of `model=` and write TEST in its folder; a line for each. Raises InputError.
-
-    As with `resume=`, only places of files and `trainer.` settings may be given in addition.
-    """
+    """Score each run of `model=` and write TEST in its folder; a line for each. Raises InputError."""
     wanted = [name for text in arguments if text.startswith("model=") for name in names(text.removeprefix("model="))]
     if len(asked_suites(arguments)) > 1:
         raise InputError(f"{SUITE} is about the run's own text; give it alone, and the other suites in another command")
     more = [text for text in arguments if not text.startswith(("suite=", "model="))]
-    return [f"{name}: {_in_words(score(Path(name), more))}" for name in wanted]
+    scores = {name: score(Path(name), more) for name in wanted}
+    texts = {n: ", ".join(f"{key.removeprefix('val/')} {v:.2f}" for key, v in s.items()) for n, s in scores.items()}
+    return [f"{name}: {text} (test)" for name, text in texts.items()]
 
 
 def score(path: Path, overrides: Sequence[str] = ()) -> dict[str, float]:
@@ -52,10 +52,9 @@ def score(path: Path, overrides: Sequence[str] = ()) -> dict[str, float]:
         if not module.trains:
             raise InputError(f"model={path}: an untrained encoder has no objective to score; give a trained run")
         module.load_state_dict(saved.weights)
-        found = _validated(module, on_test(data), settings.trainer.accelerator, settings.trainer.precision)
-        row = {"epoch": saved.epoch, "step": saved.step, **found}
-        upsert_csv(saved.folder / TEST, [row], key=("epoch",))
-    return found
+        scores = _validated(module, on_test(data), settings.trainer.accelerator, settings.trainer.precision)
+        upsert_csv(saved.folder / TEST, [{"epoch": saved.epoch, "step": saved.step, **scores}], key=("epoch",))
+    return scores
 
 
 def on_test(data: ResumableData) -> ResumableData:
@@ -69,19 +68,9 @@ def on_test(data: ResumableData) -> ResumableData:
 
 
 def _validated(module: Objective, data: ResumableData, device: str, precision: int | str) -> dict[str, float]:
-    trainer = pl.Trainer(
-        accelerator=accelerator(device),
-        devices=1,
-        precision=precision,  # type: ignore[arg-type]
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        use_distributed_sampler=False,
-    )
+    switches = ("checkpointing", "progress_bar", "model_summary")
+    off: dict[str, Any] = {f"enable_{name}": False for name in switches}
+    off |= {"logger": False, "use_distributed_sampler": False, "precision": precision}
+    trainer = pl.Trainer(accelerator=accelerator(device), devices=1, **off)
     trainer.validate(module, data, verbose=False)
     return {name: float(value) for name, value in sorted(trainer.callback_metrics.items())}
-
-
-def _in_words(scores: dict[str, float]) -> str:
-    return ", ".join(f"{name.removeprefix('val/')} {value:.2f}" for name, value in scores.items()) + " (test)"

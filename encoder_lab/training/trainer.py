@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytorch_lightning as pl
 import torch
@@ -44,23 +45,14 @@ def build_trainer(
     data: ResumableData,
     draw: Callable[[], Path] | None = None,
 ) -> pl.Trainer:
-    """Lightning's trainer with probing, the run's record, and checkpoints after every epoch.
-
-    `draw` draws the curves of the run, for its TensorBoard page.
-    """
+    """Lightning's trainer with probing, records, checkpoints; `draw` draws the curves for TensorBoard."""
     checkpoints, lines = run / "checkpoints", wants_lines(settings.trainer.enable_progress_bar)
     # both after probing, so that a checkpointed epoch is a probed one; last after best, as it holds the state of best
-    best = BestCheckpoint(
-        checkpoints,
-        "best",
-        monitor=module.score,
-        mode=module.mode,
-        save_on_train_epoch_end=True,
-        enable_version_counter=False,
-    )
-    last = BestCheckpoint(checkpoints, "last", save_on_train_epoch_end=True, enable_version_counter=False)
+    at_end: dict[str, Any] = {"save_on_train_epoch_end": True, "enable_version_counter": False}
+    best = BestCheckpoint(checkpoints, "best", monitor=module.score, mode=module.mode, **at_end)
+    last = BestCheckpoint(checkpoints, "last", **at_end)
     saved = settings.checkpoints
-    kept = KeptWeights(checkpoints, saved.every, saved.steps)
+    weights = KeptWeights(checkpoints, saved.every, saved.steps)
     within = CheckpointEvery(saved.every_n_steps, checkpoints / LAST)
     probed = () if settings.probes.steps == "log" else settings.probes.at_steps
     reached = StepsAreReached({"checkpoints.steps": saved.steps, "probes.steps": probed})
@@ -84,7 +76,7 @@ def build_trainer(
         logger=[*loggers_of(settings.loggers, settings.written, run), *build(trainer.logger or [])],
         callbacks=[
             *(StopsOnInterrupt(), *bar, reached, finite, settings.schedule.build(), *ends, record),
-            *(*build(trainer.callbacks or []), probing, *shown, kept, within, best, last),
+            *(*build(trainer.callbacks or []), probing, *shown, weights, within, best, last),
         ],
         plugins=[AtomicCheckpoints(), *environment],
     )

@@ -52,29 +52,23 @@ class SentenceEncoder(nn.Module):
     def encode(self, sentences: Sequence[str], batch_size: int = 64) -> np.ndarray:
         """Vectors (N, D) float32 of sentences, in their order."""
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row].split()))
-        found: dict[int, np.ndarray] = {}
+        out = np.zeros((len(sentences), self.get_embedding_dimension()), np.float32)
         device: Any = self.table.device
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
             features = self.preprocess([sentences[row] for row in rows])
-            vectors = self.vectors(*(part.to(device) for part in features.values()))
-            found.update(zip(rows, vectors.float().cpu().numpy(), strict=True))
-        none = np.zeros((0, self.get_embedding_dimension()), np.float32)
-        return np.stack([found[row] for row in range(len(sentences))]) if sentences else none
+            out[rows] = self.vectors(*(part.to(device) for part in features.values())).float().cpu().numpy()
+        return out
 
     def preprocess(self, inputs: Sequence[str], prompt: str | None = None) -> dict[str, Tensor]:
         """The features of sentences; sentence-transformers calls it."""
-        ids, lengths, unknown = self.reader.read([(prompt or "") + text for text in inputs])
-        return {
-            "input_ids": torch.from_numpy(ids),
-            "lengths": torch.from_numpy(lengths),
-            "unknown": torch.from_numpy(unknown),
-        }
+        read = self.reader.read([(prompt or "") + text for text in inputs])
+        return dict(zip(("input_ids", "lengths", "unknown"), map(torch.from_numpy, read), strict=True))
 
     def forward(self, features: dict[str, Tensor]) -> dict[str, Tensor]:
         """Adds the vectors to the features; sentence-transformers calls it."""
-        found = self.vectors(features["input_ids"], features["lengths"], features["unknown"])
-        return {**features, "sentence_embedding": found}
+        vectors = self.vectors(features["input_ids"], features["lengths"], features["unknown"])
+        return {**features, "sentence_embedding": vectors}
 
     def get_embedding_dimension(self) -> int:
         """D."""

@@ -34,12 +34,11 @@ class OnnxEncoder:
 
     def encode(self, sentences: Sequence[str], batch_size: int = 64) -> np.ndarray:
         """Vectors (N, D) float32 of sentences, in their order."""
-        parts = []
+        parts = [np.zeros((0, self.reader.vector_dim), np.float32)]
         for start in range(0, len(sentences), batch_size):
-            given = self.reader.read(sentences[start : start + batch_size])
-            parts.append(self.session.run([OUTPUT], dict(zip(INPUTS, given, strict=True)))[0])
-        none = np.zeros((0, self.reader.vector_dim), np.float32)
-        return np.concatenate(parts) if parts else none
+            inputs = self.reader.read(sentences[start : start + batch_size])
+            parts += self.session.run([OUTPUT], dict(zip(INPUTS, inputs, strict=True)))
+        return np.concatenate(parts)
 
 
 class _Graph(nn.Module):
@@ -61,13 +60,13 @@ def write_onnx(parts: Parts, folder: Path) -> None:
     reader = TextReader(parts.settings, parts.ngrams)
     network = SentenceEncoder(parts.encoder, parts.table, reader).eval()
     words = parts.settings["words"][2:]
-    given = tuple(map(torch.from_numpy, reader.read([" ".join(words[:3]), " ".join(words[:2])])))
+    example = tuple(map(torch.from_numpy, reader.read([" ".join(words[:3]), " ".join(words[:2])])))
     register_custom_op_symbolic("aten::unfold", _unfold, OPSET)
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         torch.onnx.export(
             _Graph(network).eval(),
-            given,
+            example,
             str(folder / GRAPH),
             input_names=list(INPUTS),
             output_names=[OUTPUT],
@@ -81,9 +80,8 @@ def write_onnx(parts: Parts, folder: Path) -> None:
     (folder / "sentence_encoder.py").write_text(parts.source(OnnxEncoder), encoding="utf-8")
     texts = [" ".join(words[:7]), "", words[0]]
     if not np.allclose(OnnxEncoder(str(folder)).encode(texts), network.encode(texts), atol=1e-5):
-        raise InputError(
-            f"format=onnx: {type(parts.encoder).__name__} gives other vectors as a graph; use format=torch"
-        )
+        name = type(parts.encoder).__name__
+        raise InputError(f"format=onnx: {name} gives other vectors as a graph; use format=torch")
 
 
 def _unfold(graph: Any, values: Any, dim: Any, size: Any, step: Any) -> Any:

@@ -21,38 +21,35 @@ class SourceOf(NamedTuple):
 
 
 def one_file(roots: Iterable[Any], packages: Iterable[str]) -> str:
-    """The source of classes and functions and of everything that they need from `packages`, in one file.
-
-    Raises InputError where two of the names are the same, or something is imported under another name.
-    """
-    kept: dict[NamePlace, str] = {}
+    """The source of `roots` and of all that they need from `packages`. Raises InputError for a name twice."""
+    parts: dict[NamePlace, str] = {}
     foreign: set[tuple[str, str, str]] = set()
     for root in roots:
-        _collect(root.__module__, root.__name__, tuple(packages), kept, foreign)
-    names = [name for _, name in kept]
+        _collect(root.__module__, root.__name__, tuple(packages), parts, foreign)
+    names = [name for _, name in parts]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        places = sorted(module for module, name in kept if name in twice)
+        places = sorted(module for module, name in parts if name in twice)
         raise InputError(f"{', '.join(twice)}: defined in {' and '.join(places)}; rename one of them")
-    return "\n\n\n".join(["\n".join(_statements(foreign)), *_grouped(kept)]) + "\n"
+    return "\n\n\n".join(["\n".join(_statements(foreign)), *_grouped(parts)]) + "\n"
 
 
-def _collect(module: str, name: str, packages: tuple[str, ...], kept: dict[NamePlace, str], foreign: set[Any]) -> None:
+def _collect(module: str, name: str, packages: tuple[str, ...], parts: dict[NamePlace, str], foreign: set[Any]) -> None:
     """Add a definition after everything that it uses."""
     source = _read(module)
     if name not in source.definitions:  # imported there, or made by __getattr__
-        found = getattr(import_module(module), name)
-        module, name = found.__module__, found.__name__
+        value = getattr(import_module(module), name)
+        module, name = value.__module__, value.__name__
         source = _read(module)
-    if (module, name) in kept:
+    if (module, name) in parts:
         return
-    kept[module, name] = ""  # its place is taken; a definition may use itself
+    parts[module, name] = ""  # its place is taken; a definition may use itself
     node = source.definitions[name]
     settings = [part for part in ast.walk(node) if isinstance(part, ast.arg) and _is_declared(part)]
     aside = {id(inner) for part in settings for inner in ast.walk(part)}
     named = [part for part in ast.walk(node) if isinstance(part, ast.Name) and id(part) not in aside]
     for used in dict.fromkeys(part.id for part in named):
         if used in source.definitions:
-            _collect(module, used, packages, kept, foreign)
+            _collect(module, used, packages, parts, foreign)
         elif used in source.imports:
             where, there = source.imports[used]
             if where.split(".")[0] not in packages:
@@ -60,11 +57,11 @@ def _collect(module: str, name: str, packages: tuple[str, ...], kept: dict[NameP
             elif there != used:
                 raise InputError(f"{module}: {used} is imported under another name; import names of ours as they are")
             else:
-                _collect(where, there, packages, kept, foreign)
-    del kept[module, name]
+                _collect(where, there, packages, parts, foreign)
+    del parts[module, name]
     first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
     lines = _without_annotations(source.lines, settings)[first - 1 : node.end_lineno]
-    kept[module, name] = "\n".join(line for line in lines if line != CUT)
+    parts[module, name] = "\n".join(line for line in lines if line != CUT)
 
 
 def _is_declared(argument: ast.arg) -> bool:
@@ -112,10 +109,10 @@ def _statements(foreign: Iterable[tuple[str, str, str]]) -> Iterator[str]:
         yield f"from {module} import {name}{renamed}" if name else f"import {module}{renamed}"
 
 
-def _grouped(kept: dict[NamePlace, str]) -> Iterator[str]:
+def _grouped(parts: dict[NamePlace, str]) -> Iterator[str]:
     """The definitions; constants next to each other stay together."""
     lines: list[str] = []
-    for text in kept.values():
+    for text in parts.values():
         if text.startswith(("class ", "def ", "@")):
             if lines:
                 yield "\n".join(lines)

@@ -1,7 +1,8 @@
 """sentence-transformers folders: stock modules where they give the same vectors, otherwise one bundled module."""
 
 import json
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -83,18 +84,11 @@ def write_bundled(parts: Parts, folder: Path) -> None:
     write_torch(parts, folder)
     modules = [{"idx": 0, "name": "0", "path": "", "type": f"{CODE}.{SentenceEncoder.__name__}"}]
     (folder / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
-    config: dict[str, Any] = {
-        "__version__": {"pytorch": torch.__version__, "numpy": np.__version__},
-        "similarity_fn_name": "cosine",
-    }
-    config["__version__"] |= {"sentence_transformers": version("sentence-transformers")} if _installed() else {}
+    versions = {"pytorch": torch.__version__, "numpy": np.__version__}
+    with suppress(PackageNotFoundError):
+        versions["sentence_transformers"] = version("sentence-transformers")
+    config = {"__version__": versions, "similarity_fn_name": "cosine"}
     (folder / "config_sentence_transformers.json").write_text(json.dumps(config), encoding="utf-8")
-
-
-def _installed() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("sentence_transformers") is not None
 
 
 def write_torch(parts: Parts, folder: Path) -> None:

@@ -58,18 +58,18 @@ class TextReader:
 
     def composed(self, word: str) -> np.ndarray:
         """The mean (E,) of the vectors of the word's n-grams; zeros if there are none."""
-        found = self.ngram_rows(word) if self.ngrams is not None else []
-        return self.ngrams[found].mean(0) if self.ngrams is not None and found else np.zeros(self.dim, np.float32)
+        rows = self.ngram_rows(word) if self.ngrams is not None else []
+        return self.ngrams[rows].mean(0) if self.ngrams is not None and rows else np.zeros(self.dim, np.float32)
 
     def ngram_rows(self, word: str) -> list[int]:
         """The buckets of the character n-grams of `<word>`."""
         assert self.ngrams is not None
-        text, found = f"<{word}>", []
+        text, rows = f"<{word}>", []
         for start in range(len(text)):
             for end in range(start + self.shortest_ngram, min(start + self.longest_ngram, len(text)) + 1):
                 if end - start > 1 or (start > 0 and end < len(text)):
-                    found.append(hash_of(text[start:end].encode()) % len(self.ngrams))
-        return found
+                    rows.append(hash_of(text[start:end].encode()) % len(self.ngrams))
+        return rows
 
 
 def hash_of(text: bytes) -> int:

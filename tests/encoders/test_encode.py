@@ -45,7 +45,7 @@ def test_the_command_turns_lines_into_a_matrix(tmp_path: Path) -> None:
 
 
 def test_only_a_newline_ends_a_line(shell: Shell) -> None:
-    status, out, err = shell("a\u2028dog\x0bcat\r\n\nno-such-word\n".encode(), str(GOLDEN))
+    status, out, err = shell("a\u2028dog\x0bcat\r\n\nno-such-word\n".encode(), str(GOLDEN), "raw=true")
     assert status == 0
     assert np.load(io.BytesIO(out)).shape == (3, 8)
     assert "1 of 4 words without a vector; 1 empty sentence(s) got the zero vector" in err
@@ -65,12 +65,6 @@ def test_only_some_lines_are_in_memory_at_a_time(shell: Shell, monkeypatch: pyte
     assert err.startswith("5 sentences (5 encoded), 1 of 10 words without a vector; 1 empty")
 
 
-def test_raw_text_is_tokenised(shell: Shell) -> None:
-    status, out, _ = shell(b"the  dog\n", str(GOLDEN), "raw=true")
-    assert status == 0
-    np.testing.assert_array_equal(np.load(io.BytesIO(out)), load_encoder(GOLDEN).encode(["the dog"]))
-
-
 @pytest.mark.parametrize(
     ("text", "run", "said"),
     [
@@ -84,11 +78,6 @@ def test_a_user_error_is_one_line(shell: Shell, text: bytes, run: str, said: str
     assert (status, out) == (2, b"")
     assert err.startswith(f"error: {said}")
     assert err.count("\n") == 1
-
-
-def test_help_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    assert encode.main(["--help"]) == 0
-    assert "< sentences.txt > vectors.npy" in capsys.readouterr().out
 
 
 def test_vectors_are_not_written_to_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

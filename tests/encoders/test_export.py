@@ -33,7 +33,6 @@ GOLDEN = ROOT / "tests" / "golden_run"
 OURS = ("configs", *PACKAGES)
 TEXTS = ["the dog sees a cat .", "Dogs don't run, doggish Été!", "dog", " a  b\tcat\x1cdog <unk> ", "the dog " * 20]
 STOCK = ("bov", "bilstm_max", "bilstm_att")
-every_encoder = pytest.mark.parametrize("name", CONFIGS)
 Make = Callable[..., Path]
 
 
@@ -88,9 +87,7 @@ def vectors_in_sentence_transformers(folder: Path, **trust: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("name", "raw"), [*((name, True) for name in CONFIGS), ("bov", False), ("transformer", False)])
-def test_every_encoder_gives_the_same_vectors_in_sentence_transformers_and_torch(
-    name: str, raw: bool, make: Make, tmp_path: Path
-) -> None:
+def test_every_encoder_gives_the_same_vectors_in_each_library(name: str, raw: bool, make: Make, tmp_path: Path) -> None:
     run = make(name, composes=True, moses=True)
     wanted = load_encoder(run, "cpu", raw=raw).encode(TEXTS)
     export(run, tmp_path / "out", raw=raw)
@@ -99,6 +96,10 @@ def test_every_encoder_gives_the_same_vectors_in_sentence_transformers_and_torch
     export(run, tmp_path / "torch", "torch", raw)
     module = loaded(tmp_path / "torch")
     np.testing.assert_allclose(module.SentenceEncoder.load(tmp_path / "torch").encode(TEXTS, 3), wanted, atol=1e-5)
+    export(run, tmp_path / "onnx", "onnx", raw)
+    encoder = loaded(tmp_path / "onnx").OnnxEncoder(tmp_path / "onnx")
+    for batch_size in (1, 64):
+        np.testing.assert_allclose(encoder.encode(TEXTS, batch_size), wanted, atol=1e-5)
 
 
 def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make: Make, tmp_path: Path) -> None:
@@ -114,16 +115,6 @@ def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make: Make, tmp
     np.testing.assert_allclose(found, wanted, atol=1e-6)
     with pytest.raises(InputError, match="this run reads lower case"):
         export(run, tmp_path / "stock", modules="stock")
-
-
-@every_encoder
-def test_every_encoder_gives_the_same_vectors_in_onnxruntime(name: str, make: Make, tmp_path: Path) -> None:
-    run = make(name, composes=True, moses=True)
-    export(run, tmp_path / "onnx", "onnx")
-    encoder = loaded(tmp_path / "onnx").OnnxEncoder(tmp_path / "onnx")
-    wanted = load_encoder(run, "cpu", raw=True).encode(TEXTS)
-    for batch_size in (1, 64):
-        np.testing.assert_allclose(encoder.encode(TEXTS, batch_size), wanted, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", STOCK)
@@ -156,11 +147,8 @@ def test_stock_modules_that_cannot_be_are_refused(name: str, moses: bool, make: 
 
 def test_an_exported_file_imports_nothing_of_ours_and_an_empty_text_gets_zeros(make: Make, tmp_path: Path) -> None:
     export(make("bilstm_max", moses=True), tmp_path / "out", "torch")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "README.md",
-        "model.safetensors",
-        "sentence_encoder.py",
-    ]
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"README.md", "model.safetensors", "sentence_encoder.py"}
     tree = ast.parse((tmp_path / "out" / "sentence_encoder.py").read_text())
     imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     imported += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]

@@ -209,24 +209,7 @@ def test_a_text_longer_than_the_context_is_read_in_windows(tmp_path: Path, capsy
     np.testing.assert_allclose(scored.logprobs, wanted, atol=1e-4)
 
 
-def _no_tokenizer(path: Path) -> None:
-    (path / "tokenizer.json").unlink()
-
-
-def _no_weights(path: Path) -> None:
-    (path / "model.safetensors").unlink()
-
-
-def _pickled(path: Path) -> None:
-    (path / "model.safetensors").rename(path / "pytorch_model.bin")
-
-
-def _cut_off(path: Path) -> None:
-    (path / "model.safetensors").write_bytes((path / "model.safetensors").read_bytes()[:1000])
-
-
-def _no_json(path: Path) -> None:
-    (path / "config.json").write_text("{")
+WEIGHTS = "model.safetensors"
 
 
 def _own_code(path: Path) -> None:
@@ -237,23 +220,33 @@ def _own_code(path: Path) -> None:
 
 
 def _sees_ahead(path: Path) -> None:
-    for name in ("model.safetensors", "config.json"):
+    for name in (WEIGHTS, "config.json"):
         (path / name).unlink()
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 20}
     save(path, "BertLMHead", vocab_size=300, is_decoder=False, **sizes)
 
 
 def _fewer_words(path: Path) -> None:
-    (path / "model.safetensors").unlink()
+    (path / WEIGHTS).unlink()
     save(path, "GPT2LMHead", vocab_size=200, n_positions=64, n_embd=32, n_layer=2, n_head=2)
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [_no_tokenizer, _no_weights, _pickled, _cut_off, _no_json, _own_code, _sees_ahead, _fewer_words],
-)
+SPOILED: dict[str, Callable[[Path], object]] = {
+    "no tokenizer": lambda path: (path / "tokenizer.json").unlink(),
+    "no weights": lambda path: (path / WEIGHTS).unlink(),
+    "pickled": lambda path: (path / WEIGHTS).rename(path / "pytorch_model.bin"),
+    "cut off": lambda path: (path / WEIGHTS).write_bytes((path / WEIGHTS).read_bytes()[:1000]),
+    "no JSON": lambda path: (path / "config.json").write_text("{"),
+    "code of its own": _own_code,
+    "a model that sees the next word": _sees_ahead,
+    "fewer words": _fewer_words,
+    "nothing": shutil.rmtree,
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
 def test_a_folder_without_a_causal_model_is_refused_in_one_line(
-    folder: Path, tmp_path: Path, spoil: Callable[[Path], None]
+    folder: Path, tmp_path: Path, spoil: Callable[[Path], object]
 ) -> None:
     path = tmp_path / "model"
     shutil.copytree(folder, path)
@@ -262,8 +255,3 @@ def test_a_folder_without_a_causal_model_is_refused_in_one_line(
         CausalLM(path, "cpu")
     assert "\n" not in str(said.value)
     assert not (path / "ran").exists()
-
-
-def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such folder"):
-        CausalLM(tmp_path / "nothing")

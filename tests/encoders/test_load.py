@@ -57,8 +57,11 @@ def refusal(path: Path) -> str:
     return message
 
 
-def test_the_golden_run_gives_the_same_vectors_as_before() -> None:
-    np.testing.assert_allclose(load_encoder(GOLDEN).encode(SENTENCES), VECTORS, atol=2e-6)
+def test_the_golden_run_gives_the_same_vectors_as_before_and_is_frozen() -> None:
+    encoder = load_encoder(GOLDEN)
+    np.testing.assert_allclose(encoder.encode(SENTENCES), VECTORS, atol=2e-6)
+    assert not encoder.encoder.training
+    assert not any(weight.requires_grad for weight in encoder.encoder.parameters())
 
 
 def test_a_loaded_encoder_can_be_pickled_and_read_raw_text() -> None:
@@ -82,20 +85,11 @@ def test_a_checkpoint_file_loads_as_its_folder_does(run: Path, monkeypatch: pyte
     np.testing.assert_allclose(load_encoder("best.ckpt").encode(SENTENCES), VECTORS, atol=2e-6)
 
 
-def test_a_folder_with_one_run_stands_for_that_run(run: Path) -> None:
+def test_a_folder_with_one_run_stands_for_it_and_of_several_the_newest_is_named(run: Path) -> None:
     assert load_encoder(run.parent).dim == 8
-
-
-def test_several_runs_in_a_folder_are_an_error_that_names_the_newest(run: Path) -> None:
     shutil.copytree(run, run.parent / "second")
     assert "2 runs inside" in refusal(run.parent)
     assert str(run.parent / "second") in refusal(run.parent)
-
-
-def test_a_loaded_encoder_is_frozen() -> None:
-    encoder = load_encoder(GOLDEN).encoder
-    assert not encoder.training
-    assert not any(weight.requires_grad for weight in encoder.parameters())
 
 
 def test_raw_text_is_tokenised_as_the_corpus_was_without_its_files(run: Path) -> None:
@@ -111,27 +105,19 @@ def test_trained_word_vectors_are_read_from_the_checkpoint(run: Path) -> None:
     np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-6)
 
 
-def test_a_missing_path_is_named(tmp_path: Path) -> None:
-    assert "no such run folder" in refusal(tmp_path / "nothing")
-
-
-def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
-    assert "not a run folder" in refusal(tmp_path)
-
-
-def test_a_run_without_checkpoint_is_named(run: Path) -> None:
-    (run / "checkpoints" / "best.ckpt").unlink()
-    assert "best.ckpt: no such checkpoint" in refusal(run)
-
-
-def test_a_run_without_its_settings_is_named(run: Path) -> None:
-    (run / "config.yaml").unlink()
-    assert "config.yaml: missing" in refusal(run / "checkpoints" / "best.ckpt")
-
-
-def test_a_run_without_its_vectors_is_named(run: Path) -> None:
-    shutil.rmtree(run / "vectors")
-    assert "vectors: missing" in refusal(run)
+@pytest.mark.parametrize(
+    ("path", "gone", "said"),
+    [
+        ("nothing", "notes", "no such run folder"),
+        ("run/vectors", "notes", "not a run folder"),
+        ("run", "checkpoints/best.ckpt", "best.ckpt: no such checkpoint"),
+        ("run/checkpoints/best.ckpt", "config.yaml", "config.yaml: missing"),
+        ("run", "vectors", "vectors: missing"),
+    ],
+)
+def test_what_is_missing_is_named(run: Path, path: str, gone: str, said: str) -> None:
+    (run / gone).rename(run.parent / "gone") if (run / gone).exists() else None
+    assert said in refusal(run.parent / path)
 
 
 @pytest.mark.parametrize("text", ["", "- a\n- b\n", "a: [", "model: x\n", "encoder: x\nembeddings: y\ncorpus: z\n"])

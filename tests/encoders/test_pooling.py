@@ -1,3 +1,6 @@
+from collections.abc import Callable
+
+import pytest
 import torch
 from torch import tensor
 
@@ -13,20 +16,17 @@ def test_valid_marks_the_words() -> None:
     assert valid(LENGTHS, 3).tolist() == [[True, True, False], [True, True, True]]
 
 
-def test_a_negative_maximum_stays_negative() -> None:
-    assert max_pool(STATES, LENGTHS).tolist() == [[-1, 4, 5, 2], [6, 1, 2, 1]]
-
-
-def test_the_mean_divides_by_the_number_of_words() -> None:
-    assert mean_pool(STATES, LENGTHS).tolist() == [[-2, 3, 2.5, 1.5], [3, 0, 1, 0]]
-
-
-def test_last_is_forward_at_the_last_word_and_backward_at_the_first() -> None:
-    assert last_pool(STATES, LENGTHS).tolist() == [[-3, 4, 5, 1], [6, -1, 1, 1]]
-
-
-def test_the_end_is_both_directions_at_the_last_word() -> None:
-    assert end_pool(STATES, LENGTHS).tolist() == [[-3, 4, 0, 2], [6, -1, 0, -1]]
+@pytest.mark.parametrize(
+    ("pool", "vectors"),
+    [
+        (max_pool, [[-1, 4, 5, 2], [6, 1, 2, 1]]),  # a negative maximum stays negative
+        (mean_pool, [[-2, 3, 2.5, 1.5], [3, 0, 1, 0]]),
+        (last_pool, [[-3, 4, 5, 1], [6, -1, 1, 1]]),  # forward at the last word, backward at the first
+        (end_pool, [[-3, 4, 0, 2], [6, -1, 0, -1]]),  # both directions at the last word
+    ],
+)
+def test_words_are_pooled_without_padding(pool: Callable[..., torch.Tensor], vectors: list[list[float]]) -> None:
+    assert pool(STATES, LENGTHS).tolist() == vectors
 
 
 def test_nan_in_padding_does_not_change_the_maximum() -> None:

@@ -1,5 +1,6 @@
 """The recurrent encoders against their equations, one word and one direction at a time."""
 
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -114,14 +115,12 @@ def test_the_attention_flag_changes_no_vector() -> None:
     assert torch.equal(plain.eval()(words, lengths).vector, attended.eval()(words, lengths).vector)
 
 
-def test_an_odd_width_is_refused() -> None:
-    with pytest.raises(InputError, match=r"encoder\.dim=513"):
-        BiLSTM(300, dim=513)
-
-
-def test_an_unknown_pooling_lists_the_choices() -> None:
-    with pytest.raises(InputError, match=r"encoder\.pooling=mean: choose one of max, last"):
-        BiLSTM(300, pooling="mean")  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("settings", "said"), [({"dim": 513}, "dim=513"), ({"pooling": "mean"}, "pooling=mean: choose one of max, last")]
+)
+def test_what_cannot_be_built_is_refused(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=rf"encoder\.{said}"):
+        BiLSTM(300, **settings)
 
 
 def layers_of(kind: type[nn.LSTM], levels: int) -> Bidirectional:
@@ -155,25 +154,17 @@ def test_words_that_come_several_times_change_no_vector(pool: WordPooling, lengt
 
 
 @both_kinds
-def test_packed_words_under_autocast_are_multiplied_in_bfloat16(kind: type[nn.LSTM]) -> None:
+@pytest.mark.parametrize("stays_wide", [True, False])
+def test_packed_words_under_autocast_are_in_bfloat16_where_the_processor_has_such_layers(
+    kind: type[nn.LSTM], stays_wide: bool
+) -> None:
     layers, words, lengths = layers_of(kind, 2), torch.randn(8, 5, 3), torch.tensor([5, 2, 4, 1, 3, 5, 5, 2])
-    with torch.no_grad(), patch("encoders.recurrent.stays_wide", lambda _: False):
+    with torch.no_grad(), patch("encoders.recurrent.stays_wide", lambda _: stays_wide):
         wide = layers(words, lengths)
         with torch.autocast("cpu", torch.bfloat16):
             narrow = layers(words, lengths)
-    assert narrow.dtype == torch.bfloat16
-    torch.testing.assert_close(narrow.float(), wide, atol=0.02, rtol=0)
-
-
-@both_kinds
-def test_packed_words_stay_in_32_bits_where_the_processor_has_no_recurrent_layer_in_bfloat16(
-    kind: type[nn.LSTM],
-) -> None:
-    layers, words, lengths = layers_of(kind, 1), torch.randn(8, 5, 3), torch.tensor([5, 2, 4, 1, 3, 5, 5, 2])
-    with torch.no_grad(), patch("encoders.recurrent.stays_wide", lambda _: True):
-        wide = layers(words, lengths)
-        with torch.autocast("cpu", torch.bfloat16):
-            assert torch.equal(layers(words, lengths), wide)
+    assert narrow.dtype == (torch.float32 if stays_wide else torch.bfloat16)
+    torch.testing.assert_close(narrow.float(), wide, atol=0 if stays_wide else 0.02, rtol=0)
 
 
 def test_the_packing_of_three_sentences_by_hand() -> None:

@@ -74,9 +74,7 @@ def pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def test_sentences_end_at_a_mark_and_its_closing_quotes() -> None:
-    text = "He left . `` Why ? '' ( No . ) Mr. J. Smith said ... hello there.\u201d Yes [SEP] no"
-    found = [text[start:end] for start, end in sentences_of(text)]
-    expected = [
+    sentences = [
         "He left .",
         "`` Why ? ''",
         "( No . )",
@@ -85,7 +83,8 @@ def test_sentences_end_at_a_mark_and_its_closing_quotes() -> None:
         "Yes [SEP]",
         "no",
     ]
-    assert found == expected
+    text = " ".join(sentences)
+    assert [text[start:end] for start, end in sentences_of(text)] == sentences
     assert list(sentences_of("  ")) == []
 
 
@@ -196,9 +195,7 @@ def test_a_context_is_read_and_not_scored(request: pytest.FixtureRequest, which:
 def test_the_vector_before_matters_and_only_that_one(skipthought: tuple[SkipThought, FrozenEncoder]) -> None:
     module, encoder = skipthought
     texts = [
-        "the cat hears . the dog sees . a fish .",
-        "the bird likes . the dog sees . a fish .",
-        "a . the cat . a fish .",
+        f"{first} . a fish ." for first in ("the cat hears . the dog sees", "the bird likes . the dog sees", "a . cat")
     ]
     found = TextLikelihood(encoder.encode, module.likelihood()).logprobs(pairs(texts))
     size = len(module.data.subwords.pieces("a fish ."))

@@ -79,13 +79,8 @@ def test_parts_share_one_vocabulary(tmp_path: Path) -> None:
     assert all(set(sentence.split()) <= known for sentence in data.source_sentences())
     words = {i: data.vocabulary.words[i] for i in range(len(data.vocabulary))}
     batch = next(iter(data.parts["skipthought"].val_dataloader()))
-    assert {words[i].rstrip("0123456789") for i in batch.source.ids.flatten().tolist()} <= {
-        "<pad>",
-        "dog",
-        "cat",
-        "bird",
-        "fish",
-    }
+    shown = {words[i].rstrip("0123456789") for i in batch.source.ids.flatten().tolist()}
+    assert shown <= {"<pad>", "dog", "cat", "bird", "fish"}
 
 
 def test_the_words_of_a_batch_come_from_its_part(tmp_path: Path) -> None:
@@ -121,16 +116,15 @@ def test_a_step_equals_the_step_of_its_part(tmp_path: Path) -> None:
 
 
 def test_a_resumed_run_ends_with_the_same_weights(tmp_path: Path) -> None:
-    module, data = build(tmp_path)
-    silent_trainer(max_epochs=2).fit(module, data)
-    half, data = build(tmp_path)
-    run = silent_trainer(max_epochs=1)
-    run.fit(half, data)
-    run.save_checkpoint(tmp_path / "last.ckpt")
-    rest, data = build(tmp_path)
-    silent_trainer(max_epochs=2).fit(rest, data, ckpt_path=tmp_path / "last.ckpt", weights_only=True)
-    for name, weight in module.state_dict().items():
-        assert torch.equal(weight, rest.state_dict()[name]), name
+    modules, path = [], tmp_path / "last.ckpt"
+    for epochs, begin in ((2, None), (1, None), (2, path)):
+        module, data = build(tmp_path)
+        run = silent_trainer(max_epochs=epochs)
+        run.fit(module, data, ckpt_path=begin, weights_only=True)
+        modules.append(module)
+        run.save_checkpoint(path) if epochs == 1 else None
+    whole, _, rest = (module.state_dict() for module in modules)
+    assert all(torch.equal(weight, rest[name]) for name, weight in whole.items())
 
 
 def test_wrong_parts_weights_and_selections_are_refused(tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ def test_the_linear_head_is_linear() -> None:
 
 
 def test_the_nonlinear_head_is_the_one_of_infersent() -> None:
-    kinds = [type(layer).__name__ for layer in classifier("nonlinear", 4, 5, 3, 0.5)]
-    assert kinds == ["Dropout", "Linear", "Tanh"] * 2 + ["Dropout", "Logits"]
+    layers = [type(layer).__name__ for layer in classifier("nonlinear", 4, 5, 3, 0.5)]
+    assert layers == ["Dropout", "Linear", "Tanh"] * 2 + ["Dropout", "Logits"]
 
 
 def test_an_unknown_head_is_refused(data: InferencePairs) -> None:

@@ -33,6 +33,20 @@ def run_of(
     return folder
 
 
+def with_settings(folder: Path, text: str) -> Path:
+    """The run with more lines in its config.yaml."""
+    with (folder / "config.yaml").open("a") as config:
+        config.write(text)
+    return folder
+
+
+def with_rows(folder: Path, *rows: ProbeRow) -> Path:
+    """The run with these probing scores alone."""
+    (folder / "probes.csv").unlink()
+    write_rows(folder / "probes.csv", rows)
+    return folder
+
+
 def models(*folders: Path) -> list[ReportedModel]:
     return models_of(map(read_run, folders))
 

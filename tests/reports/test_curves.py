@@ -46,7 +46,7 @@ def legend_of(figure) -> list[str]:
     return [text.get_text() for text in legend.get_texts()]
 
 
-@pytest.mark.parametrize("epochs", [1, 2, 9])
+@pytest.mark.parametrize("epochs", [1, 9])
 def test_a_picture_is_wide_enough_for_any_number_of_epochs(tmp_path: Path, epochs: int) -> None:
     assert Image.open(draw_curves(run_of(tmp_path, epochs), "val/bleu")).size == (1800, 1040)
 
@@ -120,16 +120,12 @@ def test_an_untrained_run_shows_one_point_for_each_task(tmp_path: Path) -> None:
     assert [text.get_text() for text in axes.texts] == [f"{40 + 5 * place:.1f}" for place in range(10)]
 
 
-def test_a_run_without_metrics_has_no_second_axis(tmp_path: Path) -> None:
-    run = run_of(tmp_path, 3)
-    (run / "metrics.csv").unlink()
-    assert len(figure_of(run).axes) == 1
-
-
-def test_a_run_without_probes_still_shows_its_own_score(tmp_path: Path) -> None:
-    run = run_of(tmp_path, 3)
+def test_a_run_without_probes_shows_its_own_score_and_one_without_metrics_has_no_second_axis(tmp_path: Path) -> None:
+    run, other = run_of(tmp_path / "a", 3), run_of(tmp_path / "b", 3)
     (run / "probes.csv").unlink()
     assert draw_curves(run, "val/bleu").exists()
+    (other / "metrics.csv").unlink()
+    assert len(figure_of(other).axes) == 1
 
 
 def test_a_figure_says_what_its_bands_are(tmp_path: Path) -> None:
@@ -169,7 +165,7 @@ def test_many_models_over_each_other_have_no_bands(tmp_path: Path, models: int, 
     assert ("bands: 95% interval" in legend_of(figure)) == banded
 
 
-@pytest.mark.parametrize("letters", [10, 65, 70, 75, 300])
+@pytest.mark.parametrize("letters", [10, 70, 300])
 def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path: Path, letters: int) -> None:
     panel = panel_of_runs(run_of(tmp_path, 3, ("WC", "BShift", "Tense")))._replace(title=("name " * letters)[:letters])
     figure = draw_overlay([panel] * 21)

@@ -13,7 +13,7 @@ from encoder_lab.reports.runs import Run, read_run, run_folders
 from encoder_lab.reports.table import final_rows, probing_table
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.training.checkpoints import BestCheckpoint
-from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of
+from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of, with_settings
 
 
 @pytest.mark.parametrize(("select", "best"), [("null", 1), ("nmt_enfr", 3)])
@@ -79,8 +79,7 @@ def test_runs_that_differ_in_their_seed_are_one_model(tmp_path: Path) -> None:
 def test_runs_of_other_lengths_of_training_are_no_seeds_of_one_model(tmp_path: Path) -> None:
     folders = [run_of(tmp_path / name, seed=seed) for seed, name in enumerate("ab")]
     for folder, epochs in zip(folders, (5, 8), strict=True):
-        with (folder / "config.yaml").open("a") as file:
-            file.write(f"trainer:\n  max_epochs: {epochs}\n  accelerator: auto\n")
+        with_settings(folder, f"trainer:\n  max_epochs: {epochs}\n  accelerator: auto\n")
     assert [model.variant for model in models(*folders)] == ["(max_epochs=5)", "(max_epochs=8)"]
 
 
@@ -148,8 +147,7 @@ def test_another_readout_of_the_same_tasks_is_a_part_of_the_run(
     run = run_of(tmp_path / "run")
     more = evaluation_of(tmp_path / "more", run, "probing", task="SentLen")
     for folder, sentences, newer in ((run, 1200, ""), (more, size, tags)):
-        with (folder / "config.yaml").open("a") as config:
-            config.write(f"probes:\n  train_size: {sentences}\n{newer}")
+        with_settings(folder, f"probes:\n  train_size: {sentences}\n{newer}")
     assert len(models(run, more)) == found
 
 
@@ -182,9 +180,7 @@ def test_scores_of_a_model_made_otherwise_are_no_part_of_it(tmp_path: Path, sett
 
 
 def test_another_readout_of_another_corpus_is_no_part_of_the_run(tmp_path: Path) -> None:
-    run = run_of(tmp_path / "run")
-    with (run / "config.yaml").open("a") as config:
-        config.write("corpus: {size: 400}\n")
+    run = with_settings(run_of(tmp_path / "run"), "corpus: {size: 400}\n")
     of = {size: f"corpus: {{size: {size}}}\n" for size in (400, 500)}
     same, other = (evaluation_of(tmp_path / str(k), run, "probing", task="WC2", settings=of[k]) for k in of)
     assert len(models(run, same)) == 1
@@ -203,10 +199,8 @@ def test_models_of_one_name_say_in_what_they_differ(tmp_path: Path) -> None:
 
 def test_names_of_models_have_no_brackets_and_leave_out_what_is_not_set(tmp_path: Path) -> None:
     corpora = ["{root: data/ewt, more: []}", "{root: data/sequoia, more: [data/captions/train.gz]}"]
-    for at, corpus in enumerate(corpora):
-        with (run_of(tmp_path / str(at)) / "config.yaml").open("a") as file:
-            file.write(f"corpus: {corpus}\n")
-    found = [model.name for model in models(tmp_path / "0", tmp_path / "1")]
+    runs = [with_settings(run_of(tmp_path / str(at)), f"corpus: {text}\n") for at, text in enumerate(corpora)]
+    found = [model.name for model in models(*runs)]
     assert found == ["NMT En-Fr (corpus.root=ewt)", "NMT En-Fr (corpus.more=train.gz, corpus.root=sequoia)"]
 
 

@@ -1,8 +1,10 @@
 """Settings are key=value; what is wrong with them is one line that says what to write."""
 
 import errno
+import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -161,6 +163,7 @@ HELP = {
     "report.py table": ["table", "--help"],
     "report.py, unknown report": ["tabel"],
     "report.py, unknown setting": ["table", "runs", "epoc=last"],
+    "train.py, unknown choice": ["encoder=bilstm_mx"],
     "encoders.encode": ["--help"],
     "probes.probing.build": ["--help"],
     "datamodules.download": ["--help"],
@@ -177,31 +180,38 @@ HELP = {
     },
 }
 IN_A_PROCESS = """
-import runpy, sys
-name, *sys.argv[1:] = sys.argv[1:]
-status = 0
-try:
-    runpy.run_path(name, run_name="__main__") if name.endswith(".py") else runpy.run_module(name, run_name="__main__")
-except SystemExit as ended:
-    status = ended.code or 0
-print("loaded:", *[module for module in {heavy} if module in sys.modules])
-sys.exit(status)
+import contextlib, io, json, os, runpy, sys
+
+def answer(name, arguments):
+    sys.argv[1:] = arguments
+    out, err, status = io.StringIO(), io.StringIO(), 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            (runpy.run_path if name.endswith(".py") else runpy.run_module)(name, run_name="__main__")
+        except SystemExit as ended:
+            status = ended.code or 0
+    return [status, out.getvalue(), err.getvalue(), [module for module in {heavy} if module in sys.modules]]
+
+import encoder_lab.settings.command_line  # which is light, and read once for all
+for name, arguments in json.loads(sys.stdin.read()).items():
+    if not os.fork():
+        print(json.dumps([name, answer(name.split()[0].rstrip(","), arguments)]), flush=True)
+        os._exit(0)
+    os.wait()
 """
+
+
+@cache
+def answers() -> dict[str, tuple[int, str, str, list[str]]]:
+    """Status, output, errors and heavy imports of each command, in a fork of a process that has imported nothing."""
+    command = [sys.executable, "-c", IN_A_PROCESS.replace("{heavy}", str(HEAVY))]
+    done = subprocess.run(command, cwd=ROOT, input=json.dumps(HELP), capture_output=True, text=True, check=True)
+    return dict(map(json.loads, done.stdout.splitlines()))
 
 
 @pytest.mark.parametrize("name", HELP)
 def test_help_and_mistakes_are_answered_before_anything_heavy_is_imported(name: str) -> None:
-    script, arguments = IN_A_PROCESS.format(heavy=HEAVY), HELP[name]
-    command = [sys.executable, "-c", script, name.split()[0].rstrip(","), *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    *said, loaded = done.stdout.splitlines()
-    assert loaded == "loaded:", done.stderr
-    assert done.returncode == (0 if asks_for_help(arguments) else 2)
-    assert said if asks_for_help(arguments) else "did you mean" in done.stderr
-
-
-def test_a_misspelt_choice_of_train_is_found_before_torch_is_imported() -> None:
-    command = [sys.executable, "-c", IN_A_PROCESS.format(heavy=HEAVY[:2]), "train.py", "encoder=bilstm_mx"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "loaded:\n")
-    assert "bilstm_max" in done.stderr
+    status, out, err, loaded = answers()[name]
+    asked = asks_for_help(HELP[name])
+    assert (loaded, status) == ([], 0 if asked else 2), err
+    assert out if asked else "did you mean" in err

@@ -11,7 +11,7 @@ from tests.packages import PACKAGES, ROOT
 SETTINGS = {"RunSettings", "EvaluationSettings", "Probes", "Embeddings", "Trainer", "Checkpoints", "EarlyStopping"}
 SETTINGS |= {"DictConfig", "ClassSettings", "SuiteSettings"}
 OTHER = {"train": ("evaluate.py", "encoder_lab/evaluation"), "evaluate": ("train.py", "encoder_lab/training")}
-MOST_FILES = 12
+MOST_FILES = 8
 
 
 def takes_settings(file: Path) -> bool:

@@ -194,21 +194,6 @@ def test_a_dry_run_looks_for_trees_and_is_told_in_any_word_for_yes(
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize("said", ["dry_run=maybe", "dry_run"])
-@pytest.mark.usefixtures("quick")
-def test_a_dry_run_that_is_neither_yes_nor_no_is_refused(lab: Lab, tmp_path: Path, said: str) -> None:
-    with pytest.raises(InputError, match="give true or false"):
-        run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), said])
-
-
-@pytest.mark.parametrize("wrong", ["trainer.max_epoch=3", "seed=abc"])
-@pytest.mark.usefixtures("quick")
-def test_a_setting_that_is_wrong_for_all_cells_is_said_once(lab: Lab, tmp_path: Path, wrong: str) -> None:
-    with pytest.raises((InputError, HydraException), match=wrong.split("=")[0]):
-        run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), wrong])
-    assert not (tmp_path / "results").exists()
-
-
 def test_a_dry_run_says_steps_hours_and_disk_of_each_distinct_run(
     tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
@@ -251,10 +236,15 @@ def test_a_command_names_a_study_or_none() -> None:
     assert named_study(CONFIGS, ["experiment=chen2019/all"]) is None
 
 
-@pytest.mark.parametrize("wrong", ["hydra/launcher=nonsense", "hydra.launcher.n_jobs=2", "hydra.run.dir=x", "resume=x"])
+WRONG = {"dry_run=maybe": "give true or false", "dry_run": "give true or false", "hydra/launcher=nonsense": "launcher"}
+WRONG |= {"trainer.max_epoch=3": "trainer.max_epoch", "seed=abc": "seed"}  # in all cells, and said once
+WRONG |= {"hydra.launcher.n_jobs=2": "n_jobs", "hydra.run.dir=x": "dir", "resume=x": "resume"}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.usefixtures("quick")
-def test_a_setting_of_hydra_that_has_no_effect_is_refused(lab: Lab, tmp_path: Path, wrong: str) -> None:
-    with pytest.raises((InputError, HydraException), match=re.escape(wrong.split("=")[0].split(".")[-1])):
+def test_a_setting_that_is_wrong_or_has_no_effect_is_refused(lab: Lab, tmp_path: Path, wrong: str) -> None:
+    with pytest.raises((InputError, HydraException), match=WRONG[wrong]):
         run_study(tmp_path, "tiny", [*tiny(tmp_path, lab), wrong])
     assert not (tmp_path / "results").exists()
 

@@ -26,11 +26,11 @@ def shipped() -> set[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize(("place", "target"), sorted(shipped()))
-def test_all_classes_in_our_configuration_files_are_allowed_in_their_place(place: str, target: str) -> None:
-    config = OmegaConf.create({})
-    OmegaConf.update(config, place, target)
-    only_ours(plain(config), HERE)
+def test_all_classes_in_our_configuration_files_are_allowed_in_their_place() -> None:
+    for place, target in shipped():
+        config = OmegaConf.create({})
+        OmegaConf.update(config, place, target)
+        only_ours(plain(config), HERE)
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +40,8 @@ def run_settings() -> str:
     return OmegaConf.to_yaml(config)
 
 
-PLACES = [
-    "corpus",
-    "datamodule",
-    "objective",
-    "objective.optimizer",
-    "objective.settings.nli.datamodule",
-    "encoder",
+PLACES = ["corpus", "datamodule", "objective", "objective.optimizer", "objective.settings.nli.datamodule", "encoder"]
+PLACES += [
     "encoder.dim",
     "embeddings.source",
     "probes.source",
@@ -72,32 +67,25 @@ def test_settings_that_would_run_code_are_refused_in_one_line(
     assert not made.exists()
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        "os.system",
-        "pytorch_lightning.callbacks.ModelCheckpoint",
-        "torch.load",
-        "torch.optim.Optimizer.__init__",
-        "torch.optim.lr_scheduler.LambdaLR",
-        "datamodules.arrays.ArrayFile",
-        "encoder_lab.storage.files.shutil.rmtree",
-        "datamodules.nothing.Here",
-        "encodersx.bilstm.BiLSTM",
-        "probes",
-        "",
-    ],
-)
+OTHERS = ["os.system", "pytorch_lightning.callbacks.ModelCheckpoint", "torch.load", "torch.optim.Optimizer.__init__"]
+OTHERS += [
+    "torch.optim.lr_scheduler.LambdaLR",
+    "datamodules.arrays.ArrayFile",
+    "datamodules.nothing.Here",
+    "probes",
+    "",
+]
+OTHERS += ["encoder_lab.storage.files.shutil.rmtree", "encodersx.bilstm.BiLSTM"]
+
+
+@pytest.mark.parametrize("target", OTHERS)
 def test_a_class_that_no_setting_needs_is_refused(target: str) -> None:
     config = {"trainer": {"callbacks": [{"_target_": target}]}}
     with pytest.raises(InputError, match=r"trainer\.callbacks\.0\._target_ is"):
         only_ours(config, HERE)
 
 
-HIDDEN = ["${oc.create:{_target_: os.getcwd}}", "\\${oc.create:{_target_: os.getcwd}}", "${nothing}", "${size}"]
-
-
-@pytest.mark.parametrize("hidden", HIDDEN)
+@pytest.mark.parametrize("hidden", ["${oc.create:{_target_: os.getcwd}}", "\\${oc.create:{_target_: x}}", "${size}"])
 def test_a_class_that_hides_in_a_text_is_refused(hidden: str) -> None:
     with pytest.raises(InputError, match=r"config\.yaml: .*"):
         only_ours({"size": hidden}, HERE)

@@ -45,7 +45,7 @@ class SavesOften(pl.Callback):
     on_train_batch_end = on_train_epoch_end = on_train_start
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     optimizer=st.sampled_from(sorted(OPTIMIZERS)),
     schedule=st.sampled_from(sorted(SCHEDULES)),

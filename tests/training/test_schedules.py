@@ -89,19 +89,21 @@ def test_a_plateau_halves_the_rate_after_its_patience(data: InferencePairs) -> N
     assert by_epoch(rates, 6) == pytest.approx([RATE, RATE, RATE, RATE, RATE, RATE / 2])
 
 
-def test_a_run_ends_after_its_patience_and_a_resumed_one_stays_ended(data: InferencePairs, tmp_path: Path) -> None:
-    run, _ = fit(data, [StopsEarly("val/accuracy", "max", 1)], epochs=6)
-    assert run.current_epoch == 5  # the fifth score is lower than the fourth
+@pytest.mark.parametrize(
+    ("make", "last"),
+    [
+        (lambda: StopsEarly("val/accuracy", "max", 1), 5),  # the fifth score is lower than the fourth
+        (lambda: InferSent(0.01, 0.2, 1e-4), 2),  # 0.1 * 0.01 * 0.01 < 1e-4
+    ],
+    ids=["patience", "spent rate"],
+)
+def test_what_ends_a_run_ends_a_resumed_one(
+    data: InferencePairs, tmp_path: Path, make: Callable[[], pl.Callback], last: int
+) -> None:
+    run, _ = fit(data, [make()], epochs=6)
+    assert run.current_epoch == last
     run.save_checkpoint(tmp_path / "last.ckpt")
-    again, steps = fit(data, [StopsEarly("val/accuracy", "max", 1)], 6, tmp_path / "last.ckpt")
-    assert (again.global_step, steps) == (run.global_step, [])
-
-
-def test_a_spent_rate_ends_a_run_and_a_resumed_run(data: InferencePairs, tmp_path: Path) -> None:
-    run, _ = fit(data, [InferSent(0.01, 0.2, 1e-4)], epochs=6)
-    assert run.current_epoch == 2  # 0.1 * 0.01 * 0.01 < 1e-4
-    run.save_checkpoint(tmp_path / "last.ckpt")
-    again, steps = fit(data, [InferSent(0.01, 0.2, 1e-4)], 6, tmp_path / "last.ckpt")
+    again, steps = fit(data, [make()], 6, tmp_path / "last.ckpt")
     assert (again.global_step, steps) == (run.global_step, [])
 
 

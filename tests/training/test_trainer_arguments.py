@@ -3,6 +3,7 @@
 import inspect
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,53 +27,18 @@ from tests.conftest import Lab
 from tests.settings.test_config_check import composed
 from train import train
 
-VALUES: dict[str, Any] = {  # a legal value of each, as Lightning declares it
-    "accelerator": "cpu",
-    "strategy": "ddp",
-    "devices": 1,
-    "num_nodes": 1,
-    "precision": "64-true",
-    "logger": [],
-    "callbacks": [],
-    "fast_dev_run": True,
-    "max_epochs": 0,
-    "min_epochs": 1,
-    "max_steps": 1,
-    "min_steps": 1,
-    "max_time": "00:00:10:00",
-    "limit_train_batches": 1,
-    "limit_val_batches": 1,
-    "limit_test_batches": 1,
-    "limit_predict_batches": 1,
-    "overfit_batches": 2,
-    "val_check_interval": 1,
-    "check_val_every_n_epoch": 2,
-    "num_sanity_val_steps": 1,
-    "log_every_n_steps": 1,
-    "enable_checkpointing": False,
-    "enable_progress_bar": False,
-    "enable_model_summary": True,
-    "accumulate_grad_batches": 2,
-    "gradient_clip_val": 1.0,
-    "gradient_clip_algorithm": "value",
-    "deterministic": True,
-    "benchmark": False,
-    "inference_mode": False,
-    "use_distributed_sampler": True,
-    "profiler": "simple",
-    "detect_anomaly": True,
-    "barebones": True,
-    "plugins": [],
-    "sync_batchnorm": True,
-    "reload_dataloaders_every_n_epochs": 1,
-    "default_root_dir": "elsewhere",
-    "enable_autolog_hparams": False,
-    "model_registry": "name",
-}
-REFUSED = {"limit_test_batches", "limit_predict_batches", "overfit_batches", "val_check_interval", "plugins"}
-REFUSED |= {"check_val_every_n_epoch", "enable_checkpointing", "accumulate_grad_batches", "use_distributed_sampler"}
-REFUSED |= {"barebones", "reload_dataloaders_every_n_epochs", "default_root_dir", "enable_autolog_hparams"}
-REFUSED |= {"model_registry"}
+# legal values as Lightning declares them, of arguments that work together; that work each alone; that are refused
+TOGETHER: dict[str, Any] = {"accelerator": "cpu", "devices": 1, "num_nodes": 1, "logger": [], "callbacks": []}
+TOGETHER |= {"min_epochs": 1, "max_steps": 1, "min_steps": 1, "max_time": "00:00:10:00", "limit_train_batches": 1}
+TOGETHER |= {"limit_val_batches": 1, "num_sanity_val_steps": 1, "log_every_n_steps": 1, "enable_progress_bar": False}
+TOGETHER |= {"enable_model_summary": True, "gradient_clip_val": 1.0, "gradient_clip_algorithm": "value"}
+TOGETHER |= {"deterministic": True, "benchmark": False, "inference_mode": False, "profiler": "simple"}
+TOGETHER |= {"detect_anomaly": True, "sync_batchnorm": True}
+ALONE: dict[str, Any] = {"strategy": "ddp", "precision": "64-true", "fast_dev_run": True, "max_epochs": 0}
+REFUSED: dict[str, Any] = {"limit_test_batches": 1, "limit_predict_batches": 1, "overfit_batches": 2, "plugins": []}
+REFUSED |= {"val_check_interval": 1, "check_val_every_n_epoch": 2, "enable_checkpointing": False, "barebones": True}
+REFUSED |= {"accumulate_grad_batches": 2, "use_distributed_sampler": True, "default_root_dir": "elsewhere"}
+REFUSED |= {"reload_dataloaders_every_n_epochs": 1, "enable_autolog_hparams": False, "model_registry": "name"}
 
 
 @pytest.fixture
@@ -98,12 +64,19 @@ def trial(lab: Lab, tmp_path: Path) -> Iterator[Any]:
     torch.use_deterministic_algorithms(False)
 
 
-@pytest.mark.parametrize("name", inspect.signature(pl.Trainer).parameters)
+@pytest.mark.parametrize("settings", [TOGETHER, *({name: value} for name, value in ALONE.items())], ids=str)
 @pytest.mark.filterwarnings("ignore")
-def test_an_argument_of_the_trainer_works_or_is_refused(trial: Any, name: str) -> None:
-    said = trial(**{name: VALUES[name]})
-    assert (said is not None) == (name in REFUSED), said
-    assert said is None or said.startswith(f"error: trainer.{name}")
+def test_an_argument_of_the_trainer_works(trial: Any, settings: dict[str, Any]) -> None:
+    assert trial(**settings) is None
+
+
+def test_every_other_argument_of_the_trainer_is_refused() -> None:
+    assert {*TOGETHER, *ALONE, *REFUSED} == {*inspect.signature(pl.Trainer).parameters}
+    written = plain(composed("objective=nli"))
+    for name, value in REFUSED.items():
+        settings = {**written, "trainer": {**written["trainer"], name: value}}
+        said = refused(partial(check, "train", settings))
+        assert (said or "").startswith(f"error: trainer.{name}"), name
 
 
 @pytest.mark.filterwarnings("ignore")
