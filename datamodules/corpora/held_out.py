@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import islice
+from operator import methodcaller
 from typing import Annotated, NamedTuple
 
 from datamodules.corpora.on_disk import OnDisk
@@ -12,11 +13,7 @@ from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, PartHeldOutOrNull, ProbeSplit
 
-SHARES: tuple[tuple[Split, int], ...] = (
-    ("dev", 1),
-    ("test", 1),
-    ("probe", 2),
-)  # parts of `held_out`; the rest is train
+SHARES: dict[Split, int] = {"dev": 1, "test": 1, "probe": 2}  # parts of `held_out`; the rest is train
 HELD_OUT, OF_FEW, FEW = 20, 10, 500_000  # usual; of fewer bytes, so that small text has probing tasks
 MOST = {"dev": 10_000, "test": 10_000}  # sentences
 AT_A_TIME = 16  # documents sent to a process at a time
@@ -29,10 +26,6 @@ class UnreadDocument(NamedTuple):
     split: Split | None  # the published split, if any
     read: Callable[[], Document]
     text: str | None = None  # where files name no documents: the split is drawn by the text, not by names of files
-
-
-def _read(document: UnreadDocument) -> Document:
-    return document.read()
 
 
 def split_of(id: str, published: Split | None = None, held_out: int = HELD_OUT, probe: bool = True) -> Split:
@@ -50,7 +43,7 @@ def split_of(id: str, published: Split | None = None, held_out: int = HELD_OUT, 
 
 def _drawn(id: str, held_out: int) -> Split:
     point = int.from_bytes(hashlib.blake2b(id.encode("utf-8"), digest_size=8).digest()) / 2**64
-    for split, parts in SHARES:
+    for split, parts in SHARES.items():
         if point < parts / held_out:
             return split
         point -= parts / held_out
@@ -116,7 +109,7 @@ class DocumentCorpus(OnDisk):
                 if split_of(id, unread.split, self.held_out, self.probe_split) == split:
                     yield unread
 
-        for document in parallel_map(_read, of_split(), AT_A_TIME):
+        for document in parallel_map(methodcaller("read"), of_split(), AT_A_TIME):
             seen += 1
             sentences += sum(len(paragraph) for section in document.sections for paragraph in section.paragraphs)
             yield document

@@ -26,10 +26,8 @@ class PlainText(PerhapsTokenized):
         for path in self.files():
             name = path.relative_to(self.root).as_posix() if self.root.is_dir() else path.name
             for first, lines in _pieces(path):
-                yield self._found(f"{name}:{first}", lines)
-
-    def _found(self, id: str, lines: list[str]) -> UnreadDocument:
-        return UnreadDocument(id, None, partial(self._document, id, lines), "\n".join(lines))
+                id = f"{name}:{first}"
+                yield UnreadDocument(id, None, partial(self._document, id, lines), "\n".join(lines))
 
     def _document(self, id: str, lines: list[str]) -> Document:
         return Document(id, None, [Section(None, None, [[*map(self.tokens, lines)]])])

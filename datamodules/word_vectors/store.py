@@ -141,11 +141,6 @@ def open_store(path: Path, cache: Path) -> WordVectors:
     return WordVectors(folder, subwords if packed or form_of(path) != "fasttext" else path)
 
 
-def has_capitals(folder: Path) -> bool:
-    """Whether a store has words with capitals."""
-    return bool(np.load(folder / "capitals.npy"))
-
-
 def _write_store(work: Path, path: Path) -> None:
     plain = unpacked(path, work)
     try:
@@ -289,7 +284,8 @@ class FromFile:
     def vectors(self, sentences: ReadSentences, fingerprint: str, cache: Path) -> WordVectors:
         """The store of the file; the text of the run is not used."""
         store = open_store(self.path, cache)
-        store.lowercase = not has_capitals(store.folder) if self.lowercase == "auto" else bool(self.lowercase)
+        capitals = bool(np.load(store.folder / "capitals.npy"))
+        store.lowercase = not capitals if self.lowercase == "auto" else bool(self.lowercase)
         store.given_scale = self.scale
         return store
 

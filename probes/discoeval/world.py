@@ -1,10 +1,10 @@
 """All seven groups from the embedded world, at any size, without files."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
-from datamodules.corpus import Section
 from datamodules.demo.narratives import narrative
 from datamodules.demo.relations import SENSES, relation
 from datamodules.demo.rhetoric import LABELS, rhetorical_tree
@@ -30,12 +30,11 @@ def world_tasks(sizes: Mapping[str, int] = SIZES, seed: int = 1) -> list[Discour
 
 def _documents(seed: int, split: str, size: int) -> list[PlainDocument]:
     """Enough of them: each has three windows, nine pairs and, for SSP, four sentences of either kind at least."""
-    found = (narrative(seed, split, number).english() for number in range(size // 2 + MORE))
-    return [PlainDocument(document.id, [_part(section) for section in document.sections]) for document in found]
-
-
-def _part(section: Section) -> Part:
-    return Part(section.title or "", [sentence for paragraph in section.paragraphs for sentence in paragraph])
+    narratives = (narrative(seed, split, number).english() for number in range(size // 2 + MORE))
+    return [
+        PlainDocument(d.id, [Part(s.title or "", [*chain.from_iterable(s.paragraphs)]) for s in d.sections])
+        for d in narratives
+    ]
 
 
 def _from_rows(group: str, rows: Rows) -> DiscourseTask:

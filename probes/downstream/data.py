@@ -74,11 +74,8 @@ def _single(path: Path, rows: Iterator[DownstreamItem]) -> Items:
 
 
 def _pairs(path: Path, rows: Iterator[DownstreamItem]) -> Items:
-    return _items(path, sorted(rows, key=_pair_order), pairs=True)
-
-
-def _pair_order(row: DownstreamItem) -> tuple[int, int, float]:
-    return len(row.first.split()), len(row.second.split()), row.gold
+    ordered = sorted(rows, key=lambda row: (len(row.first.split()), len(row.second.split()), row.gold))
+    return _items(path, ordered, pairs=True)
 
 
 def _items(path: Path, rows: Sequence[DownstreamItem], pairs: bool) -> Items:
@@ -116,8 +113,8 @@ def _sentiment(folder: Path, name: str, classes: int) -> Classification:
 def _questions(folder: Path, name: str) -> Downstream:
     def rows(path: Path) -> Iterator[DownstreamItem]:
         for number, line in read_lines(path, "latin-1"):
-            kind, _, question = line.partition(" ")
-            yield DownstreamItem(question, "", _label(path, number, kind.partition(":")[0], QUESTIONS))
+            label, _, question = line.partition(" ")
+            yield DownstreamItem(question, "", _label(path, number, label.partition(":")[0], QUESTIONS))
 
     train, test = (_single(path, rows(path)) for path in _files(folder, name))
     return Downstream(name, "folds", {"train": train, "test": test}, classes=len(QUESTIONS))
@@ -242,10 +239,6 @@ def read_own(name: str, path: Path) -> Classification | Downstream:
     return Downstream(name, "relatedness", parts, rated=rated)
 
 
-def _domains(name: str) -> tuple[str, ...]:
-    return tuple(f"STS/{name}-en-test/STS.{kind}.{domain}.txt" for domain in STS[name] for kind in ("input", "gs"))
-
-
 # the toolkit's names that differ from those of the papers
 TOOLKIT = {"stsbenchmark": "STSB", "sickentailment": "SICK-E", "sickrelatedness": "SICK-R"}
 SPLITS = ("train", "dev", "test")
@@ -270,7 +263,10 @@ TASKS: Mapping[str, TaskFiles] = {
     "SICK-E": TaskFiles(SICK, _sick),
     "SICK-R": TaskFiles(SICK, _sick),
     "STSB": TaskFiles(tuple(f"STS/STSBenchmark/sts-{part}.csv" for part in SPLITS), _benchmark),
-    **{name: TaskFiles(_domains(name), _year) for name in STS},
+    **{
+        year: TaskFiles(tuple(f"STS/{year}-en-test/STS.{of}.{d}.txt" for d in domains for of in ("input", "gs")), _year)
+        for year, domains in STS.items()
+    },
     "SICK-R-cosine": TaskFiles(SICK, _by_cosine),
     "STSB-cosine": TaskFiles(tuple(f"STS/STSBenchmark/sts-{part}.csv" for part in SPLITS), _by_cosine),
 }

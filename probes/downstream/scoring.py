@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 import torch
 from sklearn.metrics import f1_score
-from torch import Tensor
 
 from probes.classifiers.grid import Grid, Tensors
 from probes.correlations import domain, packed
@@ -80,7 +79,7 @@ class Downstream:
             return Tensors(features, torch.as_tensor(part.gold, device=device))
 
         if self.kind == "similarity":
-            domains = {name: (self._cosines(part, vectors), part.gold) for name, part in self.parts.items()}
+            domains = {name: (_cosines(part, vectors), part.gold) for name, part in self.parts.items()}
             outcome = _similarity(domains)
         elif self.kind == "relatedness":
             train, dev_part, test = (made(self.parts[part]) for part in ("train", "dev", "test"))
@@ -111,10 +110,6 @@ class Downstream:
         dev = 100 * float((train.gold == most).mean())
         return self._classified(dev, np.full(len(test.gold), most), test.gold, {})
 
-    def _cosines(self, part: Items, vectors: Vectors) -> np.ndarray:
-        first, second = (_all(vectors, column) for column in part.texts)
-        return cosines(first.numpy(), second.numpy())
-
     def _folded(self, found: FoldScores, gold: np.ndarray) -> Outcome:
         chosen = {"l2": " ".join(f"{value:g}" for value in found.l2)} if len(found.l2) > 1 else {"l2": found.l2[0]}
         outcome = self._classified(found.dev_accuracy, found.predicted, gold, dict(chosen))
@@ -129,8 +124,9 @@ class Downstream:
         return Outcome(dev, 100 * float(correct.mean()), low, high, correct, chosen, details, 0.0)
 
 
-def _all(vectors: Vectors, column: object) -> Tensor:
-    return vectors.features(Items((column,), np.empty(len(column))), alone)[:]  # type: ignore[arg-type]
+def _cosines(part: Items, vectors: Vectors) -> np.ndarray:
+    first, second = (vectors.features(Items((column,), part.gold), alone)[:].numpy() for column in part.texts)
+    return cosines(first, second)
 
 
 def _relatedness(dev: float, found: np.ndarray, gold: np.ndarray, chosen: dict[str, float]) -> Outcome:

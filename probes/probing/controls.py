@@ -25,7 +25,8 @@ def control_task(task: Classification, per: Literal["word", "sentence"], seed: i
 
     def relabelled(split: Items) -> Items:
         items = [" ".join(map(str, texts)) for texts in zip(*split.texts, strict=True)]
-        return Items(split.texts, _draw([_decides(text, per) for text in items], shares, seed))
+        deciding = [text if per == "sentence" else max(text.split(), key=len, default="") for text in items]
+        return Items(split.texts, _draw(deciding, shares, seed))
 
     splits = relabelled(task.train), relabelled(task.dev), relabelled(task.test)
     train, dev, test = splits
@@ -35,10 +36,6 @@ def control_task(task: Classification, per: Literal["word", "sentence"], seed: i
 def controls_of(tasks: Sequence[Classification], seed: int) -> list[Classification]:
     """Two control tasks of each task: random labels per word and per sentence."""
     return [control_task(task, per, seed) for task in tasks for per in PER]
-
-
-def _decides(sentence: str, per: str) -> str:
-    return sentence if per == "sentence" else max(sentence.split(), key=len, default="")
 
 
 def _draw(texts: list[str], shares: np.ndarray, seed: int) -> np.ndarray:

@@ -84,7 +84,8 @@ def survey(given: SimpleNamespace) -> None:
             write_sheet(path, pretest)
         print(f"{paths[0]}, {paths[1]}: {len(pretest)} sentences each; write yes or no into the column acceptable")
         return
-    controls = agreed(*map(read_sheet, paths))
+    first, second = map(read_sheet, paths)
+    controls = {sentence: natural for sentence, natural in first.items() if second.get(sentence) == natural}
     if given.answers is None:
         sheets = sheets_of(items, sorted(controls), given.sheet, given.controls, given.seed)
         for number, sentences in enumerate(sheets, start=1):
@@ -121,11 +122,6 @@ def sheets_of(items: Sequence[str], controls: Sequence[str], size: int, of_these
         random.shuffle(sheet)
         sheets.append(sheet)
     return sheets
-
-
-def agreed(first: Mapping[str, bool], second: Mapping[str, bool]) -> dict[str, bool]:
-    """The sentences of two pretests that both people judged alike."""
-    return {sentence: said for sentence, said in first.items() if second.get(sentence) == said}
 
 
 def judged(

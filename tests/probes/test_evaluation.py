@@ -89,19 +89,6 @@ def test_vectors_that_are_not_finite_are_refused_with_their_sentence(tasks: list
         evaluated(Model("e", "o", broken), tasks, None)
 
 
-def test_a_sentence_of_two_suites_is_encoded_once(tasks: list[Classification]) -> None:
-    given: list[str] = []
-
-    def encode(sentences: list[str]) -> np.ndarray:
-        given.extend(sentences)
-        return np.array([[float(s.startswith("word1")), 1.0] for s in sentences], dtype=np.float32)
-
-    both = [*tasks, replace(tasks[0], suite="other", name="Again")]
-    rows = [found.row for found in evaluated(Model("e", "o", encode), both, None)]
-    assert [(row.suite, row.task) for row in rows] == [("probing", "Which"), ("other", "Again")]
-    assert len(given) == len(set(given)) == 160
-
-
 class InBfloat16(Counting):
     bfloat16 = True
 

@@ -119,7 +119,9 @@ def analyse_dependency(tree: DependencyTree, split: int | None = None) -> Analys
     if not SHORTEST <= sum(map(len, s.pieces)) <= LONGEST:
         return None
     root = tree.root()
-    verb, subject, object_ = _finite_verb(s, root), _subject(s, root), _object(s, root)
+    verb, subject = _finite_verb(s, root), _common_noun(s, s.children(root, "nsubj"))
+    # the direct object of the main verb; a passive or a copula has none
+    object_ = None if s.children(root, "conj") else _common_noun(s, s.children(root, "obj"))
     features = {
         "Mood": _value(s, verb, "Mood"),
         "SubjPerson": _value(s, verb, "Person"),
@@ -195,15 +197,6 @@ def _common_noun(s: _Sentence, places: Sequence[int]) -> int | None:
     if len(places) != 1 or s.words[places[0]].part != "NOUN" or s.children(places[0], "conj"):
         return None
     return places[0] if is_word(s.form(places[0])) else None
-
-
-def _subject(s: _Sentence, root: int) -> int | None:
-    return _common_noun(s, s.children(root, "nsubj"))
-
-
-def _object(s: _Sentence, root: int) -> int | None:
-    """The direct object of the main verb; a passive or a copula has none."""
-    return None if s.children(root, "conj") else _common_noun(s, s.children(root, "obj"))
 
 
 def _top(s: _Sentence, root: int) -> str:

@@ -30,7 +30,11 @@ def tree_depth(pool: Pool, sizes: Sizes) -> TaskDraft:
     Short deep and long shallow sentences are rare. Extreme depths are left out if they would make the task too small.
     """
     splits = [_by_depth(split, pool.tags.depths) for split in pool.splits]
-    counts_by_depth = [{depth: _numbers(by_length) for depth, by_length in split.items()} for split in splits]
+    lengths = range(LONGEST + 1)
+    counts_by_depth = [
+        {depth: np.array([len(by_length.get(n, ())) for n in lengths]) for depth, by_length in split.items()}
+        for split in splits
+    ]
     chosen = _choose(deciding(counts_by_depth, sizes)[0], *deciding(splits, sizes), pool.tags.depths)
     parts = []
     for split, counts, wanted in zip(splits, counts_by_depth, cuts(chosen.counts), strict=True):
@@ -62,11 +66,6 @@ def _by_depth(split: Sequence[Analysis], depths: tuple[int, int]) -> ByDepth:
 
 def _flat(split: ByDepth) -> dict[str, list[str]]:
     return {depth: [s for held in by_length.values() for s in held] for depth, by_length in split.items()}
-
-
-def _numbers(by_length: dict[int, list[str]]) -> np.ndarray:
-    """The number of sentences of each length."""
-    return np.array([len(by_length.get(length, ())) for length in range(LONGEST + 1)])
 
 
 def _choose(

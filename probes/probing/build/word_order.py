@@ -1,7 +1,7 @@
 """FarSwap and WordOrder: the order of words, without any grammar."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from random import Random
 
@@ -103,15 +103,10 @@ def _by_first(split: Sequence[Analysis], pairs: Sequence[WordPair]) -> dict[str,
     by_first_word: dict[str, list[str]] = {word: [] for pair in pairs for word in pair}
     for s in split:
         order = _once(s, set(by_first_word))
-        whole = list(_whole(order, pairs))
+        whole = [pair for pair in pairs if pair[0] in order and pair[1] in order]
         if len(whole) == 1:
             by_first_word[min(whole[0], key=order.index)].append(s.sentence)
     for pair in pairs:
         both = min(len(by_first_word[word]) for word in pair)
         by_first_word.update({word: by_first_word[word][:both] for word in pair})
     return by_first_word
-
-
-def _whole(order: Sequence[str], pairs: Sequence[WordPair]) -> Iterator[WordPair]:
-    """The pairs of which both words are in a sentence."""
-    return (pair for pair in pairs if pair[0] in order and pair[1] in order)

@@ -1,7 +1,9 @@
 """A truncated or corrupt fastText model is refused in one line; fastText itself would hang or read garbage."""
 
+import re
 import resource
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -82,27 +84,26 @@ def test_with_a_corrupt_dictionary_all_words_are_read_or_none(
         assert len(words) == dictionary.words
 
 
-def test_a_word_marked_as_a_label_is_refused(model: Path, tmp_path: Path) -> None:
-    damaged, changed = tmp_path / "damaged.bin", bytearray(model.read_bytes())
-    kind = changed.index(b"chat\0") + len(b"chat\0") + 8  # behind the count
-    changed[kind] = 1
-    damaged.write_bytes(changed)
-    with pytest.raises(InputError, match=r"damaged\.bin: not a fastText model, or damaged"):
-        read_vectors(damaged)
+CHANGES = {  # the byte behind a word and its count says that it is a label
+    "a label": (
+        lambda whole, _: re.sub(rb"(chat\0.{8})\0", rb"\g<1>" + b"\x01", whole, flags=re.DOTALL),
+        "not a fastText model, or damaged",
+    ),
+    "no UTF-8": (lambda whole, _: whole.replace(b"chat\0", b"ch\xfft\0"), "a word in it is not valid UTF-8"),
+    "no number": (
+        lambda whole, row: whole.replace(row.tobytes(), (row * np.nan).tobytes()),
+        "the vector of '.*' is not finite",
+    ),
+}
 
 
-def test_a_word_that_is_not_utf8_is_refused(model: Path, tmp_path: Path) -> None:
-    damaged, whole = tmp_path / "damaged.bin", model.read_bytes()
-    damaged.write_bytes(whole.replace(b"chat\0", b"ch\xfft\0"))
-    with pytest.raises(InputError, match=r"damaged\.bin: a word in it is not valid UTF-8"):
-        read_vectors(damaged)
-
-
-def test_a_vector_that_is_not_finite_is_refused_with_its_word(model: Path, tmp_path: Path) -> None:
-    damaged, whole = tmp_path / "damaged.bin", model.read_bytes()
-    row = fasttext.load_model(str(model)).get_input_vector(0)
-    damaged.write_bytes(whole.replace(row.tobytes(), np.full_like(row, np.nan).tobytes()))
-    with pytest.raises(InputError, match=r"damaged\.bin: the vector of '.*' is not finite"):
+@pytest.mark.parametrize(("change", "message"), CHANGES.values(), ids=CHANGES.keys())
+def test_a_word_that_cannot_be_read_is_refused(
+    model: Path, tmp_path: Path, change: Callable[[bytes, np.ndarray], bytes], message: str
+) -> None:
+    damaged, row = tmp_path / "damaged.bin", fasttext.load_model(str(model)).get_input_vector(0)
+    damaged.write_bytes(change(model.read_bytes(), row))
+    with pytest.raises(InputError, match=rf"damaged\.bin: {message}"):
         read_vectors(damaged)
 
 

@@ -21,7 +21,7 @@ from probes.coherence.world import world_suites
 from probes.evaluation import Evaluation
 from probes.statistics import wilson
 from probes.suites import Context, declared
-from probes.surprisals import Pair, TokenLogprobs, score_pairs
+from probes.surprisals import score_pairs
 from probes.task import Outcome, single
 from tests.commands import finish
 from tests.tiny_corpus import TinyCorpus
@@ -159,28 +159,6 @@ def test_a_folder_without_suites_and_two_suites_of_one_name_are_refused(tmp_path
         write_suite(suite("(2;%a%) < (2;%b%)"), tmp_path / f"{name}.json")
     with pytest.raises(InputError, match="the suite lengths is also in"):
         found(tmp_path, paths=[str(tmp_path)])
-
-
-class Counting(Length):
-    """Remembers the texts that it was asked for."""
-
-    def __init__(self) -> None:
-        self.asked: list[Pair] = []
-
-    def logprobs(self, pairs: list[Pair]) -> list[TokenLogprobs]:
-        self.asked += pairs
-        return super().logprobs(pairs)
-
-
-def test_a_text_of_two_suites_is_scored_once_and_a_cached_score_not_at_all(tmp_path: Path) -> None:
-    model = Counting()
-    both = [Coherence(suite("(2;%a%) < (2;%b%)")), Coherence(suite("(1;%a%) < (1;%b%)"))]
-    given = Model("m", "lm", None, "m 1", logprobs=model.logprobs)
-    first, again = (Evaluation(given, both, cache=tmp_path).scores() for _ in range(2))
-    assert len(model.asked) == len(set(model.asked)) == 6
-    assert [e.row for e in first] == [e.row for e in again]
-    assert [e.row.classifier for e in first] == ["surprisal"] * 2
-    np.testing.assert_array_equal(first[0].correct, again[0].correct)
 
 
 def test_a_model_without_a_fingerprint_is_known_by_its_surprisals() -> None:
