@@ -42,6 +42,7 @@ def _conversations(path: Path, messages: int) -> list[list[int]]:
 
     def first(number: int) -> int:
         while above.setdefault(number, number) != number:
+            above[number] = above[above[number]]  # so that a long chain of links is not walked again and again
             number = above[number]
         return number
 
