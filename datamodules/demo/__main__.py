@@ -28,36 +28,35 @@ COMMAND = Command(
 
 def main(arguments: list[str]) -> int:
     """Print what is asked for; the exit status."""
-    return run(COMMAND, arguments, show, lambda given: given.conllu or "standard output")
+    return run(COMMAND, arguments, show, lambda options: options.conllu or "standard output")
 
 
-def show(given: SimpleNamespace) -> None:
+def show(options: SimpleNamespace) -> None:
     """Random sentences with their translations and trees, documents, or inference pairs."""
     from datamodules.demo import Demo
     from datamodules.demo.chance import Chance
     from datamodules.demo.documents import story
     from datamodules.demo.grammar import tree_of, words_of
 
-    if given.conllu:
-        write_treebank(given.conllu, Demo(given.show, given.seed, given.language), given.show)
+    if options.conllu:
+        write_treebank(options.conllu, Demo(options.show, options.seed, options.language), options.show)
         return
-    pairs = list(Demo(given.show, given.seed).inference("train")) if given.inference else []
-    for number in range(given.show):
-        if given.documents:
-            found = story(given.seed, "show", number).english()
-            print(f"# {found.title}")
-            for section in found.sections:
+    pairs = list(Demo(options.show, options.seed).inference("train")) if options.inference else []
+    for number in range(options.show):
+        if options.documents:
+            document = story(options.seed, "show", number).english()
+            print(f"# {document.title}")
+            for section in document.sections:
                 print(
                     "#" * ((section.level or 0) + 1), section.title, *("\n" + "\n".join(p) for p in section.paragraphs)
                 )
-        elif given.inference:
+        elif options.inference:
             pair = pairs[number]
             print(f"{pair.label:14} {pair.premise}\n{'':14} {pair.hypothesis}")
         else:
-            plans = list(story(given.seed, "show", number).plans())
-            said = Chance(given.seed, number).one(plans)
-            print("\n".join(f"{language}  {words_of(said, language)}" for language in ("en", "fr", "de", "fi")))
-            print(f"    {tree_of(said)}\n")
+            plan = Chance(options.seed, number).one(list(story(options.seed, "show", number).plans()))
+            print("\n".join(f"{language}  {words_of(plan, language)}" for language in ("en", "fr", "de", "fi")))
+            print(f"    {tree_of(plan)}\n")
 
 
 def write_treebank(path: Path, corpus: "Demo", count: int) -> None:

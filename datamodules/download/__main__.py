@@ -30,25 +30,25 @@ COMMAND = Command(
 def main(arguments: list[str]) -> int:
     """List or fetch; the exit status."""
     again = "make room, then run again to continue"
-    return run(COMMAND, arguments, work, lambda given: given.to, again, "stopped; run again to continue")
+    return run(COMMAND, arguments, work, lambda options: options.to, again, "stopped; run again to continue")
 
 
-def work(given: SimpleNamespace) -> None:
+def work(options: SimpleNamespace) -> None:
     """What the command line asks for. Raises InputError."""
-    if not given.given:
-        if given.base or given.to != Path("data"):
+    if not options.given:
+        if options.base or options.to != Path("data"):
             raise InputError("to= and base= apply to one corpus; give its name before them")
-        print("\n\n".join(describe(entry, given.data) for entry in CATALOG))
+        print("\n\n".join(describe(entry, options.data) for entry in CATALOG))
         return
-    name, known = given.given[0], {entry.name: entry for entry in CATALOG}
-    if given.data != Path("data"):
-        raise InputError(f"data={given.data}: is for the list of all corpora; write to={given.data}")
+    name, known = options.given[0], {entry.name: entry for entry in CATALOG}
+    if options.data != Path("data"):
+        raise InputError(f"data={options.data}: is for the list of all corpora; write to={options.data}")
     if name not in known:
         raise InputError(f"{name}: {unknown('corpus', name, list(known))}")
     from datamodules.download.fetch import download
 
     entry = known[name]
-    folder = download(entry, given.to, given.base)
+    folder = download(entry, options.to, options.base)
     print(f"{folder}: {entry.what}. Licence: {entry.licence}\nuse it with {entry.use.format(root=folder)}")
 
 

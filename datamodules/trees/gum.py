@@ -63,13 +63,13 @@ def _files(folder: Path, kind: str) -> list[Path]:
 def main(arguments: list[str]) -> int:
     """The command line; the exit status."""
 
-    def work(given: SimpleNamespace) -> None:
-        folder, target = map(Path, given.given)
+    def work(options: SimpleNamespace) -> None:
+        folder, target = map(Path, options.given)
         with atomic_write(target) as file:
             written = sum(bool(file.write(text)) for text in sentences(folder))
         print(f"{written:,} sentences in {target}")
 
-    return run(COMMAND, arguments, work, lambda given: given.given[1])
+    return run(COMMAND, arguments, work, lambda options: options.given[1])
 
 
 if __name__ == "__main__":

@@ -29,10 +29,10 @@ COMMAND = Command(
 
 def main(arguments: list[str]) -> int:
     """Train and write a `.bin`; the exit status."""
-    return run(COMMAND, arguments, train, lambda given: given.out)
+    return run(COMMAND, arguments, train, lambda options: options.out)
 
 
-def train(given: SimpleNamespace) -> None:
+def train(options: SimpleNamespace) -> None:
     """Read the text files, train on all of them, write the model. Raises InputError."""
     from datamodules.text.tokenize import tokenize
     from datamodules.word_vectors.skipgram import train_bin
@@ -40,26 +40,26 @@ def train(given: SimpleNamespace) -> None:
     from encoder_lab.storage.files import disk_errors, temporary
     from encoder_lab.storage.text_files import read_lines
 
-    if given.out.suffix != ".bin":
-        raise InputError(f"out={given.out}: the name must end in .bin, so that embeddings=file knows the format")
+    if options.out.suffix != ".bin":
+        raise InputError(f"out={options.out}: the name must end in .bin, so that embeddings=file knows the format")
     settings = {
-        "dim": given.dim,
-        "epoch": given.epochs,
+        "dim": options.dim,
+        "epoch": options.epochs,
         "lr": 0.1,  # this and t as in configs/embeddings/train.yaml:
         "t": 0.001,  # the defaults of fastText are for billions of words
-        "bucket": given.bucket,
-        "thread": given.threads,
+        "bucket": options.bucket,
+        "thread": options.threads,
         "minn": 3,
         "maxn": 6,
     }
-    with disk_errors(given.out), temporary(given.out, folder=True) as work:
+    with disk_errors(options.out), temporary(options.out, folder=True) as work:
         joined, made = work / "text", work / "vectors.bin"
         with joined.open("w", encoding="utf-8") as file:
-            for path in map(Path, given.given):
+            for path in map(Path, options.given):
                 lines = (line for _, line in read_lines(path))
-                file.writelines(f"{line}\n" for line in (parallel_map(tokenize, lines) if given.raw else lines))
+                file.writelines(f"{line}\n" for line in (parallel_map(tokenize, lines) if options.raw else lines))
         train_bin(joined, made, settings)
-        made.replace(given.out)
+        made.replace(options.out)
 
 
 if __name__ == "__main__":

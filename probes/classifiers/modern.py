@@ -98,7 +98,7 @@ def successive_halving(
     keys = [candidate.key(cell) for candidate in whole for cell in candidate.block]
     kept = WEIGHT_BYTES * weights([cell for cell, _ in keys], inputs, classes) <= grid.memory_mb << 19
     together = at_once([candidate.block for candidate in whole], inputs, classes, grid)
-    ahead, best, done = dict.fromkeys(keys, -1.0), Best(keys), list[Stage]()
+    highest, best, done = dict.fromkeys(keys, -1.0), Best(keys), list[Stage]()
     candidates = (
         whole if grid.is_logistic else _candidates(train, dev, classes, replace(grid, l2=(_middle(grid),)), device)
     )
@@ -112,7 +112,7 @@ def successive_halving(
         for _ in _passes(cells, candidate.train, done[-1]):
             if not done[-1].last:
                 for key, accuracy in _scores(cells, candidate):
-                    ahead[key] = max(ahead[key], accuracy)
+                    highest[key] = max(highest[key], accuracy)
         if done[-1].last:
             for key, fitted in _fitted(cells, candidate):
                 best.add({key: fitted})
@@ -120,13 +120,13 @@ def successive_halving(
 
     for stage, places in _stages(len(train.y), inputs, grid, len(keys), seed, train.y.device):
         if len(done) == 1 and not grid.is_logistic:
-            candidates = _with_all_l2(candidates, whole, ahead, places, grid)
+            candidates = _with_all_l2(candidates, whole, highest, places, grid)
         elif done:
-            candidates = _promoted(candidates, ahead, places)
+            candidates = _promoted(candidates, highest, places)
         candidates = _joined(candidates, inputs, classes, grid, device)
         done.append(stage)
         on_all_cores(work, candidates, device, together)
-    scored = ahead | {key: cell.dev_accuracy for key, cell in best.known.items()}
+    scored = highest | {key: cell.dev_accuracy for key, cell in best.known.items()}
     points = [(weights([cell], inputs, classes), score) for (cell, _), score in scored.items() if score >= 0]
     winner = best.winner
     return winner._replace(dev_accuracy=round(winner.dev_accuracy, 2), points=points)
@@ -186,17 +186,17 @@ def _candidates(train: Data, dev: Data, classes: int, grid: Grid, device: str) -
     return found
 
 
-def _best(candidates: list[Candidate], ahead: Mapping[Key, float], places: int) -> set[Key]:
+def _best(candidates: list[Candidate], highest: Mapping[Key, float], places: int) -> set[Key]:
     """The best cells so far of the candidates."""
     here = {candidate.key(cell) for candidate in candidates for cell in candidate.block}
-    return set(sorted((key for key in ahead if key in here), key=lambda key: -ahead[key])[:places])
+    return set(sorted((key for key in highest if key in here), key=lambda key: -highest[key])[:places])
 
 
 def _with_all_l2(
-    candidates: list[Candidate], whole: list[Candidate], ahead: Mapping[Key, float], places: int, grid: Grid
+    candidates: list[Candidate], whole: list[Candidate], highest: Mapping[Key, float], places: int, grid: Grid
 ) -> list[Candidate]:
     """The best cells of the first rung, each with all L2 values of the grid; `places` counts the latter."""
-    best = _best(candidates, ahead, ceil(places / len(grid.l2)))
+    best = _best(candidates, highest, ceil(places / len(grid.l2)))
     go_on = {cell[:2]: candidate for candidate in candidates for cell in candidate.block if candidate.key(cell) in best}
     for candidate in whole:
         candidate.block = [cell for cell in candidate.block if cell[:2] in go_on]
@@ -205,9 +205,9 @@ def _with_all_l2(
     return [candidate for candidate in whole if candidate.block]
 
 
-def _promoted(candidates: list[Candidate], ahead: Mapping[Key, float], places: int) -> list[Candidate]:
+def _promoted(candidates: list[Candidate], highest: Mapping[Key, float], places: int) -> list[Candidate]:
     """The candidates with cells among the best; drops all other cells."""
-    best = _best(candidates, ahead, places)
+    best = _best(candidates, highest, places)
     for candidate in candidates:
         stay = [i for i, cell in enumerate(candidate.block) if candidate.key(cell) in best]
         candidate.block = [candidate.block[i] for i in stay]

@@ -141,12 +141,12 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
 def command(arguments: Sequence[str]) -> int:
     """Exit status 0, or 2 for an error that the user can fix."""
 
-    def work(given: SimpleNamespace) -> None:
-        folders = [Path(text) for text in given.given]
+    def work(options: SimpleNamespace) -> None:
+        folders = [Path(text) for text in options.given]
         refuse_missing(folders, "DIR")
-        print("\n".join(write_equal(folders, given.out)))
+        print("\n".join(write_equal(folders, options.out)))
 
-    return run(COMMAND, arguments, work, lambda given: given.out)
+    return run(COMMAND, arguments, work, lambda options: options.out)
 
 
 if __name__ == "__main__":

@@ -68,17 +68,17 @@ class Judged(NamedTuple):
         )
 
 
-def survey(given: SimpleNamespace) -> None:
+def survey(options: SimpleNamespace) -> None:
     """The next step of a survey: its pretests, its sheets, or its result."""
-    intact = sentences_to_judge(given.task)
+    intact = sentences_to_judge(options.task)
     order = sorted(intact)
-    Random(given.seed).shuffle(order)
-    pretest, items = order[: given.pretest], order[given.pretest : given.pretest + given.items]
+    Random(options.seed).shuffle(order)
+    pretest, items = order[: options.pretest], order[options.pretest : options.pretest + options.items]
     if not items:
         raise InputError(
-            f"{given.task}: {len(order):,} test sentences, too few for pretest={given.pretest}; give fewer"
+            f"{options.task}: {len(order):,} test sentences, too few for pretest={options.pretest}; give fewer"
         )
-    paths = [given.out / name for name in PRETESTS]
+    paths = [options.out / name for name in PRETESTS]
     if not any(path.exists() for path in paths):
         for path in paths:
             write_sheet(path, pretest)
@@ -86,14 +86,14 @@ def survey(given: SimpleNamespace) -> None:
         return
     first, second = map(read_sheet, paths)
     controls = {sentence: natural for sentence, natural in first.items() if second.get(sentence) == natural}
-    if given.answers is None:
-        sheets = sheets_of(items, sorted(controls), given.sheet, given.controls, given.seed)
+    if options.answers is None:
+        sheets = sheets_of(items, sorted(controls), options.sheet, options.controls, options.seed)
         for number, sentences in enumerate(sheets, start=1):
-            write_sheet(given.out / f"sheet_{number:03}.csv", sentences)
-        print(f"{given.out}: {len(sheets)} sheets for {len(items):,} sentences, {len(controls)} controls")
+            write_sheet(options.out / f"sheet_{number:03}.csv", sentences)
+        print(f"{options.out}: {len(sheets)} sheets for {len(items):,} sentences, {len(controls)} controls")
         return
-    result = judged(read_people(given.answers), controls, {sentence: intact[sentence] for sentence in items})
-    write_row(given.out, given.task, result)
+    result = judged(read_people(options.answers), controls, {sentence: intact[sentence] for sentence in items})
+    write_row(options.out, options.task, result)
     print(result)
 
 
@@ -221,4 +221,4 @@ def write_row(out: Path, task: Path, result: Judged) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run(COMMAND, sys.argv[1:], survey, lambda given: given.out))
+    sys.exit(run(COMMAND, sys.argv[1:], survey, lambda options: options.out))

@@ -82,41 +82,41 @@ def parse(arguments: Sequence[str]) -> ProbingBuildSettings:
     return build_settings(COMMAND.read(arguments))
 
 
-def build_settings(given: SimpleNamespace) -> ProbingBuildSettings:
+def build_settings(options: SimpleNamespace) -> ProbingBuildSettings:
     """The checked settings of the command line. Raises InputError."""
     from datamodules.trees.penn import check_on_bad_tree
     from probes.probing.build.all_tasks import refuse_empty
 
-    kinds = {kind: paths for kind in KINDS if (paths := getattr(given, kind))}
+    kinds = {kind: paths for kind in KINDS if (paths := getattr(options, kind))}
     if len(kinds) != 1:
         raise InputError(f"give one of trees=PATH, ud=PATH and text=PATH, not {' and '.join(kinds) or 'none'}")
     [(kind, paths)] = kinds.items()
     refuse_missing(paths, kind)
-    test = given.ud_test or []
+    test = options.ud_test or []
     refuse_missing(test, "ud_test")
     if test and kind != "ud":
         raise InputError(f"ud_test=: the test split of ud=; leave it out with {kind}=")
-    if given.whole_test and not test:
+    if options.whole_test and not test:
         raise InputError("whole_test=true: takes the sentences of ud_test=PATH; give it too")
-    if given.whole_test and given.test != TEST_SIZE:
-        raise InputError(f"test={given.test}: whole_test=true takes all sentences of ud_test=; leave test= out")
-    tags = tag_set(given.tags)
+    if options.whole_test and options.test != TEST_SIZE:
+        raise InputError(f"test={options.test}: whole_test=true takes all sentences of ud_test=; leave test= out")
+    tags = tag_set(options.tags)
     if kind != "trees" and tags != ENGLISH:
-        raise InputError(f"tags={given.tags}: the labels of trees=; leave it out with {kind}=")
-    check_on_bad_tree("on_bad_tree", given.on_bad_tree)
-    sizes = Sizes(given.train, given.dev, given.test)
+        raise InputError(f"tags={options.tags}: the labels of trees=; leave it out with {kind}=")
+    check_on_bad_tree("on_bad_tree", options.on_bad_tree)
+    sizes = Sizes(options.train, options.dev, options.test)
     refuse_empty(sizes)
     return ProbingBuildSettings(
         kind,
         paths,
         test,
-        given.out,
+        options.out,
         sizes,
-        given.tasks or tasks_of(kind, tags),
-        given.seed,
+        options.tasks or tasks_of(kind, tags),
+        options.seed,
         tags,
-        bool(given.whole_test),
-        given.on_bad_tree,
+        bool(options.whole_test),
+        options.on_bad_tree,
     )
 
 
@@ -182,13 +182,13 @@ def _built(settings: ProbingBuildSettings) -> "BuiltTasks":
 def command(arguments: Sequence[str]) -> int:
     """Exit status 0, or 2 for an error that the user can fix."""
 
-    def work(given: SimpleNamespace) -> int:
-        settings = build_settings(given)
+    def work(options: SimpleNamespace) -> int:
+        settings = build_settings(options)
         lacking = build(settings)
         print(f"{settings.out / 'report.md'} says what was built")
         return max([fail(what) for what in lacking], default=0)
 
-    return run(COMMAND, arguments, work, lambda given: given.out)
+    return run(COMMAND, arguments, work, lambda options: options.out)
 
 
 if __name__ == "__main__":
