@@ -63,7 +63,10 @@ def suites_of(
         more = measures_of(tasks, measures, grid, seed) if facts_of(name).controls else ()
         made.append(Suite(name, tasks, context.corpus_used, more))
     if set(measures) - {"accuracy"} and not any(facts_of(name).controls for name in suites):
-        raise InputError(f"probes.measures={list(measures)}: for suite=probing alone; leave it out, or add that suite")
+        names = ",".join(suites)
+        raise InputError(
+            f"probes.measures=, control= and mdl= apply only to probing tasks; leave them out with suite={names}"
+        )
     return made
 
 
