@@ -15,7 +15,7 @@ from probes.discoeval.items import DiscourseTask, keys_of
 from probes.discoeval.world import world_tasks
 
 WORDS = lexicon()
-SIZES = {"train": 400, "dev": 40, "test": 300}
+SIZES = {"train": 200, "dev": 40, "test": 300}
 GROUPS = ["SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT"]
 
 
