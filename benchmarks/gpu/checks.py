@@ -77,7 +77,7 @@ def classifiers(sizes: Sizes) -> Iterator[Difference]:
     """Accuracies of the classifiers of both protocols, with folds and for ratings."""
     grids = [each_classifier.GRID, each_classifier.PUBLISHED]
     for grid in [*grids, *(grid.logistic() for grid in grids)]:
-        for classes in (3,) if sizes is TINY else (3, 101):
+        for classes in (3,) if sizes == TINY else (3, 101):
             scores, expected = (each_classifier.scores(device, grid, classes) for device in (DEVICE, "cpu"))
             apart_by = max(abs(a - b) for a, b in zip(scores, expected, strict=True))
             what = "logistic regression" if grid.is_logistic else "networks"

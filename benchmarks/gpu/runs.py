@@ -39,9 +39,9 @@ def runs(sizes: Sizes) -> Iterator[Row]:
             return train(where, cache, f"trainer.accelerator={DEVICE}", f"trainer.max_epochs={epochs}", *settings)
 
         yield Time(f"demo, {EPOCHS} epochs", run("demo", *sizes.demo))
-        if sizes is not TINY:
+        if sizes != TINY:
             run("whole", *QUICK)
-        whole = weights(Path(folder, "demo" if sizes is TINY else "whole"))
+        whole = weights(Path(folder, "demo" if sizes == TINY else "whole"))
         run("resumed", *QUICK, epochs=1)
         train(f"resume={folder}/resumed", f"trainer.max_epochs={EPOCHS}")
         yield Difference("resumed and uninterrupted run: weights", apart(weights(Path(folder, "resumed")), whole), 0.0)
