@@ -23,9 +23,8 @@ from datamodules.base import CachedData
 from datamodules.batches import Bag
 from datamodules.discourse import SentencesInDocuments
 from datamodules.seq2seq import TextPairs
-from datamodules.word_vectors.store import save_run_vectors
+from datamodules.word_vectors.store import FromFile, save_run_vectors
 from encoder_lab.errors import InputError
-from encoder_lab.settings.build import ClassSettings
 from encoder_lab.settings.run import Trainer
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.training import run_folder
@@ -243,8 +242,7 @@ def test_other_processes_read_the_vectors_of_the_first(tmp_path: Path, monkeypat
     written = np.full((len(data.vocabulary), 3), 7, np.float32)
     trained = tmp_path / "own.vec"
     trained.write_text("1 3\ndog 1 2 3\n")
-    source = ClassSettings("datamodules.word_vectors.store.FromFile", {"path": str(trained)})
     monkeypatch.setattr(run_folder, "is_first", lambda: False)
     monkeypatch.setattr(run_folder, "wait_for", lambda *_: save_run_vectors(tmp_path / "run", data.vocabulary, written))
-    vectors = run_folder.run_vectors(source, tmp_path / "run", data, [], tmp_path)
+    vectors = run_folder.run_vectors(FromFile(str(trained)), tmp_path / "run", data, [], tmp_path)
     np.testing.assert_array_equal(vectors.matrix, written)
