@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.drawing import in_order, looks, new_figure, plain_axes
+from encoder_lab.reports.drawing import in_order, looks, name_ends, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
 from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.order import agreement
@@ -125,7 +125,7 @@ def draw_use(models: Sequence[ModelUse]) -> Figure:
 
 def _draw(axes: Axes, model: ModelUse) -> None:
     plain_axes(axes, model.title)
-    shown = [one for one in model.properties if one.known]
+    shown, names = [one for one in model.properties if one.known], []
     for one, (colour, _) in zip(shown, looks([one.name for one in shown]), strict=True):
         assert one.known
         (x, left, right), (y, low, high) = one.known, one.rise
@@ -134,7 +134,8 @@ def _draw(axes: Axes, model: ModelUse) -> None:
         axes.plot(x, y, "o", color=colour, markerfacecolor=colour if one.used == one.seeds else "white", markersize=6)
         if "control" in one.numbers:
             axes.plot(x, one.numbers["control"], "x", color=colour, markersize=4.5)
-        axes.annotate(for_figure(one.name), (x, y), xytext=(6, 5), textcoords="offset points", fontsize=8)
+        names.append((for_figure(one.name), y, colour))
+    name_ends(axes, names, axes.get_xlim()[1], *axes.get_ylim())
     axes.axhline(0, color="#888888", linewidth=0.7)
     axes.set_xlabel("known: accuracy of the probe on test (%)", fontsize=9)
     axes.set_ylabel("used: rise of the loss (thousandths)", fontsize=9)
