@@ -202,4 +202,4 @@ def test_empty_and_over_long_sentences_are_counted_and_reported(lab: Lab, parall
     done = lab.finish(*lab.settings(tmp_path / "r"), "corpus=multi30k", f"corpus.root={parallel}", "probes=none")
     assert done.returncode == 0, done.stderr
     assert "1 empty" in done.stdout
-    assert "1 too-long" in done.stdout
+    assert "1 too long" in done.stdout

@@ -203,7 +203,7 @@ def describe(module: Objective, data: ResumableData, suites: Sequence[Suite]) ->
     for suite in suites:
         parts += [f"{len(suite.tasks)} {suite.name} tasks over {len(distinct_sentences(suite.tasks)):,} sentences"]
     for split, skipped in data.skipped.items():
-        counts = [f"{count} {why.replace('_', '-')}" for why, count in skipped._asdict().items() if count]
+        counts = [f"{count} {why.replace('_', ' ')}" for why, count in skipped._asdict().items() if count]
         parts += [f"left out of {split}: {' and '.join(counts)}"] if counts else []
     return "; ".join([*parts, *data.notes])
 
