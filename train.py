@@ -71,10 +71,11 @@ def train(settings: "RunSettings", run: Path) -> None:
 def draw(settings: "RunSettings", run: Path, module: "Objective") -> Path:
     """Draw the curves of a run."""
     from encoder_lab.reports.curves import draw_curves
-    from encoder_lab.settings.run_settings import objective_of
+    from encoder_lab.reports.models import models_of
+    from encoder_lab.reports.runs import read_run
 
-    title = f"{settings.encoder_name} trained on {objective_of(settings.written)} ({settings.corpus_name})"
-    return draw_curves(run, module.score, title)
+    (model,) = models_of([read_run(run)])
+    return draw_curves(run, module.score, f"{model.title} ({settings.corpus_name})")
 
 
 def begin(config: "DictConfig") -> None:
