@@ -43,11 +43,11 @@ class WholeTarget(PlainSeq2Seq):
 def padded(sentences: Sequence[Sequence[Any]], vector: VectorOf, width: int) -> tuple[Tensor, list[int]]:
     """Word vectors (T, B, E) of sentences, zero after their ends, and the lengths: one word at a time."""
     lengths = [len(sentence) for sentence in sentences]
-    found = np.zeros((max(lengths), len(sentences), width), dtype=np.float32)
+    padded_words = np.zeros((max(lengths), len(sentences), width), dtype=np.float32)
     for column, sentence in enumerate(sentences):
         for step, word in enumerate(sentence):
-            found[step, column] = vector(word)
-    return torch.from_numpy(found), lengths
+            padded_words[step, column] = vector(word)
+    return torch.from_numpy(padded_words), lengths
 
 
 class PlainInferSent(nn.Module):
@@ -70,11 +70,11 @@ class PlainInferSent(nn.Module):
     def encode(self, sentences: Sequence[Sequence[str]], vector: VectorOf) -> np.ndarray:
         """Vectors (N, D): all sentences sorted by length, the longest first, in batches."""
         order = sorted(range(len(sentences)), key=lambda row: -len(sentences[row]))
-        found = []
+        batches = []
         for start in range(0, len(order), BATCH):
             some = [sentences[row] for row in order[start : start + BATCH]]
-            found.append(self(*padded(some, vector, self.width)).float().cpu().numpy())
-        vectors = np.concatenate(found)
+            batches.append(self(*padded(some, vector, self.width)).float().cpu().numpy())
+        vectors = np.concatenate(batches)
         return vectors[np.argsort(order)]
 
 

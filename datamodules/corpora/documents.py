@@ -61,10 +61,10 @@ class JsonDocuments(PerhapsTokenized):
 
 def categories_in(record: dict[str, Any], place: str) -> tuple[str, ...]:
     """What a document is about. Raises InputError where it is not a list of texts."""
-    found = record.get("categories", [])
-    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+    categories = record.get("categories", [])
+    if not isinstance(categories, list) or not all(isinstance(name, str) for name in categories):
         raise InputError(f"{place}: categories must be a list of texts; see docs/documents_format.md")
-    return tuple(found)
+    return tuple(categories)
 
 
 def _list(record: dict[str, Any], key: str, place: str) -> list[Any]:
