@@ -30,7 +30,7 @@ class Progress(tqdm):
             super().display(msg, pos)
         elif msg is None and not self.disable:
             state = self.format_dict
-            total, rate = self.total, state["rate"] or self.n / max(state["elapsed"], 1e-9)
+            total, rate = self.total, state["rate"] or (self.n - self.initial) / max(state["elapsed"], 1e-9)
             done = f"{self.n:,} of {total:,.0f}" if total else f"{self.n:,}"
             left = f", {duration((total - self.n) / rate)} left" if total and rate else ""
             name = f"{_names[0]}: " if _names and _names[0] else ""

@@ -204,7 +204,7 @@ class FrozenEncoder:
             evaluation_mode(self.encoder),
             torch.inference_mode(),
             torch.autocast(device, torch.bfloat16) if self.bfloat16 else nullcontext(),
-            Progress(total=len(distinct), desc="encoding", disable=hide, leave=False) as bar,
+            Progress(total=len(distinct), desc="encoding", unit=" sentences", disable=hide, leave=False) as bar,
         ):
             for chunk, start in enumerate(range(0, len(distinct), CHUNK)):
                 vectors = self._encode_distinct(distinct[start : start + CHUNK], bar, how)

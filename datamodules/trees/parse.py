@@ -22,7 +22,7 @@ PROCESSORS = "tokenize,pos,constituency"
 def parse_file(source: Path, target: Path, parser: Callable[[str], Any]) -> int:
     """Write a tree for each sentence that is not blank; returns their number. `target` is written atomically."""
     trees = 0
-    with atomic_write(target) as file, Progress(total=count_lines(source), desc="parsing") as bar:
+    with atomic_write(target) as file, Progress(total=count_lines(source), desc="parsing", unit=" sentences") as bar:
         for first, sentences in _portions(source):
             parsed = parser("\n\n".join(sentences)).sentences  # only a blank line ends a sentence
             if len(parsed) != len(sentences):

@@ -13,13 +13,14 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from datamodules.word_vectors.fasttext_check import check_bin
 from encoder_lab.errors import InputError
+from encoder_lab.progress import SECONDS, Progress
 
 ZEROED = {
     "MALLOC_MMAP_THRESHOLD_": "65536",  # bytes; the kernel zeroes larger blocks
@@ -40,9 +41,9 @@ def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
     environment = {**os.environ, **ZEROED, "PYTHONPATH": str(root)}
     arguments = [str(text), str(first), str(out), json.dumps(settings), str(os.getpid())]
     command = [sys.executable, "-m", "datamodules.word_vectors.skipgram", *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        reason = (done.stderr.strip() or "stopped").splitlines()[-1]
+    title = f"training word vectors, {settings['epoch']} passes"
+    failed, reason = _watched(command, environment, title)
+    if failed:
         raise InputError(f"fastText could not train word vectors ({reason}); try embeddings=file, or lower dim")
     try:
         check_bin(out)  # fastText does not check its writes
@@ -50,6 +51,25 @@ def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
         raise OSError(errno.ENOSPC, "no room for the word vectors", str(out)) from None
     with out.open("rb") as file:
         os.fsync(file.fileno())
+
+
+def _watched(command: Sequence[str], environment: Mapping[str, str], title: str) -> tuple[int, str]:
+    """Run fastText, which counts nothing in one thread; its exit status, and the last line of its errors."""
+    said, quiet = "", subprocess.DEVNULL
+    with (
+        subprocess.Popen(command, env=environment, stdout=quiet, stderr=subprocess.PIPE, text=True) as process,
+        Progress(total=1, desc=title, unit=" models", leave=False) as bar,
+    ):
+        try:
+            while process.returncode is None:
+                try:
+                    said = process.communicate(timeout=SECONDS)[1]
+                except subprocess.TimeoutExpired:
+                    bar.refresh()
+        except BaseException:
+            process.kill()
+            raise
+    return process.returncode, (said.strip() or "stopped").splitlines()[-1]
 
 
 def _write_first_vectors(text: Path, out: Path, dim: int) -> None:

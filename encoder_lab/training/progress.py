@@ -1,8 +1,13 @@
 """The progress bar: epochs from 1, as in `metrics.csv` and everything else that a run prints."""
 
+import math
+from typing import Any
+
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import ProgressBar, RichProgressBar, TQDMProgressBar
 from pytorch_lightning.callbacks.progress.rich_progress import _RICH_AVAILABLE
+
+from encoder_lab.progress import Progress
 
 
 def progress_bar(every: int = 1) -> ProgressBar:
@@ -29,3 +34,43 @@ class TQDMEpochsFrom1(TQDMProgressBar):
     def on_train_epoch_start(self, trainer: pl.Trainer, *arguments: object) -> None:
         super().on_train_epoch_start(trainer, *arguments)
         self.train_progress_bar.set_description(epoch_of(trainer))
+
+
+class CountsSteps(pl.Callback):
+    """Where stdout is no terminal: steps of an epoch and batches of dev, in a line every half minute.
+
+    `validated`: what is scored, where nothing is trained.
+    """
+
+    def __init__(self, validated: str = "") -> None:
+        self.validated = validated
+        self._bar: Progress | None = None
+
+    def on_train_batch_start(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
+    ) -> None:
+        if self._bar is None:  # not at the start of the epoch: a resumed one starts at another batch
+            self._start(trainer, epoch_of(trainer).lower(), "steps", trainer.num_training_batches, batch_idx)
+
+    def on_validation_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        self._close()
+        if not trainer.sanity_checking:
+            name = self.validated or f"{epoch_of(trainer).lower()}, dev"
+            self._start(trainer, name, "batches", sum(trainer.num_val_batches))
+
+    def on_train_batch_end(self, *_: Any, **__: Any) -> None:
+        if self._bar is not None:
+            self._bar.update()
+
+    def _close(self, *_: Any, **__: Any) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+    on_validation_batch_end = on_train_batch_end
+    on_validation_end = on_train_epoch_end = on_train_end = on_exception = _close
+
+    def _start(self, trainer: pl.Trainer, name: str, unit: str, total: float, initial: int = 0) -> None:
+        end = None if math.isinf(total) else int(total)
+        hide = None if trainer.is_global_zero else True
+        self._bar = Progress(total=end, initial=initial, desc=name, unit=f" {unit}", leave=False, disable=hide)

@@ -22,6 +22,7 @@ from encoder_lab.settings.run import Checkpoints
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.training.build import build
 from encoder_lab.training.devices import accelerator
+from encoder_lab.training.progress import CountsSteps
 from encoder_lab.training.run_folder import owned, settings_to_resume
 from encoders.load import find_checkpoint, open_run
 from objectives.objective import Objective
@@ -52,7 +53,8 @@ def score(path: Path, overrides: Sequence[str] = ()) -> dict[str, float]:
         if not module.trains:
             raise InputError(f"model={path}: an untrained encoder has no objective to score; give a trained run")
         module.load_state_dict(saved.weights)
-        scores = _validated(module, on_test(data), settings.trainer.accelerator, settings.trainer.precision)
+        shown = CountsSteps(f"{path}: test")
+        scores = _validated(module, on_test(data), settings.trainer.accelerator, settings.trainer.precision, shown)
         upsert_csv(saved.folder / TEST, [{"epoch": saved.epoch, "step": saved.step, **scores}], key=("epoch",))
     return scores
 
@@ -67,10 +69,12 @@ def on_test(data: ResumableData) -> ResumableData:
     return data
 
 
-def _validated(module: Objective, data: ResumableData, device: str, precision: int | str) -> dict[str, float]:
+def _validated(
+    module: Objective, data: ResumableData, device: str, precision: int | str, shown: CountsSteps
+) -> dict[str, float]:
     switches = ("checkpointing", "progress_bar", "model_summary")
     off: dict[str, Any] = {f"enable_{name}": False for name in switches}
     off |= {"logger": False, "use_distributed_sampler": False, "precision": precision}
-    trainer = pl.Trainer(accelerator=accelerator(device), devices=1, **off)
+    trainer = pl.Trainer(accelerator=accelerator(device), devices=1, callbacks=[shown], **off)
     trainer.validate(module, data, verbose=False)
     return {name: float(value) for name, value in sorted(trainer.callback_metrics.items())}

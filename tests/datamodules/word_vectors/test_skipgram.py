@@ -1,4 +1,4 @@
-"""The process that trains word vectors ends with its parent."""
+"""The process that trains word vectors shows that it works, and ends with its parent."""
 
 import signal
 import subprocess
@@ -9,6 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from datamodules.word_vectors import skipgram
+from encoder_lab import progress
 
 SECONDS = 30
 ENDLESS = """
@@ -35,6 +38,16 @@ def comes_true(what: Callable[[], bool]) -> bool:
     while not what() and time.monotonic() < until:
         time.sleep(0.05)
     return what()
+
+
+def test_a_file_has_lines_while_fasttext_works_and_its_last_word_is_the_reason(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr(progress, "_names", ["runs/a"])
+    monkeypatch.setattr(skipgram, "SECONDS", 0.05)
+    works = "import sys, time; time.sleep(0.5); sys.exit('first\\nno memory')"
+    assert skipgram._watched([sys.executable, "-c", works], {}, "training, 5 passes") == (1, "no memory")
+    assert "runs/a: training, 5 passes: 0 of 1 models, 0 s" in capsys.readouterr().err.splitlines()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
