@@ -20,6 +20,7 @@ from encoder_lab.storage.content import key_of
 from objectives.multitask import Multitask
 from objectives.objective import READS_STATES, Objective
 
+ROWS = 32  # of a batch of examples of similar length
 REMEDY = "leave suite=use out, or measure use.on=downstream"
 
 
@@ -85,14 +86,12 @@ class DevVectors:
 
 
 def _batches(loader: DataLoader, examples: int) -> list[Any]:
-    """The batches of a loader with every n-th example of them, so that at most `examples` remain."""
-    rows: list[np.ndarray] = list(loader.sampler)  # type: ignore[arg-type]
-    ends = np.cumsum([0, *map(len, rows)])
-    if not ends[-1]:
+    """Batches of every n-th example of a loader, so that at most `examples` remain; short ones, for less padding."""
+    rows = np.concatenate([[], *loader.sampler]).astype(np.int64)
+    if not len(rows):
         raise InputError(f"suite=use: the objective has no dev example; {REMEDY}")
-    step = -(-int(ends[-1]) // examples)
-    some = [part[-end % step :: step] for end, part in zip(ends[:-1], rows, strict=True)]
-    return [loader.dataset.collate(part) for part in some if len(part)]  # type: ignore[attr-defined]
+    some = rows[:: -(-len(rows) // examples)]
+    return [loader.dataset.collate(some[start : start + ROWS]) for start in range(0, len(some), ROWS)]  # type: ignore[attr-defined]
 
 
 def _vectors(module: Objective, batch: Any) -> list[Tensor]:
