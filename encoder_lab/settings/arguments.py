@@ -40,7 +40,7 @@ def refuse_wrong_arguments(configs: Path, program: str, arguments: Sequence[str]
         return
     refuse_unknown_choices(configs, arguments)
     known = known_settings(configs, program)
-    refuse_unknown_settings(known, settings)
+    refuse_unknown_settings(known, program, settings)
     values = [text for text in settings if not (configs / text.partition("=")[0]).is_dir()]
     if statuses := [fail(mistake) for mistake in wrong_values(known, program, values)]:
         raise SystemExit(statuses[0])
@@ -65,7 +65,7 @@ def asked_suites(arguments: Sequence[str]) -> list[str]:
     return [name for text in arguments if text.startswith("suite=") for name in names(text.removeprefix("suite="))]
 
 
-def refuse_unknown_settings(known: Known, settings: Sequence[str]) -> None:
+def refuse_unknown_settings(known: Known, program: str, settings: Sequence[str]) -> None:
     """Raises InputError for a setting that no file of ours names."""
     for text in settings:
         match = SETTING.match(text)
@@ -79,8 +79,13 @@ def refuse_unknown_settings(known: Known, settings: Sequence[str]) -> None:
         groups = [name[: dot.start()] for dot in re.finditer(r"\.", name)]
         parts = [group for group in reversed(groups) if group in known.parts]  # the closest first
         if not parts or not plus:
-            more = [f"an argument of {part} that its YAML file does not name is written +{text}" for part in parts[:1]]
-            raise InputError("; ".join([f"{text}: {no_such_setting(name, known.names)}", *more]))
+            from encoder_lab.settings.check import parameter_of
+
+            if any(parameter_of(program, file, name.split(".")) for file in known.files):
+                raise InputError(
+                    f"{text}: an argument of {name.rpartition('.')[0]} that its YAML file does not name; write +{text}"
+                )
+            raise InputError(f"{text}: {no_such_setting(name, known.names)}")
 
 
 def wrong_values(known: Known, program: str, settings: Sequence[str]) -> Iterator[str]:

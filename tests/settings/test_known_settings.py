@@ -74,10 +74,9 @@ def judge(configs: Path, *arguments: str) -> None:
         ("early_stopping=3", "give one of them: early_stopping.patience="),
         ("+early_stopping=null", "give one of them: early_stopping.patience="),
         ("probes.classifier=3", "a group of settings"),
-        (
-            "trainer.max_epoch=3",
-            "max_epochs=?; an argument of trainer that its YAML file does not name is written +",
-        ),
+        ("trainer.max_epoch=3", "did you mean trainer.max_epochs=?"),
+        ("trainer.limit_test_batches=3", "an argument of trainer that its YAML file does not name; write +trainer.l"),
+        ("objective.optimizer.weight_decay=0.1", "does not name; write +objective.optimizer.weight_decay=0.1"),
         ("+trainer.max_epoch=3", "did you mean trainer.max_epochs=?"),
         ("+encoder.kernel=3", "see --help"),  # of another encoder
         ("+probes.paths=[x]", "see --help"),  # of another source
@@ -106,7 +105,7 @@ SINGLE = sorted(name for name in KNOWN.names - KNOWN.sections if not name.rparti
 
 @given(st.sampled_from(SINGLE))
 def test_every_setting_of_our_files_is_known(name: str) -> None:
-    of_command.refuse_unknown_settings(KNOWN, [f"{name}=1", f"parts.nli.{name}=1"])
+    of_command.refuse_unknown_settings(KNOWN, "train", [f"{name}=1", f"parts.nli.{name}=1"])
 
 
 def test_arguments_of_classes_and_references_are_read() -> None:
