@@ -60,6 +60,8 @@ def runs(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path
     for precision in ("32-true", "bf16-mixed"):
         done = lab.finish(*lab.settings(folder / precision, *LEARNS, f"trainer.precision={precision}"))
         assert done.returncode == 0, done.stderr
+        slow = precision == "bf16-mixed" and not multiplies_in_bfloat16(torch.device("cpu"))
+        assert ("no instructions for bfloat16" in done.stdout) == slow
     return folder / "32-true", folder / "bf16-mixed"
 
 

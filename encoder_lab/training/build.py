@@ -20,7 +20,7 @@ from encoder_lab.settings.run_settings import objective_of, trained_in_bfloat16
 from encoder_lab.storage.content import cache_digests_in, content_of, contents_of
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.reads import CORPUS, VECTORS, Reads, refuse_other_reads, write_reads
-from encoder_lab.training.devices import accelerator, is_first
+from encoder_lab.training.devices import accelerator, is_first, say
 from encoder_lab.training.initial import source_of, take_weights
 from encoder_lab.training.optimizers import prepared
 from encoder_lab.training.run_folder import run_vectors
@@ -35,6 +35,8 @@ from probes.callback import ProbingCallback
 from probes.evaluation import distinct_sentences
 from probes.suites import Suite, measured_tasks, suites_of, tasks_of
 from probes.task import Task
+
+SLOW = "this processor has no instructions for bfloat16, so steps take longer than with trainer.precision=32-true"
 
 
 class Built(NamedTuple):
@@ -92,6 +94,9 @@ def build(settings: RunSettings, run: Path) -> Built:
         write_reads(run, reads_of(run, corpus, data, tasks, vector_file))
     surprised = any(task.needs == "surprisal" for task in tasks)
     device = probing_device(settings.trainer.accelerator)
+    fast = multiplies_in_bfloat16(torch.device(device))
+    if narrow and not fast:
+        say(f"trainer.precision={settings.trainer.precision}: {SLOW}")
     model = Model(
         settings.encoder_name,
         objective_of(settings.written),
@@ -99,7 +104,7 @@ def build(settings: RunSettings, run: Path) -> Built:
         partial(fingerprint, frozen, settings.encoder.written, sentences),
         logprobs=TextLikelihood(frozen.encode, module.likelihood()).logprobs if surprised else None,
         bag=bag_of(frozen),
-        bfloat16=narrow and multiplies_in_bfloat16(torch.device(device)),
+        bfloat16=narrow and fast,
         loss=DevLoss(module, data) if any(task.needs == "loss" for task in tasks) else None,
     )
     schedule = settings.probes.every_n_epochs, settings.seed, device, settings.probes.at_steps
