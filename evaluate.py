@@ -96,7 +96,7 @@ def scored(
         more = evaluation.scores([task for task in suite.measures if model.encode or task.suite != "bits"])
         if not model.encode and any(task.suite == "bits" for task in suite.measures):
             print(f"{name}: no description length, as it has no vectors", file=sys.stderr)
-        key = evaluation.key(suite.tasks, of_model=not by_epoch)
+        key = evaluation.key(suite.tasks, with_model=not by_epoch)
         written = written_of(settings, suite, model)
         done = write(out, name, model, suite.name, ModelScores(key, main, [score.row for score in more]), written)
         if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name says which model and tasks it is of

@@ -57,7 +57,7 @@ from probes.classifiers.classifier import Grid, Labelled, as_tensors
 from probes.classifiers.grid import Data
 from probes.discoeval.features import READINGS
 from probes.task import Items
-from probes.vectors import KEPT, Streamed, Vectors
+from probes.vectors import MAX_BYTES, Streamed, Vectors
 
 POOL, LATENT = 20_000, 64  # distinct sentences, and the numbers behind their vectors
 DOCUMENT = 50  # EDUs of a tree
@@ -187,8 +187,8 @@ def published(shape: TaskSize, dim: int, full: bool) -> dict[str, Any]:
     few, dev, rounds = round_of(task)
     with grown_memory() as memory:  # measured by itself, because it slows the work down
         whole = known.features(task.train, task.features, DEVICE, kept_bytes(task) * shape.train)
-        kept = 0 if isinstance(whole, Streamed) else KEPT
-        data = tensors(few, kept), tensors(dev, kept)
+        max_bytes = 0 if isinstance(whole, Streamed) else MAX_BYTES
+        data = tensors(few, max_bytes), tensors(dev, max_bytes)
         work(replace(grid, block=1, max_passes=0))
     return {"seconds": seconds_of_a_pass(work, grid, rounds) * fewest_passes(grid), **memory}
 

@@ -73,10 +73,11 @@ class Classification:
     def score(self, vectors: Vectors, device: str) -> Outcome:
         """The best classifier of the grid on the test items."""
         copies = 2 if self.grid.protocol == "modern" else 1  # features as they are, and standardised
-        kept = (self.grid.memory_mb << 19) // (copies * sum(len(part.gold) for part in self.parts))  # bytes of an item
+        items = copies * sum(len(part.gold) for part in self.parts)
+        item_bytes = (self.grid.memory_mb << 19) // items
 
         def labelled(items: Items) -> Labelled:
-            return Labelled(vectors.features(items, self.features, device, kept * len(items.gold)), items.gold)
+            return Labelled(vectors.features(items, self.features, device, item_bytes * len(items.gold)), items.gold)
 
         train = in_published_order(self.train) if self.sorted_by_length else self.train
         splits = labelled(train), labelled(self.dev), labelled(self.test)

@@ -19,7 +19,7 @@ from probes.share import ALONE, Share
 from probes.side_by_side import is_small, score_each
 from probes.surprisals import Surprisals, score_pairs
 from probes.surprisals import fingerprint as surprisals_fingerprint
-from probes.task import Needs, Outcome, Task
+from probes.task import NO_ITEMS, Needs, Outcome, Task
 from probes.use.effects import Erasures
 from probes.vectors import Vectors, distinct, vectors_of
 
@@ -33,11 +33,11 @@ class Evaluated(NamedTuple):
     @property
     def correct(self) -> np.ndarray:
         """Which test items were right, (N_test,) bool; empty where the score is a correlation."""
-        return self.row.answers.right if self.row.answers else np.empty(0, dtype=bool)
+        return self.row.answers.right if self.row.answers else NO_ITEMS
 
 
 ScoreName = tuple[str, str, str]  # suite, task and reader
-OF_SCORES = ("scored", "bag")  # what a task needs that is made of other scores
+FROM_SCORES = ("scored", "bag")  # what a task needs that is made of other scores
 
 
 def name_of(task: Task) -> ScoreName:
@@ -125,9 +125,9 @@ class Evaluation:
             self._fingerprint = self.share.gather(known or surprisals_fingerprint(self.surprisal))[0]
         return self._fingerprint
 
-    def key(self, tasks: Iterable[Task], of_model: bool = True) -> str:
+    def key(self, tasks: Iterable[Task], with_model: bool = True) -> str:
         """A short name for this model on these tasks, or for the tasks alone."""
-        parts = [self.fingerprint if of_model else "", [task.fingerprint for task in tasks], self.seed]
+        parts = [self.fingerprint if with_model else "", [task.fingerprint for task in tasks], self.seed]
         return sha256(json.dumps(parts).encode()).hexdigest()[:8]
 
     def scores(self, tasks: Sequence[Task] | None = None) -> list[Evaluated]:
@@ -136,7 +136,7 @@ class Evaluation:
         Each process computes its share of those that are not cached. What is made of other scores comes last.
         """
         every = [part for task in (self.tasks if tasks is None else tasks) for part in self._parts(task)]
-        tasks = [task for task in every if task.needs not in OF_SCORES]
+        tasks = [task for task in every if task.needs not in FROM_SCORES]
         cached = [path and read_cached(path) for path in map(self._path, tasks)]
         cached = self.share.gather(cached)[0]  # all processes must miss the same results
         missing = [task for task, result in zip(tasks, cached, strict=True) if result is None]
@@ -150,13 +150,13 @@ class Evaluation:
         for task, result in zip(tasks, results, strict=True):
             self.scored[name_of(task)] = self._evaluated(task, result)
         for task in every:
-            if task.needs in OF_SCORES:
+            if task.needs in FROM_SCORES:
                 self.scored[name_of(task)] = self._evaluated(task, self._score(task))
         return [self.scored[name_of(task)] for task in every]
 
     def _path(self, task: Task) -> Path | None:
         """Where a result is cached."""
-        if self.cache is None or task.needs in OF_SCORES:
+        if self.cache is None or task.needs in FROM_SCORES:
             return None
         own = [self.model.loss.fingerprint()] if task.needs == "loss" else []
         key = [task.fingerprint, code_of(type(task)), self._reader(task), self.seed, *own]
@@ -170,7 +170,7 @@ class Evaluation:
         return task.in_parts(self.model.loss.parts) if task.needs == "loss" else [task]
 
     def _is_baseline(self, task: Task) -> bool:
-        return self.model.encode is None and task.needs not in ("surprisal", *OF_SCORES)
+        return self.model.encode is None and task.needs not in ("surprisal", *FROM_SCORES)
 
     def _is_small(self, task: Task) -> bool:
         return task.needs == "vectors" and not self._is_baseline(task) and is_small(task, self.vectors)

@@ -20,9 +20,7 @@ from probes.evaluation import Evaluated, name_of
 from probes.hard.items import hard_items
 from probes.probing.controls import PER, control_task
 from probes.statistics import Interval, compare, unpaired, wilson
-from probes.task import Outcome, Task, hashed
-
-NONE = np.empty(0, dtype=bool)
+from probes.task import NO_ITEMS, DerivedTask, Outcome, Task, hashed
 
 
 def measures_of(tasks: Sequence[Task], measures: Sequence[str], grid: Grid, seed: int) -> list[Task]:
@@ -36,67 +34,54 @@ def measures_of(tasks: Sequence[Task], measures: Sequence[str], grid: Grid, seed
     read = [task for task in tasks if isinstance(task, Classification)]
     if constant := [task.name for task in read if len(task.classes) < 2] if len(measures) > 1 else []:
         warnings.warn(f"probes.measures: {', '.join(constant)}: one class, so nothing to measure", stacklevel=2)
-    return [more for task in read if task.name not in constant for more in _of_task(task, measures, seed)]
+    return [more for task in read if task.name not in constant for more in _measures_of_task(task, measures, seed)]
 
 
-def _of_task(task: Classification, measures: Sequence[str], seed: int) -> list[Task]:
+def _measures_of_task(task: Classification, measures: Sequence[str], seed: int) -> list[Task]:
     per = PER if "control" in measures else PER[:1] if "selectivity" in measures else ()
     controls, codes = [control_task(task, decides, seed) for decides in per], codes_of(task, measures)
     return [
         *controls,
         *codes,
-        *(OfScores("selectivity", task, control) for control in controls[:1]),
-        *([OfScores("hard", task)] if "hard" in measures else []),
-        *(OfScores("gain", code) for code in codes),
+        *(FromScores(task, "selectivity", control) for control in controls[:1]),
+        *([FromScores(task, "hard")] if "hard" in measures else []),
+        *(FromScores(code, "gain") for code in codes),
     ]
 
 
 @dataclass(frozen=True)
-class OfScores:
+class FromScores(DerivedTask):
     """A number that is made of the score of a task."""
 
+    task: Classification | Bits
     suite: Literal["selectivity", "hard", "gain"]
-    of: Classification | Bits
     control: Classification | None = None
-    baselines: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        return self.of.name
 
     @property
     def reader(self) -> str:
-        return self.of.reader
+        return self.task.reader
 
     @property
     def needs(self) -> Literal["scored", "bag"]:
         return "bag" if self.suite == "gain" else "scored"
 
     @property
-    def sentences(self) -> list[str]:
-        return self.of.sentences
-
-    @property
-    def data(self) -> str:
-        return self.of.data
-
-    @property
     def test_items(self) -> str:
-        return hashed(self.suite, self.of.test_items)
+        return hashed(self.suite, self.task.test_items)
 
     @property
     def fingerprint(self) -> str:
-        return hashed(self.suite, self.of.fingerprint, code_of(OfScores))
+        return hashed(self.suite, self.task.fingerprint, code_of(FromScores))
 
     def score(self, scored: Any, device: str) -> Outcome:
         """The number, made of the scores so far; of `gain` also of those of a bag of vectors."""
         if self.suite == "gain":
-            return _gain(*(scores[name_of(self.of)] for scores in scored))
-        own = scored[name_of(self.of)]
+            return _gain(*(scores[name_of(self.task)] for scores in scored))
+        own = scored[name_of(self.task)]
         if self.control:
             return _selectivity(own, scored[name_of(self.control)])
-        assert isinstance(self.of, Classification)
-        return _hard(own, hard_items(self.of), self.of)
+        assert isinstance(self.task, Classification)
+        return _hard(own, hard_items(self.task), self.task)
 
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: has no {self.suite}")
@@ -104,9 +89,9 @@ class OfScores:
 
 def _selectivity(own: Evaluated, control: Evaluated) -> Outcome:
     """With the interval of the paired bootstrap: both have the same test sentences."""
-    found, dev = compare(own.correct, control.correct), own.row.dev_accuracy - control.row.dev_accuracy
+    effect, dev = compare(own.correct, control.correct), own.row.dev_accuracy - control.row.dev_accuracy
     numbers = {"accuracy": round(own.row.test_accuracy, 2), "control": round(control.row.test_accuracy, 2)}
-    return _outcome((found.difference, found.low, found.high), dev, numbers, control.row.seconds)
+    return _outcome(effect[:3], dev, numbers, control.row.seconds)
 
 
 def _hard(own: Evaluated, hard: np.ndarray, task: Classification) -> Outcome:
@@ -122,10 +107,10 @@ def _hard(own: Evaluated, hard: np.ndarray, task: Classification) -> Outcome:
 
 def _gain(own: Evaluated, bag: Evaluated) -> Outcome:
     """Positive: the code is shorter than with the bag."""
-    found = unpaired([bag.row.interval], [own.row.interval])
+    effect = unpaired([bag.row.interval], [own.row.interval])
     saved = {"bits": round(bag.row.hyperparameters["bits"] - own.row.hyperparameters["bits"], 1)}
-    return _outcome((found.difference, found.low, found.high), found.difference, saved, bag.row.seconds)
+    return _outcome(effect[:3], effect.difference, saved, bag.row.seconds)
 
 
 def _outcome(score: Interval, dev: float, numbers: dict[str, float], seconds: float) -> Outcome:
-    return Outcome(dev, *score, NONE, {**numbers}, {}, seconds)
+    return Outcome(dev, *score, NO_ITEMS, {**numbers}, {}, seconds)

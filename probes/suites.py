@@ -39,7 +39,7 @@ class Suite:
 
     name: str  # its folder in probes/
     tasks: list[Task]
-    of_corpus: bool  # whether they were made from the corpus
+    uses_corpus: bool  # whether they were made from the corpus
     measures: Sequence[Task] = ()  # control tasks, and codes of the labels
 
 

@@ -1,8 +1,9 @@
 """The interface of a task: items of k texts, the reader of their vectors or surprisals, and the score."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -101,6 +102,33 @@ class Task(Protocol):
 
     def baseline(self, name: str) -> Outcome:
         """What one of `baselines` predicts."""
+
+
+NO_ITEMS = np.empty(0, dtype=bool)  # which test items are right, where the score is of none
+
+
+@dataclass(frozen=True)
+class DerivedTask:
+    """What a task has of the task that it is made of. No baseline has a score of it."""
+
+    task: Task
+    baselines: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def name(self) -> str:
+        return self.task.name
+
+    @property
+    def sentences(self) -> Sequence[str]:
+        return self.task.sentences
+
+    @property
+    def data(self) -> str:
+        return self.task.data
+
+    @property
+    def test_items(self) -> str:
+        return self.data
 
 
 def hashed(*parts: object) -> str:

@@ -10,7 +10,7 @@ from torch import Tensor
 from encoder_lab.errors import InputError
 from probes.task import Items, Texts
 
-KEPT = 512 << 20  # bytes; larger features are computed again at each reading instead of being kept
+MAX_BYTES = 512 << 20  # bytes; larger features are computed again at each reading instead of being stored
 PORTION = 32 << 20  # bytes of features formed at a time
 
 
@@ -85,10 +85,10 @@ class Vectors:
             return Column(self.matrix, self._rows([text for group in texts for text in group]), lengths)
         return Column(self.matrix, self._rows(texts))  # type: ignore[arg-type]
 
-    def features(self, items: Items, make: FeatureMaker, device: str = "cpu", kept: int = KEPT) -> Features:
-        """The features (N, F) of items: a tensor up to `kept` bytes, otherwise formed at each reading."""
+    def features(self, items: Items, make: FeatureMaker, device: str = "cpu", max_bytes: int = MAX_BYTES) -> Features:
+        """The features (N, F) of items: a tensor up to `max_bytes` bytes, otherwise formed at each reading."""
         formed = Streamed([self.of(column) for column in items.texts], make, device)
-        return formed if 4 * formed.shape[0] * formed.shape[1] > kept else formed[:]
+        return formed if 4 * formed.shape[0] * formed.shape[1] > max_bytes else formed[:]
 
     def _rows(self, sentences: Sequence[str]) -> Tensor:
         rows = np.fromiter((self._row[sentence] for sentence in sentences), dtype=np.int64, count=len(sentences))
@@ -179,8 +179,8 @@ class Streamed:
         return (squares / len(self)).sqrt().float(), mean.float()
 
     def _with(self, **more: Tensor) -> "Streamed":
-        kept = {"shift": self.shift, "scale": self.scale, "axes": self.axes}
-        return Streamed(self.columns, self.make, str(self.device), **(kept | more))
+        transform = {"shift": self.shift, "scale": self.scale, "axes": self.axes}
+        return Streamed(self.columns, self.make, str(self.device), **(transform | more))
 
 
 def rows_at_once(width: int, most: int) -> int:

@@ -48,10 +48,10 @@ def probe_now(
         evaluation = Evaluation(now, tasks, share, cache if step == 0 else None, seed, cache)
         rows = [score.row for score in evaluation.scores()]
         rows = [row for row in rows if row.suite != CONTROL]  # they are in `selectivity`
-        kept = keep_state(results.parent, evaluation, tasks)
+        saved = keep_state(results.parent, evaluation, tasks)
     if share.rank == 0:
         write_rows(results, rows)
-        rows += compare_states(results, epoch) if kept else []
+        rows += compare_states(results, epoch) if saved else []
     return rows
 
 

@@ -49,7 +49,7 @@ def written_of(settings: EvaluationSettings, suite: Suite, model: Model) -> dict
     written = {"suite": suite.name, "seed": settings.random_seed}
     if any(task.needs == "vectors" for task in suite.tasks):
         written["probes"] = {"classifier": settings.probes.classifier.written}
-    written |= {own.group: own.values} | ({"corpus": settings.corpus.written} if suite.of_corpus else {})
+    written |= {own.group: own.values} | ({"corpus": settings.corpus.written} if suite.uses_corpus else {})
     return {**written, **model.settings} | ({} if settings.epochs is None else {"checkpoint": EACH_EPOCH})
 
 

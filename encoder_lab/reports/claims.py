@@ -149,10 +149,10 @@ def target_languages_are_alike(e: Evidence) -> Iterator[Comparison]:
     For each encoder and task, two target languages differ by less than 5 points.
     """
     for encoder in e.encoders(e.probing):
-        for one, other in combinations(NMT, 2):
-            first, second = (e.probing.get((encoder, objective), {}) for objective in (one, other))
+        for pair in combinations(NMT, 2):
+            first, second = (e.probing.get((encoder, objective), {}) for objective in pair)
             for task in (task for task in first if task in second):
-                about = f"{encoder} {task}: 5 points minus the distance of {one} and {other}"
+                about = f"{encoder} {task}: 5 points minus the distance of {' and '.join(pair)}"
                 yield within(first[task], second[task], 5, about)
 
 

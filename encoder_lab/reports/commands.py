@@ -20,7 +20,7 @@ from encoder_lab.reports.escape import for_terminal
 from encoder_lab.reports.evidence import evidence_of, published_evidence
 from encoder_lab.reports.findings import as_markdown, check
 from encoder_lab.reports.findings_picture import draw_findings
-from encoder_lab.reports.formats import FORMATS, of_tasks
+from encoder_lab.reports.formats import FORMATS, select_tasks
 from encoder_lab.reports.interactive import (
     ChartSection,
     chart_of_correlations,
@@ -84,7 +84,7 @@ def table(arguments: SimpleNamespace) -> None:
     models = reported(arguments, or_published=True)
     made = probing_table(models, arguments.suite, arguments.epoch, arguments.classifier, quoted(arguments))
     refuse_without_effect(quoted(arguments) or [], [made] if models else [])
-    made = of_tasks(made, arguments.tasks) if arguments.tasks else made
+    made = select_tasks(made, arguments.tasks) if arguments.tasks else made
     write_table(replace(made, intervals=arguments.intervals, transposed=arguments.transpose), arguments)
 
 
@@ -200,8 +200,8 @@ def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Sh
     """The items of coherence suites to be shown. Raises InputError where one that is asked for is in no evaluation."""
     scored = [(model.title, run.folder) for model in models for run in model.runs if (run.folder / TOKENS).exists()]
     items = [item for title, folder in scored for item in shown_items(title, folder, arguments.item)]
-    there = {f"{item.records[0]['suite']}:{item.records[0]['item']}" for item in items}
-    if missing := [name for name in arguments.item or () if name not in there]:
+    names = {f"{item.records[0]['suite']}:{item.records[0]['item']}" for item in items}
+    if missing := [name for name in arguments.item or () if name not in names]:
         raise InputError(f"item={missing[0]}: no such item in {TOKENS} of the evaluations; give SUITE:NUMBER")
     return items
 
@@ -210,8 +210,8 @@ def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Char
     """Every chart that the runs allow."""
     suites, sections = scored_suites(models), []
     for suite in suites:
-        of_suite = SimpleNamespace(**{**vars(arguments), "suite": suite})
-        if trained := [drawn for drawn in panels_of(models, of_suite) if any(len(line.x) > 1 for line in drawn.lines)]:
+        panels = panels_of(models, SimpleNamespace(**(vars(arguments) | {"suite": suite})))
+        if trained := [drawn for drawn in panels if any(len(line.x) > 1 for line in drawn.lines)]:
             sections += [charts_by_task(trained), charts_by_model(trained)]
         with suppress(InputError):  # there are no sizes to compare
             sized = by_size(run for model in models for run in model.runs)
@@ -257,8 +257,8 @@ def panel(model: ReportedModel, arguments: SimpleNamespace, unit: str) -> Panel:
     rows = [sorted(chart, key=lambda row: row.classifier == arguments.classifier) for chart in charts]
     # several seeds of one checkpoint each are one point, also if their best epochs differ
     if all(run.evaluated and len({row.epoch for row in run.rows}) < 2 for run in model.runs):
-        last = max((row.epoch for of_run in rows for row in of_run), default=0)
-        rows = [[replace(row, epoch=last) for row in of_run] for of_run in rows]
+        last = max((row.epoch for seed_rows in rows for row in seed_rows), default=0)
+        rows = [[replace(row, epoch=last) for row in seed_rows] for seed_rows in rows]
     made = panel_of(model.title, rows, model.runs[0].score, [run.metrics for run in model.runs])
     return made._replace(colour=model.colour)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from scipy.stats import spearmanr
 
-from encoder_lab.reports.evidence import EpochScores, Evidence, ModelName, PointsByModel, of_correlation
+from encoder_lab.reports.evidence import EpochScores, Evidence, ModelName, PointsByModel, correlation_point
 from encoder_lab.reports.findings import Comparison, above
 
 NMT = ("NMT En-Fr", "NMT En-De", "NMT En-Fi")
@@ -44,4 +44,4 @@ def correlated(e: Evidence, probe: str, sign: int, only: tuple[str, ...] = ()) -
         if len({x for x, _ in both}) > 1 and len({y for _, y in both}) > 1:
             rho = float(spearmanr(*zip(*both, strict=True))[0])
             about = f"{'rho' if sign > 0 else 'minus rho'} of {probe} and {task} over {len(both)} models"
-            yield Comparison(about, sign * rho, of_correlation(rho, len(both), tests).half, joint=True)
+            yield Comparison(about, sign * rho, correlation_point(rho, len(both), tests).half, joint=True)

@@ -6,11 +6,10 @@ import numpy as np
 from scipy.stats import ttest_ind
 
 from encoder_lab.reports.comparisons import title
-from encoder_lab.reports.evidence import Evidence, ModelName, Point, Points, mean_of
+from encoder_lab.reports.evidence import Evidence, ModelName, Point, Points, mean_of, share_point
 from encoder_lab.reports.findings import Comparison, above, claims_in
-from encoder_lab.reports.layers import layer_of
+from encoder_lab.reports.layers import by_layer, layer_of
 from encoder_lab.reports.published import published
-from probes.statistics import wilson
 
 DISCOEVAL = ("SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT")
 SENTEVAL = ("USS", "SSS", "SC", "Probing")
@@ -69,7 +68,7 @@ def titles_help_unsupervised_similarity(e: Evidence) -> Iterator[Comparison]:
 
     On USS, NSP + SDT is above NSP alone, NSP + SPP and NSP + NL.
     """
-    yield from _ahead(e, "USS", "+ SDT")
+    yield from _leads(e, "USS", "+ SDT")
 
 
 def nesting_helps_supervised_similarity(e: Evidence) -> Iterator[Comparison]:
@@ -77,7 +76,7 @@ def nesting_helps_supervised_similarity(e: Evidence) -> Iterator[Comparison]:
 
     On SSS, NSP + NL is above NSP alone, NSP + SPP and NSP + SDT.
     """
-    yield from _ahead(e, "SSS", "+ NL")
+    yield from _leads(e, "SSS", "+ NL")
 
 
 def bert_has_the_highest_mean(e: Evidence) -> Iterator[Comparison]:
@@ -182,12 +181,12 @@ def people_are_far_above_models(e: Evidence) -> Iterator[Comparison]:
     for task, items in PEOPLE.items():
         scores = [groups(e.discoeval[name])[task] for name in _whole_models(e)]
         if scores:
-            low, high = wilson(round(items * people[task] / 100), items)
-            person, best = Point(people[task] - FAR, (high - low) / 2), max(scores, key=lambda p: p.score)
+            person = share_point(people[task], items)._replace(score=people[task] - FAR)
+            best = max(scores, key=lambda p: p.score)
             yield above(person, best, f"{task}, a person minus {FAR} points over the best model")
 
 
-def _ahead(e: Evidence, group: str, best: str) -> Iterator[Comparison]:
+def _leads(e: Evidence, group: str, best: str) -> Iterator[Comparison]:
     """One additional loss over the others, and over none, on a group of SentEval's tasks."""
     ours = e.discoeval.get(("BiGRU", best), {})
     for other in (NSP[1], "+ SDT", "+ SPP", "+ NL"):
@@ -214,12 +213,9 @@ def analysis(points: Points, group: str, less: str) -> Point | None:
 
 
 def layers_of(scores: Mapping[ModelName, Points]) -> dict[str, dict[int, Points]]:
-    """By model, the scores of its layers by their numbers, from the first."""
-    by_model: dict[str, dict[int, Points]] = {}
-    for (encoder, model), points in scores.items():
-        if layer := layer_of(model):
-            by_model.setdefault(encoder + layer[1], {})[layer[0]] = points
-    return {model: dict(sorted(layers.items())) for model, layers in by_model.items() if len(layers) > 1}
+    """By model, the scores of its layers by their numbers, from the first; only models with several."""
+    models = by_layer((encoder, name, points) for (encoder, name), points in scores.items())
+    return {model: layers for model, layers in models.items() if len(layers) > 1}
 
 
 def _best_layers(layers: Mapping[int, Points]) -> list[int]:
@@ -252,8 +248,9 @@ def _means(e: Evidence, first: ModelName, second: ModelName) -> Iterator[Compari
     ours, theirs = (groups(e.discoeval.get(name, {})) for name in (first, second))
     shared = [task for task in ours if task in theirs]
     if shared:
-        means = [mean_of([of[task] for task in shared]) for of in (ours, theirs)]
-        yield above(means[0], means[1], f"mean of {len(shared)} DiscoEval tasks, {title(first)} over {title(second)}")
+        first_mean, second_mean = (mean_of([points[task] for task in shared]) for points in (ours, theirs))
+        about = f"mean of {len(shared)} DiscoEval tasks, {title(first)} over {title(second)}"
+        yield above(first_mean, second_mean, about)
 
 
 DISCOURSE_CLAIMS = claims_in(globals())

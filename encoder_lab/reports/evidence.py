@@ -19,7 +19,7 @@ from encoder_lab.storage.csv_files import read_csv
 from probes.facts import facts_of
 from probes.probing.tasks import RATED_ODD
 from probes.results import Answers, Epoch, ProbeRow
-from probes.statistics import fisher, mean_of_runs, wilson
+from probes.statistics import Interval, fisher, mean_of_runs, wilson
 
 ModelName = tuple[str, str]  # encoder and objective as the papers write them
 BOV: ModelName = ("BoV", "BoV")
@@ -81,8 +81,8 @@ def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidenc
     sizes: dict[ModelName, dict[int, Points]] = {}
     for model in models:
         if isinstance(dim := model.runs[0].settings.get("encoder.dim"), int):
-            of_size = _points(model.runs, "probing", "mlp", epoch)
-            sizes.setdefault((model.encoder, model.objective), {}).setdefault(dim, of_size)
+            points = _points(model.runs, "probing", "mlp", epoch)
+            sizes.setdefault((model.encoder, model.objective), {}).setdefault(dim, points)
     both = [(_points(m.runs, "probing", "mlp", epoch), _points(m.runs, "downstream", "", epoch)) for m in models]
     return Evidence(
         suite("probing", "mlp"),
@@ -114,10 +114,7 @@ def published_evidence() -> Evidence:
     pairs = [(two[name], five[name]) for name in two if name in five]
     discoeval = _quoted("chen2019_table2", "chen2019_table4", "chen2019_table5", "chen2019_table6", "chen2019_figure8")
     coherence = {name: points | _by_sense(name) for name, points in _quoted("beyer2021_tables1to5").items()}
-    rated = {}
-    for name, percent in PUBLISHED_ODD.items():
-        low, high = wilson(percent * JUDGED // 100, JUDGED)
-        rated[name] = {"SOMO": Point(percent, (high - low) / 2)}
+    rated = {name: {"SOMO": share_point(percent, JUDGED)} for name, percent in PUBLISHED_ODD.items()}
     return Evidence(two, four, five, discoeval, pairs=pairs, coherence=coherence, rated_odd=rated)
 
 
@@ -133,15 +130,15 @@ def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dic
 
 def _rated_odd(runs: Sequence[Run]) -> dict[str, Point]:
     """How many percent of the test sentences an evaluation calls modified, by task; the mean over seeds."""
-    found: dict[str, list[tuple[float, float, float]]] = {}
+    by_task: dict[str, list[Interval]] = {}
     for run in runs:
         sizes = {row.task: len(row.answers.right) for row in run.rows if row.answers}
         path = run.folder / "details.csv"
         for row in read_csv(path) if path.exists() else ():
             if row["measure"] == RATED_ODD and (items := sizes.get(row["task"])):
                 percent = float(row["score"])
-                found.setdefault(row["task"], []).append((percent, *wilson(round(percent * items / 100), items)))
-    return {task: Point(mean, (high - low) / 2) for task, of in found.items() for mean, low, high in [mean_of_runs(of)]}
+                by_task.setdefault(row["task"], []).append((percent, *wilson(round(percent * items / 100), items)))
+    return {task: _mean_point(runs) for task, runs in by_task.items()}
 
 
 def _means(runs: Sequence[Run], epoch: str) -> dict[str, Point]:
@@ -156,8 +153,12 @@ def _means(runs: Sequence[Run], epoch: str) -> dict[str, Point]:
 
 def _point(rows: Sequence[ProbeRow]) -> Point:
     """The score of one run, or the mean over seeds, with the interval of the tables."""
-    score, low, high = mean_of_runs([row.interval for row in rows])
-    return Point(score, (high - low) / 2, answers_of(rows))
+    return _mean_point([row.interval for row in rows])._replace(answers=answers_of(rows))
+
+
+def _mean_point(runs: Sequence[Interval]) -> Point:
+    score, low, high = mean_of_runs(runs)
+    return Point(score, (high - low) / 2)
 
 
 def answers_of(rows: Sequence[ProbeRow]) -> tuple[Answers, ...]:
@@ -194,12 +195,12 @@ def _by_epoch(run: Run) -> dict[Epoch, dict[str, ProbeRow]]:
 
 def _quoted(*tables: str) -> dict[ModelName, dict[str, Point]]:
     """Scores by model; where several tables have one, that of the first."""
-    quoted: dict[ModelName, dict[str, Point]] = {}
+    by_model: dict[ModelName, dict[str, Point]] = {}
     for row in (row for table in tables for row in published_rows(published(table))):
-        points = quoted.setdefault(_name(row.encoder, row.name), {})
+        points = by_model.setdefault(_name(row.encoder, row.name), {})
         new = {task: cell.score for task, cell in row.cells.items() if task not in points}
         points |= {task: Point(score, _published_half(task, score)) for task, score in new.items()}
-    return quoted
+    return by_model
 
 
 def _by_sense(name: ModelName) -> dict[str, Point]:
@@ -219,11 +220,16 @@ def _name(encoder: str, model: str) -> ModelName:
 
 def _published_half(task: str, score: float) -> float:
     items = PUBLISHED_TEST.get(task.split()[0], 10_000)  # also of `SP without context`
-    if task in RELATEDNESS:
-        low, high = (100 * r for r in fisher(score / 100, items))
-    else:
-        low, high = wilson(round(items * score / 100), items)
+    if task not in RELATEDNESS:
+        return share_point(score, items).half
+    low, high = (100 * r for r in fisher(score / 100, items))
     return (high - low) / 2
+
+
+def share_point(percent: float, items: int) -> Point:
+    """A percentage of some items, with half of Wilson's interval."""
+    low, high = wilson(round(percent * items / 100), items)
+    return Point(percent, (high - low) / 2)
 
 
 def mean_of(points: Sequence[Point]) -> Point:
@@ -232,7 +238,7 @@ def mean_of(points: Sequence[Point]) -> Point:
     return Point(sum(p.score for p in points) / len(points), half)
 
 
-def of_correlation(r: float, models: int, tests: int = 1) -> Point:
+def correlation_point(r: float, models: int, tests: int = 1) -> Point:
     """Spearman's rho with half of its interval (Bonett and Wright 2000), 95% for all `tests` together."""
     if models < 5 or math.isnan(r):
         return Point(r, math.inf)

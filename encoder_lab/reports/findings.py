@@ -99,9 +99,10 @@ class Finding(NamedTuple):
         """How many comparisons are for and against, and the clearest of each, or the one nearest to significance."""
         if not self.comparisons:
             return "no scores for it"
-        count = {way: sum(c.says == way for c in self.comparisons) for way in (1, -1, 0)}
+        count = {sign: sum(c.says == sign for c in self.comparisons) for sign in (1, -1, 0)}
         counts = f"{count[1]} for, {count[-1]} against, {count[0]} within the interval"
-        sides = [[c for c in self.comparisons if c.says == way] for way in ((1, -1) if count[1] + count[-1] else (0,))]
+        signs = (1, -1) if count[1] + count[-1] else (0,)
+        sides = [[c for c in self.comparisons if c.says == sign] for sign in signs]
         return "; ".join([counts, *(str(max(side, key=_clarity)) for side in sides if side)])
 
     @property

@@ -13,7 +13,7 @@ MINUS = "\u2212"
 LARGE = 1e7  # scores above it, of a diverged run, are written with an exponent
 
 
-def of_tasks(table: Table, tasks: Sequence[str]) -> Table:
+def select_tasks(table: Table, tasks: Sequence[str]) -> Table:
     """Some columns of a table, in this order, and the rows that have any. Raises InputError for one it lacks."""
     if missing := [task for task in tasks if task not in table.columns]:
         raise InputError(f"tasks={missing[0]}: not in this table; there are {', '.join(table.columns)}")

@@ -2,7 +2,7 @@
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from probes.statistics import Interval
 
 DASHES: dict[Style, str] = {"-": "solid", (0, (1, 1)): "dot", (0, (5, 1.6)): "dash"}
 EPOCH, SIZE = "epoch", "dimensions of the sentence vector"
+DOWNWARDS = {"autorange": "reversed", "automargin": True}  # an axis
 Look = tuple[str, Style]
 
 
@@ -66,8 +67,8 @@ def charts_by_model(panels: Sequence[Panel]) -> ChartSection:
     charts = []
     for panel in panels:
         traces = [t for line in panel.lines for t in _traces(line, legend[line.name], line.name, EPOCH, panel.title)]
-        layout = _layout(panel.title, EPOCH)
-        layout["yaxis"] = {"range": [0, panel.top], "title": {"text": _text(score_label(panel.suite, panel.unit))}}
+        y = {"range": [0, panel.top], "title": {"text": _text(score_label(panel.suite, panel.unit))}}
+        layout = _layout(panel.title, EPOCH, y)
         if panel.score:
             own = _traces(panel.own, (OWN, "-"), panel.score, EPOCH, panel.title)
             traces += [trace | {"yaxis": "y2"} for trace in own]
@@ -104,7 +105,7 @@ def charts_by_layer(models: Sequence[LayerScores]) -> ChartSection:
         trace = _heat([model.shades(task) for task in tasks], [model.scores(task) for task in tasks], hover)
         trace |= {"x": [f"layer {number}" for number in model.numbers], "colorscale": "YlGnBu", "reversescale": True}
         trace["y"] = [f"{_text(task)} <i>{chances[task]}</i>" for task in tasks]
-        layout = _layout(model.title, "") | {"yaxis": {"autorange": "reversed", "automargin": True}}
+        layout = _layout(model.title, "", DOWNWARDS)
         charts.append(Chart([trace], layout, 1 + len(model.numbers) // 5, 120 + 24 * len(tasks)))
     return ChartSection("by layer", charts, {})
 
@@ -118,8 +119,7 @@ def chart_of_correlations(matrix: Correlations) -> ChartSection:
     trace = _heat(np.where(matrix.significant, matrix.rho, 0), matrix.rho, hover, 2)
     trace |= {"x": list(map(_text, matrix.downstream)), "y": list(map(_text, matrix.probing)), "colorscale": "RdBu"}
     trace |= {"zmin": -1, "zmax": 1}
-    layout = _layout(f"Spearman's ρ over {matrix.models} models", "")
-    layout["yaxis"] = {"autorange": "reversed", "automargin": True}
+    layout = _layout(f"Spearman's ρ over {matrix.models} models", "", DOWNWARDS)
     return ChartSection("probing against downstream", [Chart([trace], layout, 4, 420)], {})
 
 
@@ -128,22 +128,16 @@ def charts_of_use(models: Sequence[ModelUse]) -> ChartSection:
     charts = []
     for model in models:
         data = []
-        for one in model.properties:
-            if one.known is None:
+        for use in model.properties:
+            if use.known is None:
                 continue
-            text = (
-                f"{_text(one.name)}<br>known {_scored(*one.known)}<br>rise {_scored(*one.rise)}<br>used {one.verdict}"
-            )
-            dot = _dot(one.known[0], one.rise, "y", text, "circle" if one.used == one.seeds else "circle-open")
-            names = {
-                "mode": "markers+text",
-                "text": [_text(one.name)],
-                "textposition": "top center",
-                "hovertext": [text],
-            }
-            data.append(dot | names | {"meta": {"task": one.name, "model": model.title}})
-        layout = _layout(model.title, "known: accuracy of the probe on test (%)")
-        layout["yaxis"] = {"title": {"text": "used: rise of the loss (thousandths)"}, "zeroline": True}
+            text = f"{_text(use.name)}<br>known {_scored(*use.known)}<br>rise {_scored(*use.rise)}"
+            text += f"<br>used {use.verdict}"
+            dot = _dot(use.known[0], use.rise, "y", text, "circle" if use.used == use.seeds else "circle-open")
+            dot |= {"mode": "markers+text", "text": [_text(use.name)], "textposition": "top center"}
+            data.append(dot | {"meta": {"task": use.name, "model": model.title}})
+        rise = {"title": {"text": "used: rise of the loss (thousandths)"}, "zeroline": True}
+        layout = _layout(model.title, "known: accuracy of the probe on test (%)", rise)
         charts.append(Chart(data, layout, 2, 340))
     return ChartSection("known against used", charts, {})
 
@@ -159,9 +153,8 @@ def charts_of_order(models: Sequence[ModelOrder]) -> ChartSection:
             for row, task in enumerate(learnt)
             for part, at, symbol in zip(PARTS, task.at, ("circle", "square", "diamond"), strict=True)
         ]
-        layout = _layout(model.title, "optimiser step: half (circle), 90% (square), 95% (diamond) of the gain")
-        layout["yaxis"] = {"tickvals": list(range(len(learnt))), "ticktext": [_text(task.task) for task in learnt]}
-        layout["yaxis"] |= {"autorange": "reversed", "automargin": True}
+        steps = "optimiser step: half (circle), 90% (square), 95% (diamond) of the gain"
+        layout = _layout(model.title, steps, _rows([task.task for task in learnt]))
         charts.append(Chart(data, layout, 2, 120 + 28 * len(learnt)))
     return ChartSection("when tasks are learnt", charts, {})
 
@@ -176,8 +169,7 @@ def charts_of_subspaces(runs: Sequence[Subspaces]) -> ChartSection:
         random = [[f"random {run.random(task, other).mean:.1f}" for other in run.tasks] for task in run.tasks]
         shown = list(map(_text, run.tasks))
         heat = _heat(overlaps, overlaps, random, 0) | {"x": shown, "y": shown, "colorscale": "YlGnBu"}
-        layout = _layout(f"{run.title}: overlap of tasks at epoch {run.last} (%)", "")
-        layout["yaxis"] = {"autorange": "reversed", "automargin": True}
+        layout = _layout(f"{run.title}: overlap of tasks at epoch {run.last} (%)", "", DOWNWARDS)
         charts.append(Chart([heat | {"reversescale": True, "zmin": 0, "zmax": 100}], layout, 2, 140 + 30 * len(shown)))
         traces = []
         for task in run.tasks:
@@ -193,11 +185,8 @@ def _dot(x: float, interval: Interval, along: str, text: str, symbol: str, y: fl
     value, low, high = interval
     bars = {"type": "data", "symmetric": False, "array": [high - value], "arrayminus": [value - low], "thickness": 1}
     dot: dict[str, Any] = {"x": [x], "y": [value if y is None else y], "mode": "markers", f"error_{along}": bars}
-    return dot | {
-        "marker": {"symbol": symbol, "size": 9},
-        "hovertext": [text],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-    }
+    dot |= {"marker": {"symbol": symbol, "size": 9}, "hovertext": [text]}
+    return dot | {"hovertemplate": "%{hovertext}<extra></extra>"}
 
 
 def chart_of_findings(findings: Sequence[Finding]) -> Chart:
@@ -212,10 +201,9 @@ def chart_of_findings(findings: Sequence[Finding]) -> Chart:
         symbols = ["diamond" if comparison.needed else "circle" for comparison in finding.comparisons]
         data.append(dots | {"marker": {"color": [COLOURS[c.says] for c in finding.comparisons], "symbol": symbols}})
     ticks = [-30, -10, -3, -1, 0, 1, 3, 10, 30]
-    layout = _layout("against the claim (left), for it (right)", "difference, in halves of its 95% interval")
+    difference = "difference, in halves of its 95% interval"
+    layout = _layout("against the claim (left), for it (right)", difference, _rows([f.name for f in shown]))
     layout["xaxis"] |= {"tickvals": [math.asinh(tick) for tick in ticks], "ticktext": [f"{tick:+}" for tick in ticks]}
-    layout["yaxis"] = {"tickvals": list(range(len(shown))), "ticktext": [_text(f.name) for f in shown]}
-    layout["yaxis"] |= {"autorange": "reversed", "automargin": True}
     band = {"type": "rect", "x0": math.asinh(-1), "x1": math.asinh(1), "yref": "paper", "y0": 0, "y1": 1}
     layout["shapes"] = [band | {"fillcolor": "#F1F1F1", "line": {"width": 0}, "layer": "below"}]
     return Chart(data, layout, 4, 110 + 28 * len(shown))
@@ -251,11 +239,16 @@ def _heat(shades: Any, scores: Any, hover: list[list[str]], digits: int = 1) -> 
     return heat | {"showscale": False}
 
 
-def _layout(title: str, x: str) -> dict[str, Any]:
+def _layout(title: str, x: str, y: Mapping[str, Any] = {}) -> dict[str, Any]:
     margins = {"l": 50, "r": 50, "t": 34, "b": 40}
     axis = {"title": {"text": x, "standoff": 6}, "automargin": True}
     named: dict[str, Any] = {"text": _text(title), "x": 0.01, "font": {"size": 14}}
-    return {"title": named, "margin": margins, "xaxis": axis, "yaxis": {}, "showlegend": False, "hovermode": "closest"}
+    return {"title": named, "margin": margins, "xaxis": axis, "yaxis": y, "showlegend": False, "hovermode": "closest"}
+
+
+def _rows(names: Sequence[str]) -> dict[str, Any]:
+    """The axis of named rows, the first on top."""
+    return DOWNWARDS | {"tickvals": list(range(len(names))), "ticktext": list(map(_text, names))}
 
 
 def _scored(score: float, low: float | None, high: float | None) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from textwrap import fill
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from matplotlib import colormaps
@@ -33,6 +33,7 @@ FOOTER = (
     "layer; ±: half of its 95% interval."
 )
 COMMAND = "python evaluate.py model=hf:NAME_OR_PATH layers=all suite=[probing,discoeval]"
+Value = TypeVar("Value")
 
 
 class LayerScores(NamedTuple):
@@ -95,19 +96,25 @@ def published_layers() -> list[LayerScores]:
     return [model._replace(title=f"{model.title} ({SOURCES[FIGURE]})") for model in _by_model(rows)]
 
 
+def by_layer(models: Iterable[tuple[str, str, Value]]) -> dict[str, dict[int, Value]]:
+    """Values of layers by model, and by the number of the layer, from the first; each has its encoder and name."""
+    grouped: dict[str, dict[int, Value]] = {}
+    for encoder, name, value in models:
+        if layer := layer_of(name):
+            grouped.setdefault(encoder + layer[1], {})[layer[0]] = value
+    return {model: dict(sorted(layers.items())) for model, layers in grouped.items()}
+
+
 def _by_model(rows: Iterable[TableRow]) -> list[LayerScores]:
-    models: dict[str, dict[int, TableRow]] = {}
-    for row in rows:
-        if layer := layer_of(row.name):
-            models.setdefault(row.encoder + layer[1], {})[layer[0]] = row
-    return [_layers(title, dict(sorted(layers.items()))) for title, layers in models.items()]
+    models = by_layer((row.encoder, row.name, row) for row in rows)
+    return [_layers(title, layers) for title, layers in models.items()]
 
 
 def _layers(title: str, rows: dict[int, TableRow]) -> LayerScores:
     """Rows: the mean over probing tasks, the seven groups and their mean, then all others."""
-    there = dict.fromkeys(task for row in rows.values() for task in row.cells)
-    first = [task for task in (PROBING, *DISCOEVAL.values(), MEAN) if task in there]
-    tasks = list(dict.fromkeys([*first, *in_order(list(there))]))
+    scored = dict.fromkeys(task for row in rows.values() for task in row.cells)
+    first = [task for task in (PROBING, *DISCOEVAL.values(), MEAN) if task in scored]
+    tasks = list(dict.fromkeys([*first, *in_order(list(scored))]))
     return LayerScores(title, list(rows), {task: [row.cells.get(task) for row in rows.values()] for task in tasks})
 
 

@@ -158,24 +158,24 @@ def with_evaluations(runs: Iterable[Run]) -> list[Run]:
             joined.append(run)
         else:
             each = run.settings.get("checkpoint") == EACH_EPOCH
-            there = {_what(row, each) for row in home.rows}
-            new = [row for row in run.rows if _what(row, each) not in there]
+            known = {_row_key(row, each) for row in home.rows}
+            new = [row for row in run.rows if _row_key(row, each) not in known]
             joined[joined.index(home)] = replace(home, rows=[*home.rows, *new])
     return joined
 
 
 def _fit(home: Run, more: Run) -> bool:
     """Whether the scores of both fit in one row: no score is there twice, a shared suite has the same settings."""
-    ours, theirs = ({_what(row) for row in run.rows} for run in (home, more))
+    ours, theirs = ({_row_key(row) for row in run.rows} for run in (home, more))
     if {suite for suite, *_ in ours}.isdisjoint(suite for suite, *_ in theirs):
         return True
     if more.settings.get("checkpoint") == EACH_EPOCH:  # more epochs of the same tasks
         return agree(home, more, TASKS)
-    twice = {what for what in ours & theirs if what[1] not in facts_of(what[0]).one_reader}
+    twice = {key for key in ours & theirs if key[1] not in facts_of(key[0]).one_reader}
     return not twice and bool(theirs - ours) and agree(home, more, TASKS)
 
 
-def _what(row: ProbeRow, each_epoch: bool = False) -> tuple:
+def _row_key(row: ProbeRow, each_epoch: bool = False) -> tuple:
     return row.suite, row.task, row.classifier, row.epoch if each_epoch else None
 
 

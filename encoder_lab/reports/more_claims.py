@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from encoder_lab.reports.comparisons import CONVNET, LAST, MAX, NMT, TRAINED, correlated, curves, over, title
-from encoder_lab.reports.evidence import BOV, Evidence, ModelName, Point, Points, mean_of
+from encoder_lab.reports.evidence import BOV, Evidence, ModelName, Point, Points, mean_of, share_point
 from encoder_lab.reports.findings import Comparison, above, claims_in, within
 from encoder_lab.reports.published import published
 from probes.probing import FACTS
-from probes.statistics import wilson
 
 CHANCE = Point(50, 0)  # of two classes
 WORDS, BIGRAMS = "NB-uni-tfidf", "NB-bi-tfidf"
@@ -83,7 +82,7 @@ def convnet_knows_as_much_as_lstm(e: Evidence) -> Iterator[Comparison]:
     """
     for objective in TRAINED:
         if means := _means(e.probing, (CONVNET, objective), (MAX, objective)):
-            yield within(*means, 5, f"{objective}: 5 points minus the distance of the means")
+            yield within(means[0], means[1], 5, f"{objective}: 5 points minus the distance of the means")
 
 
 def lstm_is_ahead_of_convnet_downstream(e: Evidence) -> Iterator[Comparison]:
@@ -93,7 +92,7 @@ def lstm_is_ahead_of_convnet_downstream(e: Evidence) -> Iterator[Comparison]:
     """
     for objective in TRAINED:
         if means := _means(e.downstream, (MAX, objective), (CONVNET, objective)):
-            yield above(*means, f"{objective}: the mean of BiLSTM-max over Gated ConvNet")
+            yield above(means[0], means[1], f"{objective}: the mean of BiLSTM-max over Gated ConvNet")
 
 
 def untrained_max_is_good_downstream(e: Evidence) -> Iterator[Comparison]:
@@ -122,8 +121,8 @@ def untrained_encoders_call_odd_words_everywhere(e: Evidence) -> Iterator[Compar
     Untrained BiLSTM-max calls more than 60% of the test sentences modified; people, where they were asked, fewer than
     half. About half of them are.
     """
-    if found := e.rated_odd.get((MAX, "Untrained"), {}).get("SOMO"):
-        yield above(found, Point(60, 0), "SOMO, sentences that untrained BiLSTM-max calls modified, over 60%")
+    if rated := e.rated_odd.get((MAX, "Untrained"), {}).get("SOMO"):
+        yield above(rated, Point(60, 0), "SOMO, sentences that untrained BiLSTM-max calls modified, over 60%")
     if people := e.rated_odd.get(("", "Hum. Eval."), {}).get("SOMO"):
         yield above(CHANCE, people, "SOMO, 50% over the sentences that people call modified")
 
@@ -180,9 +179,8 @@ def baseline(e: Evidence, name: str) -> Points:
 
 
 def _human() -> dict[str, Point]:
-    scores = [row for row in published("conneau2018_table2") if row.model == "Hum. Eval."]
-    intervals = {row.task: wilson(round(CHECKED * row.score / 100), CHECKED) for row in scores}
-    return {row.task: Point(row.score, (intervals[row.task][1] - intervals[row.task][0]) / 2) for row in scores}
+    scores = (row for row in published("conneau2018_table2") if row.model == "Hum. Eval.")
+    return {row.task: share_point(row.score, CHECKED) for row in scores}
 
 
 def _plus(point: Point, points: float) -> Point:
@@ -193,10 +191,10 @@ def _in_both(first: Points, second: Points) -> Iterator[tuple[str, tuple[Point, 
     return ((task, (first[task], second[task])) for task in first if task in second)
 
 
-def _means(scores: Mapping[ModelName, Points], first: ModelName, second: ModelName) -> tuple[Point, Point] | None:
-    """The means of two models over the tasks that both have."""
+def _means(scores: Mapping[ModelName, Points], first: ModelName, second: ModelName) -> list[Point]:
+    """The means of two models over the tasks that both have; none without one."""
     pairs = [pair for _, pair in _in_both(scores.get(first, {}), scores.get(second, {}))]
-    return (mean_of([one for one, _ in pairs]), mean_of([other for _, other in pairs])) if pairs else None
+    return [mean_of(points) for points in zip(*pairs, strict=True)]
 
 
 def _sizes(e: Evidence, objective: str) -> Iterator[tuple[Point, Point, str]]:
@@ -206,8 +204,9 @@ def _sizes(e: Evidence, objective: str) -> Iterator[tuple[Point, Point, str]]:
         low, high = min(sizes), max(sizes)
         pairs = [pair for _, pair in _in_both(sizes[low], sizes[high])]
         if pairs:
-            means = mean_of([one for one, _ in pairs]), mean_of([other for _, other in pairs])
-            yield *means, f"mean of {len(pairs)} tasks, {title((MAX, objective))}, {high} over {low} dimensions"
+            smallest, largest = map(mean_of, zip(*pairs, strict=True))
+            about = f"mean of {len(pairs)} tasks, {title((MAX, objective))}, {high} over {low} dimensions"
+            yield smallest, largest, about
 
 
 MORE_CLAIMS = claims_in(globals())

@@ -22,6 +22,9 @@ from probes.results import ProbeRow
 
 COMPLEXITY = {"mlp": "weights", "logreg": "nuclear norm of the weights"}
 COLUMNS = 3  # of panels
+NOTE = """\
+Accuracy on dev (%) of the classifiers that no simpler one equals. Area: its mean over complexities from 0 to
+the largest of the task; below the simplest classifier it is chance."""
 FrontPoints = Sequence[tuple[float, float]]  # complexity and accuracy, the simplest first
 
 
@@ -37,27 +40,26 @@ class Fronts(NamedTuple):
 
 def fronts_of(models: Sequence[ReportedModel], suite: str, epoch: str, classifier: str) -> list[Fronts]:
     """By task, then by model. Raises InputError where no score has one."""
-    found = []
+    fronts = []
     for model in models:
         for task, rows in scores_by_task(model, suite, epoch, classifier).items():
             seeds = [points for row in rows if (points := _points(row))]
             if seeds and rows[0].classifier in COMPLEXITY:
                 chance = rows[0].chance or 0.0
-                found.append(Fronts(model.title, task, rows[0].classifier, seeds, chance))
-    if not found:
+                fronts.append(Fronts(model.title, task, rows[0].classifier, seeds, chance))
+    if not fronts:
         raise InputError(f"no score of suite={suite} has the front of its classifiers; train or evaluate it again")
-    tasks = in_order([front.task for front in found])
-    return sorted(found, key=lambda front: tasks.index(front.task))
+    tasks = in_order([front.task for front in fronts])
+    return sorted(fronts, key=lambda front: tasks.index(front.task))
 
 
 def _points(row: ProbeRow) -> FrontPoints:
     """The front of a score; none where the file has other things in its place."""
-    read = row.hyperparameters.get(FRONT, ())
-    pairs = (
-        [tuple(pair) for pair in read if isinstance(pair, list) and len(pair) == 2] if isinstance(read, list) else []
-    )
-    whole = all(isinstance(number, int | float) and 0 <= number < 1e15 for pair in pairs for number in pair)
-    return sorted(pairs) if whole else ()
+    points = row.hyperparameters.get(FRONT)
+    points = points if isinstance(points, list) else []
+    pairs = [tuple(pair) for pair in points if isinstance(pair, list) and len(pair) == 2]
+    valid = all(isinstance(number, int | float) and 0 <= number < 1e15 for pair in pairs for number in pair)
+    return sorted(pairs) if valid else ()
 
 
 def area(points: FrontPoints, chance: float, most: float) -> float:
@@ -88,10 +90,7 @@ def as_text(fronts: Sequence[Fronts]) -> str:
         seeds = f" ± {np.std(areas, ddof=1):.1f} over {len(areas)} seeds" if len(areas) > 1 else ""
         points = ", ".join(f"{accuracy:.1f} at {complexity:,.4g}" for complexity, accuracy in front.seeds[0])
         lines.append(f"  {front.model:<{wide}}area {np.mean(areas):5.1f}{seeds}; {points}")
-    said = (
-        "Accuracy on dev (%) of the classifiers that no simpler one equals. Area: its mean over complexities from 0 to"
-    )
-    return "\n".join([*lines[1:], "", said, "the largest of the task; below the simplest classifier it is chance.", ""])
+    return "\n".join([*lines[1:], "", NOTE, ""])
 
 
 def draw_fronts(fronts: Sequence[Fronts]) -> Figure:

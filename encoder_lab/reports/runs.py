@@ -53,7 +53,7 @@ class Run:
         parts = self.settings.get("objective.parts")  # of multitask: its score is that of one part
         within = f"val/{self.settings.get('objective.select') or parts[0]}/" if parts else "val/"
         columns = [name for name in (self.metrics[0] if self.metrics else {}) if name.startswith(within)]
-        ranked = [name for kind in OWN_SCORES for name in columns if name.rsplit("/", 1)[-1] == kind]
+        ranked = [name for measure in OWN_SCORES for name in columns if name.rsplit("/", 1)[-1] == measure]
         return ranked[0] if ranked else ""
 
     @property
@@ -130,8 +130,8 @@ def run_folders(paths: Iterable[Path]) -> list[Path]:
     for folder in paths:
         below = sorted(path.parent for path in folder.rglob(SETTINGS) if "wandb" not in path.parts)
         if not below:
-            what = "no config.yaml there" if folder.exists() else "no such folder"
-            raise InputError(f"{folder}: {what}; give a run folder, runs/<objective>/<encoder>/<time>")
+            problem = "no config.yaml there" if folder.exists() else "no such folder"
+            raise InputError(f"{folder}: {problem}; give a run folder, runs/<objective>/<encoder>/<time>")
         is_run, evaluated = folder in below, folder / EVALUATIONS
         runs |= dict.fromkeys(run for run in below if not is_run or run == folder or evaluated in run.parents)
     return list(runs)

@@ -17,7 +17,7 @@ from probes.classifiers.grid import SENTEVAL_ONLY
 from probes.results import COLUMNS, KEY, NEEDED, answers_from_text, answers_to_text, row_from_text, row_to_text
 
 NAMES = ("run", "encoder", "objective")
-OF_A_ROW = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
+ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
 OWN = "training"  # the suite of the objective's own scores
 CLASSIFIER = tuple(f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY))
 STATED = ("run.seed", "encoder.dim", "objective.parts", "objective.select", "labels.colour", *CLASSIFIER)  # by reports
@@ -85,12 +85,12 @@ def _columns(runs: Sequence[Run]) -> list[str]:
     keys = dict.fromkeys(key for run in runs for key in run.settings)
     shown = [key for key in keys if key.removeprefix("run.") not in INCIDENTAL and differs(key)]
     stated = [key for key in keys if key in STATED or key.endswith(".kfold")]
-    others = {*NAMES, *OF_A_ROW, "encoder_name", "objective_name"}
+    others = {*NAMES, *ROW_COLUMNS, "encoder_name", "objective_name"}
     return [key for key in dict.fromkeys([*shown, *stated]) if key not in others]
 
 
 def _rows(run: Run) -> list[dict[str, str]]:
-    empty = dict.fromkeys(OF_A_ROW, "")
+    empty = dict.fromkeys(ROW_COLUMNS, "")
     probed = [empty | row_to_text(row) | (answers_to_text(row.answers) if row.answers else {}) for row in run.rows]
     own = {"suite": OWN, "task": run.score, "seed": str(run.settings.get("seed", ""))}
     trained = [
@@ -103,7 +103,7 @@ def _rows(run: Run) -> list[dict[str, str]]:
 
 def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) -> Run:
     first = numbered[0][1]
-    texts = {key: text for key, text in first.items() if key not in (*NAMES, *OF_A_ROW) and text}
+    texts = {key: text for key, text in first.items() if key not in (*NAMES, *ROW_COLUMNS) and text}
     settings = {key: _value(text) for key, text in texts.items()} | {"seed": _value(first["seed"])}
     check_settings(path, settings)
     rows, metrics = [], []

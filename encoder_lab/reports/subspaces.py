@@ -87,8 +87,8 @@ def as_text(compared: Subspaces) -> str:
         halves = f"{compared.halves[task]:.1f}" if task in compared.halves else ""
         own = [f"{compared.overlap(task, epoch):.1f}" for epoch in compared.epochs]
         rows.append([task, str(rank), f"{random:.1f}", halves, *own])
-    what = "Overlap with the task's own subspace at the last epoch, in %: the mean squared cosine of principal angles."
-    return "\n".join([*aligned(rows), "", what, *compared.left_out, ""])
+    note = "Overlap with the task's own subspace at the last epoch, in %: the mean squared cosine of principal angles."
+    return "\n".join([*aligned(rows), "", note, *compared.left_out, ""])
 
 
 def as_csv(compared: Subspaces) -> str:

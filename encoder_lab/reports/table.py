@@ -10,7 +10,7 @@ from encoder_lab.reports.drawing import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
 from encoder_lab.reports.published import TRAINING, Published, fitting, published
 from encoder_lab.reports.runs import OWN_SCORES, Run
-from encoder_lab.reports.table_notes import measures, notes_of, of_seeds, quoting, read_by
+from encoder_lab.reports.table_notes import measures, notes_of, quoting, read_by, seeds_note
 from encoder_lab.storage.csv_files import read_csv
 from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import with_ties
@@ -144,7 +144,7 @@ def prediction_cells(model: ReportedModel, scores: RowsByTask, names: Collection
     for run in model.runs if any(" " in name for name in names) else ():
         path = run.folder / "details.csv"
         for row in read_csv(path) if path.exists() else ():
-            right = [one.answers.right for one in scores.get(row["task"], ()) if one.answers]
+            right = [score.answers.right for score in scores.get(row["task"], ()) if score.answers]
             name = compared_name(row["task"], row["measure"]) if right and row["measure"].startswith("(") else ""
             if name in names:
                 percent, items = float(row["score"]), len(right[0])
@@ -167,8 +167,8 @@ def has_scores_of(table: str, suite: str, tasks: Collection[str]) -> bool:
 
 def no_scores(models: Sequence[ReportedModel], suite: str) -> InputError:
     """The error where no model has scores of the requested suite."""
-    there = ", ".join(sorted(scored_suites(models))) or "none at all"
-    return InputError(f"no scores of the suite {suite!r}; there are {there}")
+    suites = ", ".join(sorted(scored_suites(models))) or "none at all"
+    return InputError(f"no scores of the suite {suite!r}; there are {suites}")
 
 
 def training_table(models: Sequence[ReportedModel], published_names: Sequence[str] | None = None) -> Table:
@@ -176,13 +176,13 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
     rows: dict[tuple[str, str], TableRow] = {}
     lower = set()
     for model, cell in ((m, cell) for m in models if (cell := own_cell(m))):
-        kind = next(run.score for run in model.runs if run.score).rsplit("/", 1)[-1]
-        column, name = _own_column(model.objective, kind), f"{model.encoder} {model.variant}".rstrip()
+        measure = next(run.score for run in model.runs if run.score).rsplit("/", 1)[-1]
+        column, name = _own_column(model.objective, measure), f"{model.encoder} {model.variant}".rstrip()
         cells = rows.setdefault(("", name), TableRow("", "", name, {})).cells
         cells[f"{column} (dev)"] = cell
         if test := own_cell(model, test=True):
             cells[column] = test
-        lower |= set() if OWN_SCORES[kind] else {column, f"{column} (dev)"}
+        lower |= set() if OWN_SCORES[measure] else {column, f"{column} (dev)"}
     ours = {column.removesuffix(" (dev)") for row in rows.values() for column in row.cells}
     tables = [TRAINING] if published_names is None else published_names
     for score in (score for table in tables for score in published(table)):
@@ -200,7 +200,7 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
         else []
     )
     seeds = {model.title: [len(model.runs)] for model in models if own_cell(model)}
-    notes = [*which, *of_seeds(seeds), *quoting([row.source for row in shown])]
+    notes = [*which, *seeds_note(seeds), *quoting([row.source for row in shown])]
     return Table("scores on the training tasks", columns, shown, notes, frozenset(lower))
 
 
@@ -312,5 +312,5 @@ def _cell(rows: Sequence[ProbeRow]) -> TableCell:
     return TableCell(*mean_of_runs([row.interval for row in rows]), about, dev, test, chance)
 
 
-def _own_column(objective: str, kind: str) -> str:
-    return f"{objective} {'BLEU' if kind == 'bleu' else kind}"
+def _own_column(objective: str, measure: str) -> str:
+    return f"{objective} {'BLEU' if measure == 'bleu' else measure}"

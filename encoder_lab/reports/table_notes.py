@@ -39,7 +39,7 @@ def notes_of(
     notes += [] if epoch.isdigit() else _not_last([model for model, _ in reported], suite, epoch)
     seeds = {model.title: {len(rows) for rows in scores.values()} for model, scores in reported}
     notes += ["With each score its 95% interval."] if any(1 in numbers for numbers in seeds.values()) else []
-    return [*notes, *of_seeds(seeds)]
+    return [*notes, *seeds_note(seeds)]
 
 
 def _uses_classifiers(scores: RowsByTask) -> bool:
@@ -97,14 +97,14 @@ def _trained_by(settings: Mapping[str, Any], suite: str) -> str:
     return ", ".join([*parts, f"{folds} folds"] if folds else parts)
 
 
-def of_seeds(seeds: Mapping[str, Collection[int]]) -> list[str]:
+def seeds_note(seeds: Mapping[str, Collection[int]]) -> list[str]:
     """A note on the models with several seeds, and how many; `seeds` has the numbers of each model by its title."""
     several = {title: sorted(n for n in numbers if n > 1) for title, numbers in seeds.items() if max(numbers) > 1}
     if not several:
         return []
     ranges = {title: "-".join(map(str, dict.fromkeys((n[0], n[-1])))) for title, n in several.items()}
-    one = len(set(ranges.values())) == 1
-    count = next(iter(ranges.values())) if one else f"several ({'; '.join(f'{t}: {n}' for t, n in ranges.items())})"
+    same = len(set(ranges.values())) == 1
+    count = next(iter(ranges.values())) if same else f"several ({'; '.join(f'{t}: {n}' for t, n in ranges.items())})"
     return [f"Models with {count} seeds: their mean with its 95% interval, of the test items and of the seeds (t)."]
 
 

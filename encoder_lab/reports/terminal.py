@@ -72,19 +72,19 @@ def measures(title: str, rows: Sequence[ProbeRow], more: Sequence[ProbeRow]) -> 
 def _selectivities(title: str, rows: Sequence[ProbeRow], more: Sequence[ProbeRow]) -> Iterator[str]:
     """Selectivity, task accuracy minus control accuracy on the same sentences, for labels per word and per sentence."""
     controls = {row.task: row for row in more if row.suite == CONTROL}
-    kinds = [per for per in PER if any(name.endswith(per) for name in controls)]
-    if not kinds:
+    shown = [per for per in PER if any(name.endswith(per) for name in controls)]
+    if not shown:
         return
     lines = []
     for row in rows:
         cells = [_accuracy(row)]
-        for other in (controls[f"{row.task} {CONTROL} per {per}"] for per in kinds):
+        for other in (controls[f"{row.task} {CONTROL} per {per}"] for per in shown):
             assert row.answers
             assert other.answers
-            found = compare(row.answers.right, other.answers.right)
-            cells += [_accuracy(other), f"{found.difference:.1f} {_half(found.low, found.high)}"]
+            effect = compare(row.answers.right, other.answers.right)
+            cells += [_accuracy(other), f"{effect.difference:.1f} {_half(effect.low, effect.high)}"]
         lines.append([row.task, *cells])
-    heads = ["task", "accuracy", *(head for per in kinds for head in (f"per {per}", "selectivity"))]
+    heads = ["task", "accuracy", *(head for per in shown for head in (f"per {per}", "selectivity"))]
     yield f"{title}: control tasks (Hewitt and Liang 2019), ± half of the 95% interval"
     yield from [*_columns(heads, lines), ""]
 
@@ -133,8 +133,8 @@ def second_measures(title: str, scores: Sequence[Evaluated]) -> str:
     for e in scores:
         shown = [key for key in SECOND if key in e.details]
         others = ", ".join(f"{SECOND[key]} {e.details[key]:.{DECIMALS.get(key, 1)}f}" for key in shown)
-        of_domains = "Pearson, mean over domains" if "mean pearson" in e.details else ""
-        measure = of_domains or ("Pearson" if "spearman" in e.details else "accuracy")
+        measure = "Pearson" if "spearman" in e.details else "accuracy"
+        measure = "Pearson, mean over domains" if "mean pearson" in e.details else measure
         lines += [f"  {e.row.task:<{wide}}{measure} {e.row.test_accuracy:.1f}; {others}"] if shown else []
     heading = f"{title}: what the table holds; other measures of the same predictions"
     return "\n".join([heading, *lines]) + "\n" if lines else ""

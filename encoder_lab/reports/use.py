@@ -19,7 +19,7 @@ from probes.statistics import Interval, mean_of_runs
 
 COLUMNS = ("rank", "random", "control", "bleu", "accuracy", "perplexity", "mlp", "majority")  # in the rows of `use`
 HEADS = {"bleu": "BLEU", "mlp": "MLP after"}
-ACCURACY = "known"  # the column of the accuracy of the probe
+NOTE = "Known: accuracy on test (%). Rise: of the loss without the property, in thousandths of a nat, or of an error."
 
 
 class PropertyUse(NamedTuple):
@@ -48,17 +48,17 @@ class ModelUse(NamedTuple):
 
 def use_of(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list[ModelUse]:
     """The use of each model that has one. Raises InputError where none has."""
-    found = [
-        _of_model(model, rows, epoch, classifier)
+    used = [
+        _model_use(model, rows, epoch, classifier)
         for model in models
         if (rows := scores_by_task(model, "use", epoch, classifier))
     ]
-    if not found:
+    if not used:
         raise InputError("no run has scores of suite=use; train, or evaluate.py epochs=all, with suite=[probing,use]")
-    return found
+    return used
 
 
-def _of_model(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: str) -> ModelUse:
+def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: str) -> ModelUse:
     suites = dict.fromkeys(row.suite for run in model.runs for row in run.rows if row.suite != "use")
     known: RowsByTask = {}
     for suite in reversed(suites):
@@ -66,10 +66,10 @@ def _of_model(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: st
     properties = [
         _property(name, rows[name], known.get(name.partition(" in ")[0], ())) for name in in_order(list(rows))
     ]
-    properties.sort(key=lambda one: -one.rise[0])
+    properties.sort(key=lambda use: -use.rise[0])
     rises = [
-        {name: row.test_accuracy for name, of_name in rows.items() for row in of_name if row.seed == seed}
-        for seed in dict.fromkeys(row.seed for of_name in rows.values() for row in of_name)
+        {name: row.test_accuracy for name, seeds in rows.items() for row in seeds if row.seed == seed}
+        for seed in dict.fromkeys(row.seed for seeds in rows.values() for row in seeds)
     ]
     taus = [tau for first, second in combinations(rises, 2) if (tau := agreement(first, second)) is not None]
     return ModelUse(model.title, properties, float(np.mean(taus)) if taus else np.nan)
@@ -90,21 +90,19 @@ def as_text(models: Sequence[ModelUse]) -> str:
     """A Markdown table for each model, and how far its seeds agree."""
     blocks = []
     for model in models:
-        there = [column for column in COLUMNS if any(column in one.numbers for one in model.properties)]
-        heads = ["task", ACCURACY, "rise", "used", *(HEADS.get(column, column) for column in there)]
-        lines = [f"**{model.title}**", "", _line(heads), _line(["---", "---:", "---:", "---", *["---:"] * len(there)])]
-        for one in model.properties:
-            known = f"{one.known[0]:.1f}" if one.known else ""
-            rise = "{:.1f} [{:.1f}, {:.1f}]".format(*one.rise)
-            cells = [f"{one.numbers[column]:.1f}" if column in one.numbers else "" for column in there]
-            lines.append(_line([one.name, known, rise, one.verdict, *cells]))
+        columns = [column for column in COLUMNS if any(column in use.numbers for use in model.properties)]
+        heads = ["task", "known", "rise", "used", *(HEADS.get(column, column) for column in columns)]
+        rule = ["---", "---:", "---:", "---", *["---:"] * len(columns)]
+        lines = [f"**{model.title}**", "", _line(heads), _line(rule)]
+        for use in model.properties:
+            known = f"{use.known[0]:.1f}" if use.known else ""
+            rise = "{:.1f} [{:.1f}, {:.1f}]".format(*use.rise)
+            cells = [f"{use.numbers[column]:.1f}" if column in use.numbers else "" for column in columns]
+            lines.append(_line([use.name, known, rise, use.verdict, *cells]))
         if np.isfinite(model.seeds):
             lines += ["", f"Kendall's tau of the order of rises between its seeds: {model.seeds:.2f}"]
         blocks.append("\n".join(lines))
-    said = (
-        "Known: accuracy on test (%). Rise: of the loss without the property, in thousandths of a nat, or of an error."
-    )
-    return "\n\n".join([*blocks, said]) + "\n"
+    return "\n\n".join([*blocks, NOTE]) + "\n"
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -125,16 +123,16 @@ def draw_use(models: Sequence[ModelUse]) -> Figure:
 
 def _draw(axes: Axes, model: ModelUse) -> None:
     plain_axes(axes, model.title)
-    shown, names = [one for one in model.properties if one.known], []
-    for one, (colour, _) in zip(shown, looks([one.name for one in shown]), strict=True):
-        assert one.known
-        (x, left, right), (y, low, high) = one.known, one.rise
+    shown, names = [use for use in model.properties if use.known], []
+    for use, (colour, _) in zip(shown, looks([use.name for use in shown]), strict=True):
+        assert use.known
+        (x, left, right), (y, low, high) = use.known, use.rise
         axes.plot([x, x], [low, high], color=colour, linewidth=1.2)
         axes.plot([left, right], [y, y], color=colour, linewidth=1.2)
-        axes.plot(x, y, "o", color=colour, markerfacecolor=colour if one.used == one.seeds else "white", markersize=6)
-        if "control" in one.numbers:
-            axes.plot(x, one.numbers["control"], "x", color=colour, markersize=4.5)
-        names.append((for_figure(one.name), y, colour))
+        axes.plot(x, y, "o", color=colour, markerfacecolor=colour if use.used == use.seeds else "white", markersize=6)
+        if "control" in use.numbers:
+            axes.plot(x, use.numbers["control"], "x", color=colour, markersize=4.5)
+        names.append((for_figure(use.name), y, colour))
     name_ends(axes, names, axes.get_xlim()[1], *axes.get_ylim())
     axes.axhline(0, color="#888888", linewidth=0.7)
     axes.set_xlabel("known: accuracy of the probe on test (%)", fontsize=9)

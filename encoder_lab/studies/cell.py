@@ -50,7 +50,7 @@ def command(cell: StudyCell, study: Path, begun: bool) -> list[str]:
     folder = study / cell.name
     if cell.program == "evaluate":
         settings = [placed(text, "run", study / cell.scored) for text in cell.overrides]
-        settings += [] if cell.of_objective else [f"out={quoted(folder)}"]
+        settings += [] if cell.scores_objective else [f"out={quoted(folder)}"]
     else:
         settings = [f"resume={quoted(folder)}"] if begun else [*cell.overrides, f"hydra.run.dir={quoted(folder)}"]
     return [sys.executable, str(ROOT / f"{cell.program}.py"), *settings]
@@ -60,11 +60,11 @@ def refuse_other_settings(cell: StudyCell, study: Path) -> None:
     """Raises InputError if a cell was begun with other settings. Folders of earlier versions have no settings.txt."""
     path = study / cell.name / SETTINGS
     if path.exists():
-        then, now = _last_of_each(path.read_text(encoding="utf-8").splitlines()), _last_of_each(cell.overrides)
-        said = [f"with {text}" for text in sorted(then - now)] + [f"without {text}" for text in sorted(now - then)]
-        if said:
+        begun, now = _last_of_each(path.read_text(encoding="utf-8").splitlines()), _last_of_each(cell.overrides)
+        changes = [f"with {text}" for text in sorted(begun - now)] + [f"without {text}" for text in sorted(now - begun)]
+        if changes:
             remedy = "give the settings it had, or study_dir= another folder"
-            raise InputError(f"{path.parent}: begun {' and '.join(said)}; {remedy}")
+            raise InputError(f"{path.parent}: begun {' and '.join(changes)}; {remedy}")
 
 
 def _last_of_each(overrides: Sequence[str]) -> set[str]:

@@ -26,7 +26,7 @@ class StudyCell(NamedTuple):
     scored: str = ""  # the run that an evaluation scores, if it scores one
 
     @property
-    def of_objective(self) -> bool:
+    def scores_objective(self) -> bool:
         """Whether an evaluation scores the run's own objective, which has the settings and the folder of the run."""
         return OBJECTIVE in self.overrides
 

@@ -70,7 +70,7 @@ def settings_of(cell: StudyCell) -> dict[str, Any]:
 def missing(cell: StudyCell) -> str:
     """What a cell needs and this machine does not have; empty if the cell can run."""
     lacking: list[str] = []
-    if cell.of_objective:
+    if cell.scores_objective:
         return ""
     try:
         settings = settings_of(cell)

@@ -113,9 +113,9 @@ def arguments(entry: Wanted, options: SimpleNamespace) -> list[str]:
 def commit_of(root: Path) -> str:
     """The commit of the code. Raises InputError where it has changes, or where git does not know it."""
 
-    def git(*what: str) -> str:
+    def git(*words: str) -> str:
         try:
-            return subprocess.run(["git", *what], cwd=root, capture_output=True, text=True, check=True).stdout.strip()
+            return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout.strip()
         except (OSError, subprocess.CalledProcessError):
             raise InputError("git does not know the commit of this code; give commit=NAME") from None
 
@@ -135,8 +135,8 @@ def refuse_other_commit(path: Path, commit: str) -> None:
 def write_page(entry: Wanted, options: SimpleNamespace, commit: str) -> None:
     """The page of a study: its command, its commit, its hours, and all that it reports."""
     command = " ".join(["python train.py", *arguments(entry, options)])
-    said = f"Commit {commit}, {len(entry.study.cells)} runs, {entry.hours():.2f} hours of training and classifiers."
-    parts = [f"# {entry.title}", said, f"<!-- long: {entry.hours():.1f} hours -->\n```sh\n{command}\n```"]
+    summary = f"Commit {commit}, {len(entry.study.cells)} runs, {entry.hours():.2f} hours of training and classifiers."
+    parts = [f"# {entry.title}", summary, f"<!-- long: {entry.hours():.1f} hours -->\n```sh\n{command}\n```"]
     for report in outputs(entry):
         if report.suffix == ".md":
             parts.append(report.read_text(encoding="utf-8").strip())

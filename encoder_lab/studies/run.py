@@ -26,18 +26,18 @@ AGAIN = "the same command continues the study"
 def run_study(configs: Path, name: str, arguments: Sequence[str], measure: Measure | None = None) -> int:
     """Run or continue the study that the command line names; its exit status. `measure`: for a dry run."""
     own = [text.partition("=") for text in arguments if text.split("=")[0] in OWN]
-    given = {key: unquoted(value) for key, _, value in own}
+    options = {key: unquoted(value) for key, _, value in own}
     launcher = [text for text in arguments if text.startswith(LAUNCHER)]
     more = [text for text in arguments if text.split("=")[0] not in OWN and text not in launcher]
     for text in more:
         if text.startswith(("hydra.", "hydra/", "resume=")):
             raise InputError(f"{text}: has no effect on a study; give study_dir=, hydra/launcher= or hydra.launcher.*=")
-    dry_run = given.get("dry_run", NO[0])
+    dry_run = options.get("dry_run", NO[0])
     if dry_run.lower() not in (*YES, *NO):
         raise InputError(f"dry_run={dry_run}: give true or false")
-    scale = given.get("scale", SCALES[0])
-    study = read_study(configs / "study" / f"{name}.yaml", name, scale, given.get("data", "data"), more)
-    folder = Path(given.get("study_dir", f"runs/studies/{name}/{scale}"))
+    scale = options.get("scale", SCALES[0])
+    study = read_study(configs / "study" / f"{name}.yaml", name, scale, options.get("data", "data"), more)
+    folder = Path(options.get("study_dir", f"runs/studies/{name}/{scale}"))
     for cell in (*study.cells, *study.evaluations):
         refuse_other_settings(cell, folder)
     settings_of(study.cells[0])  # a misspelt setting is the same in all cells

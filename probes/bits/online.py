@@ -97,5 +97,5 @@ def _mlp(seen: Tensors, coming: Tensors, tuning: Data, classes: int, grid: Grid,
     """Scores (n, C) by the best MLP of the grid on dev, as sharp as has the lowest cross-entropy there."""
     best = successive_halving(seen, tuning, classes, grid, seed, device)
     dev, scores = scores_of(best.parameters, tuning.x), scores_of(best.parameters, coming.x)
-    found = minimize_scalar(lambda log: float(nats(dev * exp(log), tuning.y)), bounds=(COLDEST, HOTTEST))
-    return scores * exp(found.x)
+    sharpness = minimize_scalar(lambda log: float(nats(dev * exp(log), tuning.y)), bounds=(COLDEST, HOTTEST))
+    return scores * exp(sharpness.x)

@@ -15,7 +15,7 @@ from probes.bits.variational import variational_length
 from probes.classification import Classification
 from probes.classifiers.grid import Grid, Labelled
 from probes.statistics import Z95, Interval, mean_of_runs
-from probes.task import Outcome, hashed
+from probes.task import NO_ITEMS, DerivedTask, Outcome, hashed
 from probes.vectors import Vectors
 
 ORDERS = 2  # of the sentences, over which the online codes are averaged
@@ -23,58 +23,40 @@ Code = Literal["logreg", "mlp", "variational"]
 
 
 @dataclass(frozen=True)
-class Bits:
+class Bits(DerivedTask):
     """The length of a code of the task's training labels, in percent of that of the uniform code."""
 
-    of: Classification
+    task: Classification
     reader: Code
     suite: str = "bits"
     needs: Literal["vectors"] = "vectors"
-    baselines: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        return self.of.name
-
-    @property
-    def sentences(self) -> list[str]:
-        return self.of.sentences
-
-    @property
-    def data(self) -> str:
-        return self.of.data
-
-    @property
-    def test_items(self) -> str:
-        return self.data
 
     @property
     def grid(self) -> Grid:
         """The classifiers of an online code."""
-        return self.of.grid.logistic() if self.reader == "logreg" else replace(self.of.grid, protocol="modern")
+        return self.task.grid.logistic() if self.reader == "logreg" else replace(self.task.grid, protocol="modern")
 
     @property
     def fingerprint(self) -> str:
         code = [code_of(part) for part in (Bits, description_length, variational_length)]
-        read = self.reader, self.grid.settings(), self.grid.l2, code_of(self.of.features), self.of.seed, ORDERS
+        read = self.reader, self.grid.settings(), self.grid.l2, code_of(self.task.features), self.task.seed, ORDERS
         return hashed(self.data, *read, *code)
 
     def score(self, vectors: Vectors, device: str) -> Outcome:
         """The mean over `ORDERS`; the interval is over orders and labels."""
-        started, of = time.monotonic(), self.of
+        started, task = time.monotonic(), self.task
         train, dev = (
-            Labelled(vectors.features(part, of.features, device)[:], part.gold) for part in (of.train, of.dev)
+            Labelled(vectors.features(part, task.features, device)[:], part.gold) for part in (task.train, task.dev)
         )
-        size = len(of.classes)
+        size = len(task.classes)
         if self.reader == "variational":
-            codes = [variational_length(train, size, sorted({*of.grid.l2, *STRONG}), of.seed, device)]
+            codes = [variational_length(train, size, sorted({*task.grid.l2, *STRONG}), task.seed, device)]
         else:
-            codes = [description_length(train, dev, size, self.grid, of.seed + i, device) for i in range(ORDERS)]
+            codes = [description_length(train, dev, size, self.grid, task.seed + i, device) for i in range(ORDERS)]
         share = mean_of_runs([_share(code) for code in codes])
         bits = float(np.mean([code.bits for code in codes]))
-        found: dict[str, Any] = {"bits": round(bits, 1), "compression": round(codes[0].uniform_bits / bits, 3)}
-        none, seconds = np.empty(0, dtype=bool), time.monotonic() - started
-        return Outcome(share[0], *share, none, found, {}, seconds, chance=100.0)
+        numbers: dict[str, Any] = {"bits": round(bits, 1), "compression": round(codes[0].uniform_bits / bits, 3)}
+        return Outcome(share[0], *share, NO_ITEMS, numbers, {}, time.monotonic() - started, chance=100.0)
 
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: has no vectors, which a description length needs")

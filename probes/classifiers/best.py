@@ -18,10 +18,10 @@ class Best(Generic[Key]):
         self._cells: dict[Key, Fitted | None] = dict.fromkeys(keys)
         self._lock = Lock()
 
-    def add(self, found: Mapping[Key, Fitted]) -> None:
+    def add(self, cells: Mapping[Key, Fitted]) -> None:
         """Take cells that are better than before. Several threads may call it."""
         with self._lock:
-            for key, cell in found.items():
+            for key, cell in cells.items():
                 before = self._cells[key]
                 if before is None or cell.dev_accuracy > before.dev_accuracy:
                     self._cells[key] = cell

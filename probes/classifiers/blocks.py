@@ -44,12 +44,12 @@ def blocks(inputs: int, classes: int, grid: Grid, device: str, least: int = BLOC
         if (WEIGHT_BYTES + COPY_BYTES) * weights(everything, inputs, classes) <= grid.memory_mb << 19:
             return [everything]
         megabytes = grid.memory_mb // 2
-    found = []
+    parts = []
     for cells in settings:
         fit = max(1, (megabytes << 20) // (WEIGHT_BYTES * weights(cells[:1], inputs, classes)))
         size = ceil(len(cells) / max(ceil(len(cells) / fit), ceil(least / len(settings))))
-        found += [cells[first : first + size] for first in range(0, len(cells), size)]
-    return found
+        parts += [cells[first : first + size] for first in range(0, len(cells), size)]
+    return parts
 
 
 def weights(cells: Sequence[Cell], inputs: int, classes: int) -> int:
@@ -57,12 +57,12 @@ def weights(cells: Sequence[Cell], inputs: int, classes: int) -> int:
     return sum(cell.width * (inputs + classes) or inputs * classes for cell in cells)
 
 
-def at_once(found: Sequence[Sequence[Cell]], inputs: int, classes: int, grid: Grid) -> int | None:
+def at_once(parts: Sequence[Sequence[Cell]], inputs: int, classes: int, grid: Grid) -> int | None:
     """How many blocks to train at the same time, as memory has room; None: any number, with one core for each."""
-    largest = max(weights(cells, inputs, classes) for cells in found)
+    largest = max(weights(cells, inputs, classes) for cells in parts)
     if WEIGHT_BYTES * largest <= (grid.block_mb or BLOCK_MB) << 20:
         return None
-    return max(1, min(len(found), (grid.memory_mb << 19) // ((WEIGHT_BYTES + COPY_BYTES) * largest)))
+    return max(1, min(len(parts), (grid.memory_mb << 19) // ((WEIGHT_BYTES + COPY_BYTES) * largest)))
 
 
 def on_all_cores(

@@ -185,39 +185,39 @@ class Cells:
         self.by_l2: dict[float, list[list[Tensor]]] = {}
         for place, cell in enumerate(self.cells):
             views = self.by_l2.setdefault(cell.l2, [[], [], [], []])
-            for found, state in zip(views, self._states(), strict=True):
-                found += self._part(state, place)
+            for tensors, state in zip(views, self._states(), strict=True):
+                tensors += self._part(state, place)
 
     def _neighbours(self, settings: int) -> list[tuple[Group, Cell]]:
         """The groups of consecutive cells with the same first settings, each with its first cell."""
-        found, first = [], 0
+        groups, first = [], 0
         for _, alike in groupby(self.cells, key=lambda cell: cell[:settings]):
             end = first + len(list(alike))
             rows = slice(self.rows[first].start, self.rows[end - 1].stop)
-            found.append((Group(self.cells[first].width, slice(first, end), rows), self.cells[first]))
+            groups.append((Group(self.cells[first].width, slice(first, end), rows), self.cells[first]))
             first = end
-        return found
+        return groups
 
     def _states(self) -> tuple[list[Tensor], ...]:
         return self.parameters, self.gradients, self.means, self.squares
 
     def _part(self, state: list[Tensor], place: int) -> list[Tensor]:
         """The state of one cell: (W, D), (W, 1), (C, W), (C, 1)."""
-        found = [state[0][self.rows[place]], state[1][self.rows[place]]]
+        tensors = [state[0][self.rows[place]], state[1][self.rows[place]]]
         for group, weight, bias in zip(self.heads, state[2::2], state[3::2], strict=True):
             if group.has(place):
-                found += [weight[place - group.cells.start], bias[place - group.cells.start]]
-        return found
+                tensors += [weight[place - group.cells.start], bias[place - group.cells.start]]
+        return tensors
 
     def keep(self, places: list[int]) -> None:
         """Keep only these cells: ascending positions among the current cells; may be empty, or repeat one."""
         rows = [row for place in places for row in range(self.rows[place].start, self.rows[place].stop)]
         for state in self._states():
-            kept = [state[0][rows], state[1][rows]]
+            selected = [state[0][rows], state[1][rows]]
             for group, weight, bias in zip(self.heads, state[2::2], state[3::2], strict=True):
-                some = [place - group.cells.start for place in places if group.has(place)]
-                kept += [weight[some], bias[some]] if some else []
-            state[:] = kept
+                group_rows = [place - group.cells.start for place in places if group.has(place)]
+                selected += [weight[group_rows], bias[group_rows]] if group_rows else []
+            state[:] = selected
         self.cells = [self.cells[place] for place in places]
         self._arrange()
 

@@ -73,9 +73,9 @@ def optimal(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> Fi
     def fitted(l2: float, weight: Tensor, bias: Tensor) -> Fitted:
         parameters = [(weight if basis is None else basis @ weight).t(), bias[:, None]]
         right = int((predict(parameters, dev.x) == dev.y).sum())
-        found = Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
-        points.append((float(torch.linalg.matrix_norm(parameters[0], "nuc")), found.dev_accuracy))
-        return found
+        cell = Fitted(0, 0.0, l2, round(100 * right / len(dev.y), 2), parameters)
+        points.append((float(torch.linalg.matrix_norm(parameters[0], "nuc")), cell.dev_accuracy))
+        return cell
 
     def tried(values: list[float]) -> list[Fitted]:
         on_all_cores(optima.add, [values], device)

@@ -76,26 +76,26 @@ def train_folds(data: Tensors, classes: int, folds: Sequence[Fold], l2: np.ndarr
     place = sorted(range(len(folds)), key=lambda fold: -len(folds[fold].train))
     values = torch.as_tensor(l2[place], dtype=x.dtype, device=x.device)
     cells = FoldCells(data.x.shape[1], classes, values, seed, grid.optimiser)
-    best, kept = torch.full(l2.shape, -1.0, dtype=torch.double, device=x.device), torch.empty_like(cells.weights)
+    best, weights = torch.full(l2.shape, -1.0, dtype=torch.double, device=x.device), torch.empty_like(cells.weights)
     failures = torch.zeros(l2.shape, dtype=torch.long, device=x.device)
     passes = 0
     while place and passes <= grid.max_passes:
         for _ in range(grid.block):
             _one_pass(cells, x, data.y, [folds[fold] for fold in place], grid)
         passes += grid.block
-        found = torch.stack(
+        accuracies = torch.stack(
             [_accuracies(w, x, data.y, folds[f].dev) for w, f in zip(cells.weights, place, strict=True)]
         )
-        going = failures[place] <= grid.tenacity
-        better = going & (found > best[place])
-        failures[place] += (going & ~better).long()
-        best[place] = torch.where(better, found, best[place])
-        kept[place] = torch.where(better[:, :, None, None], cells.weights, kept[place])
+        running = failures[place] <= grid.tenacity
+        better = running & (accuracies > best[place])
+        failures[place] += (running & ~better).long()
+        best[place] = torch.where(better, accuracies, best[place])
+        weights[place] = torch.where(better[:, :, None, None], cells.weights, weights[place])
         alive = (failures[place] <= grid.tenacity).any(1).nonzero().flatten().tolist()
         if len(alive) < len(place):
             cells.keep(alive)
             place = [place[fold] for fold in alive]
-    return Stopped(best.cpu().numpy(), kept)
+    return Stopped(best.cpu().numpy(), weights)
 
 
 def _one_pass(cells: FoldCells, x: Tensor, y: Tensor, folds: Sequence[Fold], grid: Grid) -> None:
@@ -113,8 +113,8 @@ def _one_pass(cells: FoldCells, x: Tensor, y: Tensor, folds: Sequence[Fold], gri
             share[place, len(order) - last : len(order)] = 1 / last
     all_rows, all_shares = (torch.from_numpy(part).to(y.device).split(batch, 1) for part in (rows, share))
     for step, (some, shares) in enumerate(zip(all_rows, all_shares, strict=True)):
-        going = sum(len(order) > step * batch for order in orders)
-        cells.step(x[some[:going]], y[some[:going]], shares[:going])
+        running = sum(len(order) > step * batch for order in orders)
+        cells.step(x[some[:running]], y[some[:running]], shares[:running])
 
 
 def _accuracies(weights: Tensor, x: Tensor, y: Tensor, rows: np.ndarray) -> Tensor:

@@ -96,7 +96,7 @@ def successive_halving(
     inputs = train.x.shape[1]
     whole = _candidates(train, dev, classes, grid, device)
     keys = [candidate.key(cell) for candidate in whole for cell in candidate.block]
-    kept = WEIGHT_BYTES * weights([cell for cell, _ in keys], inputs, classes) <= grid.memory_mb << 19
+    in_memory = WEIGHT_BYTES * weights([cell for cell, _ in keys], inputs, classes) <= grid.memory_mb << 19
     together = at_once([candidate.block for candidate in whole], inputs, classes, grid)
     highest, best, done = dict.fromkeys(keys, -1.0), Best(keys), list[Stage]()
     candidates = (
@@ -116,7 +116,7 @@ def successive_halving(
         if done[-1].last:
             for key, fitted in _fitted(cells, candidate):
                 best.add({key: fitted})
-        candidate.cells = cells if kept else None
+        candidate.cells = cells if in_memory else None
 
     for stage, places in _stages(len(train.y), inputs, grid, len(keys), seed, train.y.device):
         if len(done) == 1 and not grid.is_logistic:
@@ -177,13 +177,13 @@ def _schedule(inputs: int, grid: Grid) -> Schedule:
 def _candidates(train: Data, dev: Data, classes: int, grid: Grid, device: str) -> list[Candidate]:
     inputs = train.x.shape[1]
     parts = blocks(inputs, classes, grid, device, BLOCKS * len(grid.settings()))
-    found = [Candidate(block, train, dev) for block in parts]
+    candidates = [Candidate(block, train, dev) for block in parts]
     if grid.is_logistic and inputs <= WIDE:
         variances, axes = torch.linalg.eigh(covariance(train.x))
         whitening = axes / (variances.clamp_min(0) + SHRINKAGE * variances.mean()).sqrt()
         whitened = Examples(train.x @ whitening, train.y), Examples(dev.x @ whitening, dev.y)
-        found += [Candidate(block, *whitened, whitening) for block in parts]
-    return found
+        candidates += [Candidate(block, *whitened, whitening) for block in parts]
+    return candidates
 
 
 def _best(candidates: list[Candidate], highest: Mapping[Key, float], places: int) -> set[Key]:
@@ -220,17 +220,17 @@ def _joined(candidates: list[Candidate], inputs: int, classes: int, grid: Grid, 
     """The same cells in fewer blocks: small neighbours that read the same features, up to `JOINED_MB`."""
     sizes = [WEIGHT_BYTES * weights(candidate.block, inputs, classes) for candidate in candidates]
     fit = (grid.block_mb or JOINED_MB) << 20 if device == "cpu" else 0
-    found, last = list[Candidate](), 0
+    joined, last = list[Candidate](), 0
     for candidate, size in zip(candidates, sizes, strict=True):
-        if found and found[-1].train is candidate.train and last + size <= fit:
-            found[-1].block = found[-1].block + candidate.block
-            if candidate.cells is not None and found[-1].cells is not None:
-                found[-1].cells.join(candidate.cells)
+        if joined and joined[-1].train is candidate.train and last + size <= fit:
+            joined[-1].block = joined[-1].block + candidate.block
+            if candidate.cells is not None and joined[-1].cells is not None:
+                joined[-1].cells.join(candidate.cells)
             last += size
         else:
-            found.append(candidate)
+            joined.append(candidate)
             last = size
-    return found
+    return joined
 
 
 def _passes(cells: Cells, train: Data, stage: Stage) -> Iterator[None]:

@@ -28,8 +28,8 @@ def train_all(train: Data, dev: Data, classes: int, grid: Grid, seed: int, devic
     def work(block: list[Cell]) -> None:  # creates its own cells, so that few are in memory at once
         own_train, own_dev, sums = _read_by_a_block(train, dev)
         cells = Cells(train.x.shape[1], classes, block, seed, device, grid.optimiser, sums)
-        found = train_with_early_stopping(cells, own_train, own_dev, grid, seed)
-        best.add({Cell(cell.width, cell.dropout, cell.l2): cell for cell in found})
+        fitted = train_with_early_stopping(cells, own_train, own_dev, grid, seed)
+        best.add({Cell(cell.width, cell.dropout, cell.l2): cell for cell in fitted})
 
     on_all_cores(work, jobs, device, 1 if formed and len(jobs) == 1 else at_once(jobs, train.x.shape[1], classes, grid))
     return best
@@ -37,8 +37,8 @@ def train_all(train: Data, dev: Data, classes: int, grid: Grid, seed: int, devic
 
 def _read_by_a_block(train: Data, dev: Data) -> tuple[Data, Data, Tensor | None]:
     """What a block reads: features, or the vectors that they are sums of, and the sums; each block has buffers."""
-    if (of_train := vectors_of_sums(train.x)) and (of_dev := vectors_of_sums(dev.x)):
-        return Examples(of_train[0], train.y), Examples(of_dev[0], dev.y), of_train[1]
+    if (train_sums := vectors_of_sums(train.x)) and (dev_sums := vectors_of_sums(dev.x)):
+        return Examples(train_sums[0], train.y), Examples(dev_sums[0], dev.y), train_sums[1]
     return train, dev, None
 
 
@@ -56,17 +56,17 @@ def train_with_early_stopping(cells: Cells, train: Data, dev: Data, grid: Grid, 
         for _ in range(grid.block):
             one_pass(cells, train, order.permutation(len(train.y)), grid)
         passes += grid.block
-        going = []
+        running = []
         for position, (cell, accuracy) in enumerate(zip(cells.cells, cells.accuracy(*dev), strict=True)):
             if cell not in best or accuracy > best[cell].dev_accuracy:
-                kept = cells.snapshot(position, best[cell].parameters if cell in best else None)
-                best[cell] = Fitted(*cell, accuracy, kept)
+                parameters = cells.snapshot(position, best[cell].parameters if cell in best else None)
+                best[cell] = Fitted(*cell, accuracy, parameters)
             else:
                 failures[cell] += 1
             if failures[cell] <= grid.tenacity:
-                going.append(position)
-        if len(going) < len(cells):
-            cells.keep(going)
+                running.append(position)
+        if len(running) < len(cells):
+            cells.keep(running)
     return list(best.values())
 
 

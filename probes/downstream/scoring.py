@@ -15,7 +15,7 @@ from probes.downstream.folds import FoldScores, by_folds, nested
 from probes.downstream.relatedness import correlation, regression
 from probes.downstream.similarity import cosines, rank_correlation, similarity
 from probes.statistics import fisher, wilson
-from probes.task import Items, Outcome, hashed
+from probes.task import NO_ITEMS, Items, Outcome, hashed
 from probes.vectors import Vectors, alone, pair
 
 DownstreamKind = Literal["nested", "folds", "relatedness", "similarity"]
@@ -151,4 +151,4 @@ def _correlated(
     r = float(np.mean([r for r, _ in parts]))
     low, high = fisher(r, sum(len(found) for _, found in parts))
     kept = packed([domain(*part) for part in parts])
-    return Outcome(dev, 100 * r, 100 * low, 100 * high, np.empty(0, dtype=bool), chosen, details, 0.0, domains=kept)
+    return Outcome(dev, 100 * r, 100 * low, 100 * high, NO_ITEMS, chosen, details, 0.0, domains=kept)

@@ -86,7 +86,7 @@ def compare_states(results: Path, epoch: Epoch | None = None) -> list[ProbeRow]:
     """
     series = [(row, file) for row, file in states_in(results) if epoch is None or row.epoch <= epoch]
     rows = similarities(series, 0 if epoch is None else len(series) - 1)
-    write_rows(results, [row for of_state in rows for row in of_state])
+    write_rows(results, [row for state_rows in rows for row in state_rows])
     return [row for row in rows[-1] if row.task != LAST] if rows else []
 
 
@@ -102,7 +102,7 @@ def similarities(series: Series, since: int = 0) -> list[list[ProbeRow]]:
     return rows
 
 
-def _row(row: ProbeRow, name: str, one: Tensor, other: Tensor) -> ProbeRow:
-    value, low, high = (100.0, 100.0, 100.0) if torch.equal(one, other) else similarity(one, other)
+def _row(row: ProbeRow, name: str, first: Tensor, second: Tensor) -> ProbeRow:
+    value, low, high = (100.0, 100.0, 100.0) if torch.equal(first, second) else similarity(first, second)
     row = replace(row, task=name, classifier=PERCENT, dev_accuracy=value, test_accuracy=value)
     return replace(row, test_low=low, test_high=high, seconds=0.0)

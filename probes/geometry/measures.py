@@ -78,12 +78,12 @@ def two_nn(vectors: Tensor) -> Interval:
     return _without_each_group(dimension, torch.arange(len(vectors)))
 
 
-def similarity(one: Tensor, other: Tensor) -> Interval:
+def similarity(a: Tensor, b: Tensor) -> Interval:
     """Linear CKA of the same N items in two spaces (N, D1) and (N, D2), in percent (Kornblith et al. 2019).
 
     Without bias (Nguyen et al. 2021): unrelated spaces have 0, however wide they are.
     """
-    first, second = gram(one), gram(other)
+    first, second = gram(a), gram(b)
     scale = (hsic(first, first) * hsic(second, second)).clamp(min=0).sqrt()
     return _interval(100 * torch.where(scale > 0, hsic(first, second) / scale, 0))
 
@@ -96,16 +96,16 @@ def gram(vectors: Tensor) -> Tensor:
     return (centred @ centred.T).fill_diagonal_(0)
 
 
-def hsic(one: Tensor, other: Tensor) -> Tensor:
+def hsic(a: Tensor, b: Tensor) -> Tensor:
     """The squared norm of the covariance of two spaces, without bias (Song et al. 2012, equation 5).
 
-    `one`, `other` (N, N) of `gram`. (1 + G,): of all N items, then without each group.
+    `a`, `b` (N, N) of `gram`. (1 + G,): of all N items, then without each group.
     """
-    sizes, groups = _sizes(len(one)), _groups(len(one))
-    present = torch.cat([torch.ones(1, len(one), dtype=torch.double), 1 - groups])
-    blocks = groups @ (one * other) @ groups.T
+    sizes, groups = _sizes(len(a)), _groups(len(a))
+    present = torch.cat([torch.ones(1, len(a), dtype=torch.double), 1 - groups])
+    blocks = groups @ (a * b) @ groups.T
     traces = torch.cat([blocks.sum()[None], blocks.sum() - blocks.sum(0) - blocks.sum(1) + blocks.diagonal()])
-    first, second = _leave_out(one), _leave_out(other)  # the sum of each row, (1 + G, N)
+    first, second = _leave_out(a), _leave_out(b)  # the sum of each row, (1 + G, N)
     sums = (present * first).sum(1) * (present * second).sum(1) / ((sizes - 1) * (sizes - 2))
     products = (present * first * second).sum(1) / (sizes - 2)
     return (traces + sums - 2 * products) / (sizes * (sizes - 3))

@@ -50,9 +50,9 @@ def subspace(vectors: np.ndarray, gold: np.ndarray) -> np.ndarray:
     return axes[:, : min(rank, classes.shape[1] - 1, width)].astype(np.float32)
 
 
-def nearness(one: np.ndarray, other: np.ndarray) -> Nearness:
+def nearness(first: np.ndarray, second: np.ndarray) -> Nearness:
     """Of two orthonormal bases (D, k) and (D, l), k and l at least 1."""
-    angles = np.degrees(scipy.linalg.subspace_angles(one, other))[::-1]
+    angles = np.degrees(scipy.linalg.subspace_angles(first, second))[::-1]
     return Nearness(100 * float((np.cos(np.radians(angles)) ** 2).mean()), angles)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor
@@ -17,7 +16,7 @@ from probes.geometry import measures
 from probes.geometry.data import FEWEST, sentences_of
 from probes.statistics import Interval
 from probes.suites import Context
-from probes.task import Outcome, hashed
+from probes.task import NO_ITEMS, Outcome, hashed
 from probes.vectors import Vectors
 
 DIMENSIONS, PERCENT = "dimensions", "percent"
@@ -65,8 +64,7 @@ class Shape:
             at_most = f"EffRank of {size} vectors of {width} numbers is at most {size - 1}"
             warnings.warn(f"{at_most}; more geometry.sentences= raise it", stacklevel=2)
         value, low, high = MEASURES[self.name][0](matrix)
-        none = np.empty(0, dtype=bool)
-        return Outcome(value, value, low, high, none, {}, {}, time.monotonic() - started)
+        return Outcome(value, value, low, high, NO_ITEMS, {}, {}, time.monotonic() - started)
 
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: has no vectors, which suite={self.suite} needs")

@@ -21,11 +21,11 @@ def hard_items(task: Classification) -> np.ndarray:
             counts[word][gold] += 1
     labels = {word: (int(n.argmax()), (n.max() + 1) / (n.sum() + classes)) for word, n in counts.items()}
     most = int(np.bincount(task.train.gold, minlength=classes).argmax())
-    told = [
+    deciding = [
         max((labels[w] for w in words if w in labels), key=lambda x: x[1], default=(most,))
         for words in _words(task.test)
     ]
-    return np.array([label[0] for label in told], dtype=np.int64) != task.test.gold
+    return np.array([label[0] for label in deciding], dtype=np.int64) != task.test.gold
 
 
 def _words(items: Items) -> list[list[str]]:

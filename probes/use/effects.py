@@ -39,7 +39,9 @@ class Erasures:
 
     def effect(self, on: Task | str, examples: int, change: VectorChange | None = None, decode: bool = False) -> Effect:
         """What is left with changed vectors: of the part `on` of the objective, or of a task that is trained again."""
-        return self._of_objective(on, examples, change, decode) if isinstance(on, str) else self._of_task(on, change)
+        if isinstance(on, str):
+            return self._objective_effect(on, examples, change, decode)
+        return self._task_effect(on, change)
 
     def unchanged(self, on: Task | str, examples: int) -> Effect:
         """The effect of no change."""
@@ -62,7 +64,7 @@ class Erasures:
             self._effects[key] = measure()
         return self._effects[key]
 
-    def _of_objective(self, part: str, examples: int, change: VectorChange | None, decode: bool) -> Effect:
+    def _objective_effect(self, part: str, examples: int, change: VectorChange | None, decode: bool) -> Effect:
         if examples not in self._dev:
             self._dev[examples] = self.model.loss(examples)
         examined: Examined = self._dev[examples].examined(part, change, decode)
@@ -76,7 +78,7 @@ class Erasures:
         others = {name.removeprefix("val/"): whole[name] for name in {examined.score} & whole.keys() - {"val/loss"}}
         return Effect(1000 * whole["val/loss"], np.array(samples), others)
 
-    def _of_task(self, task: Task, change: VectorChange | None) -> Effect:
+    def _task_effect(self, task: Task, change: VectorChange | None) -> Effect:
         vectors = self.vectors if change is None else changed(self.vectors, list(task.sentences), change)
         outcome = task.score(vectors, self.model.device)
         if not len(outcome.correct):

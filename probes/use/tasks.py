@@ -15,7 +15,7 @@ from encoder_lab.storage.code import code_of
 from probes.classification import Classification
 from probes.probing.controls import control_task
 from probes.suites import Context
-from probes.task import Outcome, Task, hashed
+from probes.task import NO_ITEMS, DerivedTask, Outcome, Task, hashed
 from probes.use import effects, eraser
 from probes.use.effects import Erasures, above, changed
 from probes.use.eraser import Eraser, Whitening, erase_classes
@@ -25,7 +25,7 @@ OBJECTIVE = "objective"
 
 
 @dataclass(frozen=True)
-class Use:
+class Use(DerivedTask):
     """The rise of a loss when the property of a task is erased, next to two controls.
 
     The property is erased by LEACE, fitted to the training items of its task. The controls are `draws` times as many
@@ -33,19 +33,18 @@ class Use:
     both, by the 95% intervals of the paired bootstrap.
     """
 
-    of: Classification  # its classes are the property
+    task: Classification  # its classes are the property
     _: KW_ONLY
     reading: Task | None = None  # the task that loses; None: the objective
     part: str = ""  # of objective=multitask
     draws: int = 10
     examples: int = 100  # dev examples of the objective
     suite: str = "use"
-    baselines: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         where = self.reading.name if self.reading else self.part
-        return f"{self.of.name} in {where}" if where else self.of.name
+        return f"{self.task.name} in {where}" if where else self.task.name
 
     @property
     def needs(self) -> Literal["loss", "use"]:
@@ -58,21 +57,17 @@ class Use:
     @property
     def sentences(self) -> list[str]:
         """Those of the property, and of the task that loses."""
-        return [*self.of.sentences, *(self.reading.sentences if self.reading else ())]
+        return [*self.task.sentences, *(self.reading.sentences if self.reading else ())]
 
     @property
     def data(self) -> str:
-        return hashed(self.of.data, self.reading and self.reading.data)
+        return hashed(self.task.data, self.reading and self.reading.data)
 
     @property
     def fingerprint(self) -> str:
         code = [code_of(part) for part in (Use, Eraser, eraser.InTurn, Erasures, eraser.erase_classes, effects.above)]
-        both = self.of.fingerprint, self.reading and self.reading.fingerprint
+        both = self.task.fingerprint, self.reading and self.reading.fingerprint
         return hashed(*both, self.part, self.draws, self.examples, *code)
-
-    @property
-    def test_items(self) -> str:
-        return self.data
 
     def in_parts(self, parts: Sequence[str]) -> Iterator["Use"]:
         """The same property for each part of an objective."""
@@ -81,23 +76,23 @@ class Use:
     def score(self, erasures: Erasures, device: str) -> Outcome:
         """The rise, in thousandths of a nat or points of the error, with its 95% interval."""
         started = time.monotonic()
-        vectors = erasures.vectors.features(self.of.train, alone)[:]
+        vectors = erasures.vectors.features(self.task.train, alone)[:]
         if len(vectors) <= vectors.shape[1]:
-            wide = f"{self.of.name}: {len(vectors)} vectors of {vectors.shape[1]} numbers"
+            wide = f"{self.task.name}: {len(vectors)} vectors of {vectors.shape[1]} numbers"
             warnings.warn(f"suite=use: {wide}: their covariance is mostly its prior; give more items", stacklevel=2)
         whitening = Whitening.of(vectors)
-        erase = erase_classes(vectors, self.of.train.gold, whitening)
-        control = erase_classes(vectors, control_task(self.of, "word", self.of.seed).train.gold, whitening)
+        erase = erase_classes(vectors, self.task.train.gold, whitening)
+        control = erase_classes(vectors, control_task(self.task, "word", self.task.seed).train.gold, whitening)
         if erase.rank == vectors.shape[1]:
             everything = f"its classes span all {erase.rank} directions, so all that is left is the mean vector"
-            warnings.warn(f"suite=use: {self.of.name}: {everything}", stacklevel=2)
+            warnings.warn(f"suite=use: {self.task.name}: {everything}", stacklevel=2)
         on, size = self.reading or self.part, self.examples
         nothing = erasures.unchanged(on, size)
         own = erasures.effect(on, size, erase, decode=True)
         random = erasures.random(on, size, erase.rank, self.draws)
         rise, low, high = above(own, [nothing])
         over = [above(own, random), above(own, [erasures.effect(on, size, control)])]
-        found: dict[str, float] = {
+        numbers: dict[str, float] = {
             "rank": erase.rank,
             "random": rise - over[0][0],
             "control": rise - over[1][0],
@@ -105,19 +100,18 @@ class Use:
             **{name: own.scores[name] - before for name, before in nothing.scores.items()},
             **self._after(erasures, erase, device),
         }
-        found = {name: round(value, 4) for name, value in found.items()}
-        none = np.empty(0, dtype=bool)
-        return Outcome(rise, rise, low, high, none, {**found}, found, time.monotonic() - started)
+        numbers = {name: round(value, 4) for name, value in numbers.items()}
+        return Outcome(rise, rise, low, high, NO_ITEMS, {**numbers}, numbers, time.monotonic() - started)
 
     def _after(self, erasures: Erasures, erase: Eraser, device: str) -> dict[str, float]:
         """What a classifier still reads: one hidden layer, as wide as the widest of the grid; nothing without one."""
-        grid = self.of.grid
+        grid = self.task.grid
         if grid.is_logistic:
             return {}
         narrow = replace(grid, widths=(max(grid.widths),), dropouts=(min(grid.dropouts),))
-        vectors = changed(erasures.vectors, self.of.sentences, erase)
-        after = replace(self.of, grid=narrow, second=None).score(vectors, device).test
-        return {"mlp": after, "majority": self.of.baseline("majority").test}
+        vectors = changed(erasures.vectors, self.task.sentences, erase)
+        after = replace(self.task, grid=narrow, second=None).score(vectors, device).test
+        return {"mlp": after, "majority": self.task.baseline("majority").test}
 
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: has no vectors, which suite={self.suite} needs")

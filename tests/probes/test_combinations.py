@@ -29,11 +29,12 @@ def test_classifiers_that_read_vectors_equal_those_that_read_the_sums(name: str)
     grid = Grid(widths=(6 if name == "DC" else 0,), dropouts=(0.0,), l2=(1e-3, 1e-1), protocol="senteval", max_passes=8)
     parts = [items(len(make.sums[0]), size) for size in (200, 90)]
 
-    def trained(kept: int) -> list[tuple]:
-        data = [as_tensors(Labelled(TABLE.features(part, make, kept=kept), part.gold), "cpu") for part in parts]
+    def trained(max_bytes: int) -> list[tuple]:
+        features = [Labelled(TABLE.features(part, make, max_bytes=max_bytes), part.gold) for part in parts]
+        data = [as_tensors(part, "cpu") for part in features]
         return sorted(train_all(data[0], data[1], 3, replace(grid), 1, "cpu").known.items())
 
-    for (cell, formed), (same, read) in zip(trained(kept=1 << 20), trained(kept=0), strict=True):
+    for (cell, formed), (same, read) in zip(trained(max_bytes=1 << 20), trained(max_bytes=0), strict=True):
         assert cell == same
         assert formed.dev_accuracy == read.dev_accuracy
         for weight, other in zip(formed.parameters, read.parameters, strict=True):
@@ -43,10 +44,10 @@ def test_classifiers_that_read_vectors_equal_those_that_read_the_sums(name: str)
 def test_only_plain_sums_of_one_vector_each_are_read_as_vectors() -> None:
     pairs = items(2, 5)
     lists = Items(tuple([[text, "0"] for text in column] for column in pairs.texts), pairs.gold)
-    sums = TABLE.features(pairs, PAIR_AND_DIFFERENCE, kept=0)
+    sums = TABLE.features(pairs, PAIR_AND_DIFFERENCE, max_bytes=0)
     others = [
-        TABLE.features(lists, PAIR_AND_DIFFERENCE, kept=0),
-        TABLE.features(pairs, alone, kept=0),
+        TABLE.features(lists, PAIR_AND_DIFFERENCE, max_bytes=0),
+        TABLE.features(pairs, alone, max_bytes=0),
         TABLE.features(pairs, PAIR_AND_DIFFERENCE),
         sums.standardised_by(torch.zeros(12), torch.ones(12)) if isinstance(sums, Streamed) else None,
     ]

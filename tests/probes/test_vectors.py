@@ -43,12 +43,12 @@ def test_a_classifier_reads_streamed_features_as_it_reads_a_matrix(protocol: Any
         for n in (90, 40, 40)
     ]
 
-    def parts(kept: int) -> list[Labelled]:
-        return [Labelled(TABLE.features(part, pair, kept=kept), part.gold) for part in items]
+    def parts(max_bytes: int) -> list[Labelled]:
+        return [Labelled(TABLE.features(part, pair, max_bytes=max_bytes), part.gold) for part in items]
 
-    whole = probe(*parts(kept=1 << 20), classes=2, grid=grid, seed=1)
-    assert all(isinstance(part.vectors, Streamed) for part in parts(kept=0))
-    streamed = probe(*parts(kept=0), classes=2, grid=grid, seed=1)
+    whole = probe(*parts(max_bytes=1 << 20), classes=2, grid=grid, seed=1)
+    assert all(isinstance(part.vectors, Streamed) for part in parts(max_bytes=0))
+    streamed = probe(*parts(max_bytes=0), classes=2, grid=grid, seed=1)
     assert streamed.dev_accuracy == pytest.approx(whole.dev_accuracy, abs=3)
     assert (streamed.predicted == whole.predicted).mean() > 0.9
 

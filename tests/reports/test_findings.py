@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from encoder_lab.reports import claims
 from encoder_lab.reports.claims import CLAIMS, max_is_above_last, probes_flatten_while_bleu_rises
 from encoder_lab.reports.comparisons import MAX
-from encoder_lab.reports.evidence import EpochScores, Evidence, Point, evidence_of, moments_of, of_correlation
+from encoder_lab.reports.evidence import EpochScores, Evidence, Point, correlation_point, evidence_of, moments_of
 from encoder_lab.reports.evidence import published_evidence as quoted
 from encoder_lab.reports.findings import Claim, Comparison, Finding, check
 from encoder_lab.reports.models import models_of
@@ -160,9 +160,9 @@ def test_flat_probes_are_no_finding_without_rising_bleu(last: float, verdict: st
 
 @pytest.mark.parametrize("models", [5, 25, 400])
 def test_a_correlation_is_surer_with_more_models(models: int) -> None:
-    assert of_correlation(0.5, models).half > of_correlation(0.5, models + 5).half
-    assert models == 5 or of_correlation(0.5, models, tests=70).half > of_correlation(0.5, models).half
-    assert (of_correlation(0.8, models).half < 0.8) == (models > 5)
+    assert correlation_point(0.5, models).half > correlation_point(0.5, models + 5).half
+    assert models == 5 or correlation_point(0.5, models, tests=70).half > correlation_point(0.5, models).half
+    assert (correlation_point(0.8, models).half < 0.8) == (models > 5)
 
 
 def evidence_from(*folders: Path) -> Evidence:

@@ -63,7 +63,7 @@ def test_every_cell_of_every_study_is_a_command_that_works(name: str, scale: str
         for cell in study.cells[:: max(1, len(study.cells) // 2)]:
             config = compose("train", cell.overrides, return_hydra_config=True)
             assert config.hydra.runtime.choices.encoder in cell.name or "chen2019" in name
-        for evaluation in [each for each in study.evaluations if not each.of_objective][:3]:
+        for evaluation in [each for each in study.evaluations if not each.scores_objective][:3]:
             compose("evaluate", [text.replace("{run}", "RUN") for text in evaluation.overrides])
 
 
@@ -75,7 +75,7 @@ def test_the_grid_of_table_2_has_its_24_cells() -> None:
 def test_the_test_scores_of_objectives_have_the_settings_of_their_runs_alone() -> None:
     """Table 3 is on test; an untrained encoder has no objective."""
     study = read_study(CONFIGS / "study" / "conneau2018" / "table2.yaml", "", "demo", "data", ["seed=3"])
-    found = {cell.scored: command(cell, Path("s"), False)[2:] for cell in study.evaluations if cell.of_objective}
+    found = {cell.scored: command(cell, Path("s"), False)[2:] for cell in study.evaluations if cell.scores_objective}
     assert len(found) == 21
     assert found["nli/bilstm_max"] == ["model=s/nli/bilstm_max", "suite=objective"]
     assert not any(name.startswith("untrained") for name in found)
