@@ -27,10 +27,11 @@ class Items(NamedTuple):
         first = self.texts[0]
         if len(self.texts) == 1 and isinstance(first, list) and first and isinstance(first[0], str):
             return first  # no copy: called often, and long
-        return [text for column in self.texts for group in column for text in _texts_of(group)]
+        return [text for column in self.texts for group in column for text in texts_of(group)]
 
 
-def _texts_of(group: str | Sequence[str]) -> Sequence[str]:
+def texts_of(group: str | Sequence[str]) -> Sequence[str]:
+    """The texts of one text or of a list."""
     return [group] if isinstance(group, str) else group
 
 

@@ -14,14 +14,14 @@ ENDINGS = (".json", ".json.gz", ".jsonl", ".jsonl.gz")
 def read_suites(paths: Sequence[Path], syntaxgym: bool = False) -> list[TestSuite]:
     """The suites of files and folders: SyntaxGym's .json, and minimal pairs as .jsonl. Raises InputError for none."""
     files = [file for path in paths for file in _files(path)]
-    found: dict[str, Path] = {}
+    origins: dict[str, Path] = {}
     suites = []
     for file in dict.fromkeys(files):
         pairs = file.name.removesuffix(".gz").endswith(".jsonl")
         for suite in read_minimal_pairs(file) if pairs else [read_suite(file, syntaxgym)]:
-            if suite.name in found:
-                raise InputError(f"{file}: the suite {suite.name} is also in {found[suite.name]}; rename one of them")
-            found[suite.name] = file
+            if suite.name in origins:
+                raise InputError(f"{file}: the suite {suite.name} is also in {origins[suite.name]}; rename one of them")
+            origins[suite.name] = file
             suites.append(suite)
     return suites
 

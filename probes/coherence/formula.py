@@ -68,12 +68,12 @@ class _Reader:
         self.skip(0)
 
     def skip(self, characters: int) -> None:
-        found = SPACE.match(self.text, self.at + characters)
-        self.at = found.end() if found else len(self.text)
+        match = SPACE.match(self.text, self.at + characters)
+        self.at = match.end() if match else len(self.text)
 
-    def error(self, what: str) -> InputError:
+    def error(self, problem: str) -> InputError:
         seen = repr(self.text[self.at]) if self.at < len(self.text) else "the end"
-        return InputError(f"formula {self.text!r}, character {self.at + 1} ({seen}): {what}")
+        return InputError(f"formula {self.text!r}, character {self.at + 1} ({seen}): {problem}")
 
     def level(self, number: int) -> Formula:
         """A chain of operands with operators of one level between them."""
@@ -113,16 +113,16 @@ class _Reader:
         return operation
 
     def operand(self) -> Formula:
-        if found := ATOM.match(self.text, self.at):
-            self.skip(len(found[0]))
-            if found[1] != "*" and len(found[1]) > 6:
-                raise self.error(f"no region has the number {found[1][:12]}...")
-            return Value(None if found[1] == "*" else int(found[1]), found[2])
-        if found := NUMBER.match(self.text, self.at):
-            value = float(found[0])
+        if match := ATOM.match(self.text, self.at):
+            self.skip(len(match[0]))
+            if match[1] != "*" and len(match[1]) > 6:
+                raise self.error(f"no region has the number {match[1][:12]}...")
+            return Value(None if match[1] == "*" else int(match[1]), match[2])
+        if match := NUMBER.match(self.text, self.at):
+            value = float(match[0])
             if not np.isfinite(value):
                 raise self.error("the number is too large")
-            self.skip(len(found[0]))
+            self.skip(len(match[0]))
             return Number(value)
         opening = self.text[self.at : self.at + 1]
         if opening not in CLOSING or self.depth == DEPTH:

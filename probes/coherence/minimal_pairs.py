@@ -14,7 +14,7 @@ def read_minimal_pairs(path: Path) -> list[TestSuite]:
 
     Raises InputError naming file and line.
     """
-    found: dict[str, list[Item]] = {}
+    suites: dict[str, list[Item]] = {}
     for number, record in read_json_lines(path):
         texts = [record.get(key) for key in (GOOD, BAD)]
         if not all(isinstance(text, str) and text.strip() for text in texts):
@@ -22,10 +22,10 @@ def read_minimal_pairs(path: Path) -> list[TestSuite]:
         name = str(record.get("UID") or path.name.partition(".")[0])
         if not name.isprintable():
             raise InputError(f"{path}:{number}: the UID of a pair is a word or a few, in one line")
-        items = found.setdefault(name, [])
+        items = suites.setdefault(name, [])
         good, bad = (" ".join(str(text).split()) for text in texts)
         items.append(Item(len(items) + 1, ((good,), (bad,)), str(record.get("pairID", ""))))
     formula = ("(1;%good%) < (1;%bad%)",)
     return [
-        TestSuite(name, "sum", ("sentence",), ("good", "bad"), formula, tuple(items)) for name, items in found.items()
+        TestSuite(name, "sum", ("sentence",), ("good", "bad"), formula, tuple(items)) for name, items in suites.items()
     ]

@@ -40,7 +40,7 @@ def pairs_of(suite: TestSuite) -> list[Pair]:
     return [("", text_of(regions)) for item in suite.items for regions in item.texts]
 
 
-def score_suite(suite: TestSuite, given: Mapping[Pair, TokenLogprobs], syntaxgym: bool = False) -> SuiteScore:
+def score_suite(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs], syntaxgym: bool = False) -> SuiteScore:
     """Score every prediction from the tokens of `pairs_of(suite)`.
 
     `(*;%condition%)` is the metric over all tokens of the text; with `syntaxgym`, as in the published toolkit, the sum
@@ -53,7 +53,7 @@ def score_suite(suite: TestSuite, given: Mapping[Pair, TokenLogprobs], syntaxgym
     for start in range(0, shape[0], CHUNK):  # so that the tokens of all items are never in memory together
         part = slice(start, start + CHUNK)
         chunk = suite._replace(items=suite.items[part])
-        surprisals, segments = _tokens_of(chunk, given)
+        surprisals, segments = _tokens_of(chunk, scored)
         inside = len(chunk.items), *shape[1:]
         for metric, out in by_region.items():
             out[part] = values(metric, surprisals, segments, math.prod(inside)).reshape(inside)
@@ -63,11 +63,11 @@ def score_suite(suite: TestSuite, given: Mapping[Pair, TokenLogprobs], syntaxgym
     if syntaxgym:
         whole = own.sum(2)
 
-    def value(of: Value) -> np.ndarray:
-        if of.condition not in suite.conditions:
+    def value(operand: Value) -> np.ndarray:
+        if operand.condition not in suite.conditions:
             return np.zeros(shape[0])
-        condition = suite.conditions.index(of.condition)
-        return whole[:, condition] if of.region is None else own[:, condition, of.region - 1]
+        condition = suite.conditions.index(operand.condition)
+        return whole[:, condition] if operand.region is None else own[:, condition, operand.region - 1]
 
     predictions, margins = [], []
     for text in suite.predictions:
@@ -78,20 +78,21 @@ def score_suite(suite: TestSuite, given: Mapping[Pair, TokenLogprobs], syntaxgym
     return SuiteScore(predictions, own, by_region["sum"], by_region["mean"], np.min(margins, axis=0))
 
 
-def _tokens_of(suite: TestSuite, given: Mapping[Pair, TokenLogprobs]) -> tuple[np.ndarray, np.ndarray]:
+def _tokens_of(suite: TestSuite, scored: Mapping[Pair, TokenLogprobs]) -> tuple[np.ndarray, np.ndarray]:
     """The bits of all tokens (T,), and the segment of each: items, in these conditions, in these regions (T,)."""
     texts = [regions for item in suite.items for regions in item.texts]
-    found = [given[pair] for pair in pairs_of(suite)]
+    tokens = [scored[pair] for pair in pairs_of(suite)]
     places = [
-        number * len(suite.regions) + regions_of(tokens.offsets[:, 0], regions)
-        for number, (tokens, regions) in enumerate(zip(found, texts, strict=True))
+        number * len(suite.regions) + regions_of(part.offsets[:, 0], regions)
+        for number, (part, regions) in enumerate(zip(tokens, texts, strict=True))
     ]
-    return np.concatenate([-tokens.logprobs for tokens in found]), np.concatenate(places).astype(np.int64)
+    return np.concatenate([-part.logprobs for part in tokens]), np.concatenate(places).astype(np.int64)
 
 
 def _undefined(tree: Formula, value: Callable[[Value], np.ndarray], items: int) -> int:
     """In how many items a region of the formula has no value."""
-    return int(np.any([np.isnan(value(of)) for of in values_in(tree)] or [np.zeros(items, bool)], axis=0).sum())
+    missing = [np.isnan(value(operand)) for operand in values_in(tree)] or [np.zeros(items, bool)]
+    return int(np.any(missing, axis=0).sum())
 
 
 def prediction_score(formula: str, truths: np.ndarray, undefined: int) -> PredictionScore:
@@ -108,18 +109,18 @@ def with_ties(holds: float, total: int) -> tuple[float, float]:
 
 def score_line(score: PredictionScore) -> str:
     """What a reader must know of a score: `62.5 [30.6, 86.3] of 8 items, 1 tie counted half`."""
-    said = f"{score.percent:.1f} [{score.low:.1f}, {score.high:.1f}] of {len(score.truths)} items"
-    return said + also(score.ties, score.undefined)
+    line = f"{score.percent:.1f} [{score.low:.1f}, {score.high:.1f}] of {len(score.truths)} items"
+    return line + also(score.ties, score.undefined)
 
 
 def also(ties: float, undefined: float) -> str:
     """How many items tie or have no value: `, 1 tie counted half`."""
-    said = f", {ties:.0f} {'tie' if ties == 1 else 'ties'} counted half" if ties else ""
-    return said + (f", {undefined:.0f} with a region that has no token" if undefined else "")
+    text = f", {ties:.0f} {'tie' if ties == 1 else 'ties'} counted half" if ties else ""
+    return text + (f", {undefined:.0f} with a region that has no token" if undefined else "")
 
 
 def token_records(
-    suite: TestSuite, given: Mapping[Pair, TokenLogprobs], margins: np.ndarray
+    suite: TestSuite, scored: Mapping[Pair, TokenLogprobs], margins: np.ndarray
 ) -> Iterator[dict[str, Any]]:
     """One record for each item and condition: its tokens, their characters, regions from 1 and bits.
 
@@ -128,7 +129,7 @@ def token_records(
     for item, holds_by in zip(suite.items, margins.tolist(), strict=True):
         for condition, regions in zip(suite.conditions, item.texts, strict=True):
             text = text_of(regions)
-            tokens, offsets, logprobs = given["", text]
+            tokens, offsets, logprobs = scored["", text]
             yield {
                 "suite": suite.name,
                 "metric": suite.metric,

@@ -57,9 +57,8 @@ def _json(path: Path) -> Any:
 
 def suite_of(record: Any, where: str, syntaxgym: bool = False) -> TestSuite:
     """The suite in a parsed file. `where` is for messages."""
-    top = _fields(
-        record, where, {"meta": dict, "region_meta": dict, "items": list, "predictions": list}, ("predictions",)
-    )
+    known = {"meta": dict, "region_meta": dict, "items": list, "predictions": list}
+    top = _fields(record, where, known, ("predictions",))
     meta = _fields(top["meta"], f"{where}: meta", {"name": str, "metric": str})
     if not meta["name"] or not meta["name"].isprintable():
         raise InputError(f"{where}: meta: the name of a suite is a word or a few, in one line")
@@ -84,28 +83,27 @@ def suite_of(record: Any, where: str, syntaxgym: bool = False) -> TestSuite:
     return suite
 
 
-def _fields(record: Any, where: str, known: dict[str, type], optional: Sequence[str] = ()) -> dict[str, Any]:
+def _fields(record: Any, where: str, known: Mapping[str, type], optional: Sequence[str] = ()) -> dict[str, Any]:
     """The object, with its known fields of the right kind; the published form allows any others."""
     needed = [name for name in known if name not in optional]
     if not isinstance(record, dict):
-        raise InputError(f"{where}: expected an object with {', '.join(needed)}, found {_kind(record)}")
+        raise InputError(f"{where}: expected an object with {', '.join(needed)}, found {_type_name(record)}")
     for name in needed:
         if name not in record:
             raise InputError(f"{where}: no {name!r}; add it")
-    for name, kind in known.items():
+    for name, expected in known.items():
         value = record.get(name)
-        if name in record and (not isinstance(value, kind) or isinstance(value, bool)):
-            raise InputError(f"{where}: {name!r} must be {KINDS[kind]}, found {_kind(value)}")
+        if name in record and (not isinstance(value, expected) or isinstance(value, bool)):
+            raise InputError(f"{where}: {name!r} must be {TYPE_NAMES[expected]}, found {_type_name(value)}")
     return record
 
 
-KINDS = {dict: "an object", list: "a list", str: "a text", int: "a whole number"}
+TYPE_NAMES = {dict: "an object", list: "a list", str: "a text", int: "a whole number"}
 
 
-def _kind(value: Any) -> str:
-    return (
-        "true or false" if isinstance(value, bool) else KINDS.get(type(value), "null" if value is None else "a number")
-    )
+def _type_name(value: Any) -> str:
+    names = {bool: "true or false", type(None): "null"} | TYPE_NAMES
+    return names.get(type(value), "a number")
 
 
 def _region_names(record: dict[str, Any], where: str) -> tuple[str, ...]:
@@ -135,9 +133,8 @@ def _predictions(top: dict[str, Any], where: str) -> tuple[str, ...]:
 
 
 def _condition_names(item: Any, where: str) -> tuple[str, ...]:
-    conditions = _fields(item, where, {"item_number": int, "conditions": list, "source": str}, ("source",))[
-        "conditions"
-    ]
+    known = {"item_number": int, "conditions": list, "source": str}
+    conditions = _fields(item, where, known, ("source",))["conditions"]
     names = [_fields(c, where, {"condition_name": str, "regions": list})["condition_name"] for c in conditions]
     if not names or len(set(names)) < len(names):
         raise InputError(f"{where}: {'two conditions have the same name' if names else 'no conditions'}")
@@ -151,8 +148,8 @@ def _item(record: Any, conditions: tuple[str, ...], regions: int, where: str, at
     where = f"{where} {record['item_number']}"
     if set(names) != set(conditions):
         raise InputError(f"{where}: conditions {', '.join(names)}, but the first item has {', '.join(conditions)}")
-    given = {c["condition_name"]: c["regions"] for c in record["conditions"]}
-    texts = tuple(_regions(given[name], regions, f"{where}, condition {name}") for name in conditions)
+    regions_by_name = {c["condition_name"]: c["regions"] for c in record["conditions"]}
+    texts = tuple(_regions(regions_by_name[name], regions, f"{where}, condition {name}") for name in conditions)
     return Item(record["item_number"], texts, record.get("source", ""))
 
 

@@ -58,12 +58,12 @@ class Coherence:
     def test_items(self) -> str:
         return self.fingerprint
 
-    def score(self, given: Surprisals, device: str) -> Outcome:
+    def score(self, surprisals: Surprisals, device: str) -> Outcome:
         """Which items hold. Nothing is trained, so dev and test have the same score."""
         started = time.monotonic()
-        found = score_suite(self.items, given, self.syntaxgym)
-        whole = prediction_score("", np.min([one.truths for one in found.predictions], axis=0), 0)
-        details = dict(self._details(found)) | {"ties": float(whole.ties)}
+        scored = score_suite(self.items, surprisals, self.syntaxgym)
+        whole = prediction_score("", np.min([prediction.truths for prediction in scored.predictions], axis=0), 0)
+        details = dict(self._details(scored)) | {"ties": float(whole.ties)}
         seconds = time.monotonic() - started
         percents = whole.percent, whole.percent, whole.low, whole.high
         return Outcome(*percents, holds(whole.truths), {}, details, seconds, self.chance)
@@ -81,25 +81,25 @@ class Coherence:
     def baseline(self, name: str) -> Outcome:
         raise InputError(f"model={name}: predicts nothing in suite={self.suite}")
 
-    def records(self, given: Surprisals) -> Iterator[dict[str, Any]]:
+    def records(self, surprisals: Surprisals) -> Iterator[dict[str, Any]]:
         """The tokens of every text with their regions and bits."""
-        return token_records(self.items, given, score_suite(self.items, given, self.syntaxgym).margins)
+        return token_records(self.items, surprisals, score_suite(self.items, surprisals, self.syntaxgym).margins)
 
-    def _details(self, found: SuiteScore) -> Iterator[tuple[str, float]]:
+    def _details(self, scored: SuiteScore) -> Iterator[tuple[str, float]]:
         """Scores of single predictions, and the mean over items of the sum and of the mean of each region."""
-        yield "undefined", float(max(one.undefined for one in found.predictions))
-        if len(found.predictions) > 1:
-            yield PAIRS, float(np.mean([one.percent for one in found.predictions]))
-            for one in found.predictions:
-                yield one.formula, one.percent
-                if one.ties:
-                    yield f"{TIES}{one.formula}", float(one.ties)
-        for kind, values in (("sum", found.sums), ("mean", found.means)):
+        yield "undefined", float(max(prediction.undefined for prediction in scored.predictions))
+        if len(scored.predictions) > 1:
+            yield PAIRS, float(np.mean([prediction.percent for prediction in scored.predictions]))
+            for prediction in scored.predictions:
+                yield prediction.formula, prediction.percent
+                if prediction.ties:
+                    yield f"{TIES}{prediction.formula}", float(prediction.ties)
+        for measure, values in (("sum", scored.sums), ("mean", scored.means)):
             for place, condition in enumerate(self.items.conditions):
                 for region in range(len(self.items.regions)):
                     defined = values[:, place, region][~np.isnan(values[:, place, region])]
                     if len(defined):
-                        yield f"{kind} {condition} {region + 1}", float(defined.mean())
+                        yield f"{measure} {condition} {region + 1}", float(defined.mean())
 
 
 def compared_name(suite: str, formula: str) -> str:
@@ -119,19 +119,13 @@ class CoherenceSettings:
 
     paths: Annotated[
         str | Annotated[Sequence[str], Field(min_length=1)] | None,
-        Field(
-            title="files or folders of suites, or leave it out",
-            description="files, or folders of files, in SyntaxGym's JSON; null is the embedded world",
-        ),
+        Field(title="files or folders of suites, or leave it out"),
+        "files, or folders of files, in SyntaxGym's JSON; null is the embedded world",
     ] = None
     items: Annotated[
         int,
-        Field(
-            ge=2,
-            le=MOST_ITEMS,
-            title="the number of items, 2 or more",
-            description="of each suite of the embedded world",
-        ),
+        Field(ge=2, le=MOST_ITEMS, title="the number of items, 2 or more"),
+        "of each suite of the embedded world",
     ] = 200
     metric: Annotated[
         Literal["sum", "mean", "median", "range", "max", "min"] | None,

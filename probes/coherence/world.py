@@ -25,20 +25,20 @@ def world_suites(items: int, seed: int) -> list[TestSuite]:
     suites = [_first(suite, items) for suite in suites if suite.items]
     twins = items // 2
     suites += [*_winograd(seed, twins), _mention_form(seed, twins), *_connectives(items, seed)]
-    said = ((f"inference {SPLIT}-{number}", *contradiction(seed, SPLIT, number)) for number in range(items))
-    return [*suites, speaker_suite(by_two_and_by_one(*pair) for pair in said)]
+    contradictions = ((f"inference {SPLIT}-{number}", *contradiction(seed, SPLIT, number)) for number in range(items))
+    return [*suites, speaker_suite(by_two_and_by_one(*pair) for pair in contradictions)]
 
 
 def _stories(seed: int, number: int) -> list[SourceText]:
     document = narrative(seed, SPLIT, number).english()
-    told = [section for section in document.sections if section.title != "Abstract"]
+    sections = [section for section in document.sections if section.title != "Abstract"]
     return [
         SourceText(
             f"{document.id}, {section.title}",
-            [said for paragraph in section.paragraphs for said in paragraph],
+            [sentence for paragraph in section.paragraphs for sentence in paragraph],
             about=section.title or "",
         )
-        for section in told
+        for section in sections
     ]
 
 
@@ -55,9 +55,9 @@ def _winograd(seed: int, twins: int) -> list[TestSuite]:
 def _mention_form(seed: int, twins: int) -> TestSuite:
     """Half of the items want the pronoun, and half the phrase, so that no form is right by itself."""
     pairs = [
-        DraftPair(f"mention {SPLIT}-{number}", ((one.context, one.fitting), (one.context, one.other)))
+        DraftPair(f"mention {SPLIT}-{number}", ((mention.context, mention.fitting), (mention.context, mention.other)))
         for number in range(twins)
-        for one in mentions(seed, SPLIT, number)
+        for mention in mentions(seed, SPLIT, number)
     ]
     return suite_of_pairs(
         "mention_form",
@@ -76,18 +76,20 @@ def _first(suite: TestSuite, items: int) -> TestSuite:
 def _connectives(items: int, seed: int) -> list[TestSuite]:
     pairs: dict[str, list[DraftPair]] = {sense: [] for sense in SENSES}
     number = 0
-    while any(len(found) < items for found in pairs.values()):
-        told = relation(seed, SPLIT, number, explicit=True)
-        if len(pairs[told.sense]) < items:
-            others = [told.sense, *(sense for sense in SENSES if sense != told.sense)]
-            texts = tuple((f"{capital(told.first)} ,", CONNECTIVES[sense], f"{told.second} .") for sense in others)
-            pairs[told.sense].append(DraftPair(f"relation {SPLIT}-{number}", texts))
+    while any(len(drafts) < items for drafts in pairs.values()):
+        example = relation(seed, SPLIT, number, explicit=True)
+        if len(pairs[example.sense]) < items:
+            others = [example.sense, *(sense for sense in SENSES if sense != example.sense)]
+            texts = tuple(
+                (f"{capital(example.first)} ,", CONNECTIVES[sense], f"{example.second} .") for sense in others
+            )
+            pairs[example.sense].append(DraftPair(f"relation {SPLIT}-{number}", texts))
         number += 1
-    return [_connective(sense, found) for sense, found in pairs.items()]
+    return [_connective(sense, drafts) for sense, drafts in pairs.items()]
 
 
 def _connective(sense: str, pairs: list[DraftPair]) -> TestSuite:
-    own, *others = (_word(one) for one in (sense, *(other for other in SENSES if other != sense)))
+    own, *others = (_word(name) for name in (sense, *(other for other in SENSES if other != sense)))
     return suite_of_pairs(
         f"connectives_{own}",
         ("before", "connective", "after"),

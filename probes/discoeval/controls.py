@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from probes.discoeval.items import DiscourseTask, ceiling
-from probes.task import Items, Texts
+from probes.task import Items, Texts, texts_of
 
 PERIODS = (2, 5, 6)  # a file may have its labels in turn
 
@@ -48,7 +48,7 @@ def _lengths(items: Items) -> np.ndarray:
 
 
 def _counts(column: Texts) -> list[list[int]]:
-    lists = [[one] if isinstance(one, str) else one for one in column]
+    lists = list(map(texts_of, column))
     return [[sum(len(text.split()) for text in texts) for texts in lists], [len(texts) for texts in lists]]
 
 

@@ -40,10 +40,10 @@ def convert(folder: Path, out: Path) -> list[Path]:
 def command(arguments: Sequence[str]) -> int:
     """The exit status."""
 
-    def work(given: SimpleNamespace) -> None:
-        print("\n".join(map(str, convert(Path(given.given[0]), given.out))))
+    def work(options: SimpleNamespace) -> None:
+        print("\n".join(map(str, convert(Path(options.given[0]), options.out))))
 
-    return run(COMMAND, arguments, work, lambda given: given.out)
+    return run(COMMAND, arguments, work, lambda options: options.out)
 
 
 if __name__ == "__main__":

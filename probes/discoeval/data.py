@@ -81,25 +81,25 @@ def domains(folder: Path, published: Sequence[str]) -> list[str]:
 
     A domain is part of a task's name, which stands in tables and messages: raises InputError for odd characters.
     """
-    there = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-    for name in there:
+    present = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    for name in present:
         if not DOMAIN.fullmatch(name):
             wrong = f"{name!r} is no name of a domain: only letters, digits, _, - and . may be in it"
             raise InputError(f"{folder}: {wrong}; rename the folder or remove it")
-    others = [name for name in there if name not in published]
-    return [*([] if others and len(others) == len(there) else published), *others]
+    others = [name for name in present if name not in published]
+    return [*([] if others and len(others) == len(present) else published), *others]
 
 
 Named = TypeVar("Named", GroupFiles, DiscourseTask)
 
 
-def named(there: list[Named], names: Sequence[str]) -> list[Named]:
+def named(available: list[Named], names: Sequence[str]) -> list[Named]:
     """Those with the given names or groups; all where none is given. Raises InputError with the choices."""
     wanted = {_plain(name) for name in names}
-    choices = {_plain(key): key for source in there for key in (source.name, source.group)}
+    choices = {_plain(key): key for source in available for key in (source.name, source.group)}
     if unknown := wanted - set(choices):
         raise InputError(f"no DiscoEval task {', '.join(sorted(unknown))}; choose from {', '.join(choices.values())}")
-    return [task for task in there if not wanted or {_plain(task.name), _plain(task.group)} & wanted]
+    return [task for task in available if not wanted or {_plain(task.name), _plain(task.group)} & wanted]
 
 
 def _plain(name: str) -> str:
@@ -197,8 +197,8 @@ def _check_splits(files: Sequence[Path], parts: Sequence[Items]) -> None:
             pairs = rows(parts[first], parts[second])
             if len(pairs) > most * len(parts[second].gold):
                 mine, other = pairs[0]
-                of_them = "items" if rows is shared else "items with half of their texts or more"
-                wrong = f"{len(pairs)} of {len(parts[second].gold)} {of_them} are in {files[first]} too"
+                counted = "items" if rows is shared else "items with half of their texts or more"
+                wrong = f"{len(pairs)} of {len(parts[second].gold)} {counted} are in {files[first]} too"
                 wrong = f"{files[second]}:{mine + 1}: {wrong} (as in line {other + 1})"
                 raise InputError(f"{wrong}; the splits must have different documents")
 

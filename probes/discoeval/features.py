@@ -43,19 +43,19 @@ class Reading(NamedTuple):
     block: int = Grid.block  # passes between evaluations on dev
     tenacity: int = Grid.tenacity
 
-    def grid(self, given: Grid) -> Grid:
+    def grid(self, requested: Grid) -> Grid:
         """The classifiers that compete: the toolkit's under `senteval`, else those given, as far as they apply.
 
         Raises InputError where the user set what the toolkit fixes.
         """
-        if given.protocol == "modern":
-            return given if self.hidden else given.logistic()
+        if requested.protocol == "modern":
+            return requested if self.hidden else requested.logistic()
         for name in FIXED:
-            if tuple_of(getattr(given, name)) != tuple_of(getattr(Grid, name)):
-                said = "protocol=senteval has published settings for each group of suite=discoeval"
-                raise InputError(f"{said}; leave probes.classifier.{name}= out")
+            if tuple_of(getattr(requested, name)) != tuple_of(getattr(Grid, name)):
+                problem = "protocol=senteval has published settings for each group of suite=discoeval"
+                raise InputError(f"{problem}; leave probes.classifier.{name}= out")
         return replace(
-            given,
+            requested,
             widths=(self.hidden,),
             dropouts=(0.0,),
             l2=self.l2,

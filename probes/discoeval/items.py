@@ -29,9 +29,8 @@ class DiscourseTask(NamedTuple):
 
 def keys_of(items: Items) -> list[tuple]:
     """A key for each item: the same texts, the same key."""
-    return [
-        tuple(one if isinstance(one, str) else tuple(one) for one in item) for item in zip(*items.texts, strict=True)
-    ]
+    columns = ([text if isinstance(text, str) else tuple(text) for text in column] for column in items.texts)
+    return list(zip(*columns, strict=True))
 
 
 def second_measures(predicted: np.ndarray, items: Items) -> dict[str, float]:

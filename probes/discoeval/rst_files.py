@@ -34,10 +34,10 @@ def rst_paths(folder: Path) -> list[Path]:
 def rst_file(path: Path) -> list[Node]:
     """All nodes of a file. Raises InputError naming file and item; nothing in the file is run."""
     if path.suffix == ".pkl":
-        found = read_pickle(path)
-        if not isinstance(found, list) or not found:
+        items = read_pickle(path)
+        if not isinstance(items, list) or not items:
             raise InputError(f"{path}: holds no list of items; is it one of the RST files?")
-        rows = ((f"{path}: item {number}", item) for number, item in enumerate(found, 1))
+        rows = ((f"{path}: item {number}", item) for number, item in enumerate(items, 1))
     else:
         rows = ((f"{path}:{n}", _fields(f"{path}:{n}", record)) for n, record in read_json_lines(path))
     texts = _Texts()
@@ -74,7 +74,7 @@ class _Texts:
 
     def __init__(self) -> None:
         self.limits = Limits()
-        self.kept: dict[str, str] = {}  # what stands in the file, and what is made of it
+        self.texts: dict[str, str] = {}  # what stands in the file, and what is made of it
         self.labels: dict[str, str] = {}
 
     def node(self, place: str, item: Any) -> Node:
@@ -91,16 +91,16 @@ class _Texts:
         return Node(self.labels[label], self._edus(place, left), self._edus(place, right))
 
     def _edus(self, place: str, edus: Sequence[Any]) -> list[str]:
-        found = []
+        texts = []
         for edu in edus:
-            if not _is_text(edu, self.kept):
+            if not _is_text(edu, self.texts):
                 raise InputError(f"{place}: an EDU that is empty or no text")
             self.limits.count(place, 0, len(edu))
-            if edu not in self.kept:
+            if edu not in self.texts:
                 text = _valid(place, " ".join(edu.split()))
-                self.kept[edu] = edu if text == edu else text
-            found.append(self.kept[edu])
-        return found
+                self.texts[edu] = edu if text == edu else text
+            texts.append(self.texts[edu])
+        return texts
 
 
 def _is_text(value: Any, known: dict[str, str]) -> bool:

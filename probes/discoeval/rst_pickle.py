@@ -35,23 +35,23 @@ def read_pickle(path: Path) -> Any:
         except (IndexError, KeyError, AttributeError, TypeError, ValueError):
             raise InputError(f"{path}: damaged at byte {place} ({name}); get the file again") from None
         except NotImplementedError:
-            said = "may hold only lists, tuples, strings and numbers"
-            raise InputError(f"{path}: {name} at byte {place}, but an RST file {said}; nothing was run") from None
+            problem = "may hold only lists, tuples, strings and numbers"
+            raise InputError(f"{path}: {name} at byte {place}, but an RST file {problem}; nothing was run") from None
     if len(stack) != 1 or stack[0] is MARK:
         raise InputError(f"{path}: damaged: {len(stack)} values at its end, expected one; get the file again")
     return stack[0]
 
 
 def _opcodes(path: Path) -> Iterator[tuple[str, Any, int]]:
-    found = pickletools.genops(BytesIO(path.read_bytes()))
+    opcodes = pickletools.genops(BytesIO(path.read_bytes()))
     while True:
         try:
-            opcode, value, place = next(found)
+            opcode, value, place = next(opcodes)
         except StopIteration:
             return
         except (ValueError, OverflowError, IndexError) as error:  # UnicodeDecodeError is a ValueError
-            said = " ".join(str(error).split())[:80]
-            raise InputError(f"{path}: cut off or not a pickle ({said}); get the file again") from None
+            problem = " ".join(str(error).split())[:80]
+            raise InputError(f"{path}: cut off or not a pickle ({problem}); get the file again") from None
         yield opcode.name, value, place or 0
 
 
@@ -66,15 +66,15 @@ def _step(name: str, value: Any, stack: list[Any], memo: dict[int, Any]) -> None
     elif name in ("EMPTY_LIST", "EMPTY_TUPLE"):
         stack.append([] if name == "EMPTY_LIST" else ())
     elif name in ("LIST", "TUPLE"):
-        found = _since_mark(stack)
-        stack.append(found if name == "LIST" else tuple(found))
+        values = _since_mark(stack)
+        stack.append(values if name == "LIST" else tuple(values))
     elif name in TUPLES:
         stack[-TUPLES[name] :] = [tuple(_top(stack, TUPLES[name]))]
     elif name in ("APPEND", "APPENDS"):
-        found = [stack.pop()] if name == "APPEND" else _since_mark(stack)
-        if not isinstance(stack[-1], list) or MARK in found:
+        values = [stack.pop()] if name == "APPEND" else _since_mark(stack)
+        if not isinstance(stack[-1], list) or MARK in values:
             raise ValueError("not appended to a list")
-        stack[-1].extend(found)
+        stack[-1].extend(values)
     elif name in PUT or name == "MEMOIZE":
         memo[len(memo) if name == "MEMOIZE" else value] = _top(stack, 1)[0]
     elif name in GET:
@@ -84,14 +84,14 @@ def _step(name: str, value: Any, stack: list[Any], memo: dict[int, Any]) -> None
 
 
 def _top(stack: list[Any], count: int) -> list[Any]:
-    found = stack[-count:]
-    if len(found) < count or any(one is MARK for one in found):
+    values = stack[-count:]
+    if len(values) < count or any(value is MARK for value in values):
         raise ValueError("too few values")
-    return found
+    return values
 
 
 def _since_mark(stack: list[Any]) -> list[Any]:
-    found = []
+    values = []
     while (value := stack.pop()) is not MARK:
-        found.append(value)
-    return found[::-1]
+        values.append(value)
+    return values[::-1]

@@ -33,36 +33,36 @@ class DiscoEvalSettings:
 
 def tasks(context: Context, settings: DiscoEvalSettings) -> list[Classification]:
     """The tasks in `discoeval.root`, or those of the embedded world; says which files are missing."""
-    found = _found(settings, context.seed)
+    discourse = _discourse_tasks(settings, context.seed)
     analyses = _several(settings.analyses)
     if unknown := [name for name in analyses if name not in ABLATIONS]:
         raise InputError(f"discoeval.analyses={unknown[0]}: give {' or '.join(ABLATIONS)}, or both in brackets")
-    read = [_classification(task, task.name, READINGS[task.group], context) for task in found]
+    read = [_classification(task, task.name, READINGS[task.group], context) for task in discourse]
     for name in analyses:
         group, reading = ABLATIONS[name]
         without = name.replace("_", " ")
-        more = [task for task in found if task.group == group]
+        more = [task for task in discourse if task.group == group]
         if not more:
             raise InputError(f"discoeval.analyses={name}: it is about {group}; add {group} to discoeval.tasks=")
         read += [_classification(task, f"{task.name} without {without}", reading, context) for task in more]
     return read
 
 
-def _found(settings: DiscoEvalSettings, seed: int) -> list[DiscourseTask]:
+def _discourse_tasks(settings: DiscoEvalSettings, seed: int) -> list[DiscourseTask]:
     names, root = _several(settings.tasks), settings.root
-    given = {split: size for split in SPLITS if (size := getattr(settings, f"{split}_size")) is not None}
+    sizes = {split: size for split in SPLITS if (size := getattr(settings, f"{split}_size")) is not None}
     if root is None:
-        return named(world_tasks(SIZES | given, seed), names)
-    if given:
-        split = next(iter(given))
+        return named(world_tasks(SIZES | sizes, seed), names)
+    if sizes:
+        split = next(iter(sizes))
         raise InputError(f"discoeval.{split}_size= is about the embedded world; leave it out with discoeval.root=")
-    found, missing = read_discoeval(Path(root), names, seed)
+    tasks, missing = read_discoeval(Path(root), names, seed)
     for name, path in missing.items():
         print(printable(f"{name}: skipped, no {path}; get it from {SOURCE}"), file=sys.stderr)
-    warn_of_wrong_sizes({task.name: (task.train, task.dev, task.test) for task in found}, ITEMS)
-    if not found:
+    warn_of_wrong_sizes({task.name: (task.train, task.dev, task.test) for task in tasks}, ITEMS)
+    if not tasks:
         raise InputError(f"{root}: none of the tasks is there; get them from {SOURCE}, or leave discoeval.root= out")
-    return found
+    return tasks
 
 
 def _several(setting: Any) -> list[str]:

@@ -23,9 +23,9 @@ CLASSES = {"SP": POSITIONS, "DC": TWO, "SSP": TWO}
 def world_tasks(sizes: Mapping[str, int] = SIZES, seed: int = 1) -> list[DiscourseTask]:
     """SP, BSO, DC and SSP of one domain, PDTB-E, PDTB-I and RST, `sizes` items each (DC and SSP: an even number)."""
     documents = {split: _documents(seed, split, sizes[split]) for split in SPLITS}
-    told = [_from_rows(group, build_task(group, documents, sizes, seed)) for group in BUILDERS]
+    from_documents = [_from_rows(group, build_task(group, documents, sizes, seed)) for group in BUILDERS]
     pairs = [_relations(explicit, sizes, seed) for explicit in (True, False)]
-    return [*told, *pairs, _trees(sizes, seed)]
+    return [*from_documents, *pairs, _trees(sizes, seed)]
 
 
 def _documents(seed: int, split: str, size: int) -> list[PlainDocument]:
@@ -52,9 +52,9 @@ def _relations(explicit: bool, sizes: Mapping[str, int], seed: int) -> Discourse
     classes = sorted(SENSES)
 
     def part(split: str) -> Items:
-        found = [relation(seed, split, number, explicit) for number in range(sizes[split])]
-        gold = np.array([classes.index(one.sense) for one in found], np.int64)
-        return Items(([one.first for one in found], [one.second for one in found]), gold)
+        relations = [relation(seed, split, number, explicit) for number in range(sizes[split])]
+        gold = np.array([classes.index(item.sense) for item in relations], np.int64)
+        return Items(([item.first for item in relations], [item.second for item in relations]), gold)
 
     name = "PDTB-E" if explicit else "PDTB-I"
     return DiscourseTask(name, name, classes, *map(part, SPLITS))
@@ -67,9 +67,9 @@ def _trees(sizes: Mapping[str, int], seed: int) -> DiscourseTask:
 
 
 def _nodes(seed: int, split: str, size: int) -> Sequence[Node]:
-    found: list[Node] = []
+    nodes: list[Node] = []
     number = 0
-    while len(found) < size:
-        found += [Node(*node) for node in rhetorical_tree(seed, split, number).nodes()]
+    while len(nodes) < size:
+        nodes += [Node(*node) for node in rhetorical_tree(seed, split, number).nodes()]
         number += 1
-    return found[:size]
+    return nodes[:size]

@@ -61,8 +61,10 @@ def by_folds(
 ) -> FoldScores:
     """Choose L2 by folds of `train`, score `test` (KFoldClassifier)."""
     data = Tensors(torch.cat([train.x, test.x]), torch.cat([train.y, test.y]))
-    first, then = np.split(np.arange(len(data.y)), [len(train.y)])
-    return _scored(data, [OuterSplit(first, then, _stratified(train.y, folds, seed))], classes, grid, seed, title)
+    train_rows, test_rows = np.split(np.arange(len(data.y)), [len(train.y)])
+    return _scored(
+        data, [OuterSplit(train_rows, test_rows, _stratified(train.y, folds, seed))], classes, grid, seed, title
+    )
 
 
 def nested(items: Tensors, classes: int, folds: int, grid: Grid, seed: int, title: str = "") -> FoldScores:
@@ -80,10 +82,10 @@ def _scored(data: Tensors, parts: Sequence[OuterSplit], classes: int, grid: Grid
     else:
         chosen = _choose_as_published(data, parts, classes, grid, seed, title)
     y, order = data.y.cpu().numpy(), np.argsort(np.concatenate([part.test for part in parts]))
-    right = [float((found.predicted == y[part.test]).mean()) for found, part in zip(chosen, parts, strict=True)]
-    dev, test = np.mean([found.dev_accuracy for found in chosen]), np.mean([round(100 * share, 2) for share in right])
-    predicted = np.concatenate([found.predicted for found in chosen])[order]
-    return FoldScores(round(float(dev), 2), round(float(test), 2), predicted, [found.l2 for found in chosen])
+    right = [float((fit.predicted == y[part.test]).mean()) for fit, part in zip(chosen, parts, strict=True)]
+    dev, test = np.mean([fit.dev_accuracy for fit in chosen]), np.mean([round(100 * share, 2) for share in right])
+    predicted = np.concatenate([fit.predicted for fit in chosen])[order]
+    return FoldScores(round(float(dev), 2), round(float(test), 2), predicted, [fit.l2 for fit in chosen])
 
 
 def _stratified(y: Tensor, folds: int, seed: int) -> list[FoldRows]:
@@ -110,7 +112,7 @@ def _choose_as_published(
     last = [_last_fit(part.train, seed) for part in parts]
     weights = _train_together(data, classes, last, best, grid, seed, title).weights[:, 0]
     predicted = [_classes(data.x[part.test], w[:, :-1].t(), w[:, -1]) for part, w in zip(parts, weights, strict=True)]
-    return [ChosenL2(float(l2), max(d), found) for (l2,), d, found in zip(best, dev, predicted, strict=True)]
+    return [ChosenL2(float(l2), max(d), p) for (l2,), d, p in zip(best, dev, predicted, strict=True)]
 
 
 def _last_fit(rows: np.ndarray, seed: int) -> Fold:
@@ -132,9 +134,9 @@ def _train_together(
 
         def work(first: int) -> Stopped:
             some = slice(first, first + most)
-            found = train_folds(data, classes, folds[some], l2[some], grid, seed)
+            stopped = train_folds(data, classes, folds[some], l2[some], grid, seed)
             shown.update(len(folds[some]))
-            return found
+            return stopped
 
         done = on_all_cores(work, range(0, len(folds), most), device)
     return Stopped(np.concatenate([part.accuracies for part in done]), torch.cat([part.weights for part in done]))
@@ -165,8 +167,8 @@ def _choose_at_optimum(data: Tensors, part: OuterSplit, classes: int, grid: Grid
 
     def dev_accuracies(values: list[float]) -> list[float]:
         device = train.x.device.type
-        found = on_all_cores(lambda l2: curvature(spread, classes, l2), values, device)
-        curvatures.update(zip(values, found, strict=True))
+        factors = on_all_cores(lambda l2: curvature(spread, classes, l2), values, device)
+        curvatures.update(zip(values, factors, strict=True))
         jobs = [(rows, l2) for rows in part.inner for l2 in values]
         means = np.array(on_all_cores(accuracy, jobs, device)).reshape(len(part.inner), -1).mean(0)
         return [round(100 * float(mean), 2) for mean in means]

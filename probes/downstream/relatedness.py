@@ -35,12 +35,12 @@ def regression(
 
     def work(l2: float) -> tuple[float, Tensor]:
         weight, bias = optimum(soft, len(ratings), l2, curvature(spread, len(ratings), l2))
-        found, wanted = (torch.softmax(part.x @ weight + bias, 1) @ ratings for part in (dev, test))
-        return correlation(found.cpu().numpy(), dev.y.cpu().numpy()), wanted
+        on_dev, on_test = (torch.softmax(part.x @ weight + bias, 1) @ ratings for part in (dev, test))
+        return correlation(on_dev.cpu().numpy(), dev.y.cpu().numpy()), on_test
 
     device = train.x.device.type
-    l2, (r, found) = best_of_l2(grid, lambda some: on_all_cores(work, some, device), lambda fitted: fitted[0])
-    return r, found.cpu().numpy(), {"l2": l2}
+    l2, (r, predicted) = best_of_l2(grid, lambda some: on_all_cores(work, some, device), lambda fitted: fitted[0])
+    return r, predicted.cpu().numpy(), {"l2": l2}
 
 
 def targets(scores: Tensor, ratings: Tensor) -> Tensor:
@@ -48,9 +48,9 @@ def targets(scores: Tensor, ratings: Tensor) -> Tensor:
     return (1 - (scores[:, None] - ratings).abs()).clamp_min(0).float()
 
 
-def correlation(found: np.ndarray, gold: np.ndarray) -> float:
+def correlation(predicted: np.ndarray, gold: np.ndarray) -> float:
     """Pearson's r; 0 where one side is constant."""
-    return float(pearsonr(found, gold)[0]) if np.ptp(found) > 0 and np.ptp(gold) > 0 else 0.0
+    return float(pearsonr(predicted, gold)[0]) if np.ptp(predicted) > 0 and np.ptp(gold) > 0 else 0.0
 
 
 @torch.no_grad()
@@ -60,7 +60,7 @@ def _published(train: Tensors, dev: Tensors, test: Tensors, seed: int) -> tuple[
     order = np.random.RandomState(seed)
     fit = SquaredErrorFit(len(ratings), train.x.shape[1], seed, train.x.device)
     inputs, *scored = (with_constant(part.x) for part in (train, dev, test))
-    best, kept, failures, passes = -1.0, np.zeros(len(test.y)), 0, 0
+    best, predicted, failures, passes = -1.0, np.zeros(len(test.y)), 0, 0
     while failures <= PATIENCE and passes <= MOST_PASSES:
         for _ in range(BLOCK):
             rows = torch.from_numpy(order.permutation(len(train.y))).to(train.x.device)
@@ -68,13 +68,13 @@ def _published(train: Tensors, dev: Tensors, test: Tensors, seed: int) -> tuple[
             for some, targets_of in zip(rows.split(BATCH), shown, strict=True):
                 fit.step(inputs.index_select(0, some), targets_of)
         passes += BLOCK
-        found, predicted = ((fit.shares(x).t() @ ratings).cpu().numpy() for x in scored)
-        score = correlation(found, dev.y.cpu().numpy())
+        on_dev, on_test = ((fit.shares(x).t() @ ratings).cpu().numpy() for x in scored)
+        score = correlation(on_dev, dev.y.cpu().numpy())
         if score > best:
-            best, kept = score, predicted
+            best, predicted = score, on_test
         else:
             failures += 1
-    return best, kept, {}
+    return best, predicted, {}
 
 
 def with_constant(x: Tensor) -> Tensor:

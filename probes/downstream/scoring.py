@@ -18,13 +18,13 @@ from probes.statistics import fisher, wilson
 from probes.task import NO_ITEMS, Items, Outcome, hashed
 from probes.vectors import Vectors, alone, pair
 
-DownstreamKind = Literal["nested", "folds", "relatedness", "similarity"]
+ScoringMethod = Literal["nested", "folds", "relatedness", "similarity"]
 READERS = {"relatedness": "regression", "similarity": "cosine"}  # as probes.csv names them; the others: logreg
 
 
 @dataclass(frozen=True)
 class Downstream:
-    """One downstream task. `kind` is how it is scored:
+    """One downstream task. `method` is how it is scored:
 
     `nested`: part `all`; folds inside folds, as there is no official split (InnerKFoldClassifier of the toolkit).
     `folds`: parts `train` and `test`; L2 chosen by folds of train (KFoldClassifier).
@@ -33,7 +33,7 @@ class Downstream:
     """
 
     name: str
-    kind: DownstreamKind
+    method: ScoringMethod
     parts: Mapping[str, Items]
     classes: int = 0
     rated: tuple[float, float] = (0.0, 5.0)  # the lowest and the highest score
@@ -48,7 +48,7 @@ class Downstream:
     @property
     def reader(self) -> str:
         """Its name in tables."""
-        return READERS.get(self.kind, "logreg")
+        return READERS.get(self.method, "logreg")
 
     @property
     def sentences(self) -> list[str]:
@@ -58,7 +58,7 @@ class Downstream:
     @property
     def data(self) -> str:
         items = [part for named in self.parts.items() for part in named]
-        return hashed(self.name, self.kind, self.rated, self.classes, self.positive, *items)
+        return hashed(self.name, self.method, self.rated, self.classes, self.positive, *items)
 
     @property
     def fingerprint(self) -> str:
@@ -66,7 +66,7 @@ class Downstream:
 
     @property
     def test_items(self) -> str:
-        if self.kind == "similarity":
+        if self.method == "similarity":
             return hashed(*self.parts.values())
         return hashed(self.parts["all" if "all" in self.parts else "test"])
 
@@ -78,14 +78,14 @@ class Downstream:
             features = vectors.features(part, alone if len(part.texts) == 1 else pair, device)[:]
             return Tensors(features, torch.as_tensor(part.gold, device=device))
 
-        if self.kind == "similarity":
+        if self.method == "similarity":
             domains = {name: (_cosines(part, vectors), part.gold) for name, part in self.parts.items()}
             outcome = _similarity(domains)
-        elif self.kind == "relatedness":
+        elif self.method == "relatedness":
             train, dev_part, test = (made(self.parts[part]) for part in ("train", "dev", "test"))
-            dev, found, chosen = regression(train, dev_part, test, self.rated, self.grid, self.seed)
-            outcome = _relatedness(100 * dev, found, self.parts["test"].gold, chosen)
-        elif self.kind == "folds":
+            dev, predicted, chosen = regression(train, dev_part, test, self.rated, self.grid, self.seed)
+            outcome = _relatedness(100 * dev, predicted, self.parts["test"].gold, chosen)
+        elif self.method == "folds":
             train, test = made(self.parts["train"]), made(self.parts["test"])
             by = by_folds(train, test, self.classes, self.folds, self.grid, self.seed, self.name)
             outcome = self._folded(by, self.parts["test"].gold)
@@ -100,20 +100,20 @@ class Downstream:
         Conneau et al. 2018, Table 5, "Chance".
         """
         assert name == "majority"
-        if self.kind == "similarity":
+        if self.method == "similarity":
             return _similarity({name: (np.zeros(len(part.gold)), part.gold) for name, part in self.parts.items()})
         whole = self.parts.get("all")
         train, test = (whole or self.parts[part] for part in ("train", "test"))
-        if self.kind == "relatedness":
+        if self.method == "relatedness":
             return _relatedness(0.0, np.full(len(test.gold), train.gold.mean()), test.gold, {})
         most = int(np.bincount(train.gold).argmax())
         dev = 100 * float((train.gold == most).mean())
         return self._classified(dev, np.full(len(test.gold), most), test.gold, {})
 
-    def _folded(self, found: FoldScores, gold: np.ndarray) -> Outcome:
-        chosen = {"l2": " ".join(f"{value:g}" for value in found.l2)} if len(found.l2) > 1 else {"l2": found.l2[0]}
-        outcome = self._classified(found.dev_accuracy, found.predicted, gold, dict(chosen))
-        return outcome._replace(test=found.test_accuracy)  # the mean over the folds
+    def _folded(self, scores: FoldScores, gold: np.ndarray) -> Outcome:
+        chosen = {"l2": " ".join(f"{value:g}" for value in scores.l2)} if len(scores.l2) > 1 else {"l2": scores.l2[0]}
+        outcome = self._classified(scores.dev_accuracy, scores.predicted, gold, dict(chosen))
+        return outcome._replace(test=scores.test_accuracy)  # the mean over the folds
 
     def _classified(
         self, dev: float, predicted: np.ndarray, gold: np.ndarray, chosen: dict[str, float | int | str]
@@ -129,15 +129,15 @@ def _cosines(part: Items, vectors: Vectors) -> np.ndarray:
     return cosines(first, second)
 
 
-def _relatedness(dev: float, found: np.ndarray, gold: np.ndarray, chosen: dict[str, float]) -> Outcome:
-    r = correlation(found, gold)
-    details = {"spearman": 100 * rank_correlation(found, gold), "mse": float(np.mean((found - gold) ** 2))}
-    return _correlated(dev, [(r, found)], dict(chosen), details)
+def _relatedness(dev: float, predicted: np.ndarray, gold: np.ndarray, chosen: dict[str, float]) -> Outcome:
+    r = correlation(predicted, gold)
+    details = {"spearman": 100 * rank_correlation(predicted, gold), "mse": float(np.mean((predicted - gold) ** 2))}
+    return _correlated(dev, [(r, predicted)], dict(chosen), details)
 
 
 def _similarity(domains: dict[str, tuple[np.ndarray, np.ndarray]]) -> Outcome:
     details = similarity(domains)
-    parts = [(details[f"{name} pearson"] / 100, found) for name, (found, _) in domains.items()]
+    parts = [(details[f"{name} pearson"] / 100, predicted) for name, (predicted, _) in domains.items()]
     return _correlated(details["mean pearson"], parts, {}, details)
 
 
@@ -149,6 +149,6 @@ def _correlated(
 ) -> Outcome:
     """The mean over parts of a correlation with its predictions."""
     r = float(np.mean([r for r, _ in parts]))
-    low, high = fisher(r, sum(len(found) for _, found in parts))
-    kept = packed([domain(*part) for part in parts])
-    return Outcome(dev, 100 * r, 100 * low, 100 * high, NO_ITEMS, chosen, details, 0.0, domains=kept)
+    low, high = fisher(r, sum(len(predicted) for _, predicted in parts))
+    text = packed([domain(*part) for part in parts])
+    return Outcome(dev, 100 * r, 100 * low, 100 * high, NO_ITEMS, chosen, details, 0.0, domains=text)

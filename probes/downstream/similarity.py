@@ -14,9 +14,9 @@ def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.divide((first * second).sum(1), lengths, out=np.zeros(len(first)), where=lengths > 0)
 
 
-def rank_correlation(found: np.ndarray, gold: np.ndarray) -> float:
+def rank_correlation(predicted: np.ndarray, gold: np.ndarray) -> float:
     """Spearman's rho; 0 where one side is constant."""
-    return float(spearmanr(found, gold)[0]) if np.ptp(found) > 0 and np.ptp(gold) > 0 else 0.0
+    return float(spearmanr(predicted, gold)[0]) if np.ptp(predicted) > 0 and np.ptp(gold) > 0 else 0.0
 
 
 def similarity(domains: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
@@ -24,13 +24,13 @@ def similarity(domains: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str
 
     `mean` weighs all domains equally and `wmean` by their pairs (SentEval); `all` pools the pairs (SimCSE).
     """
-    found: dict[str, float] = {}
+    measures: dict[str, float] = {}
     sizes = [len(gold) for _, gold in domains.values()]
     pooled = [np.concatenate(part) for part in zip(*domains.values(), strict=True)]
     for name, measure in (("pearson", correlation), ("spearman", rank_correlation)):
         scores = {domain: 100 * measure(*pair) for domain, pair in domains.items()}
-        found |= {f"{domain} {name}": score for domain, score in scores.items()}
-        found[f"mean {name}"] = float(np.mean(list(scores.values())))
-        found[f"wmean {name}"] = float(np.average(list(scores.values()), weights=sizes))
-        found[f"all {name}"] = 100 * measure(pooled[0], pooled[1])
-    return found
+        measures |= {f"{domain} {name}": score for domain, score in scores.items()}
+        measures[f"mean {name}"] = float(np.mean(list(scores.values())))
+        measures[f"wmean {name}"] = float(np.average(list(scores.values()), weights=sizes))
+        measures[f"all {name}"] = 100 * measure(pooled[0], pooled[1])
+    return measures

@@ -28,12 +28,8 @@ class DownstreamSettings:
     more: Annotated[Paths, "files or folders with tasks of your own, added to these: docs/own_task.md"] = ()
     kfold: Annotated[
         int,
-        Field(
-            ge=2,
-            le=1000,
-            title="the number of folds, 2 or more",
-            description="folds of the tasks without an official dev part",
-        ),
+        Field(ge=2, le=1000, title="the number of folds, 2 or more"),
+        "folds of the tasks without an official dev part",
     ] = 10
 
 
@@ -43,24 +39,24 @@ def tasks(context: Context, settings: DownstreamSettings) -> list[Classification
         raise InputError(f"downstream.root= is missing: the folder of the tasks; get them with {SOURCE}")
     names = [settings.tasks] if isinstance(settings.tasks, str) else settings.tasks
     grid = without_hidden_layer(context.grid)
-    found, missing = read_downstream(Path(settings.root), names) if settings.root is not None else ([], {})
+    chosen, missing = read_downstream(Path(settings.root), names) if settings.root is not None else ([], {})
     for name, path in missing.items():
         print(printable(f"{name}: skipped, no {path}; get it with {SOURCE}"), file=sys.stderr)
-    parts = {t.name: t.parts.values() if isinstance(t, Downstream) else t.parts for t in found}
+    parts = {t.name: t.parts.values() if isinstance(t, Downstream) else t.parts for t in chosen}
     warn_of_wrong_sizes(parts, PUBLISHED)
     own = own_files(settings.more, "downstream.more")
-    refuse_taken(own, [task.name for task in found], "downstream.more")
-    found += [read_own(name, path) for name, path in own.items()]
-    for task in found:
+    refuse_taken(own, [task.name for task in chosen], "downstream.more")
+    chosen += [read_own(name, path) for name, path in own.items()]
+    for task in chosen:
         if isinstance(task, Downstream) and task.name in own and grid.protocol == "senteval" and task.rated != (1, 5):
             raise InputError(f"{own[task.name]}: probes.classifier.protocol=senteval reads scores from 1 to 5 only")
-    if not found:
+    if not chosen:
         raise InputError(f"{settings.root}: none of the tasks is there")
     return [
         replace(task, grid=grid, seed=context.seed, folds=settings.kfold)
         if isinstance(task, Downstream)
         else replace(task, grid=grid, seed=context.seed)
-        for task in found
+        for task in chosen
     ]
 
 

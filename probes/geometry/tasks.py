@@ -76,12 +76,8 @@ class GeometrySettings:
 
     sentences: Annotated[
         int,
-        Field(
-            ge=FEWEST,
-            le=5000,
-            title=f"a whole number from {FEWEST} to 5000",
-            description="held-out sentences of the corpus that are measured",
-        ),
+        Field(ge=FEWEST, le=5000, title=f"a whole number from {FEWEST} to 5000"),
+        "held-out sentences of the corpus that are measured",
     ] = 1000
 
 

@@ -67,10 +67,10 @@ class FromCorpus:
         enough = TREES_PER_SENTENCE * sum(wanted)
         with suppress(NoSuchView):
             trees = itertools.islice(corpus.trees("probe"), enough)
-            return _of_trees(context, made_of(corpus), numbered(trees), names, wanted, self.tags, self.own)
+            return _tree_tasks(context, made_of(corpus), numbered(trees), names, wanted, self.tags, self.own)
         with suppress(NoSuchView):
             analyses = analyse_dependencies(itertools.islice(corpus.dependencies("probe"), enough))
-            return _of_dependencies(context, made_of(corpus), analyses, names, wanted, self.own)
+            return _dependency_tasks(context, made_of(corpus), analyses, names, wanted, self.own)
         return FromText([], own=self.own).tasks(context, names, sizes)
 
 
@@ -97,7 +97,7 @@ class FromTrees:
         wanted = built_sizes(sizes)
         read = [*contents_of(_files(self.paths, tree_files)), self.on_bad_tree]
         trees = itertools.chain.from_iterable(read_texts(path, self.on_bad_tree) for path in self.paths)
-        return _of_trees(context, read, trees, names, wanted, self.tags, self.own)
+        return _tree_tasks(context, read, trees, names, wanted, self.tags, self.own)
 
 
 class FromTreebank:
@@ -126,7 +126,7 @@ class FromTreebank:
         portions = Progress(portions_of(files, test), "probing tasks", unit=" portions")
         analyses = analyse_treebank(portions, wanted if test else None)
         read = [*map(split_in_name, files), *contents_of(files), "test", *contents_of(test)]
-        return _of_dependencies(context, read, analyses, names, wanted, self.own)
+        return _dependency_tasks(context, read, analyses, names, wanted, self.own)
 
 
 class FromText:
@@ -263,7 +263,7 @@ def _files(paths: Sequence[Path], inside: Callable[[Path], list[Path]]) -> list[
     return [file for path in paths for file in inside(path)]
 
 
-def _of_trees(
+def _tree_tasks(
     context: Context,
     read: Sequence[object],
     trees: Iterator[Bracketed],
@@ -283,7 +283,7 @@ def _of_trees(
     )
 
 
-def _of_dependencies(
+def _dependency_tasks(
     context: Context,
     read: Sequence[object],
     analyses: Iterator[Analysis],

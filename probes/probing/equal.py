@@ -45,10 +45,10 @@ def equal(name: str, tasks: "Tasks", ids: Ids) -> tuple[dict[str, "Classificatio
     """
     from probes.probing.parallel import same_tests
 
-    kept = common_classes(name, tasks)
-    parallel = [language for language in kept if ids[language]]
-    if parallel and len(parallel) < len(kept):
-        without = next(language for language in kept if not ids[language])
+    labels_by_language = common_classes(name, tasks)
+    parallel = [language for language in labels_by_language if ids[language]]
+    if parallel and len(parallel) < len(labels_by_language):
+        without = next(language for language in labels_by_language if not ids[language])
         raise InputError(
             f"the test sentences of {without} have no sent_id, those of {parallel[0]} have; build both alike"
         )
@@ -57,14 +57,14 @@ def equal(name: str, tasks: "Tasks", ids: Ids) -> tuple[dict[str, "Classificatio
     counts = [
         min(
             int((tasks[language].parts[part].gold == tasks[language].classes.index(label)).sum())
-            for language, labels in kept.items()
+            for language, labels in labels_by_language.items()
             for label in labels
         )
         for part in range(3)
     ]
     if counts[0] < FEWEST or not all(counts[: 2 if parallel else 3]):
         raise InputError(f"a class has {'/'.join(map(str, counts))} sentences; it needs {FEWEST} to train")
-    made = {language: cut(tasks[language], labels, counts) for language, labels in kept.items()}
+    made = {language: cut(tasks[language], labels, counts) for language, labels in labels_by_language.items()}
     return same_tests(made, tasks, ids) if parallel else (made, [])
 
 
@@ -108,18 +108,18 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
 
     if len({folder.name for folder in folders}) < len(folders):
         raise InputError("two folders of one name; the folders of out= are named after them")
-    found: dict[str, dict[str, Classification]] = {}
+    by_name: dict[str, dict[str, Classification]] = {}
     ids: dict[str, dict[str, list[str]]] = {}
     for folder in folders:
         for path in sorted(folder.glob("*.txt")):
             name = name_of(path)
-            found.setdefault(name, {})[folder.name] = read_task(name, path)
+            by_name.setdefault(name, {})[folder.name] = read_task(name, path)
             ids.setdefault(name, {})[folder.name] = read_test_ids(path)
     lines = [
         "| task | classes | train | dev | test | majority | in |",
         "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
-    for name, tasks in found.items():
+    for name, tasks in by_name.items():
         if len(tasks) < 2:
             print(f"{name}: left out, only {next(iter(tasks))} has it", file=sys.stderr)
             continue
@@ -130,9 +130,9 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
             continue
         for language, task in made.items():
             write_task(task, out / language / f"{name}.txt", shared)
-        one = next(iter(made.values()))
-        sizes = " | ".join(str(len(part.sentences)) for part in one.parts)
-        lines.append(f"| {name} | {len(one.classes)} | {sizes} | {majority(made)} | {', '.join(made)} |")
+        example = next(iter(made.values()))
+        sizes = " | ".join(str(len(part.sentences)) for part in example.parts)
+        lines.append(f"| {name} | {len(example.classes)} | {sizes} | {majority(made)} | {', '.join(made)} |")
     if len(lines) == 2:
         raise InputError(f"{folders[0]}: no task that another of the folders has too")
     return lines

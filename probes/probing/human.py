@@ -109,16 +109,16 @@ def sentences_to_judge(path: Path) -> dict[str, bool]:
     return {sentence: bool(gold == original) for sentence, gold in zip(test.sentences, test.gold, strict=True)}
 
 
-def sheets_of(items: Sequence[str], controls: Sequence[str], size: int, of_these: int, seed: int) -> list[list[str]]:
-    """Each item on one sheet, with `of_these` controls among every `size` sentences, in random order."""
-    if not FEWEST <= of_these < size or len(controls) < of_these:
+def sheets_of(items: Sequence[str], controls: Sequence[str], size: int, count: int, seed: int) -> list[list[str]]:
+    """Each item on one sheet, with `count` controls among every `size` sentences, in random order."""
+    if not FEWEST <= count < size or len(controls) < count:
         raise InputError(
-            f"controls={of_these}: give {FEWEST} or more, fewer than sheet={size}, and at most the {len(controls)} "
+            f"controls={count}: give {FEWEST} or more, fewer than sheet={size}, and at most the {len(controls)} "
             "sentences on which both pretests agree"
         )
     random, sheets = Random(seed), []
-    for first in range(0, len(items), size - of_these):
-        sheet = [*items[first : first + size - of_these], *random.sample(controls, of_these)]
+    for first in range(0, len(items), size - count):
+        sheet = [*items[first : first + size - count], *random.sample(controls, count)]
         random.shuffle(sheet)
         sheets.append(sheet)
     return sheets
@@ -167,7 +167,7 @@ def krippendorff(units: Iterable[Sequence[bool]]) -> float:
     """Krippendorff's alpha for two classes: 1 - observed / expected disagreement; NaN if nothing was judged twice."""
     pairable = [unit for unit in units if len(unit) > 1]
     total = sum(map(len, pairable))
-    counts = Counter(said for unit in pairable for said in unit)
+    counts = Counter(answer for unit in pairable for answer in unit)
     expected = 2 * counts[True] * counts[False] / (total - 1) if total > 1 else 0.0
     observed = sum(2 * sum(unit) * (len(unit) - sum(unit)) / (len(unit) - 1) for unit in pairable)
     return 1 - observed / expected if expected else float("nan")
@@ -185,14 +185,14 @@ def read_sheet(path: Path) -> dict[str, bool]:
     """The answers of a filled sheet; empty ones are no answers. Raises InputError naming the line of another word."""
     from encoder_lab.storage.csv_files import numbered_csv
 
-    found = {}
+    answers = {}
     for number, row in numbered_csv(path, COLUMNS):
-        said = row["acceptable"].strip().lower()
-        if said and said not in (*YES, *NO):
-            raise InputError(f"{path}:{number}: acceptable is {said[:40]!r}; write yes or no")
-        if said:
-            found[row["sentence"]] = said in YES
-    return found
+        answer = row["acceptable"].strip().lower()
+        if answer and answer not in (*YES, *NO):
+            raise InputError(f"{path}:{number}: acceptable is {answer[:40]!r}; write yes or no")
+        if answer:
+            answers[row["sentence"]] = answer in YES
+    return answers
 
 
 def read_people(folder: Path) -> dict[str, dict[str, bool]]:

@@ -30,14 +30,14 @@ def same_tests(
     shared = sorted(set.intersection(*map(set, places.values())))
     if len(shared) < FEWEST:
         raise InputError(f"{len(shared)} test sentences are in all of {', '.join(made)}; it needs {FEWEST}")
-    found = {}
+    parallel = {}
     for language, task in made.items():
         old, at = tasks[language], [places[language][name] for name in shared]
         gold = np.array([task.classes.index(old.classes[old.test.gold[place]]) for place in at], dtype=np.int64)
         if len(np.unique(gold)) < 2:
             raise InputError(f"the {len(shared)} test sentences that are in all languages have one class in {language}")
-        found[language] = replace(task, test=single([old.test.sentences[place] for place in at], gold))
-    return found, shared
+        parallel[language] = replace(task, test=single([old.test.sentences[place] for place in at], gold))
+    return parallel, shared
 
 
 def majority(tasks: Tasks) -> str:

@@ -60,8 +60,8 @@ def read_senteval(root: Path, names: Sequence[str] = tuple(FILES)) -> list[Class
         raise InputError(f"{folder}: none of the {len(names)} files; get them from {SOURCE} (probes.root=)")
     if missing:
         files = ", ".join(f"{name} ({FILES[name]})" for name in missing)
-        said = f"{folder}: skipped, as their files are not there: {files}; get them from {SOURCE}"
-        print(printable(said), file=sys.stderr)
+        problem = f"{folder}: skipped, as their files are not there: {files}; get them from {SOURCE}"
+        print(printable(problem), file=sys.stderr)
     return [read_task(name, folder / FILES[name]) for name in names if name not in missing]
 
 
@@ -81,8 +81,8 @@ def read_task(name: str, path: Path, suite: str = "probing") -> Classification:
         raise InputError(f"{path}: no line of split {' or '.join(empty)}; the file is cut off")
     classes = sorted({row.gold for row in rows["tr"]})
     if len(classes) < 2:
-        said = f"the training lines have only one label, {classes[0]!r}"
-        raise InputError(f"{path}: {said}; fix the file, or leave {name} out of probes.tasks=")
+        problem = f"the training lines have only one label, {classes[0]!r}"
+        raise InputError(f"{path}: {problem}; fix the file, or leave {name} out of probes.tasks=")
     index = {label: i for i, label in enumerate(classes)}
     if unseen := next((row for split in SPLITS[1:] for row in rows[split] if row.gold not in index), None):
         raise InputError(f"{path}:{unseen.number}: label {unseen.gold!r} is not among the training labels")

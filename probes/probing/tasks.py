@@ -22,13 +22,13 @@ RATED_ODD = "rated modified"
 def tasks(context: Context, settings: Mapping[str, Any]) -> list[Classification]:
     """The tasks of `probes.source`, each with its classifiers."""
     sizes = settings["train_size"], settings["dev_size"], settings["test_size"]
-    given = settings["tasks"]
-    names = [TOOLKIT.get(name, name) for name in ([given] if isinstance(given, str) else given)]
-    found = settings["source"].tasks(context, list(dict.fromkeys(names)), sizes)
+    requested = settings["tasks"]
+    names = [TOOLKIT.get(name, name) for name in ([requested] if isinstance(requested, str) else requested)]
+    chosen = settings["source"].tasks(context, list(dict.fromkeys(names)), sizes)
     own = own_files(settings.get("more", ()), "probes.more")
-    refuse_taken(own, [task.name for task in found], "probes.more")
-    found = [*found, *(read_task(name, path) for name, path in own.items())]
-    return with_classifiers(found, context.grid, context.seed)
+    refuse_taken(own, [task.name for task in chosen], "probes.more")
+    chosen = [*chosen, *(read_task(name, path) for name, path in own.items())]
+    return with_classifiers(chosen, context.grid, context.seed)
 
 
 def refuse_taken(own: Mapping[str, Path], taken: Sequence[str], key: str) -> None:

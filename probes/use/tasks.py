@@ -121,12 +121,9 @@ class Use(DerivedTask):
 class UseSettings:
     """The settings of `suite=use`."""
 
-    on: Annotated[
-        NonEmpty,
-        "what loses: objective, or the tasks of a suite before this one, as downstream",
-    ] = OBJECTIVE
+    on: Annotated[NonEmpty, "what loses: objective, or the tasks of a suite before this one, as downstream"] = OBJECTIVE
     draws: Annotated[
-        int, Field(ge=10, le=10_000, title="10 or more", description="random directions, as many times, as control")
+        int, Field(ge=10, le=10_000, title="10 or more"), "random directions, as many times, as control"
     ] = 10
     examples: Annotated[Count, "dev examples of the objective, at most"] = 100
 

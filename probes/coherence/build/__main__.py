@@ -69,8 +69,8 @@ def build(wanted: SimpleNamespace) -> "Draft":
 
     refuse_missing(wanted.source, "source")
     if wanted.phenomenon in OF_ONE and len(wanted.source) > 1:
-        given = ",".join(map(str, wanted.source))
-        raise InputError(f"source={given}: phenomenon={wanted.phenomenon} reads one source")
+        paths = ",".join(map(str, wanted.source))
+        raise InputError(f"source={paths}: phenomenon={wanted.phenomenon} reads one source")
     for key, phenomenon in (("comma", "connectives"), ("separator", "order")):
         if getattr(wanted, key) and wanted.phenomenon != phenomenon:
             raise InputError(f"{key}=true: only phenomenon={phenomenon} has it; leave it out of {wanted.phenomenon}")
@@ -104,14 +104,14 @@ def _draft(wanted: SimpleNamespace) -> "Draft":
     from probes.coherence.build.texts import read_texts
     from probes.coherence.build.winograd import winograd
 
-    of_one: dict[str, Callable[[Path], Draft]] = {
+    builders: dict[str, Callable[[Path], Draft]] = {
         "winograd": winograd,
         "remention": remention,
         "connectives": partial(connectives, comma_scored=wanted.comma),
         "speakers": speakers,
     }
-    if wanted.phenomenon in of_one:
-        return of_one[wanted.phenomenon](wanted.source[0])
+    if wanted.phenomenon in builders:
+        return builders[wanted.phenomenon](wanted.source[0])
     texts = chain.from_iterable(map(read_texts, wanted.source))
     return order(texts, wanted.seed, separator=wanted.separator) if wanted.phenomenon == "order" else cloze(texts)
 
@@ -126,12 +126,12 @@ def _refuse_other_suites(out: Path, names: set[str]) -> None:
 def command(arguments: Sequence[str]) -> int:
     """The exit status."""
 
-    def work(given: SimpleNamespace) -> None:
-        made = build(given)
+    def work(options: SimpleNamespace) -> None:
+        made = build(options)
         items = sum(len(suite.items) for suite in made.suites)
-        print(f"{len(made.suites)} suites, {items} items: {given.out}/report.md")
+        print(f"{len(made.suites)} suites, {items} items: {options.out}/report.md")
 
-    return run(COMMAND, arguments, work, lambda given: given.out)
+    return run(COMMAND, arguments, work, lambda options: options.out)
 
 
 if __name__ == "__main__":

@@ -37,25 +37,25 @@ def connectives(path: Path, comma_scored: bool = False) -> Draft:
 
     What follows the connective is scored: without a comma right after it, or with `comma_scored`, as in the paper.
     """
-    found: dict[tuple[str, str], list[DraftPair]] = defaultdict(list)
+    by_sense: dict[tuple[str, str], list[DraftPair]] = defaultdict(list)
     excluded, changed = Counter[str](), Counter[str]()
     gum = path.is_dir() and any(path.glob("*.gdtb.tsv*"))
-    for place in _of_gum(path, excluded) if gum else _of_segments(path, excluded):
+    for place in _gum_connectives(path, excluded) if gum else _disco_connectives(path, excluded):
         if not any(character.isalnum() for character in place.after) or not place.before:
             excluded["relations without a word on both sides of the connective"] += 1
             continue
         own = place.connective.lower()
         shape = capital if place.connective[0].isupper() else str
         with_it, scored = ("", clean(f"{place.comma} {place.after}")) if comma_scored else (place.comma, place.after)
-        said = "which is scored" if comma_scored else "which is not scored"
-        changed[f"connectives with a comma after them, {said}"] += bool(place.comma)
+        role = "which is scored" if comma_scored else "which is not scored"
+        changed[f"connectives with a comma after them, {role}"] += bool(place.comma)
         texts = tuple((place.before, shape(other) + with_it, scored) for other in _conditions(own))
-        found[own, place.sense].append(DraftPair(place.source, texts))
-    suites = [_suite(own, sense, pairs) for (own, sense), pairs in sorted(found.items())]
+        by_sense[own, place.sense].append(DraftPair(place.source, texts))
+    suites = [_suite(own, sense, pairs) for (own, sense), pairs in sorted(by_sense.items())]
     return Draft(suites, excluded, +changed)
 
 
-def _of_gum(folder: Path, excluded: Counter[str]) -> Iterator[ConnectiveInText]:
+def _gum_connectives(folder: Path, excluded: Counter[str]) -> Iterator[ConnectiveInText]:
     documents = read_documents(folder)
     for path in files(folder, "gdtb.tsv"):
         for number, row in read_table(path, COLUMNS):
@@ -70,8 +70,8 @@ def _of_gum(folder: Path, excluded: Counter[str]) -> Iterator[ConnectiveInText]:
                 raise InputError(f"{path}:{number}: token numbers that the document does not have") from None
             sense = sense_of(row)
             if not SENSE.fullmatch(sense):
-                said = f"sense {row['sense'][:40]!r}; expected one such as Comparison.Contrast"
-                raise InputError(f"{path}:{number}: {said}")
+                problem = f"sense {row['sense'][:40]!r}; expected one such as Comparison.Contrast"
+                raise InputError(f"{path}:{number}: {problem}")
             reason, regions = _regions(document, places, arguments)
             if reason:
                 excluded[reason] += 1
@@ -79,7 +79,7 @@ def _of_gum(folder: Path, excluded: Counter[str]) -> Iterator[ConnectiveInText]:
                 yield ConnectiveInText(f"{path.name}:{number} ({row['doc']})", row["conn"], sense, *regions)
 
 
-def _of_segments(path: Path, excluded: Counter[str]) -> Iterator[ConnectiveInText]:
+def _disco_connectives(path: Path, excluded: Counter[str]) -> Iterator[ConnectiveInText]:
     for segment in read_segments(path, excluded):
         if segment.connective.lower() not in CONNECTIVES:
             excluded[f"segments with {segment.connective.lower()}, which the paper leaves out"] += 1

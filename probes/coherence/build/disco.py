@@ -41,8 +41,8 @@ class Segment(NamedTuple):
 
 def read_segments(path: Path, excluded: Counter[str]) -> Iterator[Segment]:
     """The segments of a file or of those in a folder. Raises InputError naming file and line."""
-    found = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.name.endswith(ENDINGS))
-    for file in found:
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.name.endswith(ENDINGS))
+    for file in files:
         if not file.name.lower().startswith("readme"):
             for number, line in read_lines(file):
                 if line.strip():

@@ -56,7 +56,7 @@ class AnnotatedDocument(NamedTuple):
 
 def read_documents(folder: Path) -> dict[str, GumDocument]:
     """The documents of all *.docs.jsonl and *.docs.jsonl.gz in a folder, by name."""
-    found: dict[str, GumDocument] = {}
+    documents: dict[str, GumDocument] = {}
     for path in files(folder, "docs.jsonl"):
         for number, record in read_json_lines(path):
             try:
@@ -64,8 +64,8 @@ def read_documents(folder: Path) -> dict[str, GumDocument]:
                 document = aligned(str(record["id"]), rows, raw)
             except (KeyError, TypeError, AttributeError, ValueError):
                 raise InputError(f"{path}:{number}: no id, sentences and text of a document; is this GUM?") from None
-            found[document.name] = document
-    return found
+            documents[document.name] = document
+    return documents
 
 
 def read_coreference(folder: Path) -> Iterator[AnnotatedDocument]:
@@ -96,10 +96,10 @@ def _mentions(record: dict[str, Any], tokens: int) -> Iterator[Mention]:
 
 def files(folder: Path, ending: str) -> list[Path]:
     """The files of all splits, packed or not. Raises InputError where there are none."""
-    found = sorted(path for path in folder.glob(f"*.{ending}*") if path.name.endswith((ending, f"{ending}.gz")))
-    if not found:
+    paths = sorted(path for path in folder.glob(f"*.{ending}*") if path.name.endswith((ending, f"{ending}.gz")))
+    if not paths:
         raise InputError(f"{folder}: no *.{ending} or *.{ending}.gz; give the folder of GUM")
-    return found
+    return paths
 
 
 def aligned(name: str, rows: list[list[str]], raw: list[str]) -> GumDocument:

@@ -47,9 +47,9 @@ def read_mmax(folder: Path) -> Iterator[AnnotatedDocument]:
         name = words.name.removesuffix(WORDS)
         folder = next((words.parents[1] / other for other in MARKABLES if (words.parents[1] / other).is_dir()), words)
         places = {level: folder / f"{name}_{level}_level.xml" for level in LEVELS}
-        there = {level: path for level, path in places.items() if path.is_file()}
-        if "sentence" in there and "coref" in there:
-            yield _document(words, there)
+        levels = {level: path for level, path in places.items() if path.is_file()}
+        if "sentence" in levels and "coref" in levels:
+            yield _document(words, levels)
 
 
 def _document(words: Path, levels: dict[str, Path]) -> AnnotatedDocument:
@@ -88,8 +88,8 @@ def _spans(path: Path, place: dict[str, int]) -> Iterator[tuple[ElementTree.Elem
         span = element.get("span", "")
         if "," in span:
             continue
-        found = SPAN.fullmatch(span)
-        ends = [place.get(id) for id in (found[1], found[2] or found[1])] if found else [None]
+        match = SPAN.fullmatch(span)
+        ends = [place.get(id) for id in (match[1], match[2] or match[1])] if match else [None]
         if None in ends or ends[0] > ends[1]:  # type: ignore[operator]
             raise InputError(
                 f"{path}: markable {element.get('id')!r}: span {span[:40]!r} names no words of the document"

@@ -22,10 +22,10 @@ def order(texts: Iterable[SourceText], seed: int, size: int = 5, separator: bool
     context: dict[str, list[DraftPair]] = {}
     excluded = Counter[str]()
     for text in texts:
-        kind = "dialogue" if text.dialogue else "narration"
+        genre = "dialogue" if text.dialogue else "narration"
         change = f" {SEPARATOR}" if text.dialogue and separator else ""
         between = f"{change} "
-        pairs = whole.setdefault(kind, []), context.setdefault(kind, [])
+        pairs = whole.setdefault(genre, []), context.setdefault(genre, [])
         pieces = windows(text, size)
         if not pieces:
             excluded[f"texts of fewer than {size} sentences"] += 1
@@ -44,16 +44,16 @@ def order(texts: Iterable[SourceText], seed: int, size: int = 5, separator: bool
                 pairs[1].append(DraftPair(piece.source, tuple((turns, sentences[-1]) for turns in contexts)))
             else:
                 excluded["contexts with all sentences the same"] += 1
-    kinds = list(whole) or ["narration"]
+    genres = list(whole) or ["narration"]
     return Draft(
-        [suite for kind in kinds for suite in _suites(kind, whole.get(kind, []), context.get(kind, []))], excluded
+        [suite for genre in genres for suite in _suites(genre, whole.get(genre, []), context.get(genre, []))], excluded
     )
 
 
-def _suites(kind: str, whole: list[DraftPair], context: list[DraftPair]) -> list[TestSuite]:
+def _suites(genre: str, whole: list[DraftPair], context: list[DraftPair]) -> list[TestSuite]:
     return [
         suite_of_pairs(
-            f"shuffle_{kind}_all",
+            f"shuffle_{genre}_all",
             ("text",),
             CONDITIONS,
             ["(1;%original%) < (1;%shuffled%)"],
@@ -61,7 +61,7 @@ def _suites(kind: str, whole: list[DraftPair], context: list[DraftPair]) -> list
             "all sentences shuffled; the whole text is scored",
         ),
         suite_of_pairs(
-            f"shuffle_{kind}_context",
+            f"shuffle_{genre}_context",
             ("context", "last sentence"),
             CONDITIONS,
             ["(2;%original%) < (2;%shuffled%)"],

@@ -29,10 +29,10 @@ def remention(folder: Path) -> Draft:
             ("context", "sentence"),
             ("pronoun", "repetition"),
             ["(2;%pronoun%) < (2;%repetition%)"],
-            of_part,
+            items,
             "a pronoun against the phrase repeated; the sentence with it is scored",
         )
-        for part, of_part in pairs.items()
+        for part, items in pairs.items()
     ]
     return Draft(suites, excluded)
 

@@ -11,6 +11,7 @@ from probes.coherence.ngram import NgramModel
 from probes.coherence.regions import text_of
 from probes.coherence.scoring import pairs_of, score_line, score_suite
 from probes.coherence.suite_file import TestSuite
+from probes.markdown import table
 from probes.surprisals import Logprobs, score_pairs
 
 
@@ -19,15 +20,16 @@ def write_report(draft: Draft, sources: list[str], path: Path) -> None:
     lines = ["# Coherence suites", "", f"From {', '.join(sources)}.", ""]
     for suite in draft.suites:
         lines += [f"## {suite.name}", "", f"{capital(suite.meta['comment'])}. {len(suite.items)} items.", ""]
-        lines += ["| condition | words on average | fewest | most |", "| --- | --- | --- | --- |"]
-        for number, condition in enumerate(suite.conditions):
-            words = [len(text_of(item.texts[number]).split()) for item in suite.items]
-            lines.append(f"| {condition} | {np.mean(words):.1f} | {min(words)} | {max(words)} |")
-        lines += ["", "| control | prediction | score |", "| --- | --- | --- |"]
-        for name, model in controls(suite).items():
-            for score in score_suite(suite, score_pairs(model, pairs_of(suite))).predictions:
-                lines.append(f"| {name} | `{score.formula.replace('|', chr(92) + '|')}` | {score_line(score)} |")
-        lines.append("")
+        texts = zip(*(item.texts for item in suite.items), strict=True)
+        lengths = [[len(text_of(text).split()) for text in condition] for condition in texts]
+        words = zip(suite.conditions, map(np.mean, lengths), map(min, lengths), map(max, lengths), strict=True)
+        scores = [
+            (name, f"`{score.formula.replace('|', chr(92) + '|')}`", score_line(score))
+            for name, model in controls(suite).items()
+            for score in score_suite(suite, score_pairs(model, pairs_of(suite))).predictions
+        ]
+        lines += [*table(["condition", "words on average", "fewest", "most"], list(words)), ""]
+        lines += [*table(["control", "prediction", "score"], scores), ""]
     lines += ["## Left out", ""]
     lines += [f"* {count} {reason}" for reason, count in sorted(draft.excluded.items())] or ["Nothing."]
     if draft.changed:

@@ -55,8 +55,8 @@ def _stories(path: Path) -> Iterator[SourceText]:
     elif {*CONTEXT, *ENDINGS, ANSWER} <= set(header):
         columns, identity = [*CONTEXT, *ENDINGS], "InputStoryid"
     else:
-        said = "sentence1 to sentence5, or InputSentence1 to AnswerRightEnding"
-        raise InputError(f"{path}:1: the header has not the columns {said}; is this the published file?")
+        expected = "sentence1 to sentence5, or InputSentence1 to AnswerRightEnding"
+        raise InputError(f"{path}:1: the header has not the columns {expected}; is this the published file?")
     for number, row in rows:
         if len(row) != len(header):
             raise InputError(f"{path}:{number}: {len(row)} columns, expected {len(header)}; correct the line")
@@ -98,7 +98,7 @@ def _persona_chat(path: Path) -> Iterator[SourceText]:
             turns = []
         start = number if place == "1" or not start else start
         if not rest.startswith(("your persona:", "partner's persona:")):
-            turns += [ended(said, True) for said in map(clean, rest.split("\t")[:2]) if said not in ("", SILENCE)]
+            turns += [ended(text, True) for text in map(clean, rest.split("\t")[:2]) if text not in ("", SILENCE)]
     if start:
         yield SourceText(f"{path.name}:{start}", turns, dialogue=True)
 

@@ -62,8 +62,8 @@ def winograd_suites(full: list[DraftPair], partial: list[DraftPair]) -> list[Tes
 
 def _schemas(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for number, record in _collection(path) if path.name.endswith(".xml") else read_json_lines(path):
-        for name, kind in FIELDS.items():
-            if not isinstance(record.get(name), kind):
+        for name, expected in FIELDS.items():
+            if not isinstance(record.get(name), expected):
                 raise InputError(f"{path}:{number}: no {name!r}, or not of its kind; is this a file of schemas?")
         place, pronoun, options = record["pronoun_loc"], record["pronoun"], record["options"]
         if not pronoun or place < 0 or record["text"][place : place + len(pronoun)] != pronoun:

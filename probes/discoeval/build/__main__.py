@@ -62,28 +62,30 @@ def parse(arguments: Sequence[str]) -> DiscoEvalBuildSettings:
     return build_settings(COMMAND.read(arguments))
 
 
-def build_settings(given: SimpleNamespace) -> DiscoEvalBuildSettings:
+def build_settings(options: SimpleNamespace) -> DiscoEvalBuildSettings:
     """The checked settings of the command line. Raises InputError."""
     from probes.discoeval.build.documents import DocumentSource
     from probes.discoeval.data import DOMAIN
     from probes.discoeval.items import SPLITS
 
-    if not (given.documents or given.pdtb or given.rst):
+    if not (options.documents or options.pdtb or options.rst):
         raise InputError("give documents=, pdtb= or rst=, or several of them; see --help")
-    if given.raw and not given.pdtb:
+    if options.raw and not options.pdtb:
         raise InputError("raw= has an effect only with pdtb=; leave it out")
     for key in ("documents", "raw", "pdtb", "rst"):
-        refuse_missing(getattr(given, key) or [], key)
+        refuse_missing(getattr(options, key) or [], key)
     for key in ("documents", "raw"):
-        if len(getattr(given, key) or []) > 1:
-            raise InputError(f"{key}={','.join(map(str, getattr(given, key)))}: give one path")
-    documents, raw = (next(iter(paths or []), None) for paths in (given.documents, given.raw))
-    domain = given.domain or (documents.name.split(".")[0] if documents else "")
+        if len(getattr(options, key) or []) > 1:
+            raise InputError(f"{key}={','.join(map(str, getattr(options, key)))}: give one path")
+    documents, raw = (next(iter(paths or []), None) for paths in (options.documents, options.raw))
+    domain = options.domain or (documents.name.split(".")[0] if documents else "")
     if documents and (not DOMAIN.fullmatch(domain) or domain.startswith(".")):
         raise InputError(f"domain={domain}: name the documents with letters, digits, _, - and . (domain=)")
-    source = DocumentSource(documents, given.language, given.tokenized) if documents else None
-    sizes = {split: getattr(given, split) for split in SPLITS}
-    return DiscoEvalBuildSettings(given.out, source, domain, sizes, given.seed, given.pdtb or [], raw, given.rst or [])
+    source = DocumentSource(documents, options.language, options.tokenized) if documents else None
+    sizes = {split: getattr(options, split) for split in SPLITS}
+    return DiscoEvalBuildSettings(
+        options.out, source, domain, sizes, options.seed, options.pdtb or [], raw, options.rst or []
+    )
 
 
 def build(settings: DiscoEvalBuildSettings) -> list[str]:
@@ -93,7 +95,7 @@ def build(settings: DiscoEvalBuildSettings) -> list[str]:
     annotations ask for by name.
     """
     from probes.discoeval.build.documents import read_documents
-    from probes.discoeval.build.pdtb import KINDS, read_relations
+    from probes.discoeval.build.pdtb import GROUPS, read_relations
     from probes.discoeval.build.report import write_report
     from probes.discoeval.build.tasks import BUILDERS, build_task
     from probes.discoeval.build.trees import read_trees
@@ -113,12 +115,12 @@ def build(settings: DiscoEvalBuildSettings) -> list[str]:
         else:
             lacking.append(f"{group} was not built: {_counts(rows)} items; give more or longer documents")
     short = []
-    for kind in KINDS if relations else ():
-        if all(relations[kind].values()):
-            writes[f"PDTB-{kind[0]}"] = partial(write_relations, relations[kind], settings.out / "PDTB" / kind)
+    for group in GROUPS if relations else ():
+        if all(relations[group].values()):
+            writes[f"PDTB-{group[0]}"] = partial(write_relations, relations[group], settings.out / "PDTB" / group)
         else:
-            short.append(f"PDTB-{kind[0]} was not built: {_counts(relations[kind])} relations; give more files")
-    if relations and len(short) == len(KINDS):
+            short.append(f"PDTB-{group[0]} was not built: {_counts(relations[group])} relations; give more files")
+    if relations and len(short) == len(GROUPS):
         raise InputError("; ".join(short))
     lacking += short
     if nodes:
@@ -140,12 +142,12 @@ def _counts(parts: dict) -> str:
 def command(arguments: Sequence[str]) -> int:
     """The exit status."""
 
-    def work(given: SimpleNamespace) -> None:
-        for said in build(build_settings(given)):
-            print(printable(said), file=sys.stderr)
-        print(printable(f"{given.out / 'report.md'} says what was built"))
+    def work(options: SimpleNamespace) -> None:
+        for line in build(build_settings(options)):
+            print(printable(line), file=sys.stderr)
+        print(printable(f"{options.out / 'report.md'} says what was built"))
 
-    return run(COMMAND, arguments, work, lambda given: given.out)
+    return run(COMMAND, arguments, work, lambda options: options.out)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from scipy.cluster.hierarchy import DisjointSet
+
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines
 from probes.discoeval.items import SPLITS
@@ -32,29 +34,20 @@ def read_conversations(root: Path) -> Iterator[tuple[str | None, str, list[str]]
         split = next((folder for folder in reversed(path.parts[:-1]) if folder in SPLITS), None)
         messages = [" ".join(MARKS.sub("", line).split()) for _, line in read_lines(path.with_name(name + MESSAGES))]
         for numbers in _conversations(path, len(messages)):
-            found = [messages[number] for number in numbers]
-            yield split, f"{path.parent.name}/{name}/{numbers[0]}", [message for message in found if message]
+            texts = [messages[number] for number in numbers]
+            yield split, f"{path.parent.name}/{name}/{numbers[0]}", [message for message in texts if message]
 
 
 def _conversations(path: Path, messages: int) -> list[list[int]]:
     """The messages that links connect, one list for each conversation."""
-    above: dict[int, int] = {}
-
-    def first(number: int) -> int:
-        while above.setdefault(number, number) != number:
-            above[number] = above[above[number]]  # so that a long chain of links is not walked again and again
-            number = above[number]
-        return number
-
+    linked: DisjointSet = DisjointSet()
     for number, line in read_lines(path):
         link = LINK.fullmatch(line)
         if line.strip() and (link is None or max(int(link[1]), int(link[2])) >= messages):
             said = f"{line[:40]!r} is no link between two of the {messages:,} messages"
             raise InputError(f"{path}:{number}: {said} of *{MESSAGES}")
         if link:
-            low, high = sorted((first(int(link[1])), first(int(link[2]))))
-            above[high] = low
-    groups: dict[int, list[int]] = {}
-    for number in sorted(above):
-        groups.setdefault(first(number), []).append(number)
-    return list(groups.values())
+            linked.add(int(link[1]))
+            linked.add(int(link[2]))
+            linked.merge(int(link[1]), int(link[2]))
+    return sorted(map(sorted, linked.subsets()))

@@ -29,10 +29,10 @@ def read_dis(path: Path) -> list[Node]:
     Raises InputError naming file and line.
     """
     brackets = _Brackets(path)
-    found = brackets.node()
+    root = brackets.node()
     if brackets.next():
         raise brackets.wrong("something after the tree")
-    return found.below.nodes
+    return root.below.nodes
 
 
 class _Brackets:
@@ -41,26 +41,26 @@ class _Brackets:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.text = "\n".join(line for _, line in read_lines(path))
-        found = ((match[0], match.start()) for match in TOKEN.finditer(self.text))
-        self.tokens = [token for token in found if not token[0].startswith(REMARK)]
+        tokens = ((match[0], match.start()) for match in TOKEN.finditer(self.text))
+        self.tokens = [token for token in tokens if not token[0].startswith(REMARK)]
         self.at = 0
 
-    def wrong(self, said: str) -> InputError:
+    def wrong(self, problem: str) -> InputError:
         """An error that names the line of the next token."""
         place = self.tokens[min(self.at, len(self.tokens) - 1)][1] if self.tokens else 0
         line = self.text.count("\n", 0, place) + 1
-        return InputError(f"{self.path}:{line}: {said}; is it a .dis file?")
+        return InputError(f"{self.path}:{line}: {problem}; is it a .dis file?")
 
-    def next(self, ahead: int = 0) -> str:
+    def next(self, offset: int = 0) -> str:
         """A token that comes, or nothing at the end."""
-        return self.tokens[self.at + ahead][0] if self.at + ahead < len(self.tokens) else ""
+        return self.tokens[self.at + offset][0] if self.at + offset < len(self.tokens) else ""
 
     def take(self, expected: str = "") -> str:
-        found = self.next()
-        if not found or (expected and found != expected):
-            raise self.wrong(f"expected {expected or 'more'}, found {found[:20] or 'the end'}")
+        token = self.next()
+        if not token or (expected and token != expected):
+            raise self.wrong(f"expected {expected or 'more'}, found {token[:20] or 'the end'}")
         self.at += 1
-        return found
+        return token
 
     def node(self) -> Child:
         """A node with its role, its relation to the parent, and a text or children."""
@@ -108,11 +108,11 @@ def _combined(children: Sequence[Child]) -> Subtree:
             groups[-1].append(child)
     nuclei = [group[0] for group in groups]
     if len(nuclei) == 1:
-        found = _with_satellites(groups[0])
+        subtree = _with_satellites(groups[0])
     else:
         relation = next((child.relation for child in nuclei if child.relation != "span"), "span")
-        found = joined(label_of("NN", relation), [_with_satellites(group) for group in groups])
-    return attached(found, [(child.relation, child.below) for child in reversed(children[:first])], [])
+        subtree = joined(label_of("NN", relation), [_with_satellites(group) for group in groups])
+    return attached(subtree, [(child.relation, child.below) for child in reversed(children[:first])], [])
 
 
 def _with_satellites(group: Sequence[Child]) -> Subtree:

@@ -48,7 +48,7 @@ def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str
 
     Reading stops when every split has enough. Raises InputError naming file and line.
     """
-    found: dict[str, list[PlainDocument]] = {split: [] for split in SPLITS}
+    documents: dict[str, list[PlainDocument]] = {split: [] for split in SPLITS}
     have = dict.fromkeys(SPLITS, 0)
     seen: dict[str, bool] = {}
     for split, document in _plain(source):
@@ -56,17 +56,17 @@ def read_documents(source: DocumentSource, sizes: Mapping[str, int]) -> dict[str
             raise InputError(f"{source.root}: two documents have the id {document.id[:40]!r}; give each its own")
         seen[document.id] = split is not None
         if len(set(seen.values())) > 1:
-            said = f"document {document.id[:40]!r} says {'which' if split else 'no'} split, unlike those before it"
-            raise InputError(f"{source.root}: {said}; give all documents a split, or none")
+            problem = f"document {document.id[:40]!r} says {'which' if split else 'no'} split, unlike those before it"
+            raise InputError(f"{source.root}: {problem}; give all documents a split, or none")
         into = split or min(SPLITS, key=lambda name: have[name] / sizes[name] if sizes[name] else float("inf"))
         if have[into] < ENOUGH * sizes[into]:
-            found[into].append(document)
+            documents[into].append(document)
             have[into] += sum(len(part.sentences) for part in document.parts)
         if all(have[name] >= ENOUGH * sizes[name] for name in SPLITS):
             break
-    if empty := [split for split in SPLITS if sizes[split] and not found[split]]:
+    if empty := [split for split in SPLITS if sizes[split] and not documents[split]]:
         raise InputError(f"{source.root}: no document for {', '.join(empty)}; give more documents")
-    return found
+    return documents
 
 
 def _plain(source: DocumentSource) -> Iterator[tuple[str | None, PlainDocument]]:
@@ -87,8 +87,8 @@ def _documents(source: DocumentSource) -> Iterator[tuple[str | None, Document]]:
 
 def _with_sections(path: Path) -> Iterator[tuple[str | None, Document]]:
     """The documents of docs/documents_format.md."""
-    for found in JsonDocuments(str(path), tokenized=True).unread_documents():
-        yield found.split, found.read()
+    for document in JsonDocuments(str(path), tokenized=True).unread_documents():
+        yield document.split, document.read()
 
 
 def _stories(path: Path) -> Iterator[tuple[str | None, Document]]:

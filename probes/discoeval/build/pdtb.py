@@ -11,7 +11,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_lines, read_table
 from probes.discoeval.items import SPLITS
 
-KINDS = ("Explicit", "Implicit")
+GROUPS = ("Explicit", "Implicit")
 SECTIONS = {"train": range(2, 15), "dev": range(15, 19), "test": range(19, 24)}  # Chen et al. 2019, section 3.1
 FEWEST = 10  # items of a sense that train must have
 TABLE = ("type", "sense", "sense2", "arg1", "arg2")
@@ -28,7 +28,7 @@ class Relation(NamedTuple):
     """One annotated relation; one with two senses is two items with the same texts."""
 
     split: str
-    kind: str
+    group: str
     senses: list[str]
     first: str
     second: str
@@ -40,20 +40,22 @@ def read_relations(paths: Sequence[Path], raw: Path | None) -> dict[str, dict[st
     Senses have two levels. `raw` is the folder of the WSJ texts, which PDTB 3 needs. Raises InputError naming file and
     line.
     """
-    every: dict[str, dict[str, list[Triple]]] = {kind: {split: [] for split in SPLITS} for kind in KINDS}
+    every: dict[str, dict[str, list[Triple]]] = {group: {split: [] for split in SPLITS} for group in GROUPS}
     for path in _files(paths):
-        for found in _of_table(path) if ".tsv" in path.suffixes else _of_pipes(path, raw):
-            every[found.kind][found.split] += [(sense, found.first, found.second) for sense in found.senses]
-    return {kind: _frequent(parts) for kind, parts in every.items()}
+        for relation in _table_relations(path) if ".tsv" in path.suffixes else _pipe_relations(path, raw):
+            every[relation.group][relation.split] += [
+                (sense, relation.first, relation.second) for sense in relation.senses
+            ]
+    return {group: _frequent(parts) for group, parts in every.items()}
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            found = sorted(p for p in path.rglob("*") if p.is_file() and _is_relations(p))
-            if not found:
+            files = sorted(p for p in path.rglob("*") if p.is_file() and _is_relations(p))
+            if not files:
                 raise InputError(f"{path}: no .pipe, .pdtb, .gdtb.tsv or wsj_ files below it (pdtb=)")
-            yield from found
+            yield from files
         else:
             yield path
 
@@ -64,22 +66,22 @@ def _is_relations(path: Path) -> bool:
 
 def _frequent(parts: dict[str, list[Triple]]) -> dict[str, list[Triple]]:
     counts = Counter(sense for sense, _, _ in parts["train"])
-    return {split: [one for one in found if counts[one[0]] >= FEWEST] for split, found in parts.items()}
+    return {split: [triple for triple in triples if counts[triple[0]] >= FEWEST] for split, triples in parts.items()}
 
 
-def _of_table(path: Path) -> Iterator[Relation]:
+def _table_relations(path: Path) -> Iterator[Relation]:
     """A table with a header; its file name begins with its split. `<*>` marks a gap in an argument."""
     split = path.name.split(".")[0].replace("valid", "dev")
     if split not in SPLITS:
         raise InputError(f"{path}: the name must begin with train, dev or test, such as train.gdtb.tsv")
     for number, row in read_table(path, TABLE):
-        if row["type"] in KINDS:
+        if row["type"] in GROUPS:
             first, second = (" ".join(row[key].replace("<*>", " ").split()) for key in ("arg1", "arg2"))
             senses = _two_levels([row["sense"], row["sense2"]])
             yield from _relation(f"{path}:{number}", Relation(split, row["type"], senses, first, second))
 
 
-def _of_pipes(path: Path, raw: Path | None) -> Iterator[Relation]:
+def _pipe_relations(path: Path, raw: Path | None) -> Iterator[Relation]:
     """A line of 48 fields (PDTB 2, with the texts) or 34 (PDTB 3, with places in the raw text)."""
     text: str | None = None
     for number, line in read_lines(path):
@@ -90,7 +92,7 @@ def _of_pipes(path: Path, raw: Path | None) -> Iterator[Relation]:
             raise InputError(
                 f"{place}: {len(fields)} fields between |, expected {PDTB_2} (PDTB 2) or {PDTB_3} (PDTB 3)"
             )
-        if fields[0] not in KINDS:
+        if fields[0] not in GROUPS:
             continue
         split = _split(place, path, fields)
         if split is None:
@@ -105,11 +107,11 @@ def _of_pipes(path: Path, raw: Path | None) -> Iterator[Relation]:
         yield from _relation(place, Relation(split, fields[0], senses, first, second))
 
 
-def _relation(place: str, found: Relation) -> Iterator[Relation]:
-    if not found.first or not found.second:
-        raise InputError(f"{place}: argument {1 if not found.first else 2} is empty; correct or remove the line")
-    if found.senses:
-        yield found
+def _relation(place: str, relation: Relation) -> Iterator[Relation]:
+    if not relation.first or not relation.second:
+        raise InputError(f"{place}: argument {1 if not relation.first else 2} is empty; correct or remove the line")
+    if relation.senses:
+        yield relation
 
 
 def _two_levels(senses: Sequence[str]) -> list[str]:
@@ -131,10 +133,10 @@ def _raw_text(path: Path, raw: Path | None) -> str:
     if raw is None:
         raise InputError(f"{path}: PDTB 3 has places instead of texts; give the folder of the WSJ texts (raw=DIR)")
     stem = path.name.split(".")[0]
-    found = next((p for p in sorted(raw.rglob(f"{stem}*")) if p.is_file() and p.name.split(".")[0] == stem), None)
-    if found is None:
+    file = next((p for p in sorted(raw.rglob(f"{stem}*")) if p.is_file() and p.name.split(".")[0] == stem), None)
+    if file is None:
         raise InputError(f"{raw}: no file {stem} below it, which {path} needs (raw=)")
-    return found.read_bytes().decode("latin-1")
+    return file.read_bytes().decode("latin-1")
 
 
 def _piece(place: str, text: str, spans: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from encoder_lab.storage.files import atomic_write
 from probes.discoeval.controls import balance, controls
 from probes.discoeval.items import DiscourseTask
+from probes.markdown import table
 
 MOST_CLASSES = 24  # in a table
 NOTE = """\
@@ -23,7 +24,7 @@ def write_report(tasks: Sequence[DiscourseTask], sizes: Mapping[str, int], lacki
 def report(tasks: Sequence[DiscourseTask], sizes: Mapping[str, int], lacking: Sequence[str]) -> str:
     """The page as Markdown."""
     counts = [(t.name, *(len(part.gold) for part in (t.train, t.dev, t.test)), len(t.classes)) for t in tasks]
-    found = {task.name: controls(task) for task in tasks}
+    measured = {task.name: controls(task) for task in tasks}
     lines = [
         "# Discourse tasks",
         "",
@@ -31,11 +32,14 @@ def report(tasks: Sequence[DiscourseTask], sizes: Mapping[str, int], lacking: Se
         "",
         *table(["task", "train", "dev", "test", "classes"], counts),
         "",
-        *(f"* {said}" for said in lacking),
+        *(f"* {reason}" for reason in lacking),
         *["" for _ in lacking[:1]],
         NOTE,
         "",
-        *table(["task", *next(iter(found.values()), {})], [(name, *values.values()) for name, values in found.items()]),
+        *table(
+            ["task", *next(iter(measured.values()), {})],
+            [(name, *values.values()) for name, values in measured.items()],
+        ),
     ]
     for task in tasks:
         shown = list(balance(task).items())
@@ -43,15 +47,3 @@ def report(tasks: Sequence[DiscourseTask], sizes: Mapping[str, int], lacking: Se
         rows = [(f"`{label}`", *numbers) for label, numbers in shown[:MOST_CLASSES]]
         lines += ["", f"## {task.name}", "", *table(["class", "train", "dev", "test"], rows), *more]
     return "\n".join(lines) + "\n"
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """A Markdown table; numbers with one decimal where they have any."""
-    cells = [[_cell(value) for value in row] for row in rows]
-    return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *cells)]
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.1f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

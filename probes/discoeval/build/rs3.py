@@ -61,12 +61,12 @@ class _Rs3:
 
     def __init__(self, path: Path, root: ElementTree.Element) -> None:
         self.path = path
-        found = [e for e in root.iter() if e.tag in ("segment", "group") and e.get("id")]
-        self.element = {str(e.get("id")): e for e in found}
-        self.place = {str(e.get("id")): i for i, e in enumerate(e for e in found if e.tag == "segment")}
+        elements = [e for e in root.iter() if e.tag in ("segment", "group") and e.get("id")]
+        self.element = {str(e.get("id")): e for e in elements}
+        self.place = {str(e.get("id")): i for i, e in enumerate(e for e in elements if e.tag == "segment")}
         self.children: dict[str, list[str]] = {id: [] for id in self.element}
         self.several = {e.get("name") for e in root.iter("rel") if e.get("type") == "multinuc"}
-        if len(self.element) < len(found):
+        if len(self.element) < len(elements):
             raise InputError(f"{path}: two segments or groups have the same id")
         for id, e in self.element.items():
             parent = e.get("parent")
@@ -77,10 +77,10 @@ class _Rs3:
 
     def nodes(self) -> list[Node]:
         tops = [id for id, e in self.element.items() if e.get("parent") is None]
-        found = [self._read(id)[0] for id in tops]
-        if sum(len(read.edus) for read in found) != len(self.place):
+        trees = [self._read(id)[0] for id in tops]
+        if sum(len(read.edus) for read in trees) != len(self.place):
             raise InputError(f"{self.path}: segments that hang below themselves")
-        return [node for read in found for node in read.nodes]
+        return [node for read in trees for node in read.nodes]
 
     def _read(self, id: str) -> tuple[Subtree, int, int]:
         """A subtree with its first and last place in the text."""
@@ -91,18 +91,18 @@ class _Rs3:
             edu = tokenize(" ".join((element.text or "").split()))
             if not edu:
                 raise InputError(f"{self.path}: segment {id} has no text")
-            read, first, last = Subtree([edu], []), self.place[id], self.place[id]
+            subtree, first, last = Subtree([edu], []), self.place[id], self.place[id]
             nuclei = []
         elif not nuclei:
             raise InputError(f"{self.path}: group {id} has no nucleus")
         else:
             parts = sorted((self._read(i) for i in nuclei), key=lambda part: part[1])
             named = next((relation[i] for i in nuclei if relation[i] != "span"), "span")
-            read = joined(label_of("NN", named), [part[0] for part in parts]) if len(parts) > 1 else parts[0][0]
+            subtree = joined(label_of("NN", named), [part[0] for part in parts]) if len(parts) > 1 else parts[0][0]
             first, last = parts[0][1], max(part[2] for part in parts)
         inner = set(nuclei)
         others = [(self._read(i), relation[i]) for i in self.children[id] if i not in inner]
         left = sorted((o for o in others if o[0][1] < first), key=lambda o: -o[0][1])
         right = sorted((o for o in others if o[0][1] >= first), key=lambda o: o[0][1])
-        read = attached(read, [(r, o[0]) for o, r in left], [(r, o[0]) for o, r in right])
-        return read, min([first, *(o[0][1] for o in others)]), max([last, *(o[0][2] for o in others)])
+        subtree = attached(subtree, [(r, o[0]) for o, r in left], [(r, o[0]) for o, r in right])
+        return subtree, min([first, *(o[0][1] for o in others)]), max([last, *(o[0][2] for o in others)])

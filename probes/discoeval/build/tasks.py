@@ -42,11 +42,11 @@ def positions(documents: list[PlainDocument], size: int, chance: Random, taken: 
 
     Of a document with an abstract, or else an introduction, the first five sentences of that, as in the paper.
     """
-    found = _windows([_beginning(document) for document in documents], 5, chance, taken)[:size]
-    places = _in_turn(range(5), len(found), chance)
+    windows = _windows([_beginning(document) for document in documents], 5, chance, taken)[:size]
+    places = _in_turn(range(5), len(windows), chance)
     return [
         Row(str(place), [window[place], *window[:place], *window[place + 1 :]])
-        for (_, window), place in zip(found, places, strict=True)
+        for (_, window), place in zip(windows, places, strict=True)
     ]
 
 
@@ -117,9 +117,9 @@ def _opening_and_later(document: PlainDocument) -> tuple[list[str], list[str]]:
 def _beginning(document: PlainDocument) -> PlainDocument:
     """Only the first five sentences of the abstract or else the introduction; without that many the whole document."""
     long = [part for part in document.parts if len(part.sentences) >= 5]
-    found = [part for part in long if ABSTRACT.fullmatch(part.title)]
-    found += [part for part in long if _lies_in(part, INTRODUCTORY)]
-    return document._replace(parts=[found[0]._replace(sentences=found[0].sentences[:5])]) if found else document
+    parts = [part for part in long if ABSTRACT.fullmatch(part.title)]
+    parts += [part for part in long if _lies_in(part, INTRODUCTORY)]
+    return document._replace(parts=[parts[0]._replace(sentences=parts[0].sentences[:5])]) if parts else document
 
 
 def _lies_in(part: Part, section: re.Pattern[str]) -> bool:
@@ -130,7 +130,7 @@ def _windows(
     documents: list[PlainDocument], length: int, chance: Random, taken: set[str]
 ) -> list[tuple[PlainDocument, list[str]]]:
     """Consecutive sentences of a section, no sentence in two windows, in random order."""
-    found, seen = [], set[str]()
+    windows, seen = [], set[str]()
     usable = _usable(taken)
     for document in documents:
         for part in document.parts:
@@ -140,10 +140,10 @@ def _windows(
                 fitting = all(map(usable, window)) and len(set(window)) == length and not seen & set(window)
                 if fitting:
                     seen |= set(window)
-                    found.append((document, window))
+                    windows.append((document, window))
                 start += length if fitting else 1
-    chance.shuffle(found)
-    return found
+    chance.shuffle(windows)
+    return windows
 
 
 def _usable(taken: set[str]) -> Callable[[str], bool]:
@@ -156,14 +156,14 @@ def _sentences(document: PlainDocument) -> Iterator[str]:
 
 def _in_turn(labels: Sequence[int], count: int, chance: Random) -> list[int]:
     """Labels in random order, each as often as the others (but one)."""
-    found = [labels[i % len(labels)] for i in range(count)]
-    chance.shuffle(found)
-    return found
+    turns = [labels[i % len(labels)] for i in range(count)]
+    chance.shuffle(turns)
+    return turns
 
 
-def _shared_part(one: frozenset[str], other: frozenset[str]) -> float:
+def _shared_part(first: frozenset[str], second: frozenset[str]) -> float:
     """How much of the categories of two documents both have."""
-    return len(one & other) / len(one | other)
+    return len(first & second) / len(first | second)
 
 
 class _Similar:
@@ -193,9 +193,9 @@ class _Similar:
             return next(iter(others), None)
         return max(others, key=lambda other: self._shared(document, other), default=None)
 
-    def _shared(self, one: PlainDocument, other: PlainDocument) -> float:
-        both = self.total[one.id] * self.total[other.id]
-        return self._sum(self.words[one.id] & self.words[other.id]) / math.sqrt(both) if both else 0.0
+    def _shared(self, first: PlainDocument, second: PlainDocument) -> float:
+        both = self.total[first.id] * self.total[second.id]
+        return self._sum(self.words[first.id] & self.words[second.id]) / math.sqrt(both) if both else 0.0
 
     def _sum(self, words: set[str]) -> float:
         return math.fsum(self.weight[word] for word in words)  # fsum: sets have no order

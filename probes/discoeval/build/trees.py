@@ -86,10 +86,10 @@ def read_json_tree(place: str, record: dict[str, Any]) -> list[Node]:
             raise InputError(f"{place}: {str(tree)[:40]!r} is neither an EDU's number nor [NS, relation, left, right]")
         return joined(label_of(tree[0], tree[1]), [read(tree[2]), read(tree[3])])
 
-    found = read(record.get("tree"))
+    root = read(record.get("tree"))
     if order != list(range(1, len(edus) + 1)):
         raise InputError(f"{place}: the leaves of the tree are not the EDUs 1 to {len(edus)} in their order")
-    return found.nodes
+    return root.nodes
 
 
 def _word(value: Any) -> bool:

@@ -37,7 +37,7 @@ Build probing tasks from trees, dependency trees or text, in the published forma
 
 Writes one file per task, report.md with every control, and controls.png. Reads the input once; memory is bounded by
 the sizes (1.1 GB at the published ones after a million short sentences), not by the corpus."""
-KINDS = ("trees", "ud", "text")
+SOURCES = ("trees", "ud", "text")
 TEST_SIZE = 10_000
 TREES = "files of Penn-style trees (.mrg, .txt, .gz, tab-separated, tree last), or folders with .mrg, .const.tsv"
 COMMAND = Command(
@@ -65,7 +65,7 @@ COMMAND = Command(
 class ProbingBuildSettings(NamedTuple):
     """Input, output and options of one build."""
 
-    kind: str  # trees, ud or text
+    source: str  # trees, ud or text
     paths: list[Path]
     test: list[Path]  # of ud
     out: Path
@@ -87,32 +87,32 @@ def build_settings(options: SimpleNamespace) -> ProbingBuildSettings:
     from datamodules.trees.penn import check_on_bad_tree
     from probes.probing.build.all_tasks import refuse_empty
 
-    kinds = {kind: paths for kind in KINDS if (paths := getattr(options, kind))}
-    if len(kinds) != 1:
-        raise InputError(f"give one of trees=PATH, ud=PATH and text=PATH, not {' and '.join(kinds) or 'none'}")
-    [(kind, paths)] = kinds.items()
-    refuse_missing(paths, kind)
+    sources = {source: paths for source in SOURCES if (paths := getattr(options, source))}
+    if len(sources) != 1:
+        raise InputError(f"give one of trees=PATH, ud=PATH and text=PATH, not {' and '.join(sources) or 'none'}")
+    [(source, paths)] = sources.items()
+    refuse_missing(paths, source)
     test = options.ud_test or []
     refuse_missing(test, "ud_test")
-    if test and kind != "ud":
-        raise InputError(f"ud_test=: the test split of ud=; leave it out with {kind}=")
+    if test and source != "ud":
+        raise InputError(f"ud_test=: the test split of ud=; leave it out with {source}=")
     if options.whole_test and not test:
         raise InputError("whole_test=true: takes the sentences of ud_test=PATH; give it too")
     if options.whole_test and options.test != TEST_SIZE:
         raise InputError(f"test={options.test}: whole_test=true takes all sentences of ud_test=; leave test= out")
     tags = tag_set(options.tags)
-    if kind != "trees" and tags != ENGLISH:
-        raise InputError(f"tags={options.tags}: the labels of trees=; leave it out with {kind}=")
+    if source != "trees" and tags != ENGLISH:
+        raise InputError(f"tags={options.tags}: the labels of trees=; leave it out with {source}=")
     check_on_bad_tree("on_bad_tree", options.on_bad_tree)
     sizes = Sizes(options.train, options.dev, options.test)
     refuse_empty(sizes)
     return ProbingBuildSettings(
-        kind,
+        source,
         paths,
         test,
         options.out,
         sizes,
-        options.tasks or tasks_of(kind, tags),
+        options.tasks or tasks_of(source, tags),
         options.seed,
         tags,
         bool(options.whole_test),
@@ -120,13 +120,13 @@ def build_settings(options: SimpleNamespace) -> ProbingBuildSettings:
     )
 
 
-def tasks_of(kind: str, tags: TagSet) -> list[str]:
+def tasks_of(source: str, tags: TagSet) -> list[str]:
     """The tasks that a kind of input may give."""
     from probes.probing.build.all_tasks import supported_tasks
     from probes.probing.build.plain import TEXT_TASKS
     from probes.probing.build.universal import UD_TASKS
 
-    return supported_tasks(tags) if kind == "trees" else list(UD_TASKS if kind == "ud" else TEXT_TASKS)
+    return supported_tasks(tags) if source == "trees" else list(UD_TASKS if source == "ud" else TEXT_TASKS)
 
 
 def build(settings: ProbingBuildSettings) -> list[str]:
@@ -165,13 +165,13 @@ def _built(settings: ProbingBuildSettings) -> "BuiltTasks":
     from probes.probing.build.plain import build_plain
     from probes.probing.build.universal import build_universal
 
-    kind, paths, test, _, sizes, names, seed, tags, whole_test, on_bad_tree = settings
-    if kind == "trees":
+    source, paths, test, _, sizes, names, seed, tags, whole_test, on_bad_tree = settings
+    if source == "trees":
         texts = chain.from_iterable(read_texts(path, on_bad_tree) for path in paths)
         trees = Progress(texts, "reading trees", unit=" trees")
         return build_tasks(trees, sizes, names, seed, partly=True, tags=tags)
-    if kind == "ud":
-        files, tests = ([file for path in found for file in conllu_files(path)] for found in (paths, test))
+    if source == "ud":
+        files, tests = ([file for path in group for file in conllu_files(path)] for group in (paths, test))
         portions = Progress(portions_of(files, tests), "reading trees", unit=" portions")
         analyses = analyse_treebank(portions, sizes if test else None)
         return build_universal(analyses, sizes, names, seed, whole_test=whole_test)

@@ -82,11 +82,11 @@ def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:
         subject=_agreeing(_number(_subject(main, tags), tags), verb, tags),
         object=_number(_object(verb_phrase, tags), tags),
         clauses=_clauses(top, leaves, tags),
-        classes=of_values({"Passive": _voice(verb_phrase, tags), "SentType": _sentence_type(top, tags)}),
+        classes=non_empty({"Passive": _voice(verb_phrase, tags), "SentType": _sentence_type(top, tags)}),
     )
 
 
-def of_values(values: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def non_empty(values: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Those that are not empty, as a tuple."""
     return tuple((name, value) for name, value in values.items() if value)
 
@@ -149,12 +149,12 @@ def _finite_verb(verb_phrase: Tree | None, tags: TagSet) -> Tree | None:
 
 def _subject(clause: Tree | None, tags: TagSet) -> Tree | None:
     """The last noun phrase before the verb phrase, except adverbial ones."""
-    found = None
+    phrase = None
     for child in clause.children if clause else []:
         if child.label == tags.verb_phrase:
-            return found
+            return phrase
         if child.label == tags.noun_phrase and not _is_adverbial(child, tags):
-            found = child
+            phrase = child
     return None
 
 
@@ -186,7 +186,7 @@ def _number(phrase: Tree | None, tags: TagSet) -> Target | None:
 
     Left out: coordinations, proper nouns, heads that only measure ("a lot of"), nouns of time.
     """
-    of_phrase = False
+    has_complement = False
     while phrase is not None and not _coordinated(phrase, tags):
         inner = [c for c in phrase.children if c.word is None and c.label not in tags.punctuation]
         last = next((c for c in reversed(phrase.children) if c.label not in tags.punctuation), None)
@@ -195,11 +195,11 @@ def _number(phrase: Tree | None, tags: TagSet) -> Target | None:
             known = last.label in tags.numbers and form.isalpha() and form not in tags.time_nouns
             return (
                 Target(tags.numbers[last.label], form)
-                if known and not (of_phrase and form in tags.quantities)
+                if known and not (has_complement and form in tags.quantities)
                 else None
             )
         core = inner[0] if inner and inner[0].label == tags.noun_phrase else None
-        of_phrase = len(inner) > 1 and inner[1].label == tags.prepositional_phrase
+        has_complement = len(inner) > 1 and inner[1].label == tags.prepositional_phrase
         phrase = core
     return None
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from datamodules.trees.conllu import DependencyTree, Portion, parse_portion, portions, split_in_name, without_others
 from encoder_lab.compute.processes import parallel_map
-from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target, of_values
+from probes.probing.build.analysis import LONGEST, SHORTEST, Analysis, Clauses, Target, non_empty
 from probes.probing.build.pool import Sizes
 from probes.probing.build.writing import is_mark, is_word
 
@@ -137,10 +137,10 @@ def analyse_dependency(tree: DependencyTree, split: int | None = None) -> Analys
         subject=_target(s, subject, "Number", "Gender"),
         object=_target(s, object_, "Number", "Case"),
         clauses=_clauses(s, root),
-        features=of_values(features),
+        features=non_empty(features),
         split=split,
         id=tree.id,
-        classes=of_values({"Passive": _voice(s, root), "SentType": _sentence_type(s, verb)}),
+        classes=non_empty({"Passive": _voice(s, root), "SentType": _sentence_type(s, verb)}),
     )
 
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from encoder_lab.storage.files import atomic_write
 from probes.classification import Classification
+from probes.markdown import table
 from probes.probing.build.all_tasks import BuiltTasks
 from probes.probing.build.pool import Sizes
 
@@ -35,7 +36,7 @@ def report(built: BuiltTasks, wanted: Sizes, source: Sequence[str]) -> str:
         f"Wanted: {'/'.join(f'{size:,}' for size in wanted)} sentences per task.",
         f"Distinct sentences in all tasks: {built.sentences():,}; in two splits: {built.split_overlap()}.",
         "",
-        *_table(("task", "train", "dev", "test", "classes"), rows),
+        *table(("task", "train", "dev", "test", "classes"), rows),
         "",
         *(f"* **{name}** was not built: {why}" for name, why in built.lacking.items()),
         "![controls](controls.png)",
@@ -56,22 +57,15 @@ def section(task: Classification, controls: Mapping[str, float], notes: Sequence
         "",
         *(f"* {note}" for note in notes),
         *(["" for _ in notes[:1]]),
-        *_table(("control", "value"), [(what, f"{value:.4g}") for what, value in controls.items()]),
+        *table(("control", "value"), [(name, f"{value:.4g}") for name, value in controls.items()]),
         *(["" for _ in list(controls)[:1]]),
         f"Sentences per class in train, dev, test: {', '.join(spread)}.",
         "",
-        *_table(("class", "train", "dev", "test"), balance[:MOST_CLASSES]),
+        *table(("class", "train", "dev", "test"), balance[:MOST_CLASSES]),
         *more,
         "",
     ]
     return "\n".join(lines)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    if not rows:
-        return []
-    cells = [[f"{cell:,}" if isinstance(cell, int | np.integer) else str(cell) for cell in row] for row in rows]
-    return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *cells)]
 
 
 def _figure(built: BuiltTasks) -> Figure:

@@ -57,8 +57,8 @@ def swapped(name: str, places: Places, pool: Pool, sizes: Sizes) -> TaskDraft:
 
 def _swap(s: Analysis, places: Places, tags: TagSet, random: Random) -> str | None:
     words = s.words
-    if '"' in words or not tags.quotes.isdisjoint(s.tags.split(" ")) or not (found := places(s, tags, random)):
+    if '"' in words or not tags.quotes.isdisjoint(s.tags.split(" ")) or not (pair := places(s, tags, random)):
         return None
-    i, j = found
+    i, j = pair
     words[i], words[j] = words[j], words[i]
     return " ".join(words)

@@ -50,8 +50,8 @@ def marked(name: str, pool: Pool, sizes: Sizes) -> TaskDraft:
         dict(s.features).get(own, "") if own else held.label for s in pool.all() if (held := getattr(s, target))
     } - {""}
     if len(values) < 2:
-        there = f"only {feature}={min(values)}" if values else f"no {feature}"
-        raise InputError(f"the treebank has {there} on any {word} of a main clause")
+        values_there = f"only {feature}={min(values)}" if values else f"no {feature}"
+        raise InputError(f"the treebank has {values_there} on any {word} of a main clause")
     return by_target(name, target, pool, sizes, own)
 
 

@@ -165,15 +165,15 @@ def own_scores(path: Path, splits: tuple[str, ...]) -> DownstreamSettings:
     return DownstreamSettings(more=[str(path)])
 
 
-@pytest.mark.parametrize(("splits", "kind"), [(("train", "dev", "test"), "relatedness"), (("test",), "similarity")])
+@pytest.mark.parametrize(("splits", "method"), [(("train", "dev", "test"), "relatedness"), (("test",), "similarity")])
 def test_scored_pairs_of_the_users_own_are_a_regression_or_cosines(
-    tmp_path: Path, splits: tuple[str, ...], kind: str
+    tmp_path: Path, splits: tuple[str, ...], method: str
 ) -> None:
     (task,) = downstream_tasks(Context(MODERN, 1, tmp_path, TinyCorpus()), own_scores(tmp_path / "own.tsv", splits))
     assert isinstance(task, Downstream)
-    assert (task.name, task.kind) == ("own", kind)
+    assert (task.name, task.method) == ("own", method)
     assert task.parts["test"].gold.tolist() == [1, 2, 3, 4] * 3
-    assert kind == "similarity" or task.rated == (1, 4)
+    assert method == "similarity" or task.rated == (1, 4)
 
 
 @pytest.mark.parametrize(
