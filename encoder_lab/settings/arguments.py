@@ -76,16 +76,14 @@ def refuse_unknown_settings(known: Known, program: str, settings: Sequence[str])
             raise InputError(f"{text}: a group of settings; give one of them: {', '.join(f'{key}=' for key in inside)}")
         if name in known.names or (name.startswith("hydra.") and not plus) or name.startswith(OPEN):
             continue
-        groups = [name[: dot.start()] for dot in re.finditer(r"\.", name)]
-        parts = [group for group in reversed(groups) if group in known.parts]  # the closest first
-        if not parts or not plus:
-            from encoder_lab.settings.check import parameter_of
+        if plus and any(name.startswith(f"{part}.") for part in known.parts):
+            continue  # the class of the part answers, when the settings are composed
+        from encoder_lab.settings.check import parameter_of
 
-            if any(parameter_of(program, file, name.split(".")) for file in known.files):
-                raise InputError(
-                    f"{text}: an argument of {name.rpartition('.')[0]} that its YAML file does not name; write +{text}"
-                )
-            raise InputError(f"{text}: {no_such_setting(name, known.names)}")
+        if any(parameter_of(program, file, name.split(".")) for file in known.files):
+            above = name.rpartition(".")[0]
+            raise InputError(f"{text}: an argument of {above} that its YAML file does not name; write +{text}")
+        raise InputError(f"{text}: {no_such_setting(name, known.names)}")
 
 
 def wrong_values(known: Known, program: str, settings: Sequence[str]) -> Iterator[str]:
