@@ -9,7 +9,7 @@ python evaluate.py model=[bov,RUN] suite=[probing,downstream] downstream.root=DI
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from multiprocessing import current_process
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,13 +43,14 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     from encoder_lab.progress import print_lines
     from encoder_lab.reports.evaluations import compare_states
     from encoder_lab.storage.content import cache_digests_in
+    from encoder_lab.storage.scratch import scratch
     from probes.evaluation import distinct_sentences
     from probes.suites import suites_of, tasks_of
 
     print_lines()
     device, cache = device_for(settings.device), cache_of(settings)
     refuse_wrong_settings(settings)
-    with fast_exact_matmul(), workplace(cache) as work:
+    with fast_exact_matmul(), nullcontext(cache) if cache else scratch() as work:
         cache_digests_in(work)
         opened = open_models(settings, device, work)
         corpus = settings.corpus.build()
@@ -74,7 +75,7 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
             show(done, settings)
             raise
         compare_states(done)
-        return list({one.folder: one for one in done}.values())  # of the epochs of a run, the last
+        return list({scores.folder: scores for scores in done}.values())  # of the epochs of a run, the last
 
 
 def scored(
@@ -122,15 +123,6 @@ def write_sentences(sentences: Sequence[str], path: Path) -> None:
     with atomic_write(path) as file:
         file.writelines(f"{sentence}\n" for sentence in sentences)
     print(f"{path}: {len(sentences):,} sentences, one per line")
-
-
-@contextmanager
-def workplace(cache: Path | None) -> Iterator[Path]:
-    """The cache; without one a temporary folder."""
-    from encoder_lab.storage.scratch import scratch
-
-    with nullcontext(cache) if cache else scratch() as place:
-        yield place
 
 
 def settings_of(written: dict[str, Any]) -> "EvaluationSettings":

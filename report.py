@@ -169,18 +169,18 @@ def main(arguments: list[str]) -> int:
     if name in REPORTS:
         out = "standard output"
         remedy = "make room there, or choose another out="
-        return run(REPORTS[name], rest, lambda given: make(name, given), lambda given: given.out or out, remedy)
+        return run(REPORTS[name], rest, lambda options: make(name, options), lambda options: options.out or out, remedy)
     if asks_for_help(arguments):
         show_help(overview())
         return 0
     return fail(f"{name}: {unknown('report', name, list(REPORTS))}" if name else f"give a report: {', '.join(REPORTS)}")
 
 
-def make(name: str, given: SimpleNamespace) -> None:
+def make(name: str, options: SimpleNamespace) -> None:
     """Make a report; imports matplotlib and scipy only now."""
     from encoder_lab.reports import commands
 
-    getattr(commands, name)(SimpleNamespace(**{**DEFAULTS, **vars(given)}))
+    getattr(commands, name)(SimpleNamespace(**{**DEFAULTS, **vars(options)}))
 
 
 if __name__ == "__main__":

@@ -130,9 +130,9 @@ def pad_bags(texts: Ragged, rows: np.ndarray) -> Bag:
     """The texts at `rows` as bags; row -1 is an empty one."""
     sizes = np.where(rows < 0, 0, texts.offsets[rows + 1] - texts.offsets[rows])
     ids = torch.zeros(len(rows), max(1, sizes.max()), dtype=torch.int64)
-    there = sizes > 0
-    if there.any():
-        ids[torch.from_numpy(there)] = pad(texts, rows[there]).ids
+    nonempty = sizes > 0
+    if nonempty.any():
+        ids[torch.from_numpy(nonempty)] = pad(texts, rows[nonempty]).ids
     return Bag(ids, _tensor(sizes))
 
 
@@ -187,8 +187,8 @@ def _write_documents(work: Path, corpus: Corpus, split: Split, max_words: int, l
             sentences += len(sentences_of_it)
             too_long += int((sizes > max_words).sum())
             in_tasks += int((sizes == 0).sum())
-            files[1].writelines(f"{_one_line(section.title)}\n" for section in document.sections)
-            files[2].write(f"{_one_line(document.title)}\n")
+            files[1].writelines(f"{_single_line(section.title)}\n" for section in document.sections)
+            files[2].write(f"{_single_line(document.title)}\n")
             sections += len(document.sections)
             empty += sum(not s.split() for section in document.sections for p in section.paragraphs for s in p)
     if sentences == too_long + in_tasks and split != "test":
@@ -213,5 +213,5 @@ def placed(document: Document, first_section: int, number: int) -> Iterator[tupl
             yield sentence, PlaceInDocument(row, number, known, j, len(paragraph), i, len(paragraphs))
 
 
-def _one_line(title: str | None) -> str:
+def _single_line(title: str | None) -> str:
     return " ".join((title or "").split())

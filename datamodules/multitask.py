@@ -94,15 +94,15 @@ class Mixture(ResumableData):
             text = without(build(own), corpus.excluded) if own else corpus
             self.parts[name] = build(settings[name]["datamodule"], corpus=text, cache=cache, seed=seed)
         if lower := [name for name, part in self.parts.items() if part.lowercase]:
-            said = f"settings.{lower[0]}.datamodule.lowercase=true: the parts share one encoder; leave it out"
-            raise InputError(f"objective.parts={names}: {said}")
-        self.vocabulary = self._one_vocabulary()
+            wrong = f"settings.{lower[0]}.datamodule.lowercase=true: the parts share one encoder; leave it out"
+            raise InputError(f"objective.parts={names}: {wrong}")
+        self.vocabulary = self._shared_vocabulary()
         self.contents = {f"{n} {file}": c for n, part in self.parts.items() for file, c in part.contents.items()}
         self.fingerprint = key_of(*(part.fingerprint for part in self.parts.values()))
         self.skipped = {f"{name} {s}": n for name, part in self.parts.items() for s, n in part.skipped.items()}
         self.notes = [f"{name}, {note}" for name, part in self.parts.items() for note in part.notes]
 
-    def _one_vocabulary(self) -> Vocabulary:
+    def _shared_vocabulary(self) -> Vocabulary:
         first, *others = self.parts.values()
         vocabulary = first.vocabulary
         for part in others:

@@ -115,8 +115,8 @@ def column_values(place: Path, batch: Any, name: str, setting: str) -> list:
     Raises InputError that names `place` and `setting` if there is no such column.
     """
     column, _, field = name.partition(".")
-    there = {part.name: [part.type.field(at).name for at in range(part.type.num_fields)] for part in batch.schema}
-    for part, names, parent in ((column, list(there), ""), (field, there.get(column, []), f" {column} with a field")):
+    fields = {part.name: [part.type.field(at).name for at in range(part.type.num_fields)] for part in batch.schema}
+    for part, names, parent in ((column, list(fields), ""), (field, fields.get(column, []), f" {column} with a field")):
         if part and part not in names:
             raise InputError(f"{place}: no column{parent} {part}; there are {', '.join(names) or 'none'} ({setting})")
     values = batch.column(column)

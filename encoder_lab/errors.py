@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 MOST_LETTERS = 2000  # of a message
-RUST = re.compile(r"\(os error (\d+)\)")  # how libraries in Rust say it, such as safetensors and tokenizers
-FAULTS = {errno.EIO, errno.EMFILE, errno.ENFILE, errno.ESTALE}  # that may come without the name of a file
+RUST = re.compile(r"\(os error (\d+)\)")  # in errors of libraries written in Rust, such as safetensors
+FAULTS = {errno.EIO, errno.EMFILE, errno.ENFILE, errno.ESTALE}  # which may lack the name of a file
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG}
 
 
@@ -24,8 +24,8 @@ class InputError(ValueError):
 
 def printable(text: str) -> str:
     """The text on one line, without control characters: in a terminal they are commands."""
-    kept = (letter if letter.isprintable() else " " if letter.isspace() else "" for letter in text)
-    return text if text.isprintable() else "".join(kept)
+    letters = (letter if letter.isprintable() else " " if letter.isspace() else "" for letter in text)
+    return text if text.isprintable() else "".join(letters)
 
 
 def shortened(text: str, most: int) -> str:
@@ -36,8 +36,13 @@ def shortened(text: str, most: int) -> str:
 
 def in_one_line(error: Exception) -> str:
     """The message of an error on one line, without the text that Hydra adds around it."""
-    said = error.__cause__ if isinstance(error.__cause__, InputError) else error
-    return " ".join(str(said).split("Config search path")[0].split())
+    source = error.__cause__ if isinstance(error.__cause__, InputError) else error
+    return " ".join(str(source).split("Config search path")[0].split())
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error of a library."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def disk_error_line(error: OSError, where: Path | str) -> str:
@@ -49,6 +54,6 @@ def disk_error_line(error: OSError, where: Path | str) -> str:
 
 
 def disk_error_behind(error: Exception) -> OSError | None:
-    """The error of the system that a library gives in the text of its own error; None if there is none."""
-    found = RUST.search(str(error))
-    return OSError(int(found[1]), os.strerror(int(found[1]))) if found else None
+    """The system error that a library names in the text of its own error; None if it names none."""
+    match = RUST.search(str(error))
+    return OSError(int(match[1]), os.strerror(int(match[1]))) if match else None

@@ -72,7 +72,7 @@ def main(arguments: list[str]) -> int:
                 raise InputError(f"{setting.key}=: has an effect only on files; give in=FILES too")
         if sys.stdout.isatty():
             raise InputError("vectors are binary: send them to a file with > vectors.npy")
-        encode(settings.given[0], not settings.raw)
+        encode(settings.positional[0], not settings.raw)
 
     return run(COMMAND, arguments, work, lambda settings: settings.out or "standard output", stopped=STOPPED)
 
@@ -83,8 +83,8 @@ def inputs(names: list[str]) -> list[Path]:
     for name in names:
         paths = [Path(name)] if Path(name).exists() else sorted(map(Path, glob(name, recursive=True)))  # noqa: PTH207
         some = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
-        files += (there := [file for file in some if file.is_file() and not file.name.startswith(".")])
-        if not there:
+        files += (visible := [file for file in some if file.is_file() and not file.name.startswith(".")])
+        if not visible:
             raise InputError(f"in={name}: no such file, and no folder or pattern with files")
     if len(set(files)) < len(files):
         raise InputError(f"in={','.join(names)}: a file is in it twice")
@@ -113,7 +113,7 @@ def _encode_files(settings: SimpleNamespace, files: list[Path]) -> None:
     from encoders.bulk import EncodedRows, Job, encode_here, plan
     from encoders.load import find_checkpoint
 
-    checkpoint = find_checkpoint(Path(settings.given[0]))
+    checkpoint = find_checkpoint(Path(settings.positional[0]))
     gpus, cores = 0 if settings.ray else device_count(), len(os.sched_getaffinity(0))
     processes = settings.processes or gpus or cores
     threads = 0 if processes == 1 or "OMP_NUM_THREADS" in os.environ else max(1, cores // processes)
@@ -150,7 +150,7 @@ def encode(run: str, tokenized: bool) -> None:
 
     encoder, read, lines = load_encoder(run), Coverage(), 0
     with scratch() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said below, in one line
+        warnings.simplefilter("ignore")  # reported below, in one line
         path = folder / "vectors.npy"
         with ArrayFile(path, np.float32, (encoder.dim,)) as vectors:
             for sentences in chunks(read_sentences(), HELD):

@@ -39,4 +39,4 @@ class Encoder(nn.Module):
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         if "forward" in vars(cls) and "over" not in vars(cls):
-            cls.over = Encoder.over  # type: ignore[method-assign]  # that of a base class would pass by this `forward`
+            cls.over = Encoder.over  # type: ignore[method-assign]  # an inherited one would not call this `forward`

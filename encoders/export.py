@@ -55,12 +55,13 @@ PACKAGES = {"stock": "sentence-transformers", "bundled": "sentence-transformers"
 def main(arguments: list[str]) -> int:
     """Export one run; the exit status."""
 
-    def work(given: SimpleNamespace) -> None:
-        if given.modules != "auto" and given.format != SENTENCE_TRANSFORMERS:
-            raise InputError(f"modules={given.modules}: only format={SENTENCE_TRANSFORMERS} has it; leave it out")
-        export(Path(given.given[0]), given.out, given.format, given.raw, given.modules, given.allow or ())
+    def work(options: SimpleNamespace) -> None:
+        if options.modules != "auto" and options.format != SENTENCE_TRANSFORMERS:
+            raise InputError(f"modules={options.modules}: only format={SENTENCE_TRANSFORMERS} has it; leave it out")
+        path, allow = Path(options.positional[0]), options.allow or ()
+        export(path, options.out, options.format, options.raw, options.modules, allow)
 
-    return run(COMMAND, arguments, work, lambda given: given.out)
+    return run(COMMAND, arguments, work, lambda options: options.out)
 
 
 def export(

@@ -24,6 +24,7 @@ from encoder_lab.storage.files import disk_errors, refuse_link_or_device, tempor
 from encoders.distinct_words import WordRows, windows
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
+from encoders.length_batches import length_batches
 from encoders.texts import checked_texts
 
 GPU_BATCH_WORDS = 1 << 16  # padded words of a batch, which should use all cores
@@ -49,8 +50,8 @@ class Coverage(NamedTuple):
         return "; ".join(parts)
 
 
-class _How(NamedTuple):
-    """The wishes of one call of `encode`."""
+class _Options(NamedTuple):
+    """The options of one call of `encode`."""
 
     sentences: int | None  # in a batch, at most
     bar: bool | None  # None: in a terminal
@@ -162,43 +163,45 @@ class FrozenEncoder:
         if batch_size is not None and batch_size < 1:
             raise InputError(f"batch_size={batch_size}: give at least 1")
         sentences = checked_texts(sentences)
-        how = _How(batch_size, show_progress_bar, normalize_embeddings)
+        options = _Options(batch_size, show_progress_bar, normalize_embeddings)
         tokenized = not self.raw if tokenized is None else tokenized
         assert tokenized or self.tokenize, "this encoder came without a tokenisation"
         texts = sentences if tokenized else map(self.tokenize, sentences)  # type: ignore[arg-type]
         texts = map(str.lower, texts) if self.lowercase else texts
         first: dict[str, int] = {}  # distinct sentences, by first appearance
-        which = np.fromiter((first.setdefault(text, len(first)) for text in texts), np.int64, len(sentences))
+        inverse = np.fromiter((first.setdefault(text, len(first)) for text in texts), np.int64, len(sentences))
         distinct = list(first)
         del first
         self.coverage = Coverage(sentences=len(distinct))
         if out is None:
             vectors = np.empty((len(sentences), self.dim), dtype=np.float32)
-            self._fill(lambda: vectors, distinct, which, how)
+            self._fill(lambda: vectors, distinct, inverse, options)
         else:
-            vectors = self._fill_file(Path(out), distinct, which, how)
+            vectors = self._fill_file(Path(out), distinct, inverse, options)
         if self.coverage.warning:
             warnings.warn(self.coverage.warning, stacklevel=2)
         return torch.from_numpy(vectors).to(self.embedding.table.device) if convert_to_tensor else vectors
 
-    def _fill_file(self, out: Path, distinct: list[str], which: np.ndarray, how: "_How") -> np.ndarray:
+    def _fill_file(self, out: Path, distinct: list[str], inverse: np.ndarray, options: _Options) -> np.ndarray:
         refuse_link_or_device(out)
         with temporary(out) as work:
             with disk_errors(out):
-                np.lib.format.open_memmap(work, "w+", np.float32, (len(which), self.dim)).flush()
+                np.lib.format.open_memmap(work, "w+", np.float32, (len(inverse), self.dim)).flush()
                 with work.open("r+b") as file:  # allocate now: writing to a map on a full disk kills the process
                     os.posix_fallocate(file.fileno(), 0, work.stat().st_size)
             # reopened for each chunk: the pages of a closed map do not count as our memory
-            self._fill(partial(np.lib.format.open_memmap, work, "r+"), distinct, which, how)
+            self._fill(partial(np.lib.format.open_memmap, work, "r+"), distinct, inverse, options)
             work.replace(out)
         return np.load(out, mmap_mode="r")
 
     @fast_exact_matmul()
-    def _fill(self, target: Callable[[], np.ndarray], distinct: list[str], which: np.ndarray, how: "_How") -> None:
-        """Write the vector of sentence `distinct[which[i]]` to row i of the target."""
-        by_sentence = np.argsort(which, kind="stable")  # rows of the first sentence, of the second, ...
-        begin = np.searchsorted(which[by_sentence], np.arange(0, len(distinct) + CHUNK, CHUNK))
-        hide = None if how.bar is None else not how.bar  # None: shown in a terminal
+    def _fill(
+        self, target: Callable[[], np.ndarray], distinct: list[str], inverse: np.ndarray, options: _Options
+    ) -> None:
+        """Write the vector of sentence `distinct[inverse[i]]` to row i of the target."""
+        by_sentence = np.argsort(inverse, kind="stable")  # rows of the first sentence, of the second, ...
+        begin = np.searchsorted(inverse[by_sentence], np.arange(0, len(distinct) + CHUNK, CHUNK))
+        hide = None if options.bar is None else not options.bar  # None: shown in a terminal
         device = self.embedding.table.device.type
         with (
             evaluation_mode(self.encoder),
@@ -207,13 +210,13 @@ class FrozenEncoder:
             Progress(total=len(distinct), desc="encoding", unit=" sentences", disable=hide, leave=False) as bar,
         ):
             for chunk, start in enumerate(range(0, len(distinct), CHUNK)):
-                vectors = self._encode_distinct(distinct[start : start + CHUNK], bar, how)
+                vectors = self._encode_distinct(distinct[start : start + CHUNK], bar, options)
                 rows = by_sentence[begin[chunk] : begin[chunk + 1]]
                 for part in range(0, len(rows), CHUNK):
                     some = rows[part : part + CHUNK]
-                    target()[some] = vectors[which[some] - start]
+                    target()[some] = vectors[inverse[some] - start]
 
-    def _encode_distinct(self, sentences: list[str], bar: Progress, how: "_How") -> np.ndarray:
+    def _encode_distinct(self, sentences: list[str], bar: Progress, options: _Options) -> np.ndarray:
         """Vectors (N, D), in batches of similar length, the longest first."""
         words = WordRows(self.vocabulary, self.embedding, self.oov)
         word_rows = [words.rows(sentence) for sentence in sentences]
@@ -224,7 +227,7 @@ class FrozenEncoder:
         # on the device, so that a GPU does not wait after each batch
         vectors = torch.zeros(len(sentences), self.dim, device=device)
         size = self.encoder.batch_words if device.type == "cpu" else GPU_BATCH_WORDS
-        for window in windows(texts, _batches(order, lengths, size, how.sentences or len(order))):
+        for window in windows(texts, list(length_batches(order, lengths, size, options.sentences))):
             encode = self.encoder.over(words.vectors(window.rows))
             for rows, (ids, real) in window.batches():
                 places = sent(torch.from_numpy(rows), device)
@@ -234,16 +237,6 @@ class FrozenEncoder:
         cut = sum(len(row) > LONGEST for row in word_rows)
         counts = Coverage(0, len(sentences) - len(order), cut, len(texts.ids), int((texts.ids == UNKNOWN).sum()))
         self.coverage = Coverage(*map(sum, zip(self.coverage, counts, strict=True)))
-        if how.normalize:
+        if options.normalize:
             vectors = functional.normalize(vectors)
         return vectors.cpu().numpy()
-
-
-def _batches(order: np.ndarray, lengths: np.ndarray, words: int, most: int) -> list[np.ndarray]:
-    """Split rows, the longest first, into batches of at most `words` padded words and `most` sentences."""
-    batches, start = [], 0
-    while start < len(order):
-        size = min(most, max(1, words // int(lengths[order[start]])))
-        batches.append(order[start : start + size])
-        start += size
-    return batches

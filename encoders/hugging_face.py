@@ -13,13 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from encoder_lab.errors import InputError
+from encoder_lab.errors import InputError, first_line
 from encoder_lab.model import Model
 from encoder_lab.progress import Progress
 from encoder_lab.storage.code import code_of
 from encoder_lab.storage.content import contents_of, key_of
+from encoders.length_batches import length_batches
 from encoders.sentence_modules import SentenceModules, has_modules, pooled, read_modules
-from encoders.transformers_files import first_line, load_transformer
+from encoders.transformers_files import load_transformer
 
 Pooling = Literal["mean", "cls", "max", "last"]
 MODES = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}  # as sentence-transformers calls them
@@ -83,14 +84,14 @@ class Pretrained:
 
     def _numbers(self, layers: Layers) -> list[int]:
         """The numbers of the layers, each once; negative numbers count from the top. Raises InputError."""
-        there = int(self.model.config.num_hidden_layers) + 1  # layer 0 is the token embeddings
+        count = int(self.model.config.num_hidden_layers) + 1  # layer 0 is the token embeddings
         if layers in ("all", "mean"):
-            return list(range(there))
+            return list(range(count))
         asked = [-1] if layers == "last" else [layers] if isinstance(layers, int | str) else list(layers)
-        if not asked or any(type(number) is not int or not -there <= number < there for number in asked):
-            numbers = f"numbers from {-there} to {there - 1}, such as [0,{there - 1}]"
+        if not asked or any(type(number) is not int or not -count <= number < count for number in asked):
+            numbers = f"numbers from {-count} to {count - 1}, such as [0,{count - 1}]"
             raise InputError(f"layers={layers}: give last, all, mean, or {numbers}")
-        return list(dict.fromkeys(int(number) % there for number in asked))
+        return list(dict.fromkeys(int(number) % count for number in asked))
 
     def vectors(self, sentences: list[str]) -> np.ndarray:
         """The vectors that have a name, (L, N, D) float32; the last result is kept on disk."""
@@ -115,20 +116,16 @@ class Pretrained:
             # allocate now: writing to a map on a full disk kills the process
             os.posix_fallocate(file.fileno(), 0, 4 * math.prod(shape))
             out = np.memmap(file, np.float32, "r+", shape=shape)
-        order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i]))
-        with Progress(total=len(order), desc="encoding", leave=False, unit=" sentences") as bar:
-            while order:
-                batch = order[: self._fitting(len(sentences[order[0]]))]
-                del order[: len(batch)]
+        letters = np.array([len(sentence) for sentence in sentences], np.int64)
+        tokens = np.minimum(self.longest, letters // 4 + 2)  # about that many
+        budget = BATCH_TOKENS if self.device.type == "cpu" else GPU_BATCH_TOKENS
+        with Progress(total=len(sentences), desc="encoding", leave=False, unit=" sentences") as bar:
+            for batch in length_batches(np.argsort(-letters, kind="stable"), tokens, budget):
                 out[:, batch] = self._pooled([sentences[i] for i in batch]).float().cpu().numpy()
                 bar.update(len(batch))
         if self.cut:
             self._say(f"{self.cut:,} of {len(sentences):,} sentences are cut after {self.longest} tokens")
         return out
-
-    def _fitting(self, letters: int) -> int:
-        budget = BATCH_TOKENS if self.device.type == "cpu" else GPU_BATCH_TOKENS
-        return max(1, budget // min(self.longest, letters // 4 + 2))
 
     def _pooled(self, sentences: list[str]) -> Tensor:
         """(L, B, D)"""

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
 from datamodules.text.sentences import SEPARATOR
-from encoder_lab.errors import InputError
+from encoder_lab.errors import InputError, first_line
+from encoders.length_batches import length_batches
 from encoders.prefix_trees import NODES, PrefixTree, TokenIds, prefix_tree, prefix_trees
-from encoders.transformers_files import first_line, load_transformer
+from encoders.transformers_files import load_transformer
 
 BATCH_TOKENS = 1024  # padded tokens per forward pass on a CPU: what is computed of more does not fit the cache,
 GPU_BATCH_TOKENS = 1 << 15  # and on a GPU,
@@ -53,7 +55,7 @@ class CausalLM:
         self.separators = SEPARATORS if separator else NOTHING
         self.path, self.device = path, torch.device(device)
         self.tokenizer, model = _load(path)
-        self.model = _with_gelu_in_one_pass(model).eval().requires_grad_(False).to(self.device)
+        self.model = _with_fused_gelu(model).eval().requires_grad_(False).to(self.device)
         self.context = self._context()
         self.begin = self._special("bos", "cls", "eos", otherwise="give bos=false") if bos else None
         self.end = self._special("eos", "sep", otherwise="give eos=false") if eos else None
@@ -172,8 +174,10 @@ class CausalLM:
         """log2 p of every token of each row given those before it, the first one 0."""
         scores = {row: np.zeros(len(row)) for row in rows}
         short = [row for row in rows if 1 < len(row) <= self.context]
-        for batch in self._batches(prefix_trees(short, min(NODES, self._budget()), self.shares)):
-            scores.update(self._batch(batch))
+        trees = list(prefix_trees(short, min(NODES, self._budget()), self.shares))
+        sizes = np.array([len(tree.ids) for tree in trees], np.int64)
+        for batch in length_batches(np.argsort(-sizes, kind="stable"), sizes, self._budget()):
+            scores.update(self._batch([trees[place] for place in batch]))
         for row in rows:
             if len(row) > self.context:
                 self._windows(row, scores[row])
@@ -190,17 +194,6 @@ class CausalLM:
             done += new
             if done == len(row):
                 return
-
-    def _batches(self, trees: Iterable[PrefixTree]) -> Iterator[list[PrefixTree]]:
-        """Batches of trees of similar size."""
-        batch: list[PrefixTree] = []
-        for tree in sorted(trees, key=lambda tree: len(tree.ids), reverse=True):
-            if batch and (len(batch) + 1) * len(batch[0].ids) > self._budget():
-                yield batch
-                batch = []
-            batch.append(tree)
-        if batch:
-            yield batch
 
     @torch.inference_mode()
     def _batch(self, trees: list[PrefixTree]) -> Iterator[tuple[TokenIds, np.ndarray]]:
@@ -225,18 +218,15 @@ class CausalLM:
         for place, tree in enumerate(trees):
             sees[place, 0, : len(tree.ids), : len(tree.ids)] = tree.sees()
         sees[:, 0] |= np.eye(ids.shape[1], dtype=bool)  # also of padding, which would have nothing to see
-        kind = self.model.dtype
-        hidden = torch.from_numpy(~sees).to(self.device)  # a byte each; `kind` has four
-        mask = torch.zeros_like(hidden, dtype=kind).masked_fill_(hidden, torch.finfo(kind).min)
+        dtype = self.model.dtype
+        hidden = torch.from_numpy(~sees).to(self.device)  # one byte each, `dtype` has four
+        mask = torch.zeros_like(hidden, dtype=dtype).masked_fill_(hidden, torch.finfo(dtype).min)
         positions = self._padded([tree.depths for tree in trees])
         return self.model(input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False).logits
 
     def _padded(self, rows: Sequence[np.ndarray]) -> Tensor:
         """Rows of whole numbers with zeros on the right, (B, N)."""
-        out = np.zeros((len(rows), max(map(len, rows))), np.int64)
-        for place, row in enumerate(rows):
-            out[place, : len(row)] = row
-        return torch.from_numpy(out).to(self.device)
+        return pad_sequence([torch.from_numpy(row) for row in rows], batch_first=True).to(self.device)
 
 
 def _inside(text: str, cut: tuple[int, int]) -> tuple[int, int]:
@@ -244,7 +234,7 @@ def _inside(text: str, cut: tuple[int, int]) -> tuple[int, int]:
     return cut[0] + (text[cut[0]] == " "), cut[1]
 
 
-def _with_gelu_in_one_pass(model: Any) -> Any:
+def _with_fused_gelu(model: Any) -> Any:
     """The same function by torch's own kernel: Transformers computes GPT-2's GELU in seven passes over memory."""
     from transformers.activations import NewGELUActivation
 

@@ -2,7 +2,7 @@
 
 import pickle
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from datamodules.corpus import Corpus
 from datamodules.word_vectors.store import WordVectors, load_run_vectors
 from encoder_lab.compute.devices import device_for
-from encoder_lab.errors import InputError
-from encoder_lab.settings.run_settings import read_settings
+from encoder_lab.errors import InputError, first_line
+from encoder_lab.settings.run_settings import leaves, read_settings
 from encoders.embedding import WordEmbedding
 from encoders.encoder import Encoder
 from encoders.frozen import FrozenEncoder
@@ -109,28 +109,19 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     except pickle.UnpicklingError:
         raise InputError(f"{path}: not only tensors and plain values, or damaged; it was not loaded") from None
     except Exception as error:  # a corrupt file fails in many ways
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{path}: damaged or cut off ({reason}); use an earlier one") from None
+        raise InputError(f"{path}: damaged or cut off ({first_line(error)}); use an earlier one") from None
     state = checkpoint.get("state_dict") if isinstance(checkpoint, dict) else None
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
         raise InputError(f"{path}: not a checkpoint of this project")
     counts = {name: checkpoint.get(name) for name in ("epoch", "global_step")}
     done = checkpoint.get("epochs_done", 0)
-    wrong = [f"a {t.layout}, {t.dtype} tensor on {t.device}" for t in _tensors(checkpoint) if not _is_plain(t)]
+    tensors = (value for _, value in leaves(checkpoint) if isinstance(value, Tensor))
+    wrong = [f"a {t.layout}, {t.dtype} tensor on {t.device}" for t in tensors if not _is_plain(t)]
     wrong += [f"{n} is no count" for n, c in counts.items() if type(c) is not int or not 0 <= c < MOST_STEPS]
     if wrong or type(done) not in (int, float) or not 0 <= done < MOST_STEPS:
         why = next(iter(wrong), "epochs_done is no number of epochs")
         raise InputError(f"{path}: not a checkpoint of this project ({why})")
     return checkpoint
-
-
-def _tensors(value: Any) -> Iterator[Tensor]:
-    """Every tensor in dicts and lists."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, dict | list | tuple):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _tensors(part)
 
 
 def _is_plain(value: Tensor) -> bool:
@@ -172,18 +163,19 @@ def find_checkpoint(path: Path, epoch: int | None = None) -> Path:
 def _of_epoch(folder: Path, epoch: int) -> Path:
     if (checkpoint := folder / f"epoch-{epoch}.ckpt").exists():
         return checkpoint
-    there = [path.stem.partition("-")[2] for path in kept_checkpoints(folder.parent) if path.stem.startswith("epoch")]
+    stems = [path.stem for path in intermediate_checkpoints(folder.parent)]
+    epochs = [stem.removeprefix("epoch-") for stem in stems if stem.startswith("epoch-")]
     for path in (folder / "best.ckpt", folder / "last.ckpt"):
         if path.exists():
             done = epoch_of(read_checkpoint(path))
             if done == epoch:
                 return path
-            there.append(f"{done} ({path.stem})")
+            epochs.append(f"{done} ({path.stem})")
     remedy = "train with checkpoints.keep=every to keep every epoch"
-    raise InputError(f"{folder}: no checkpoint of epoch {epoch}; there are {', '.join(there) or 'none'}; {remedy}")
+    raise InputError(f"{folder}: no checkpoint of epoch {epoch}; there are {', '.join(epochs) or 'none'}; {remedy}")
 
 
-def kept_checkpoints(run: Path) -> list[Path]:
+def intermediate_checkpoints(run: Path) -> list[Path]:
     """The checkpoints of the epochs and steps that a run keeps: `step-N.ckpt`, then `epoch-N.ckpt`."""
     paths = [path for unit in ("step", "epoch") for path in (run / "checkpoints").glob(f"{unit}-*.ckpt")]
     return sorted(paths, key=lambda path: (path.stem.startswith("epoch"), int(path.stem.partition("-")[2])))

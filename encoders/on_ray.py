@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from datamodules.rows import read_rows
-from encoder_lab.errors import InputError
+from encoder_lab.errors import InputError, first_line
 from encoders.bulk import EncodedRows, Job, Shard, encode_shard, loaded
 
 ROOT = Path(__file__).parents[1]
@@ -51,7 +51,7 @@ def encode_on_ray(job: Job, shards: Sequence[Shard], address: str, processes: in
             socket.create_connection((host, int(port)), PATIENCE).close()
         ray.init(address, logging_level=logging.ERROR, log_to_driver=False, **where)
     except (OSError, ValueError) as error:  # ConnectionError is an OSError
-        raise InputError(f"ray={address}: no cluster there ({str(error).splitlines()[0]})") from None
+        raise InputError(f"ray={address}: no cluster there ({first_line(error)})") from None
     try:
         yield from _streamed(ray, job, shards, processes)
     finally:

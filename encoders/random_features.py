@@ -14,7 +14,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.types import AboveZero, Width
 from encoders.encoder import Encoded, Encoder
 from encoders.pooling import MAX, valid
-from encoders.recurrent import in_its_precision, reverse
+from encoders.recurrent import both_directions, mirrored
 
 
 class BOREP(Encoder):
@@ -64,11 +64,7 @@ class EchoState(Encoder):
             nn.init.uniform_(layer.get_parameter("weight_hh_l0"), -largest, largest).mul_(sparse)
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Encoded:
-        words = embedded.transpose(0, 1)  # (T, B, E)
-        steps = torch.arange(words.shape[0], device=lengths.device)[:, None]
-        mirror = torch.where(steps < lengths, lengths - 1 - steps, steps)[:, :, None]  # padding stays last
+        mirror = mirrored(lengths, embedded.shape[1])
         forward, backward = self.directions
-        left = in_its_precision(forward, words)[0]
-        right = in_its_precision(backward, reverse(words, mirror))[0]
-        states = torch.cat([left, reverse(right, mirror)], 2).transpose(0, 1)
+        states = both_directions(forward, backward, embedded.transpose(0, 1), mirror).transpose(0, 1)  # (B, T, D)
         return Encoded(MAX.padded(states, lengths), states * valid(lengths, states.shape[1])[:, :, None])

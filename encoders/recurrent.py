@@ -18,13 +18,13 @@ from torch import Tensor, nn
 
 from encoder_lab.errors import InputError
 from encoders.packed import TABLE, Packing, joined, packed_reader
-from encoders.pooling import WordPooling
+from encoders.pooling import WordPooling, valid
 
 FEW = 8  # sentences; the kernels for padded ones are faster for fewer
 
 
 class Bidirectional(nn.Module):
-    """Stacked bidirectional layers of `kind` (nn.LSTM or nn.GRU); each direction has half of `dim` units."""
+    """Stacked bidirectional layers (nn.LSTM or nn.GRU); each direction has half of `dim` units."""
 
     def __init__(
         self, layer: type[nn.LSTM] | type[nn.GRU], input_dim: int, dim: int, layers: int, dropout: float = 0.0
@@ -47,15 +47,10 @@ class Bidirectional(nn.Module):
             padded[packing.place] = joined(states, packing)
             return padded.view(*places.shape, -1)
         states = inputs.transpose(0, 1)  # (T, B, E), the layout of the kernels
-        steps = torch.arange(states.shape[0], device=lengths.device)[:, None]
-        mirror = torch.where(steps < lengths, lengths - 1 - steps, steps)[:, :, None]  # (T, B, 1)
-        for layer, (ahead, back) in enumerate(zip(self.ahead, self.back, strict=True)):
-            if layer:
-                states = self.dropout(states)
-            forward = in_its_precision(ahead, states)[0]
-            backward = in_its_precision(back, reverse(states, mirror))[0]
-            states = torch.cat([forward, reverse(backward, mirror)], 2)  # (T, B, dim)
-        return (states * (steps < lengths)[:, :, None]).transpose(0, 1)
+        mirror = mirrored(lengths, states.shape[0])
+        for level, (forward, backward) in enumerate(zip(self.ahead, self.back, strict=True)):
+            states = both_directions(forward, backward, self.dropout(states) if level else states, mirror)
+        return (states * valid(lengths, states.shape[0]).t()[:, :, None]).transpose(0, 1)
 
     def over(self, words: Tensor, pool: WordPooling) -> Callable[[Tensor, Tensor], Tensor]:
         """The function from ids (B, T), which are rows of words (U, E), and lengths (B,) to pooled states (B, dim)."""
@@ -99,6 +94,18 @@ def in_its_precision(layer: nn.Module, inputs: Tensor, state: Any = None) -> Any
     wide = tuple(part.float() for part in state) if isinstance(state, tuple) else state
     with torch.autocast(device, enabled=False):
         return layer(inputs.float(), wide)
+
+
+def mirrored(lengths: Tensor, steps: int) -> Tensor:
+    """The step (T, B, 1) as far from the other end of its sentence; that of padding stays. T is `steps`."""
+    step = torch.arange(steps, device=lengths.device)[:, None]
+    return torch.where(step < lengths, lengths - 1 - step, step)[:, :, None]
+
+
+def both_directions(forward: nn.Module, backward: nn.Module, states: Tensor, mirror: Tensor) -> Tensor:
+    """The states (T, B, 2 H) of two recurrent layers that read inputs (T, B, E) from both ends."""
+    left, right = in_its_precision(forward, states)[0], in_its_precision(backward, reverse(states, mirror))[0]
+    return torch.cat([left, reverse(right, mirror)], 2)
 
 
 def reverse(states: Tensor, mirror: Tensor) -> Tensor:

@@ -54,24 +54,24 @@ def read_modules(name: str) -> SentenceModules | None:
     entries = _json(path, where)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise InputError(f"{where}: modules.json is no list of modules; get the model again")
-    kinds = [str(entry.get("type")).rpartition(".")[2] for entry in entries]
-    if kinds[:2] != ["Transformer", "Pooling"] or not {"Dense", "Normalize", "Dropout"}.issuperset(kinds[2:]):
+    types = [str(entry.get("type")).rpartition(".")[2] for entry in entries]
+    if types[:2] != ["Transformer", "Pooling"] or not {"Dense", "Normalize", "Dropout"}.issuperset(types[2:]):
         raise InputError(
-            f"{where}: its modules.json has {', '.join(kinds)}; read are Transformer and Pooling, then Dense and "
+            f"{where}: its modules.json has {', '.join(types)}; read are Transformer and Pooling, then Dense and "
             "Normalize; pooling=mean takes the transformer alone"
         )
     above = list[nn.Module]()
     settings = []
-    for entry, kind in zip(entries, kinds, strict=True):
+    for entry, type_name in zip(entries, types, strict=True):
         folder = str(entry.get("path"))
-        file = _file(name, f"{folder}/config.json") if kind in ("Pooling", "Dense") else None
+        file = _file(name, f"{folder}/config.json") if type_name in ("Pooling", "Dense") else None
         settings.append(_dict(file, where))
-        if kind == "Dense":
+        if type_name == "Dense":
             weights = _file(name, f"{folder}/model.safetensors")
             if weights is None:
                 raise InputError(f"{where}: {folder}/ has no model.safetensors; save the model again with it")
             above.append(_dense(settings[-1], weights, where))
-        elif kind == "Normalize":
+        elif type_name == "Normalize":
             above.append(_Unit())
     texts = [_file(name, file) for file in ("sentence_bert_config.json", "config_sentence_transformers.json")]
     limits, own = (_dict(file, where) for file in texts)
@@ -119,8 +119,8 @@ def _modes(settings: Mapping[str, Any], where: str) -> tuple[str, ...]:
 def _dense(settings: Mapping[str, Any], weights: Path, where: str) -> nn.Module:
     sizes = settings.get("in_features"), settings.get("out_features")
     activation = str(settings.get("activation_function", "torch.nn.modules.activation.Tanh"))
-    kind = ACTIVATIONS.get(activation.rpartition(".")[2]) if activation.startswith("torch.nn.") else None
-    if kind is None or settings.get("use_residual"):
+    activation_class = ACTIVATIONS.get(activation.rpartition(".")[2]) if activation.startswith("torch.nn.") else None
+    if activation_class is None or settings.get("use_residual"):
         raise InputError(f"{where}: a dense layer with {activation} or a residual; known are {', '.join(ACTIVATIONS)}")
     if not all(type(size) is int and size > 0 for size in sizes) or math.prod(sizes) > MOST_NUMBERS:  # type: ignore[arg-type, operator]
         raise InputError(f"{where}: a dense layer of {sizes[0]} to {sizes[1]} numbers; get the model again")
@@ -131,7 +131,7 @@ def _dense(settings: Mapping[str, Any], weights: Path, where: str) -> nn.Module:
     except (SafetensorError, RuntimeError, OSError, ValueError) as error:
         why = f"{weights.parent.name}/{weights.name}: {' '.join(str(error).split())}"
         raise InputError(f"{where}: {why}; get the model again") from None
-    return nn.Sequential(layer.requires_grad_(False), kind())
+    return nn.Sequential(layer.requires_grad_(False), activation_class())
 
 
 def has_modules(name: str) -> bool:

@@ -34,9 +34,9 @@ def trained(run: SavedRun, device: str, more: WordVectors | None = None, allow: 
 
     def encode(sentences: list[str]) -> np.ndarray:
         vectors = frozen.encode(sentences)
-        met = frozen.coverage
-        if met.unknown > MANY * met.words:
-            share = f"{100 * met.unknown / met.words:.0f}% of the words have no vector in this run"
+        coverage = frozen.coverage
+        if coverage.unknown > MANY * coverage.words:
+            share = f"{100 * coverage.unknown / coverage.words:.0f}% of the words have no vector in this run"
             remedy = "give embeddings=file embeddings.path= with its training vectors"
             warnings.warn(f"{run.checkpoint}: {share}; {remedy}", stacklevel=2)
         return vectors
@@ -87,7 +87,7 @@ def initialised(
     """An untrained encoder with the word vectors of a store: bov and untrained/ENCODER."""
     vocabulary = Vocabulary.count(sentences)
     looked_up = store.lookup(vocabulary.words)
-    say_coverage(name, sentences, vocabulary, looked_up.found | looked_up.composed, store)
+    say_coverage(name, sentences, vocabulary, looked_up.known, store)
     embedding = WordEmbedding(looked_up.matrix * np.float32(store.scale))
     digest = sha256(settings.encode())  # the weights do not contain the pooling
     digest.update(np.ascontiguousarray(embedding.table.numpy()).tobytes())

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from encoder_lab.errors import InputError
+from encoder_lab.errors import InputError, first_line
 from encoder_lab.storage.files import inside, refuse_special
 from encoders.load import MOST_LAYERS
 
@@ -51,11 +51,6 @@ def load_transformer(cls: str, name: str | Path, where: str, forms: str, **optio
     return tokenizer, model, sorted(info["missing_keys"])
 
 
-def first_line(error: Exception) -> str:
-    """The first line of an error of a library."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
-
-
 def _refuse_many_layers(settings: dict[str, Any]) -> None:
     """Raises ValueError where config.json asks for so many parts that building them would take very long."""
     for key, value in settings.items():
@@ -69,7 +64,7 @@ def _refuse_large(auto: Any, config: Any, stored: int) -> None:
     """Raises ValueError where config.json asks for much more memory than the `stored` bytes of weights can fill."""
     with torch.device("meta"):  # takes no memory
         model = auto.from_config(config, trust_remote_code=False)
-    needed = sum(one.numel() for one in chain(model.parameters(), model.buffers()))
+    needed = sum(tensor.numel() for tensor in chain(model.parameters(), model.buffers()))
     if needed > SMALL + PACKED * stored:
         raise ValueError(f"its config.json asks for {needed:,} numbers, and its weights have {stored:,} bytes")
 

@@ -1,13 +1,14 @@
 """The surprisal of texts for a trained objective: each sentence is given the vector of the one before it."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
 from datamodules.text.sentences import sentences_of
@@ -15,6 +16,7 @@ from encoder_lab.compute.matmul import fast_exact_matmul
 from encoder_lab.compute.modes import evaluation_mode
 from encoder_lab.errors import InputError
 from encoders.language_model import ScoredTokens
+from encoders.length_batches import length_batches
 from encoders.load import SavedRun
 
 BATCH_TOKENS = 2048  # padded tokens per batch: on a CPU a batch should fit the caches,
@@ -99,7 +101,9 @@ class TextLikelihood:
             torch.inference_mode(),
             tqdm(total=len(links), desc="scoring", disable=None, leave=False) as bar,
         ):
-            for batch in by_length(links, [len(tokens[own].ids) for _, own in links], budget):
+            lengths = np.array([len(tokens[own].ids) for _, own in links], np.int64)
+            for places in length_batches(np.argsort(-lengths, kind="stable"), lengths, budget):
+                batch = [links[place] for place in places]
                 rows = [before.get(previous, len(before)) for previous, _ in batch]
                 context = vectors[rows].to(device)
                 nats = self.sentence.log_probabilities(context, [tokens[own].ids for _, own in batch])
@@ -117,19 +121,6 @@ def links(pair: tuple[str, str], spans: Sequence[tuple[int, int]]) -> list[tuple
     return list(zip(["", *sentences[:-1]], sentences, strict=True)) if sentences else []
 
 
-def by_length(items: Sequence[Any], lengths: Sequence[int], budget: int) -> Iterator[list[Any]]:
-    """Batches of at most `budget` padded tokens, or of one item, the longest first."""
-    order = np.argsort(-np.asarray(lengths, np.int64), kind="stable")
-    at = 0
-    while at < len(order):
-        size = max(1, budget // max(1, lengths[order[at]]))
-        yield [items[row] for row in order[at : at + size]]
-        at += size
-
-
 def padded(rows: Sequence[list[int]], device: torch.device) -> Tensor:
     """Ids (B, T) with zeros on the right."""
-    out = torch.zeros(len(rows), max(1, *map(len, rows)), dtype=torch.int64)
-    for at, row in enumerate(rows):
-        out[at, : len(row)] = torch.tensor(row, dtype=torch.int64)
-    return out.to(device)
+    return pad_sequence([torch.tensor(row, dtype=torch.int64) for row in rows], batch_first=True).to(device)

@@ -1,6 +1,6 @@
 """Loads the objective of a run: its decoder as a language model, or its loss. Nothing in its folder is executed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from datamodules.base import ResumableData
 from datamodules.corpus import Corpus
 from encoder_lab.errors import InputError
 from encoder_lab.settings.build import build
+from encoder_lab.settings.run_settings import leaves
 from encoder_lab.storage.reads import read_reads
 from encoders.load import SavedRun, class_in, fitting, load_encoder
 from objectives.dev_loss import REMEDY, DevLoss
@@ -33,7 +34,7 @@ def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] 
     if why := objective.without_use(run.config):
         raise InputError(f"{run.folder}: its objective has no loss of changed vectors: {why}; {REMEDY}")
     parts = {part: _without_optimizer(run.config[part]) for part in ("objective", "datamodule", "corpus")}
-    for target in _classes(parts):
+    for target in (str(value) for name, value in leaves(parts) if name.endswith("_target_")):
         if class_in((*OURS, *allow), target, (Objective, ResumableData, Corpus)) is None:
             raise InputError(f"{settings}: a class there is {target}; only those in {' and '.join(OURS)}/ are loaded")
     seed = run.config.get("seed", 1)
@@ -67,11 +68,3 @@ def _without_optimizer(settings: Any) -> Any:
     if isinstance(settings, dict):
         return {key: _without_optimizer(value) for key, value in settings.items() if key != "optimizer"}
     return [_without_optimizer(value) for value in settings] if isinstance(settings, list) else settings
-
-
-def _classes(settings: Any) -> Iterator[str]:
-    """Every class that the settings name."""
-    for value in settings.values() if isinstance(settings, dict) else settings if isinstance(settings, list) else ():
-        yield from _classes(value)
-    if isinstance(settings, dict) and "_target_" in settings:
-        yield str(settings["_target_"])

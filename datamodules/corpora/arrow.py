@@ -2,18 +2,15 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 from datamodules.corpora.inference_files import tokenized
 from datamodules.corpora.on_disk import OnDisk
-from datamodules.corpora.parallel import held_out_rows
+from datamodules.corpora.parallel import rows_of_split
 from datamodules.corpus import LABELS, Inference, Split
 from datamodules.rows import column_values, record_batches
 from datamodules.text.languages import check_language
-from datamodules.text.tokenize import tokenize, tokenize_pair
 from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, HeldOut, SourceLanguage
@@ -63,14 +60,12 @@ class SavedDataset(OnDisk):
         return f"{super().fingerprint()} {self.columns} {self.target_language} 1/{self.held_out}"
 
     def sentences(self, split: Split) -> Iterator[str]:
-        texts = (row[0] for row in self._rows(split, "text"))
-        return parallel_map(partial(tokenize, language=self.source_language), texts)
+        return self.tokenize_all(row[0] for row in self._rows(split, "text"))
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         if target != self.target_language:
             raise InputError(f"corpus.target_language={self.target_language}: translations into it, not {target}")
-        tokens = partial(tokenize_pair, source=self.source_language, target=target)
-        return parallel_map(tokens, self._rows(split, "text", "target"))
+        return self.tokenize_pairs(self._rows(split, "text", "target"), target)
 
     def inference(self, split: Split) -> Iterator[Inference]:
         return parallel_map(tokenized, self._labelled(split))
@@ -98,23 +93,21 @@ class SavedDataset(OnDisk):
         except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"{info}: damaged ({error}); save the data set again") from None
 
-    def _rows(self, split: Split, *kinds: str) -> Iterator[Any]:
+    def _rows(self, split: Split, *fields: str) -> Iterator[Any]:
         """The values of some columns, row by row."""
         if split == "probe":
             raise InputError("corpus dataset has no probe split: use probes=files, trees, senteval or none")
         if split != "train" and split in self.folders:
-            return self._texts(self.folders[split], kinds)
-        held = held_out_rows(self.folders)
-        rows = enumerate(self._texts(self.folders["train"], kinds))
-        chosen = (row for i, row in rows if held.get(i % self.held_out, "train") == split)
-        return islice(chosen, self.size if split == "train" else None)
+            return self._texts(self.folders[split], fields)
+        rows = self._texts(self.folders["train"], fields)
+        return rows_of_split(rows, split, self.folders, self.held_out, self.size)
 
-    def _texts(self, folder: Path, kinds: Sequence[str]) -> Iterator[Any]:
+    def _texts(self, folder: Path, fields: Sequence[str]) -> Iterator[Any]:
         """Rows of a folder. Raises InputError naming row and column where a value is no text; labels may be numbers."""
-        names = [self.columns[kind] for kind in kinds]
+        names = [self.columns[field] for field in fields]
         for place, row in enumerate(_read(folder, names)):
-            for kind, name, value in zip(kinds, names, row, strict=True):
-                if kind != "label" and not isinstance(value, str):
+            for field, name, value in zip(fields, names, row, strict=True):
+                if field != "label" and not isinstance(value, str):
                     wrong = f"row {place} of column {name} is {str(value)[:40]} ({type(value).__name__}), not a text"
                     remedy = f"leave such rows out: dataset.filter(lambda row: isinstance(row[{name!r}], str))"
                     raise InputError(f"{folder}: {wrong}; {remedy} and save it again")

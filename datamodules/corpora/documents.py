@@ -25,9 +25,9 @@ class JsonDocuments(PerhapsTokenized):
     def unread_documents(self) -> Iterator[UnreadDocument]:
         for path in self.files():
             for number, record in read_json_lines(path):
-                yield self._found(f"{path}:{number}", record)
+                yield self._unread(f"{path}:{number}", record)
 
-    def _found(self, place: str, record: dict[str, Any]) -> UnreadDocument:
+    def _unread(self, place: str, record: dict[str, Any]) -> UnreadDocument:
         id, split = _text(record, "id", place), _text(record, "split", place, optional=True)
         if not id:
             raise InputError(f"{place}: a document without an id; give each document a unique id")

@@ -1,7 +1,6 @@
 """Europarl version 7: proceedings of the European Parliament, English with French, German, Finnish (Koehn 2005)."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +9,6 @@ import numpy as np
 from datamodules.corpora.on_disk import Example, OnDisk, find_file, refuse_languages
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Split
-from datamodules.text.tokenize import tokenize, tokenize_pair
-from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, Seed, SourceLanguage
 from encoder_lab.storage.text_files import count_lines, read_lines
@@ -55,16 +52,14 @@ class Europarl(OnDisk):
             raise InputError(f"corpus europarl has pairs with English alone, not {source}-{target}")
         other = target if source == "en" else source
         first, second = self._file(other, source), self._file(other, target)
-        pairs = self._of(split, first, aligned(first, second))
-        return parallel_map(partial(tokenize_pair, source=source, target=target), self.cut(split, pairs))
+        return self.tokenize_pairs(self.cut(split, self._of(split, first, aligned(first, second))), target)
 
     def sentences(self, split: Split) -> Iterator[str]:
-        there = [language for language in LANGUAGES if any(f".{language}-en." in path.name for path in self.files())]
-        pair = (there[0] if there else LANGUAGES[0]) if self.source_language == "en" else self.source_language
+        present = [language for language in LANGUAGES if any(f".{language}-en." in path.name for path in self.files())]
+        pair = (present[0] if present else LANGUAGES[0]) if self.source_language == "en" else self.source_language
         file = self._file(pair, self.source_language)
         lines = self._of(split, file, read_lines(file))
-        tokens = partial(tokenize, language=self.source_language)
-        return parallel_map(tokens, (text for _, text in self.cut(split, lines)))
+        return self.tokenize_all(text for _, text in self.cut(split, lines))
 
     def _file(self, pair: str, language: str) -> Path:
         return find_file(self.root, f"europarl-v7.{pair}-en.{language}", self.remedy)
@@ -76,7 +71,7 @@ class Europarl(OnDisk):
         lines = count_lines(english)
         held_out = min(HELD_OUT, lines // 20)
         drawn = np.random.default_rng(self.seed).permutation(lines)[: 2 * held_out]
-        place = np.zeros(lines, dtype=np.uint8)
-        place[drawn[:held_out]], place[drawn[held_out:]] = 1, 2
+        numbers = np.zeros(lines, dtype=np.uint8)
+        numbers[drawn[:held_out]], numbers[drawn[held_out:]] = 1, 2
         wanted = {"train": 0, "dev": 1, "test": 2}[split]
-        return (example for example, there in zip(examples, place, strict=True) if there == wanted)
+        return (example for example, number in zip(examples, numbers, strict=True) if number == wanted)

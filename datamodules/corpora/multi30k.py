@@ -1,15 +1,12 @@
 """Multi30k: image captions in English, French, German and Czech (Elliott et al. 2016)."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 from datamodules.corpora.on_disk import OnDisk, find_file, refuse_languages
 from datamodules.corpora.parallel_files import aligned
 from datamodules.corpus import Split
-from datamodules.text.tokenize import tokenize, tokenize_pair
-from encoder_lab.compute.processes import parallel_map
 from encoder_lab.settings.types import CorpusSize, SourceLanguage
 from encoder_lab.storage.text_files import read_lines
 
@@ -44,12 +41,11 @@ class Multi30k(OnDisk):
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         refuse_languages(self.name, [target], LANGUAGES)
         pairs = aligned(self._file(split, self.source_language), self._file(split, target))
-        tokens = partial(tokenize_pair, source=self.source_language, target=target)
-        return parallel_map(tokens, self.cut(split, pairs))
+        return self.tokenize_pairs(self.cut(split, pairs), target)
 
     def sentences(self, split: Split) -> Iterator[str]:
         lines = self.cut(split, read_lines(self._file(split, self.source_language)))
-        return parallel_map(partial(tokenize, language=self.source_language), (text for _, text in lines))
+        return self.tokenize_all(text for _, text in lines)
 
     def _file(self, split: Split, language: str) -> Path:
         return find_file(self.root, f"{self.split_name(split)}.{language}", self.remedy)

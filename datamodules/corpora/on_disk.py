@@ -1,12 +1,14 @@
 """The base of all corpora in files: a root that must exist, a size limit for train, a fingerprint."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeVar
 
 from datamodules.corpus import Corpus, Split
-from datamodules.text.tokenize import tokenize
+from datamodules.text.tokenize import tokenize, tokenize_pair
+from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize
 from encoder_lab.storage.content import contents_of, key_of
@@ -40,6 +42,14 @@ class OnDisk(Corpus):
     def tokenize(raw: str, language: str = "en") -> str:
         return tokenize(raw, language)
 
+    def tokenize_all(self, sentences: Iterable[str]) -> Iterator[str]:
+        """Raw sentences, tokenised on all cores."""
+        return parallel_map(partial(tokenize, language=self.source_language), sentences)
+
+    def tokenize_pairs(self, pairs: Iterable[tuple[str, str]], target: str) -> Iterator[tuple[str, str]]:
+        """Raw sentences with their translations into `target`, tokenised on all cores."""
+        return parallel_map(partial(tokenize_pair, source=self.source_language, target=target), pairs)
+
     def cut(self, split: Split, examples: Iterable[Example]) -> Iterator[Example]:
         """The examples of a split, cut to `size`."""
         return islice(examples, self.size if split == "train" else None)
@@ -50,11 +60,11 @@ class OnDisk(Corpus):
         return self.splits[split]
 
 
-def refuse_languages(name: str, asked: Iterable[str], there: Sequence[str]) -> None:
+def refuse_languages(name: str, asked: Iterable[str], known: Sequence[str]) -> None:
     """Raises InputError for a language that a corpus does not have."""
     for language in asked:
-        if language not in there:
-            raise InputError(f"corpus {name} is in {', '.join(there)}, not in {language} (corpus.source_language=)")
+        if language not in known:
+            raise InputError(f"corpus {name} is in {', '.join(known)}, not in {language} (corpus.source_language=)")
 
 
 def find_file(root: Path, name: str, remedy: str) -> Path:

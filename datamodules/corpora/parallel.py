@@ -1,6 +1,6 @@
 """Your own translations: two files, line i of which is the same sentence in two languages."""
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -64,14 +64,14 @@ class Parallel(Corpus):
         self.held_out, self.size, self.tokenized = held_out, size, tokenized
 
     def fingerprint(self) -> str:
-        said = f"{self.source_language}-{self.target_language} 1/{self.held_out} {self.size} {self.tokenized}"
-        return f"parallel {said} {list(self.pairs)} {key_of(contents_of(self._paths()))}"
+        settings = f"{self.source_language}-{self.target_language} 1/{self.held_out} {self.size} {self.tokenized}"
+        return f"parallel {settings} {list(self.pairs)} {key_of(contents_of(self._paths()))}"
 
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         if target != self.target_language:
-            there = f"{self.source_language}-{self.target_language}"
+            languages = f"{self.source_language}-{self.target_language}"
             raise InputError(
-                f"corpus parallel has {there}, not {target}: give objective=nmt, which takes it from there"
+                f"corpus parallel has {languages}, not {target}: give objective=nmt, which takes it from there"
             )
         raw = self._of(split, lambda files: aligned(*files))
         return parallel_map(partial(self._pair, target=target), raw)
@@ -100,11 +100,13 @@ class Parallel(Corpus):
             raise InputError("corpus parallel has no probe split: use probes=files, trees, senteval or none")
         if split != "train" and split in self.pairs:
             return read(self.pairs[split])
-        held = held_out_rows(self.pairs)
-        every = (e for i, e in enumerate(read(self.pairs["train"])) if held.get(i % self.held_out, "train") == split)
-        return islice(every, self.size if split == "train" else None)
+        return rows_of_split(read(self.pairs["train"]), split, self.pairs, self.held_out, self.size)
 
 
-def held_out_rows(splits: Container[str]) -> dict[int, str]:
-    """Which of the first rows is dev and which is test, where these have no text of their own."""
-    return {row: split for row, split in enumerate(("dev", "test")) if split not in splits}
+def rows_of_split(
+    rows: Iterable[Example], split: Split, splits: Container[str], held_out: int, size: int | None
+) -> Iterator[Example]:
+    """The rows of a split in the training text, of which dev and test get a share unless they are among `splits`."""
+    shares = {row: name for row, name in enumerate(("dev", "test")) if name not in splits}
+    of_split = (row for place, row in enumerate(rows) if shares.get(place % held_out, "train") == split)
+    return islice(of_split, size if split == "train" else None)

@@ -1,7 +1,7 @@
 """The text of a treebank of Universal Dependencies, with more text of the same language."""
 
 from collections.abc import Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +9,7 @@ from typing import Annotated
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Split
 from datamodules.text.languages import check_language
-from datamodules.text.tokenize import tokenize
 from datamodules.trees.conllu import DependencyTree, conllu_files, read_conllu, split_in_name
-from encoder_lab.compute.processes import parallel_map
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import CorpusSize, Paths, SourceLanguage
 from encoder_lab.storage.content import contents_of, key_of
@@ -64,8 +62,7 @@ class TreebankText(OnDisk):
 
     def _more(self) -> Iterator[str]:
         lines = (line for path in self.more for _, line in read_lines(path) if line.strip())
-        tokens = parallel_map(partial(tokenize, language=self.source_language), lines)
-        return (sentence for sentence in tokens if sentence not in self._held_out)
+        return (sentence for sentence in self.tokenize_all(lines) if sentence not in self._held_out)
 
     @cached_property
     def _held_out(self) -> set[str]:

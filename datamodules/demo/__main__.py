@@ -54,7 +54,7 @@ def show(options: SimpleNamespace) -> None:
             pair = pairs[number]
             print(f"{pair.label:14} {pair.premise}\n{'':14} {pair.hypothesis}")
         else:
-            plan = Chance(options.seed, number).one(list(story(options.seed, "show", number).plans()))
+            plan = Chance(options.seed, number).choice(list(story(options.seed, "show", number).plans()))
             print("\n".join(f"{language}  {words_of(plan, language)}" for language in ("en", "fr", "de", "fi")))
             print(f"    {tree_of(plan)}\n")
 

@@ -21,7 +21,7 @@ class Chance:
     def often(self, probability: float) -> bool:
         return self._random.random() < probability
 
-    def one(self, choices: Sequence[T]) -> T:
+    def choice(self, choices: Sequence[T]) -> T:
         """One of them, uniformly."""
         return choices[int(self._random.random() * len(choices))]
 

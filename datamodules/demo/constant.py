@@ -29,7 +29,7 @@ def constant_event(event: Event, properties: Collection[Property]) -> Event:
         event,
         subject=_thing(event.subject, properties, "subject_number" in properties),
         object=event.object and _thing(event.object, properties, "object_number" in properties),
-        said=event.said and constant_event(event.said, properties),
+        complement=event.complement and constant_event(event.complement, properties),
         because=event.because and (event.because[0], constant_event(event.because[1], properties)),
     )
 

@@ -35,7 +35,7 @@ def thing(t: Thing, subject: bool = True) -> SyntaxNode:
     if t.place:
         core = ("NP", [core, place(t.place)])
     if t.relative:
-        who = ("WP", "who") if t.name or (t.noun and t.noun.kind == "person") else ("WDT", "that")
+        who = ("WP", "who") if t.name or (t.noun and t.noun.category == "person") else ("WDT", "that")
         core = ("NP", [core, ("SBAR", [("WHNP", [who]), ("S", [verb_phrase(t.relative)])])])
     return core
 
@@ -43,7 +43,7 @@ def thing(t: Thing, subject: bool = True) -> SyntaxNode:
 def pronoun(t: Thing, subject: bool = True) -> str:
     if t.many:
         return "they" if subject else "them"
-    if t.noun and t.noun.kind != "person":
+    if t.noun and t.noun.category != "person":
         return "it"
     if t.woman:
         return "she" if subject else "her"
@@ -56,10 +56,10 @@ def _core(t: Thing) -> SyntaxNode:
     assert t.noun is not None
     noun = ("NNS", t.noun.plural) if t.plural else ("NN", t.noun.singular)
     inside = [*([("JJ", t.adjective.english)] if t.adjective else []), noun]
-    if t.noun.kind == "city":
+    if t.noun.category == "city":
         return ("NP", [("NNP", t.noun.singular)])
     if t.owner:
-        return ("NP", [("NP", [("NNP", t.owner.given), ("POS", "'s")]), *inside])
+        return ("NP", [("NP", [("NNP", t.owner.forename), ("POS", "'s")]), *inside])
     return ("NP", [*_article(t, inside[0][1]), *inside])
 
 
@@ -122,7 +122,7 @@ def _after(e: Event) -> list[SyntaxNode]:
     tail += [adverb(e.manner)] if e.manner else []
     tail += [place(e.place)] if e.place else []
     tail += [time(e.time)] if e.time else []
-    tail += [("SBAR", [("IN", "that"), clause(e.said)])] if e.said else []
+    tail += [("SBAR", [("IN", "that"), clause(e.complement)])] if e.complement else []
     tail += [_subordinate(*e.because)] if e.because else []
     return tail
 

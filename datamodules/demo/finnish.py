@@ -51,7 +51,7 @@ def name(parts: list[str], case: str) -> list[Spoken]:
 
 def thing(t: Thing, case: str) -> list[Spoken]:
     if t.pronoun:
-        person = t.name or (t.noun and t.noun.kind == "person")
+        person = t.name or (t.noun and t.noun.category == "person")
         form = ("he" if t.many else "hän") if person else ("ne" if t.many else "se")
         return say(form, "PRON", Case="Nom", Number="Plur" if t.many else "Sing", Person="3")
     if t.other:
@@ -70,9 +70,9 @@ def thing(t: Thing, case: str) -> list[Spoken]:
 
 def _noun(t: Thing, case: str) -> list[Spoken]:
     assert t.noun is not None
-    words = name([t.owner.given], "gen") if t.owner else []
+    words = name([t.owner.forename], "gen") if t.owner else []
     relation = "nmod" if t.owner else "det"
-    if t.noun.kind != "city" and not t.owner and t.article == "this":
+    if t.noun.category != "city" and not t.owner and t.article == "this":
         these = {"nom": "tämä", "acc": "tämän", "gen": "tämän", "ine": "tässä", "ade": "tällä"}
         words = say("nämä" if t.plural else these[case], "PRON")
     if t.article == "several" and not t.owner:
@@ -131,7 +131,7 @@ def predicate(e: Event) -> list[Spoken]:
     words += under(say(e.manner.finnish, "ADV"), verb, "advmod") if e.manner else []
     words += under(place(e.place), verb, "obl") if e.place else []
     words += under(say(e.time.finnish, "ADV"), verb, "advmod") if e.time else []
-    words += under(marked_by("että", clause(e.said), commas=True), verb, "ccomp") if e.said else []
+    words += under(marked_by("että", clause(e.complement), commas=True), verb, "ccomp") if e.complement else []
     if e.because:
         word, inner = e.because
         words += under(marked_by(CONJUNCTIONS[word], clause(inner), commas=True), verb, "advcl")

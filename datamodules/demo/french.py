@@ -90,7 +90,7 @@ def _noun(t: Thing) -> list[Spoken]:
     assert t.noun is not None
     gender, singular, plural = t.noun.french
     word = plural if t.plural else singular
-    if t.noun.kind == "city":
+    if t.noun.category == "city":
         return say(word, "PROPN")
     feminine = gender == "f"
     agreeing = marked(feminine, t.plural)
@@ -102,7 +102,7 @@ def _noun(t: Thing) -> list[Spoken]:
     article = _article(t, feminine, words[0])
     if article == "des" and t.adjective and t.adjective.french_before:
         article = "de"
-    owner = full_name([t.owner.given]) if t.owner else []
+    owner = full_name([t.owner.forename]) if t.owner else []
     if owner:
         owner = under([*under(say("de", "ADP"), owner[0].node, "case"), *owner], noun, "nmod")
     return [*under(say(article, "DET", **agreeing), noun, "det"), *words, *owner]
@@ -121,7 +121,7 @@ def _article(t: Thing, feminine: bool, following: str) -> str:
 def place(p: Place) -> list[Spoken]:
     words = thing(p.thing)
     relations = {"in": "dans", "on": "sur", "with": "avec", "behind": "derrière", "near": "près de"}
-    in_city = p.thing.noun and p.thing.noun.kind == "city"
+    in_city = p.thing.noun and p.thing.noun.category == "city"
     return [*under(say("à" if in_city else relations[p.relation], "ADP"), top(words), "case"), *words]
 
 
@@ -145,7 +145,7 @@ def predicate(e: Event) -> list[Spoken]:
     words += under(say(e.manner.french, "ADV"), verb, "advmod") if e.manner else []
     words += under(place(e.place), verb, "obl") if e.place else []
     words += under(say(e.time.french, "ADV"), verb, "advmod") if e.time else []
-    words += under(marked_by("que", clause(e.said)), verb, "ccomp") if e.said else []
+    words += under(marked_by("que", clause(e.complement)), verb, "ccomp") if e.complement else []
     words += under(marked_by(CONJUNCTIONS[e.because[0]], clause(e.because[1])), verb, "advcl") if e.because else []
     return words
 

@@ -94,7 +94,7 @@ def _gender(t: Thing) -> str:
 def _noun(t: Thing, case: Case) -> list[Spoken]:
     assert t.noun is not None
     gender, singular, plural, weak = t.noun.german
-    if t.noun.kind == "city":
+    if t.noun.category == "city":
         return say(singular, "PROPN")
     agreeing = marked(gender, case, t.plural)
     if t.plural:
@@ -105,7 +105,7 @@ def _noun(t: Thing, case: Case) -> list[Spoken]:
     noun = say(word, "NOUN", **agreeing)
     words = []
     if t.owner:
-        owner = t.owner.given + ("'" if t.owner.given[-1] in "sxz" else "s")
+        owner = t.owner.forename + ("'" if t.owner.forename[-1] in "sxz" else "s")
         words = under(say(owner, "PROPN", Case="Gen"), noun[0].node, "nmod:poss")
     elif article := _article(t, gender, case):
         words = under(say(article, "DET", **agreeing), noun[0].node, "det")
@@ -146,15 +146,15 @@ def _parts(e: Event) -> ClauseParts:
     describing = say(e.adjective.german, "ADJ") if e.adjective else []
     head = top(describing or verb)
     under(verb, head, "cop")
-    there = under(place(e.place), head, "obl") if e.place else []
+    location = under(place(e.place), head, "obl") if e.place else []
     words = say(e.time.german, "ADV") if e.time else []
     words += say(e.frequency.german, "ADV") if e.frequency else []
     words += under(thing(e.object, "acc"), head, "obj") if e.object else []
-    words += [] if e.object else there
+    words += [] if e.object else location
     words += say("nicht", "PART") if e.negated else []
     words += say(e.manner.german, "ADV") if e.manner else []
-    words += there if e.object else []
-    behind = under(marked_by("dass", _final(e.said), commas=True), head, "ccomp") if e.said else []
+    words += location if e.object else []
+    behind = under(marked_by("dass", _final(e.complement), commas=True), head, "ccomp") if e.complement else []
     if e.because:
         word, inner = e.because
         behind += under(marked_by(conjunction(word, inner), _final(inner), commas=True), head, "advcl")

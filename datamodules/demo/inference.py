@@ -35,11 +35,11 @@ def _premise(sampler: ClauseSampler) -> Event:
     event = replace(event, aspect="simple", negated=False, time=None, frequency=None, because=None)
     assert event.object is not None
     subject, thing = event.subject, event.object
-    if thing.noun and not thing.adjective and thing.noun.kind in WORDS.adjectives:
+    if thing.noun and not thing.adjective and thing.noun.category in WORDS.adjectives:
         thing = replace(thing, adjective=sampler.adjective(thing.noun))
     if subject.noun and not subject.adjective and not subject.many:
         subject = replace(subject, adjective=sampler.adjective(subject.noun))
-    place = Place("in", Thing(noun=sampler.chance.one(sampler.scene.topic.places)))
+    place = Place("in", Thing(noun=sampler.chance.choice(sampler.scene.topic.places)))
     manner = sampler.chance.zipf(WORDS.manner)
     return replace(event, subject=subject, object=thing, place=place, manner=manner)
 
@@ -56,7 +56,7 @@ def _hypothesis(chance: Chance, event: Event, label: str) -> Event | None:
             other = _without(other, way)
         return other
     if chance.often(0.5):
-        other = _without(other, chance.one(["manner", "object adjective"]))
+        other = _without(other, chance.choice(["manner", "object adjective"]))
     if label == "contradiction":
         return _opposite(chance, other)
     return _elsewhere_unknown(chance, other)
@@ -76,10 +76,10 @@ def _without(event: Event, way: str) -> Event:
 
 def _opposite(chance: Chance, event: Event) -> Event | None:
     """Another place (a person is in one place only), the opposite adjective, or the negated event."""
-    way = chance.one(["place", "adjective", "negation"])
+    way = chance.choice(["place", "adjective", "negation"])
     if way == "place" and event.place:
-        there = chance.one([p for p in WORDS.nouns["place"] if p != event.place.thing.noun])
-        return replace(event, place=Place("in", Thing(noun=there)))
+        noun = chance.choice([p for p in WORDS.nouns["place"] if p != event.place.thing.noun])
+        return replace(event, place=Place("in", Thing(noun=noun)))
     if way == "adjective" and event.subject.adjective and event.subject.article in ("the", "this"):
         opposite = WORDS.opposites.get(event.subject.adjective.english)
         adjectives = (a for adjectives in WORDS.adjectives.values() for a in adjectives if a.english == opposite)
@@ -95,11 +95,11 @@ def _elsewhere_unknown(chance: Chance, event: Event) -> Event | None:
         verb = chance.zipf(WORDS.intransitive)
         return replace(event, verb=verb, object=None, negated=True, manner=None)
     if chance.often(0.5):
-        return replace(event, time=chance.one([t for t in WORDS.times if t.tense != "present"]), manner=None)
+        return replace(event, time=chance.choice([t for t in WORDS.times if t.tense != "present"]), manner=None)
     assert event.object is not None
-    if event.object.noun is None or event.object.noun.kind not in WORDS.adjectives:
+    if event.object.noun is None or event.object.noun.category not in WORDS.adjectives:
         return None
-    adjective = chance.zipf(WORDS.adjectives[event.object.noun.kind])
+    adjective = chance.zipf(WORDS.adjectives[event.object.noun.category])
     same = event.object.adjective
     if same and (adjective == same or WORDS.opposites.get(same.english) == adjective.english):
         return None

@@ -13,7 +13,7 @@ class Noun(NamedTuple):
     """A noun in four languages."""
 
     lemma: str
-    kind: str  # its semantic class
+    category: str  # its semantic class
     singular: str
     plural: str
     french: tuple[str, str, str]  # gender, singular, plural
@@ -41,7 +41,7 @@ class Adjective(NamedTuple):
     french_before: bool
     german: str
     finnish: tuple[str, str]  # nominative, inflecting stem
-    kinds: tuple[str, ...]
+    categories: tuple[str, ...]
 
 
 class Phrase(NamedTuple):
@@ -57,13 +57,13 @@ class Phrase(NamedTuple):
 class Name(NamedTuple):
     """A person's name; `woman` decides the pronoun."""
 
-    given: str
+    forename: str
     surname: str | None
     woman: bool
 
     @property
     def parts(self) -> list[str]:
-        return [part for part in (self.given, self.surname) if part]
+        return [part for part in (self.forename, self.surname) if part]
 
 
 def rows(table: str) -> list[list[str]]:
@@ -104,13 +104,13 @@ def progressive(base: str) -> str:
     return base + doubled(base) + "ing"
 
 
-def _noun(kind: str, cells: list[str]) -> Noun:
+def _noun(category: str, cells: list[str]) -> Noun:
     english, french, german, finnish = (cell.split() for cell in cells)
     plural = english[1] if len(english) > 1 else english[0] + "s"
     french_plural = french[2] if len(french) > 2 else french[0] + ("" if french[0][-1] in "sx" else "s")
     return Noun(
         english[0],
-        kind,
+        category,
         english[0],
         plural,
         (french[1], french[0].replace("_", " "), french_plural.replace("_", " ")),
@@ -143,9 +143,9 @@ def _verb(english: str, objects: str, french: str, german: str, finnish: str) ->
 
 
 def _adjective(cells: list[str]) -> Adjective:
-    english, french, german, finnish, kinds = cells
+    english, french, german, finnish, categories = cells
     forms = french.split()
-    return Adjective(english, (forms[0], forms[1]), "<" in forms, german, pair(finnish), tuple(kinds.split()))
+    return Adjective(english, (forms[0], forms[1]), "<" in forms, german, pair(finnish), tuple(categories.split()))
 
 
 class Lexicon(NamedTuple):
@@ -169,7 +169,7 @@ class Lexicon(NamedTuple):
     events: list[list[str]]
 
     def noun(self, lemma: str) -> Noun:
-        return next(n for kind in self.nouns.values() for n in kind if n.lemma == lemma)
+        return next(n for category in self.nouns.values() for n in category if n.lemma == lemma)
 
 
 @cache
@@ -179,13 +179,13 @@ def lexicon() -> Lexicon:
     adjectives: dict[str, list[Adjective]] = {}
     for cells in rows(words["adjectives"]):
         adjective = _adjective(cells)
-        for kind in adjective.kinds:
-            adjectives.setdefault(kind, []).append(adjective)
+        for category in adjective.categories:
+            adjectives.setdefault(category, []).append(adjective)
     opposites = dict(p.split() for p in words["opposites"].replace("\n", "|").split("|") if p.strip())
     lists: dict[str, Any] = {name: [Phrase(*c) for c in rows(words[name])] for name in PHRASES}
     lists |= {name: words[name].split() for name in ("women", "men", "surnames")}
     return Lexicon(
-        nouns={kind: [_noun(kind, cells) for cells in rows(table)] for kind, table in nouns.items()},
+        nouns={category: [_noun(category, cells) for cells in rows(table)] for category, table in nouns.items()},
         transitive={v.base: v for v in (_verb(*cells) for cells in rows(verbs["transitive"]))},
         intransitive=[_verb(c[0], "", *c[1:]) for c in rows(verbs["intransitive"])],
         saying=[_verb(c[0], "", *c[1:]) for c in rows(verbs["saying"])],

@@ -62,7 +62,7 @@ class Event:
     manner: Phrase | None = None
     place: Place | None = None
     time: Phrase | None = None
-    said: "Event | None" = None  # the content of a verb of saying or thinking
+    complement: "Event | None" = None  # the content of a verb of saying or thinking
     because: "tuple[str, Event] | None" = None  # a conjunction and its clause
 
 

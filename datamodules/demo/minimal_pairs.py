@@ -49,7 +49,7 @@ def references(seed: int, split: str, number: int) -> tuple[Reference, Reference
     tense = drawn_tense(chance)
     people, states = chance.shuffled(PEOPLE)[:2], _two_states(chance)
     first, second = (Thing(noun=who, adjective=ADJECTIVES[how]) for who, how in zip(people, states, strict=True))
-    meeting = Event(first, chance.one(MEETINGS), tense, object=second)
+    meeting = Event(first, chance.choice(MEETINGS), tense, object=second)
     before = f"{english.plain(meeting).removesuffix(' .')} , and"
     names = [f"the {who.singular}" for who in people]
     done = [_effect(chance, who, how, tense) for who, how in zip(people, states, strict=True)]
@@ -66,8 +66,8 @@ def mentions(seed: int, split: str, number: int) -> tuple[MentionedAgain, Mentio
     """
     chance = Chance("mention", seed, split, number)
     tense = drawn_tense(chance)
-    first = chance.one(PEOPLE)
-    second = chance.one([who for who in PEOPLE if who.french[0] == first.french[0] and who != first])
+    first = chance.choice(PEOPLE)
+    second = chance.choice([who for who in PEOPLE if who.french[0] == first.french[0] and who != first])
     states = _two_states(chance)
     known, other = (_look(chance, who, how, tense) for who, how in zip((first, second), states, strict=True))
     done = _effect(chance, first, states[0], tense)
@@ -83,20 +83,20 @@ def contradiction(seed: int, split: str, number: int) -> tuple[str, str]:
 
 def _two_states(chance: Chance) -> list[str]:
     """Two adjectives from which different things follow."""
-    first = chance.one(list(EFFECTS))
+    first = chance.choice(list(EFFECTS))
     apart = [how for how in EFFECTS if not set(EFFECTS[how].split()) & set(EFFECTS[first].split())]
-    return [first, chance.one(apart)]
+    return [first, chance.choice(apart)]
 
 
 def _effect(chance: Chance, who: Noun, how: str, tense: Tense) -> Event:
     """What somebody does because of how he or she is."""
-    verb = chance.one(effects_of(how))
-    kinds = [kind for kind in verb.objects if kind != "person"] or verb.objects
-    thing = Thing(noun=chance.zipf(WORDS.nouns[chance.one(kinds)])) if kinds else None
+    verb = chance.choice(effects_of(how))
+    categories = [category for category in verb.objects if category != "person"] or verb.objects
+    thing = Thing(noun=chance.zipf(WORDS.nouns[chance.choice(categories)])) if categories else None
     return Event(Thing(noun=who), verb, tense, object=thing)
 
 
 def _look(chance: Chance, who: Noun, how: str, tense: Tense) -> str:
     """A sentence about somebody, with an object, that says nothing about what follows."""
-    thing = Thing(noun=chance.zipf(WORDS.nouns[chance.one(THINGS)]))
-    return english.plain(Event(Thing(noun=who, adjective=ADJECTIVES[how]), chance.one(LOOKS), tense, object=thing))
+    thing = Thing(noun=chance.zipf(WORDS.nouns[chance.choice(THINGS)]))
+    return english.plain(Event(Thing(noun=who, adjective=ADJECTIVES[how]), chance.choice(LOOKS), tense, object=thing))

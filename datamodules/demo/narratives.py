@@ -37,14 +37,14 @@ def _things(chance: Chance, scene: Scene) -> list[Noun]:
     wanted = chance.between(3, 4)
     things: list[Noun] = []
     while len(things) < wanted:
-        noun = chance.one(scene.topic.things(chance.one(scene.topic.kinds)))
-        things += [] if noun in things or noun.kind not in ORDERS else [noun]
+        noun = chance.choice(scene.topic.things(chance.choice(scene.topic.categories)))
+        things += [] if noun in things or noun.category not in ORDERS else [noun]
     return things
 
 
 def _some(chance: Chance, noun: Noun, count: int) -> list[Verb]:
     """`count` events of the thing's script, in their order."""
-    order = order_of(noun.kind)
+    order = order_of(noun.category)
     return sorted(chance.shuffled(order)[:count], key=order.index)
 
 
@@ -59,7 +59,7 @@ def _told(chance: Chance, scene: Scene, hero: Thing, noun: Noun, tense: Tense) -
 
 def _general(chance: Chance, scene: Scene, noun: Noun) -> list[SentencePlan]:
     """What people of the topic do to such things, in general: several and bare."""
-    people = chance.one([noun for noun in scene.topic.people if noun.kind == "person"])
+    people = chance.choice([noun for noun in scene.topic.people if noun.category == "person"])
     tense = drawn_tense(chance)
     subject, thing = (Thing(noun=each, plural=True, article="a") for each in (people, noun))
     return [_sentence(chance, scene, Event(subject, verb, tense, object=thing)) for verb in _some(chance, noun, 4)]
@@ -68,6 +68,6 @@ def _general(chance: Chance, scene: Scene, noun: Noun) -> list[SentencePlan]:
 def _sentence(chance: Chance, scene: Scene, event: Event) -> SentencePlan:
     sampler = ClauseSampler(chance, scene)
     while True:
-        plan = SentencePlan("plain", (sampler.with_adverbials(event, chance.one([1.0, 2.0, 3.0])),))
+        plan = SentencePlan("plain", (sampler.with_adverbials(event, chance.choice([1.0, 2.0, 3.0])),))
         if SHORTEST <= len(english.sentence(plan)) <= LONGEST:
             return plan

@@ -53,7 +53,7 @@ class RelatedClauses(NamedTuple):
 def relation(seed: int, split: str, number: int, explicit: bool) -> RelatedClauses:
     """The relation of (seed, split, number); all senses are equally likely."""
     chance = Chance("relation", "explicit" if explicit else "implicit", seed, split, number)
-    sense = chance.one(SENSES)
+    sense = chance.choice(SENSES)
     first, second = clauses(Narrator(chance), sense)
     return RelatedClauses(sense, CONNECTIVES[sense] if explicit else "", first, second)
 
@@ -77,7 +77,7 @@ class Narrator:
         choices = [details for details in fitting if event.verb or "manner" not in details]
         if not choices:
             return ""
-        for detail in self.chance.one(choices):
+        for detail in self.chance.choice(choices):
             event = self._with(event, detail)
         return " ".join(english.leaves(english.clause(event)))
 
@@ -86,7 +86,7 @@ class Narrator:
             return replace(event, **{detail: self.chance.zipf(getattr(WORDS, detail))})
         if detail == "time":
             return replace(event, time=self.sampler.time(event.tense))
-        noun = self.chance.zipf(WORDS.cities) if detail == "city" else self.chance.one(self.scene.topic.places)
+        noun = self.chance.zipf(WORDS.cities) if detail == "city" else self.chance.choice(self.scene.topic.places)
         return replace(event, place=Place("in", Thing(noun=noun)))
 
 
@@ -106,15 +106,15 @@ def capital(clause: str) -> str:
 
 
 def _cause(narrator: Narrator) -> EventPair:
-    chance, who, adjective = narrator.chance, narrator.person(), narrator.chance.one(list(EFFECTS))
-    verb = chance.one(effects_of(adjective))
-    thing = Thing(noun=chance.zipf(WORDS.nouns[chance.one(verb.objects)])) if verb.objects else None
+    chance, who, adjective = narrator.chance, narrator.person(), narrator.chance.choice(list(EFFECTS))
+    verb = chance.choice(effects_of(adjective))
+    thing = Thing(noun=chance.zipf(WORDS.nouns[chance.choice(verb.objects)])) if verb.objects else None
     state = Event(who, None, narrator.tense, adjective=ADJECTIVES[adjective])
     return state, Event(who, verb, narrator.tense, object=thing)
 
 
 def _contrast(narrator: Narrator) -> EventPair:
-    adjectives = narrator.chance.one(CONTRASTS)
+    adjectives = narrator.chance.choice(CONTRASTS)
     people = [narrator.person(), narrator.person()]
     first, second = (
         Event(who, None, narrator.tense, adjective=ADJECTIVES[word])
@@ -124,15 +124,16 @@ def _contrast(narrator: Narrator) -> EventPair:
 
 
 def _time(narrator: Narrator) -> EventPair:
-    chance, who, kind = narrator.chance, narrator.person(), narrator.chance.one(list(ORDERS))
-    order, thing = order_of(kind), Thing(noun=chance.zipf(WORDS.nouns[kind]))
+    chance, who, category = narrator.chance, narrator.person(), narrator.chance.choice(list(ORDERS))
+    order, thing = order_of(category), Thing(noun=chance.zipf(WORDS.nouns[category]))
     earlier, later = sorted(chance.shuffled(range(len(order)))[:2])
     return Event(who, order[earlier], narrator.tense, thing), Event(who, order[later], narrator.tense, thing)
 
 
 def _elaboration(narrator: Narrator) -> EventPair:
-    chance, who, kind = narrator.chance, narrator.person(), narrator.chance.one(list(ORDERS))
-    event = Event(who, chance.one(order_of(kind)), narrator.tense, Thing(noun=chance.zipf(WORDS.nouns[kind])))
+    chance, who, category = narrator.chance, narrator.person(), narrator.chance.choice(list(ORDERS))
+    verb = chance.choice(order_of(category))
+    event = Event(who, verb, narrator.tense, Thing(noun=chance.zipf(WORDS.nouns[category])))
     return event, event
 
 

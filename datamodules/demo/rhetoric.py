@@ -48,6 +48,6 @@ def rhetorical_tree(seed: int, split: str, number: int) -> RhetoricalTree:
 def _unit(chance: Chance) -> RhetoricalTree:
     """Two clauses in a relation."""
     narrator = Narrator(chance)
-    sense = chance.one(list(LABELS))
+    sense = chance.choice(list(LABELS))
     first, second = clauses(narrator, sense)
     return RhetoricalTree(LABELS[sense], first, second)

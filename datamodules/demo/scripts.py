@@ -39,9 +39,9 @@ ADJECTIVES = {adjective.english: adjective for adjective in WORDS.adjectives["pe
 CONTRASTS = [pair for pair in sorted(WORDS.opposites.items()) if set(pair) <= set(EFFECTS)]
 
 
-def order_of(kind: str) -> list[Verb]:
+def order_of(category: str) -> list[Verb]:
     """The verbs of a class of things, each before those that follow it."""
-    return [WORDS.transitive[base] for base in ORDERS[kind].split()]
+    return [WORDS.transitive[base] for base in ORDERS[category].split()]
 
 
 def effects_of(adjective: str) -> list[Verb]:

@@ -27,25 +27,25 @@ SURFACES = [noun for noun in WORDS.nouns["furniture"] if noun.lemma in ON_TOP]
 class Topic(NamedTuple):
     """A topic of documents: its objects, places, people and verbs."""
 
-    kinds: tuple[str, ...]  # classes of its objects, the more frequent first
+    categories: tuple[str, ...]  # classes of its objects, the more frequent first
     places: list[Noun]
     people: list[Noun]
     idle: list[Verb]  # intransitive
     verbs: list[Verb]  # transitive
 
-    def things(self, kind: str) -> list[Noun]:
-        return self.people if kind == "person" else WORDS.nouns[kind]
+    def things(self, category: str) -> list[Noun]:
+        return self.people if category == "person" else WORDS.nouns[category]
 
 
 TOPICS = [
     Topic(
-        tuple(kinds.split()),
+        tuple(categories.split()),
         [WORDS.noun(lemma) for lemma in places.split()],
         [WORDS.noun(lemma) for lemma in people.split()],
         [verb for verb in WORDS.intransitive if verb.base in idle.split()],
-        [verb for verb in WORDS.transitive.values() if set(verb.objects) & set(kinds.split())],
+        [verb for verb in WORDS.transitive.values() if set(verb.objects) & set(categories.split())],
     )
-    for _, kinds, places, people, idle in rows(sections("words")["topics"])
+    for _, categories, places, people, idle in rows(sections("words")["topics"])
 ]
 
 
@@ -60,9 +60,9 @@ class Scene(NamedTuple):
 
 def new_scene(chance: Chance) -> Scene:
     """A topic, two to four protagonists, and objects that recur."""
-    topic = chance.one(TOPICS)
-    first, second = topic.kinds
-    objects = [chance.zipf(topic.things(kind)) for kind in (first, first, first, first, second, second)]
+    topic = chance.choice(TOPICS)
+    first, second = topic.categories
+    objects = [chance.zipf(topic.things(category)) for category in (first, first, first, first, second, second)]
     protagonists = [
         Thing(name=_name(chance)) if chance.often(0.5) else Thing(noun=_person(chance, topic))
         for _ in range(chance.between(2, 4))
@@ -101,7 +101,7 @@ class ClauseSampler:
         if verb and verb.base in AGENT_NOUNS and chance.often(0.75):
             who = Thing(noun=chance.zipf(AGENT_NOUNS[verb.base]))
         elif chance.often(0.6):
-            who = chance.one(self.scene.protagonists)
+            who = chance.choice(self.scene.protagonists)
         else:
             who = Thing(noun=_person(chance, self.scene.topic)) if chance.often(0.7) else Thing(name=_name(chance))
         if not who.name:
@@ -116,28 +116,28 @@ class ClauseSampler:
         article = chance.weighted([("the", 5.0), ("a", 3.0), ("this", 0.7), ("several", 0.8 if many else 0.0)])
         adjective = self.adjective(noun) if chance.often(0.3 * size) else None
         thing = replace(thing, plural=many, article=article, adjective=adjective)  # type: ignore[arg-type]
-        if chance.often(0.1 * size) and noun.kind != "place":
+        if chance.often(0.1 * size) and noun.category != "place":
             return replace(thing, owner=_name(chance)._replace(surname=None))
         if chance.often(0.1 * size):
             return replace(thing, place=Place("in", self.where()))
-        if chance.often(0.13 * size) and noun.kind == "person":
+        if chance.often(0.13 * size) and noun.category == "person":
             return replace(thing, relative=self.relative(thing, size * 0.6))
         return thing
 
     def adjective(self, noun: Noun) -> Adjective:
-        return self.chance.zipf(WORDS.adjectives[noun.kind])
+        return self.chance.zipf(WORDS.adjectives[noun.category])
 
     def relative(self, head: Thing, size: float) -> Event:
         event = self.event(size) if self.chance.often(0.6) else self.idle(size)
-        return replace(event, subject=replace(head, relative=None), because=None, said=None, negated=False)
+        return replace(event, subject=replace(head, relative=None), because=None, complement=None, negated=False)
 
     def what(self, verb: Verb, size: float) -> Thing:
         """An object of a class that the verb takes, preferably an object of the scene."""
         chance = self.chance
-        known = [noun for noun in self.scene.objects if noun.kind in verb.objects]
-        kinds = [kind for kind in verb.objects if kind in self.scene.topic.kinds] or verb.objects
-        kind = chance.zipf(kinds)
-        noun = chance.one(known) if known and chance.often(0.7) else chance.zipf(self.scene.topic.things(kind))
+        known = [noun for noun in self.scene.objects if noun.category in verb.objects]
+        categories = [category for category in verb.objects if category in self.scene.topic.categories] or verb.objects
+        category = chance.zipf(categories)
+        noun = chance.choice(known) if known and chance.often(0.7) else chance.zipf(self.scene.topic.things(category))
         return self.with_modifiers(Thing(noun=noun), size)
 
     def where(self) -> Thing:
@@ -145,7 +145,7 @@ class ClauseSampler:
         if self.chance.often(0.2):
             return Thing(noun=self.chance.zipf(WORDS.cities))
         typical = self.chance.often(TYPICAL)
-        noun = self.chance.one(self.scene.topic.places) if typical else self.chance.zipf(WORDS.nouns["place"])
+        noun = self.chance.choice(self.scene.topic.places) if typical else self.chance.zipf(WORDS.nouns["place"])
         adjective = self.adjective(noun) if self.chance.often(0.15) else None
         return Thing(noun=noun, adjective=adjective)
 
@@ -156,7 +156,7 @@ class ClauseSampler:
             return Place("in", self.where())
         if relation == "on":
             return Place("on", Thing(noun=chance.zipf(SURFACES)))
-        return Place(relation, Thing(noun=chance.one(self.scene.topic.places)))  # type: ignore[arg-type]
+        return Place(relation, Thing(noun=chance.choice(self.scene.topic.places)))  # type: ignore[arg-type]
 
     def verb(self) -> Verb:
         """A transitive verb that fits the objects of the topic."""
@@ -180,13 +180,13 @@ class ClauseSampler:
         if chance.often(0.6):
             subject = self.who(None, size)
         else:
-            noun = chance.one([n for n in self.scene.objects if n.kind in WORDS.adjectives])
+            noun = chance.choice([n for n in self.scene.objects if n.category in WORDS.adjectives])
             subject = self.with_modifiers(Thing(noun=noun), size * 0.7)
         if subject.many:
             article = "the" if subject.article == "several" else subject.article
             subject = replace(subject, plural=False, other=None, article=article, relative=None)
-        kind = subject.noun.kind if subject.noun else "person"
-        adjective = chance.zipf([a for a in WORDS.adjectives[kind] if a != subject.adjective])
+        category = subject.noun.category if subject.noun else "person"
+        adjective = chance.zipf([a for a in WORDS.adjectives[category] if a != subject.adjective])
         return Event(subject, None, tense, adjective=adjective, negated=chance.often(0.15))
 
     def with_adverbials(self, event: Event, size: float) -> Event:
@@ -195,7 +195,7 @@ class ClauseSampler:
         if not event.negated and event.tense == "past" and chance.often(0.12):
             aspect = "progressive"
         elif not event.negated and event.tense == "present" and chance.often(0.25):
-            aspect = chance.one(["progressive", "perfect"])
+            aspect = chance.choice(["progressive", "perfect"])
         event = replace(event, aspect=aspect)  # type: ignore[arg-type]
         if not event.negated and chance.often(0.08 * size):
             event = replace(event, frequency=chance.zipf(WORDS.frequency))
@@ -225,7 +225,7 @@ class ClauseSampler:
         inner = self.event(size * 0.7) if self.chance.often(0.6) else self.idle(size * 0.7)
         if self.chance.often(0.3 * size):
             inner = self.because(inner, size * 0.5)
-        return Event(self.who(verb, size * 0.8), verb, self.tense(), said=inner)
+        return Event(self.who(verb, size * 0.8), verb, self.tense(), complement=inner)
 
     def follow(self, first: Event, size: float) -> Event:
         """The clause after `first`, with the same subject as a pronoun; an effect of `first` if a script has one."""
@@ -233,21 +233,21 @@ class ClauseSampler:
         if first.verb and first.object:
             later = [s[s.index(first.verb.base) + 1 :] for s in WORDS.events if first.verb.base in s[:-1]]
             if later and self.chance.often(0.8):
-                verb = WORDS.transitive[self.chance.zipf(self.chance.one(later))]
+                verb = WORDS.transitive[self.chance.zipf(self.chance.choice(later))]
                 event = Event(subject, verb, first.tense, object=self.again(first.object, verb, size))
                 return self.with_adverbials(event, size * 0.7)
         event = self.event(size, tense=first.tense) if self.chance.often(0.5) else self.idle(size, first.tense)
         if event.verb is None and first.subject.many:
             event = Event(subject, self.intransitive(), first.tense)
-        kind = first.subject.noun.kind if first.subject.noun else "person"
-        if kind != "person":
-            return Event(subject, None, first.tense, adjective=self.chance.zipf(WORDS.adjectives[kind]))
+        category = first.subject.noun.category if first.subject.noun else "person"
+        if category != "person":
+            return Event(subject, None, first.tense, adjective=self.chance.zipf(WORDS.adjectives[category]))
         if event.verb is None and event.adjective not in WORDS.adjectives["person"]:
             event = replace(event, adjective=self.chance.zipf(WORDS.adjectives["person"]))
         return replace(event, subject=subject)
 
     def again(self, thing: Thing, verb: Verb, size: float) -> Thing:
         """The same object, now definite, or another that fits the verb."""
-        if thing.noun and thing.noun.kind in verb.objects:
+        if thing.noun and thing.noun.category in verb.objects:
             return Thing(noun=thing.noun, plural=thing.plural, article="this" if self.chance.often(0.2) else "the")
         return self.what(verb, size)

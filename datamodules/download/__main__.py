@@ -35,12 +35,12 @@ def main(arguments: list[str]) -> int:
 
 def work(options: SimpleNamespace) -> None:
     """What the command line asks for. Raises InputError."""
-    if not options.given:
+    if not options.positional:
         if options.base or options.to != Path("data"):
             raise InputError("to= and base= apply to one corpus; give its name before them")
         print("\n\n".join(describe(entry, options.data) for entry in CATALOG))
         return
-    name, known = options.given[0], {entry.name: entry for entry in CATALOG}
+    name, known = options.positional[0], {entry.name: entry for entry in CATALOG}
     if options.data != Path("data"):
         raise InputError(f"data={options.data}: is for the list of all corpora; write to={options.data}")
     if name not in known:

@@ -124,10 +124,10 @@ def _entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
         file.seek(-min(path.stat().st_size, LONGEST_END), os.SEEK_END)
         end = file.read()
     (counted,) = struct.unpack_from("<H", end, end.rfind(b"PK\5\6") + 10)
-    found = archive.infolist()
-    if counted not in (len(found), MANY):
-        raise zipfile.BadZipFile(f"{len(found)} files, but its end says {counted}")
-    return found
+    entries = archive.infolist()
+    if counted not in (len(entries), MANY):
+        raise zipfile.BadZipFile(f"{len(entries)} files, but its end says {counted}")
+    return entries
 
 
 def _check_end(archive: tarfile.TarFile) -> None:

@@ -60,14 +60,14 @@ def fetch(url: str, path: Path, sha256: str | None, homepage: str) -> str:
         _fetch(url, part, homepage)
     got = part if part.exists() else path
     try:
-        found = _verified(got, path.name, sha256)
+        digest = _verified(got, path.name, sha256)
     except InputError as error:
         got.unlink()
         raise InputError(f"{url}: {error}; deleted, so run again; if it recurs see {homepage}") from None
     if got is part:
         part.rename(path)
         part.with_suffix(".tag").unlink(missing_ok=True)
-    return found
+    return digest
 
 
 def _fetch(url: str, part: Path, homepage: str) -> None:

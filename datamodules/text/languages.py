@@ -1,4 +1,4 @@
-"""Which codes of languages there are (ISO 639), and text without spaces between its words."""
+"""Language codes (ISO 639), and text without spaces between its words."""
 
 import locale
 import re
@@ -33,9 +33,9 @@ UNSPACED = {
 
 @cache
 def check_language(code: str | None, setting: str = "language") -> None:
-    """Raises InputError for what is no code of a language. Codes of three letters are for languages without one of two.
+    """Raises InputError for an unknown language code. None, no language, is accepted.
 
-    None is no language, which is fine.
+    A code of three letters is accepted for a language that has none of two letters.
     """
     if code is None or (code in SPELLINGS and len(code) == 2):
         return

@@ -85,12 +85,12 @@ class Subwords:
 
     def pieces(self, sentence: str) -> list[Piece]:
         """The codes of a sentence, without its marks, and the characters of each."""
-        found = self._model.encode(sentence, return_type="proto").pieces
+        pieces = self._model.encode(sentence, return_type="proto").pieces
         if sentence.isascii():
-            return [Piece(one.id, one.piece, one.begin, one.end) for one in found]
+            return [Piece(piece.id, piece.piece, piece.begin, piece.end) for piece in pieces]
         data = sentence.encode()  # the library counts bytes
-        place = {at: len(data[:at].decode()) for at in {edge for one in found for edge in (one.begin, one.end)}}
-        return [Piece(one.id, one.piece, place[one.begin], place[one.end]) for one in found]
+        place = {at: len(data[:at].decode()) for at in {edge for piece in pieces for edge in (piece.begin, piece.end)}}
+        return [Piece(piece.id, piece.piece, place[piece.begin], place[piece.end]) for piece in pieces]
 
     def decode(self, rows: list[list[int]]) -> list[str]:
         """Sentences from their codes."""

@@ -26,7 +26,7 @@ def _tokenizer(language: str) -> "MosesTokenizer":
 def tokenize(text: str, language: str = "en") -> str:
     """Tokens with single spaces, case kept, nothing escaped (Moses `tokenizer.perl -no-escape`); in composed Unicode.
 
-    Raises InputError for what is no code of a language.
+    Raises InputError for an unknown language code.
     """
     words, moses = composed(text).split(), _tokenizer(language)
     pieces = (" ".join(words[i : i + PIECE]) for i in range(0, len(words), PIECE))

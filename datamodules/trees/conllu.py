@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.storage.text_files import composed, note_once, open_packed, refuse_html
+from encoder_lab.storage.text_files import composed, note_once, open_packed, refuse_html, refuse_no_file
 
 COLUMNS = 10
 FILES = (".conllu", ".conllu.gz", ".conllu.bz2")  # taken from a folder
@@ -43,7 +43,7 @@ class Dependent(NamedTuple):
         return _features(self.features).get(name, "")
 
     @property
-    def kind(self) -> str:
+    def universal_relation(self) -> str:
         """The relation without its subtype."""
         return self.relation.partition(":")[0]
 
@@ -64,18 +64,18 @@ class DependencyTree(NamedTuple):
 
     def levels(self) -> list[int]:
         """For each word the number of words on its path to the root, both counted. Raises ValueError for a cycle."""
-        found = [0] * len(self.words)
+        levels = [0] * len(self.words)
         for start in range(len(self.words)):
             path, at = [], start
-            while at >= 0 and not found[at]:
+            while at >= 0 and not levels[at]:
                 path.append(at)
                 at = self.words[at].head
                 if len(path) > len(self.words):
                     raise ValueError("the heads form a cycle")
-            above = found[at] if at >= 0 else 0
+            above = levels[at] if at >= 0 else 0
             for steps, place in enumerate(reversed(path), start=1):
-                found[place] = above + steps
-        return found
+                levels[place] = above + steps
+        return levels
 
 
 class Portion(NamedTuple):
@@ -114,8 +114,8 @@ def rows_of(tree: DependencyTree) -> str:
 def conllu_files(path: Path) -> list[Path]:
     """The file itself, or the CoNLL-U files below a folder, sorted. Raises InputError when there is none.
 
-    Where files are named train, dev or test, these are the treebank; others, such as those of `not-to-release/`, are
-    left out, and this is said.
+    Where files are named train, dev or test, these are the treebank. Others, such as those of `not-to-release/`, are
+    left out with a note.
     """
     if not path.is_dir():
         return [path]
@@ -129,7 +129,7 @@ def conllu_files(path: Path) -> list[Path]:
 
 
 def without_others(files: Sequence[Path], official: Sequence[Path]) -> list[Path]:
-    """The official files of a treebank; says which others are left out."""
+    """The official files of a treebank; a note names the others, which are left out."""
     if others := [file for file in files if file not in official]:
         more = f" and {len(others) - 1} more files" if len(others) > 1 else ""
         note_once(f"{others[0]}{more}: no train, dev or test file of the treebank, so left out")
@@ -138,14 +138,13 @@ def without_others(files: Sequence[Path], official: Sequence[Path]) -> list[Path
 
 def split_in_name(path: Path) -> str | None:
     """train, dev or test, if the name of the file says so."""
-    found = SPLIT_IN_NAME.search(path.name)
-    return found[1] if found else None
+    match = SPLIT_IN_NAME.search(path.name)
+    return match[1] if match else None
 
 
 def portions(path: Path) -> Iterator[Portion]:
     """A file in pieces of about BLOCK bytes that end between sentences: for several processes to parse."""
-    if not path.is_file():
-        raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
+    refuse_no_file(path)
     line, held, empty = 1, b"", True
     try:
         with open_packed(path) as file:
@@ -153,7 +152,7 @@ def portions(path: Path) -> Iterator[Portion]:
                 if line == 1 and not held:
                     refuse_html(path, block)
                 held += block
-                ends = [found.end() for found in BLANK_LINE.finditer(held, max(0, len(held) - len(block) - 3))]
+                ends = [match.end() for match in BLANK_LINE.finditer(held, max(0, len(held) - len(block) - 3))]
                 if ends:
                     yield Portion(path, line, held[: ends[-1]])
                     line, held, empty = line + held.count(b"\n", 0, ends[-1]), held[ends[-1] :], False
@@ -174,22 +173,22 @@ def parse_portion(portion: Portion) -> list[DependencyTree]:
     except UnicodeDecodeError as error:
         at = portion.line + portion.text.count(b"\n", 0, error.start)
         raise InputError(f"{portion.path}:{at}: not valid UTF-8; convert the file") from None
-    found: list[DependencyTree] = []
+    trees: list[DependencyTree] = []
     rows: list[NumberedRow] = []
     name = ""
     for number, line in enumerate([*text.removeprefix("\ufeff").split("\n"), ""], start=portion.line):
         if line.startswith("#"):
-            name = found_id[1] if not rows and (found_id := SENTENCE_ID.match(line)) else name
+            name = match[1] if not rows and (match := SENTENCE_ID.match(line)) else name
             continue
         if line and not line.isspace():
             rows.append((number, line.rstrip("\r").split("\t")))
         elif rows:
             try:
-                found.append(_checked(_tree(rows), rows[0][0])._replace(id=name))
+                trees.append(_checked(_tree(rows), rows[0][0])._replace(id=name))
             except _Wrong as wrong:
                 raise InputError(f"{portion.path}:{wrong.line}: {wrong.what}; fix or remove this sentence") from None
             rows, name = [], ""
-    return found
+    return trees
 
 
 class _Wrong(Exception):

@@ -53,23 +53,23 @@ def _document(record: dict[str, Any], texts: list[str]) -> Iterator[str]:
         begin += len(forms)
 
 
-def _files(folder: Path, kind: str) -> list[Path]:
-    found = sorted(path for path in folder.glob(f"*.{kind}.jsonl*") if path.name.endswith((".jsonl", ".jsonl.gz")))
-    if not found:
-        raise InputError(f"{folder}: no *.{kind}.jsonl or *.{kind}.jsonl.gz; give the folder of GUM")
-    return found
+def _files(folder: Path, layer: str) -> list[Path]:
+    paths = sorted(path for path in folder.glob(f"*.{layer}.jsonl*") if path.name.endswith((".jsonl", ".jsonl.gz")))
+    if not paths:
+        raise InputError(f"{folder}: no *.{layer}.jsonl or *.{layer}.jsonl.gz; give the folder of GUM")
+    return paths
 
 
 def main(arguments: list[str]) -> int:
     """The command line; the exit status."""
 
     def work(options: SimpleNamespace) -> None:
-        folder, target = map(Path, options.given)
+        folder, target = map(Path, options.positional)
         with atomic_write(target) as file:
             written = sum(bool(file.write(text)) for text in sentences(folder))
         print(f"{written:,} sentences in {target}")
 
-    return run(COMMAND, arguments, work, lambda options: options.given[1])
+    return run(COMMAND, arguments, work, lambda options: options.positional[1])
 
 
 if __name__ == "__main__":

@@ -44,22 +44,22 @@ def brackets(symbols: Iterable[str]) -> Counter[Bracket] | None:
     Well-formed: one constituent spans everything, each closing bracket closes the last open one of its
     label, and no constituent is empty. Not counted: the root, punctuation, and constituents of punctuation only.
     """
-    found: Counter[Bracket] = Counter()
-    open_ones: list[tuple[str, int, int]] = []  # label, words before it, tags before it
+    counts: Counter[Bracket] = Counter()
+    unclosed: list[tuple[str, int, int]] = []  # label, words before it, tags before it
     words = tags = trees = 0
     for symbol in symbols:
         if symbol.startswith("("):
-            trees += not open_ones
-            open_ones.append((symbol[1:], words, tags))
+            trees += not unclosed
+            unclosed.append((symbol[1:], words, tags))
         elif symbol.startswith(")"):
-            label, start, tags_before = open_ones.pop() if open_ones else ("", 0, 0)
+            label, start, tags_before = unclosed.pop() if unclosed else ("", 0, 0)
             if label != symbol[1:] or not label or tags == tags_before:
                 return None
             if label not in ROOTS and words > start:
-                found[Bracket(SAME.get(label, label), start, words)] += 1
-        elif not open_ones:
+                counts[Bracket(SAME.get(label, label), start, words)] += 1
+        elif not unclosed:
             return None
         else:
             tags += 1
             words += symbol not in PUNCTUATION
-    return found if trees == 1 and not open_ones else None
+    return counts if trees == 1 and not unclosed else None

@@ -79,12 +79,12 @@ def main(arguments: list[str]) -> int:
     """The command line; the exit status."""
 
     def work(options: SimpleNamespace) -> None:
-        source, target = map(Path, options.given)
+        source, target = map(Path, options.positional)
         if not source.is_file():
             raise InputError(f"{source}: no such file")
         print(f"{parse_file(source, target, stanza_parser())} trees in {target}")
 
-    return run(COMMAND, arguments, work, lambda options: options.given[1])
+    return run(COMMAND, arguments, work, lambda options: options.positional[1])
 
 
 if __name__ == "__main__":

@@ -43,14 +43,14 @@ class Tree:
 
     def leaves(self) -> "list[Tree]":
         """The part-of-speech nodes, from left to right."""
-        found, stack = [], [self]
+        leaves, stack = [], [self]
         while stack:
             node = stack.pop()
             if node.word is not None:
-                found.append(node)
+                leaves.append(node)
             else:
                 stack += reversed(node.children)
-        return found
+        return leaves
 
     def words(self) -> list[str]:
         return [leaf.word for leaf in self.leaves() if leaf.word is not None]
@@ -187,19 +187,19 @@ def trees_in(text: Bracketed) -> list[Tree] | None:
 
 
 def readable(parsed: Iterable[list[T] | None], where: str = "") -> Iterator[T]:
-    """What the trees that can be read gave; says how many texts were skipped."""
+    """The trees that could be read; a note has the number of texts that were skipped."""
     skipped = 0
-    for some in parsed:
-        skipped += some is None
-        yield from some or ()
+    for trees in parsed:
+        skipped += trees is None
+        yield from trees or ()
     if skipped:
         note_once(f"{where}trees left out, as they cannot be read: {skipped:,} (on_bad_tree=skip)")
 
 
-def check_on_bad_tree(setting: str, wish: str) -> None:
-    """Raises InputError for another wish than `refuse` or `skip`."""
-    if wish not in ("refuse", "skip"):
-        raise InputError(f"{setting}={wish}: give refuse or skip")
+def check_on_bad_tree(setting: str, value: str) -> None:
+    """Raises InputError for a value other than `refuse` and `skip`."""
+    if value not in ("refuse", "skip"):
+        raise InputError(f"{setting}={value}: give refuse or skip")
 
 
 def tree_files(path: Path) -> list[Path]:
@@ -216,7 +216,7 @@ def _texts(path: Path) -> Iterator[tuple[int, str]]:
     """The text of each tree, with the line on which it begins."""
     held: list[str] = []
     begun = level = size = 0
-    found = False
+    any_tree = False
     for number, line in only_trees(path, read_lines(path)):
         if not held and "\t" in line and not line.lstrip().startswith("("):
             line = line.rsplit("\t", 1)[1]  # document, tab, index, tab, tree
@@ -228,10 +228,10 @@ def _texts(path: Path) -> Iterator[tuple[int, str]]:
         size += len(line)
         if level <= 0:
             yield begun, " ".join(held)
-            held, level, size, found = [], 0, 0, True
+            held, level, size, any_tree = [], 0, 0, True
         elif size > MAX_TREE:
             raise InputError(f"{path}:{begun}: a bracket opened here is not closed within {MAX_TREE:,} characters")
     if held:
         yield begun, " ".join(held)
-    elif not found:
+    elif not any_tree:
         raise InputError(f"{path}: no tree in it; expected (ROOT (S ...))")

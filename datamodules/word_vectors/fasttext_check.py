@@ -58,7 +58,7 @@ class _Reader:
             (count,) = struct.unpack_from("<q", self.data, null + 1)
             _expect(0 <= count < MOST)  # more ends in a broken Huffman tree
             _expect(self.data[self.at - 1] == (place >= words))  # words first, then labels; else the counts are wrong
-        self._kept_subwords(max(0, pruned), bucket)
+        self._subword_table(max(0, pruned), bucket)
         (quantised,) = self._take("<?")
         rows, columns = self._matrix(quantised)
         _expect(columns == dim and rows == words + (bucket if pruned < 0 else pruned))
@@ -73,7 +73,7 @@ class _Reader:
         self.at += struct.calcsize(form)
         return values
 
-    def _kept_subwords(self, count: int, bucket: int) -> None:
+    def _subword_table(self, count: int, bucket: int) -> None:
         """Skips the subword table of a quantised model: the hash and the row of each subword."""
         if self.at + 8 * count > len(self.data):
             raise ValueError("a table without an end")
@@ -103,6 +103,6 @@ class _Reader:
         self.at += 4 * dim * CENTROIDS
 
 
-def _expect(sense: bool) -> None:
-    if not sense:
+def _expect(condition: bool) -> None:
+    if not condition:
         raise _Damaged

@@ -53,15 +53,15 @@ def _text_rows(path: Path) -> Iterator[VectorRow]:
     if not width:
         raise InputError(f"{path}:1: no numbers; expected a word and its numbers, with spaces, tabs or commas between")
     numbered = chain([start], rows) if start is not first or not declared else rows
-    there = 0
+    count = 0
     for number, line in Progress(numbered, f"reading {path.name}", total, unit=" words"):
         row = _parse(path, number, _fields(line, comma, width), width)
-        if there == total:
+        if count == total:
             raise InputError(f"{path}:{number}: more words than the {total} that its first line says")
-        there += 1
+        count += 1
         yield row
-    if not there or total not in (None, there):
-        raise InputError(f"{path}: {there} vectors, but its first line says {total}; the file is cut off")
+    if not count or total not in (None, count):
+        raise InputError(f"{path}: {count} vectors, but its first line says {total}; the file is cut off")
 
 
 def _header(line: str) -> tuple[int, int] | None:
@@ -133,11 +133,11 @@ def _bin_rows(path: Path) -> Iterator[VectorRow]:
 
 def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
     """The binary form of word2vec: count and width on a line; then of each word its letters, a space, its numbers."""
-    there = 0
+    done = 0
     try:
         with open_packed(path) as file:
             total, width = map(int, file.readline().split())
-            for there in Progress(range(total), f"reading {path.name}", unit=" words"):  # noqa: B007
+            for done in Progress(range(total), f"reading {path.name}", unit=" words"):  # noqa: B007
                 word = _until_space(file).lstrip(b"\r\n").decode("utf-8")
                 vector = np.frombuffer(file.read(4 * width), "<f4")
                 if not word or len(vector) != width:
@@ -148,11 +148,11 @@ def _word2vec_rows(path: Path) -> Iterator[VectorRow]:
             if file.read(1 << 10).strip():
                 raise InputError(f"{path}: more than the {total} words that its first line says; get the file again")
     except UnicodeDecodeError:
-        raise InputError(f"{path}: word {there + 1} is not valid UTF-8; convert or get the file again") from None
+        raise InputError(f"{path}: word {done + 1} is not valid UTF-8; convert or get the file again") from None
     except (EOFError, OSError, ValueError, zlib.error) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path}: cut off or damaged after {there:,} vectors; get the file again") from None
+        raise InputError(f"{path}: cut off or damaged after {done:,} vectors; get the file again") from None
 
 
 def _until_space(file: IO[bytes]) -> bytes:

@@ -73,8 +73,8 @@ def _from_zip(path: Path, work: Path) -> Path:
         with ZipFile(path) as archive:
             names = [e for e in archive.namelist() if not e.endswith("/") and not e.startswith("__MACOSX/")]
             if len(names) != 1:
-                there = f"{len(names)} files in it ({', '.join(names[:5])})"
-                raise InputError(f"{path}: {there}; unpack it and give one of them")
+                listing = f"{len(names)} files in it ({', '.join(names[:5])})"
+                raise InputError(f"{path}: {listing}; unpack it and give one of them")
             out = work / Path(names[0]).name
             with archive.open(names[0]) as source, out.open("wb") as target, disk_errors(out):
                 shutil.copyfileobj(source, target, 1 << 20)

@@ -55,7 +55,7 @@ def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
 
 def _watched(command: Sequence[str], environment: Mapping[str, str], title: str) -> tuple[int, str]:
     """Run fastText, which counts nothing in one thread; its exit status, and the last line of its errors."""
-    said, quiet = "", subprocess.DEVNULL
+    errors, quiet = "", subprocess.DEVNULL
     with (
         subprocess.Popen(command, env=environment, stdout=quiet, stderr=subprocess.PIPE, text=True) as process,
         Progress(total=1, desc=title, unit=" models", leave=False) as bar,
@@ -63,13 +63,13 @@ def _watched(command: Sequence[str], environment: Mapping[str, str], title: str)
         try:
             while process.returncode is None:
                 try:
-                    said = process.communicate(timeout=SECONDS)[1]
+                    errors = process.communicate(timeout=SECONDS)[1]
                 except subprocess.TimeoutExpired:
                     bar.refresh()
         except BaseException:
             process.kill()
             raise
-    return process.returncode, (said.strip() or "stopped").splitlines()[-1]
+    return process.returncode, (errors.strip() or "stopped").splitlines()[-1]
 
 
 def _write_first_vectors(text: Path, out: Path, dim: int) -> None:

@@ -80,7 +80,7 @@ class WordVectors:
     def __init__(
         self, folder: Path, subwords_bin: Path | None = None, lowercase: bool = False, scale: float | None = None
     ) -> None:
-        self.folder, self.lowercase, self.given_scale = folder, lowercase, scale
+        self.folder, self.lowercase, self.fixed_scale = folder, lowercase, scale
         self.matrix = np.load(folder / "matrix.npy", mmap_mode="r")
         self._index = np.load(folder / "hashes.npy", mmap_mode="r")
         self.subwords_bin = subwords_bin
@@ -97,30 +97,30 @@ class WordVectors:
         Weight initialisation assumes this scale. With smaller entries all sentence vectors are nearly equal at the
         start, and a decoder learns to ignore them.
         """
-        if self.given_scale is not None:
-            return self.given_scale
-        some = self.matrix[:SCALED_BY]
-        known = some[np.any(some, axis=1)]
+        if self.fixed_scale is not None:
+            return self.fixed_scale
+        frequent = self.matrix[:SCALED_BY]
+        known = frequent[np.any(frequent, axis=1)]
         return float(1 / np.sqrt(np.square(known, dtype=np.float64).mean())) if len(known) else 1.0
 
     def lookup(self, words: Sequence[str]) -> LookupResult:
         """The vectors of `words`; the special rows of a vocabulary are zero and count as found."""
-        asked, words = words, [word.lower() for word in words] if self.lowercase else words
+        originals, words = words, [word.lower() for word in words] if self.lowercase else words
         wanted = np.array([_hash(word) for word in words], dtype="<u8")
         at = np.searchsorted(self._index["hash"], wanted).clip(max=len(self._index) - 1)
-        found = self._index["hash"][at] == wanted
+        present = self._index["hash"][at] == wanted
         matrix = np.zeros((len(words), self.matrix.shape[1]), dtype=np.float32)
-        rows = self._index["row"][at[found]]
+        rows = self._index["row"][at[present]]
         by_place = np.argsort(rows)  # read the file in order
-        matrix[np.flatnonzero(found)[by_place]] = self.matrix[rows[by_place]]
-        special = np.array([word in SPECIALS for word in asked])
+        matrix[np.flatnonzero(present)[by_place]] = self.matrix[rows[by_place]]
+        special = np.array([word in SPECIALS for word in originals])
         matrix[special] = 0
         composed = np.zeros(len(words), dtype=bool)
-        unknown = np.flatnonzero(~found & ~special).tolist() if self.subwords_bin else []
+        unknown = np.flatnonzero(~present & ~special).tolist() if self.subwords_bin else []
         for i in unknown:
             matrix[i] = self._subwords.get_word_vector(words[i])
             composed[i] = matrix[i].any()
-        return LookupResult(matrix, found | special, composed)
+        return LookupResult(matrix, present | special, composed)
 
     @cached_property
     def _subwords(self) -> Any:
@@ -168,16 +168,14 @@ class ComposedVectors:
 
     def __init__(self, path: Path, scale: float) -> None:
         self.path, self.scale = path, scale
-        self._model: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_model": None}  # an open model cannot be pickled
+        return {"path": self.path, "scale": self.scale}  # an open model cannot be pickled
 
-    @property
+    @cached_property
     def model(self) -> Any:
-        """The fastText model, opened once."""
-        self._model = self._model or open_bin(self.path)
-        return self._model
+        """The fastText model."""
+        return open_bin(self.path)
 
     def __call__(self, word: str) -> np.ndarray | None:
         """A vector (E,) composed of the word's character n-grams, or None where the run has no subwords."""
@@ -196,8 +194,7 @@ class RunVectors:
         seen = f"{len(self.vocabulary)} words but vectors {self.matrix.shape} of {self.matrix.dtype}"
         if self.matrix.ndim != 2 or len(self.matrix) != len(self.vocabulary) or self.matrix.dtype != np.float32:
             raise InputError(f"{folder}: {seen}; copy the whole run folder")
-        there = (folder / "scale.npy").exists()
-        scale = read_numbers(folder / "scale.npy") if there else np.ones(1)
+        scale = read_numbers(folder / "scale.npy") if (folder / "scale.npy").exists() else np.ones(1)
         if scale.size != 1 or not np.isfinite([scale.sum(), self.matrix.sum(dtype=np.float64)]).all():
             raise InputError(f"{folder}: numbers that are not finite, or not one scale; copy the whole run folder")
         self.scale = float(scale.item())
@@ -210,9 +207,9 @@ class RunVectors:
         """
         shared = store.lookup(self.vocabulary.words[:COMPARED])
         mine = np.asarray(self.matrix[: len(shared.matrix)])
-        there = (shared.found | shared.composed) & mine.any(1)  # more words may have vectors with lowercase=auto
+        known = shared.known & mine.any(1)  # more words may have vectors with lowercase=auto
         if mine.shape != shared.matrix.shape or not np.allclose(
-            mine[there], shared.matrix[there] * np.float32(self.scale), rtol=1e-3, atol=1e-4
+            mine[known], shared.matrix[known] * np.float32(self.scale), rtol=1e-3, atol=1e-4
         ):
             other = "not the word vectors that this run was made from, so they are not used"
             warnings.warn(f"{self.lookup_oov.path.parent}: {store.folder.name} holds {other}", stacklevel=2)
@@ -243,12 +240,10 @@ def save_run_vectors(
     if subwords_bin and subwords_bin.stat().st_size <= RUN_SUBWORDS_LIMIT:
         with atomic_write(folder / "subwords.bin", binary=True) as file, subwords_bin.open("rb") as source:
             shutil.copyfileobj(source, file)
-    with atomic_write(folder / "scale.npy", binary=True) as file:
-        np.save(file, scale)
-    with atomic_write(
-        folder / "matrix.npy", binary=True
-    ) as file:  # written last: its presence means that the folder is complete
-        np.save(file, matrix if scaled else matrix * np.float32(scale))
+    numbers: dict[str, Any] = {"scale.npy": scale, "matrix.npy": matrix if scaled else matrix * np.float32(scale)}
+    for name, values in numbers.items():  # the matrix last: where it is, the folder is complete
+        with atomic_write(folder / name, binary=True) as file:
+            np.save(file, values)
 
 
 def load_run_vectors(run: Path) -> RunVectors:
@@ -286,7 +281,7 @@ class FromFile:
         store = open_store(self.path, cache)
         capitals = bool(np.load(store.folder / "capitals.npy"))
         store.lowercase = not capitals if self.lowercase == "auto" else bool(self.lowercase)
-        store.given_scale = self.scale
+        store.fixed_scale = self.scale
         return store
 
 
@@ -313,32 +308,26 @@ class Trained:
         scale: VectorScale = None,
     ) -> None:
         self.epochs, self.words, self.scale = epochs, words, scale
-        self.settings = {
-            "dim": dim,
-            "lr": lr,
-            "t": sampling,
-            "bucket": bucket,
-            "minn": minn,
-            "maxn": maxn,
-            "thread": threads,
-        }
+        self.settings = {"dim": dim, "lr": lr, "t": sampling, "bucket": bucket, "minn": minn, "maxn": maxn}
+        self.settings["thread"] = threads
 
     def vectors(self, sentences: ReadSentences, fingerprint: str, cache: Path) -> WordVectors:
         """The store of the trained vectors; cached by text and settings."""
         key = key_of(code_of(Trained), fingerprint, self.epochs, self.words, self.settings)
         path = cache / f"fasttext-{key}.bin"
-        make_once(path, path.exists, lambda: self._train(sentences(), path))
+        make_once(path, path.exists, lambda: self.write(sentences(), path))
         store = open_store(path, cache)
-        store.given_scale = self.scale
+        store.fixed_scale = self.scale
         return store
 
-    def _train(self, sentences: Iterable[str], path: Path) -> None:
+    def write(self, sentences: Iterable[str], path: Path) -> None:
+        """Train on tokenised sentences and write the model."""
         with disk_errors(path), temporary(path, folder=True) as work:
-            text, there = work / "text", 0
+            text, count = work / "text", 0
             with text.open("w", encoding="utf-8") as file:
                 for sentence in sentences:
-                    there += len(sentence.split())
+                    count += len(sentence.split())
                     file.write(f"{sentence}\n")
-            passes = max(self.epochs, math.ceil(self.words / max(1, there)))
+            passes = max(self.epochs, math.ceil(self.words / max(1, count)))
             train_bin(text, work / "model.bin", {**self.settings, "epoch": passes})
             (work / "model.bin").replace(path)

@@ -35,31 +35,16 @@ def main(arguments: list[str]) -> int:
 def train(options: SimpleNamespace) -> None:
     """Read the text files, train on all of them, write the model. Raises InputError."""
     from datamodules.text.tokenize import tokenize
-    from datamodules.word_vectors.skipgram import train_bin
+    from datamodules.word_vectors.store import Trained
     from encoder_lab.compute.processes import parallel_map
-    from encoder_lab.storage.files import disk_errors, temporary
     from encoder_lab.storage.text_files import read_lines
 
     if options.out.suffix != ".bin":
         raise InputError(f"out={options.out}: the name must end in .bin, so that embeddings=file knows the format")
-    settings = {
-        "dim": options.dim,
-        "epoch": options.epochs,
-        "lr": 0.1,  # this and t as in configs/embeddings/train.yaml:
-        "t": 0.001,  # the defaults of fastText are for billions of words
-        "bucket": options.bucket,
-        "thread": options.threads,
-        "minn": 3,
-        "maxn": 6,
-    }
-    with disk_errors(options.out), temporary(options.out, folder=True) as work:
-        joined, made = work / "text", work / "vectors.bin"
-        with joined.open("w", encoding="utf-8") as file:
-            for path in map(Path, options.given):
-                lines = (line for _, line in read_lines(path))
-                file.writelines(f"{line}\n" for line in (parallel_map(tokenize, lines) if options.raw else lines))
-        train_bin(joined, made, settings)
-        made.replace(options.out)
+    lines = (line for path in map(Path, options.positional) for _, line in read_lines(path))
+    # as configs/embeddings/train.yaml: the learning rate and sampling of fastText are for billions of words
+    training = Trained(options.dim, options.epochs, 0, 0.1, 0.001, options.bucket, 3, 6, options.threads)
+    training.write(parallel_map(tokenize, lines) if options.raw else lines, options.out)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from encoder_lab.errors import InputError
+from encoder_lab.errors import InputError, first_line
 
 
 def sent(tensor: Tensor, device: torch.device) -> Tensor:
@@ -18,6 +18,6 @@ def device_for(device: str | None) -> str:
     try:
         torch.zeros(1, device=str(device)).item()
     except (RuntimeError, AssertionError) as error:  # AssertionError: this torch was built without CUDA
-        why = f"not on this machine ({str(error).splitlines()[0]})"
+        why = f"not on this machine ({first_line(error)})"
         raise InputError(f"device={device}: {why}; give cpu or cuda, or leave it out") from None
     return str(device)

@@ -22,7 +22,7 @@ from encoder_lab.storage.content import contents_of, key_of
 from encoder_lab.storage.reads import refuse_changed_corpus
 from encoders.hugging_face import pretrained
 from encoders.language_model import CausalLM
-from encoders.load import SavedRun, find_checkpoint, kept_checkpoints, open_run
+from encoders.load import SavedRun, find_checkpoint, intermediate_checkpoints, open_run
 from encoders.sources import initialised, precomputed, trained
 from objectives.likelihood import NoLikelihood, TextLikelihood
 from objectives.load import load_dev_loss, load_likelihood
@@ -101,7 +101,7 @@ def checkpoints_of(name: str, settings: EvaluationSettings) -> tuple[str, list[P
         if not all(epoch.isdigit() for epoch in several(settings.epochs)):
             raise InputError(f"epochs={settings.epochs}: give all, or numbers as [0,1,5]")
         return str(run), [find_checkpoint(run, int(epoch)) for epoch in several(settings.epochs)]
-    checkpoints = kept_checkpoints(run)
+    checkpoints = intermediate_checkpoints(run)
     if not checkpoints:
         raise InputError(f"model={name}: keeps no epoch; train with checkpoints.keep=every, or leave out epochs=")
     return str(run), checkpoints
@@ -193,5 +193,5 @@ def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) 
         elif model.encode is None and name not in task.baselines:
             if model.encoder != "baseline" or not task.baselines:
                 raise InputError(f"model={name}: has no vectors, {needs} another suite=")
-            there = ", ".join(task.baselines)
-            raise InputError(f"model={name}: a baseline of other suites; suite={task.suite} has {there} alone")
+            baselines = ", ".join(task.baselines)
+            raise InputError(f"model={name}: a baseline of other suites; suite={task.suite} has {baselines} alone")

@@ -59,5 +59,5 @@ def cache_of(settings: EvaluationSettings) -> Path | None:
 
 
 def several(setting: object) -> list[str]:
-    """The names in a setting that is several or one."""
+    """The names in a setting that is one name or several."""
     return [str(name) for name in setting] if isinstance(setting, tuple) else [str(setting)]

@@ -62,7 +62,7 @@ PICTURES = (*FIGURES, ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp")  # endin
 
 def reported(arguments: SimpleNamespace, or_published: bool = False) -> list[ReportedModel]:
     """The models of the runs. Raises InputError for none, unless the report needs only published numbers."""
-    if not arguments.given and or_published and arguments.published:
+    if not arguments.positional and or_published and arguments.published:
         return []
     instead = ", or published=true for the papers' own numbers" if or_published else ""
     return models_of(runs_in(folders(arguments, instead)))
@@ -70,9 +70,9 @@ def reported(arguments: SimpleNamespace, or_published: bool = False) -> list[Rep
 
 def folders(arguments: SimpleNamespace, instead: str = "") -> list[Path]:
     """The paths of the runs. Raises InputError for none."""
-    if not arguments.given:
+    if not arguments.positional:
         raise InputError(f"give run folders, runs/<objective>/<encoder>/<time>{instead}")
-    return list(map(Path, arguments.given))
+    return list(map(Path, arguments.positional))
 
 
 def quoted(arguments: SimpleNamespace) -> list[str] | None:

@@ -54,10 +54,10 @@ def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
         if not equals or not group.isidentifier() or not folder.is_dir():
             continue
         files = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.yaml")}
-        there = sorted(name for name, path in files.items() if "not a choice" not in description(path))
+        choices = sorted(name for name, path in files.items() if "not a choice" not in description(path))
         for choice in filter(None, names(value)):
-            if choice not in ("null", *there) and not any(letter in choice for letter in "(*$"):
-                raise InputError(f"{group}={choice}: {unknown('choice', choice, there)}")
+            if choice not in ("null", *choices) and not any(letter in choice for letter in "(*$"):
+                raise InputError(f"{group}={choice}: {unknown('choice', choice, choices)}")
 
 
 def asked_suites(arguments: Sequence[str]) -> list[str]:

@@ -49,7 +49,7 @@ def made(settings_class: type[T], plain: Mapping[str, Any]) -> T:
 
 
 def lacking(settings_class: type, plain: Mapping[str, Any]) -> list[str]:
-    """The settings without a default that are not there."""
+    """The required settings that are missing."""
     needed = [f.name for f in fields(settings_class) if f.default is MISSING and f.default_factory is MISSING]
     return [name for name in needed if name not in plain]
 

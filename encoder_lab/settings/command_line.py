@@ -36,7 +36,7 @@ LIBRARY_ERRORS = {  # exceptions of libraries for mistakes of the user: module a
     "omegaconf.errors": "OmegaConfBaseException",
     "pytorch_lightning.utilities.exceptions": "MisconfigurationException",
 }
-NOT_A_PATH = "embedded null"  # how Python says it
+NOT_A_PATH = "embedded null"  # in the message of Python
 CHECK_PATH = "check this path"
 MAKE_ROOM = "make room there, then run the same command again"
 
@@ -189,19 +189,19 @@ class Command(NamedTuple):
     meaning: str = ""  # of `place`
     least: int = 0
     most: int | None = None  # by default any number
-    absent: str = ""  # said of a positional argument that is no path on this disk, before slow imports
+    absent: str = ""  # the error for a positional argument that does not exist, before slow imports
 
     def read(self, arguments: Sequence[str]) -> SimpleNamespace:
-        """The settings by their keys, and `given`, the arguments without a key. Raises InputError."""
+        """The settings by their keys, and `positional`, the arguments without a key. Raises InputError."""
         types = {setting.key: setting.type for setting in self.settings}
         values: dict[str, Any] = {}
-        given: list[str] = []
+        positional: list[str] = []
         for at, text in enumerate(arguments):
             key, equals, value = text.partition("=")
             if text.startswith("-"):
                 raise InputError(self._old_option(text, arguments[at + 1 :]))
             if not equals or not KEY.fullmatch(key) or (key not in types and Path(text).exists()):
-                given.append(text)
+                positional.append(text)
                 continue
             if key not in types:
                 raise InputError(f"{text}: {unknown('setting', f'{key}=', [f'{known}=' for known in types])}")
@@ -215,16 +215,16 @@ class Command(NamedTuple):
                 raise InputError(f"{text}: give {types[key].wanted}") from None
         if missing := [setting for setting in self.settings if setting.required and setting.key not in values]:
             raise InputError(f"{missing[0].key}= is missing: {missing[0].meaning}; see --help")
-        if len(given) < self.least:
+        if len(positional) < self.least:
             raise InputError(f"{self.place} is missing: {self.meaning}; see --help")
-        if self.most is not None and len(given) > self.most:
-            raise InputError(f"{given[self.most]}: one argument too many; settings are written key=value, see --help")
-        if self.absent and (nowhere := [text for text in given if not Path(text).exists()]):
+        if self.most is not None and (extra := positional[self.most :]):
+            raise InputError(f"{extra[0]}: one argument too many; settings are written key=value, see --help")
+        if self.absent and (nowhere := [text for text in positional if not Path(text).exists()]):
             raise InputError(f"{nowhere[0]}: {self.absent}")
         defaults = {setting.key: setting.default for setting in self.settings}
-        return SimpleNamespace(given=given, **{**defaults, **values})
+        return SimpleNamespace(positional=positional, **{**defaults, **values})
 
-    def _old_option(self, text: str, behind: Sequence[str]) -> str:
+    def _old_option(self, text: str, following: Sequence[str]) -> str:
         """What to write instead of an option with dashes."""
         name, _, value = text.lstrip("-").partition("=")
         key = name.replace("-", "_")
@@ -232,7 +232,7 @@ class Command(NamedTuple):
         if key not in types:
             keys = [f"{known}=" for known in types]
             return f"{text}: {unknown('setting', f'{key}=', keys)}; settings are written key=value"
-        value = value or ("true" if types[key] is TRUTH else next(iter(behind), types[key].shown))
+        value = value or ("true" if types[key] is TRUTH else next(iter(following), types[key].shown))
         return f"{text}: settings are written key=value; write {key}={value}"
 
     @property
@@ -288,8 +288,8 @@ def run(
 ) -> int:
     """Prints help, or calls `work` with the arguments; returns the exit status. `writes`: where its results go."""
     try:
-        given = read_or_end(command, arguments, remedy, stopped)
-        with one_line_errors(writes(given), remedy, stopped):
-            return work(given) or 0
+        options = read_or_end(command, arguments, remedy, stopped)
+        with one_line_errors(writes(options), remedy, stopped):
+            return work(options) or 0
     except SystemExit as ended:
         return int(ended.code or 0)

@@ -85,10 +85,10 @@ class Parameter(NamedTuple):
 
 
 class Definitions(NamedTuple):
-    """What stands at the top of a module."""
+    """The definitions and imports at the top of a module."""
 
     defined: Mapping[str, ast.stmt]
-    imported: Mapping[str, tuple[str, str]]
+    imported: Mapping[str, tuple[str, str]]  # local name: module and name there; the name is empty for a module
 
 
 def parameters(target: str) -> Mapping[str, Parameter] | None:
@@ -142,25 +142,33 @@ def definition(module: str, name: str) -> tuple[str, ast.stmt] | None:
     name, _, rest = name.partition(".")
     if rest or name not in top.imported:
         return (module, top.defined[name]) if name in top.defined and not rest else None
-    where, there = top.imported[name]
-    return definition(where, there) if there else None
+    where, original = top.imported[name]
+    return definition(where, original) if original else None
 
 
 @cache
 def _definitions(module: str) -> Definitions:
+    path = file_of(module)
+    return definitions_in(path, module) if path else Definitions({}, {})
+
+
+def definitions_in(path: Path, module: str) -> Definitions:
+    """The definitions and imports at the top of the file of a module."""
     defined: dict[str, ast.stmt] = {}
     imported: dict[str, tuple[str, str]] = {}
-    path = file_of(module)
-    for node in ast.parse(path.read_bytes()).body if path else ():
+    for node in ast.parse(path.read_bytes()).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             defined[node.name] = node
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            defined |= {part.id: node for part in targets if isinstance(part, ast.Name)}
+            names = [part for target in targets for part in getattr(target, "elts", [target])]
+            defined |= {name.id: node for name in names if isinstance(name, ast.Name)}
         elif isinstance(node, ast.ImportFrom):
-            above = module.split(".")[: -node.level + (path is not None and path.name == "__init__.py") or None]
+            above = module.split(".")[: -node.level + (path.name == "__init__.py") or None]
             where = ".".join([*above, *filter(None, [node.module])]) if node.level else str(node.module)
             imported |= {alias.asname or alias.name: (where, alias.name) for alias in node.names}
+        elif isinstance(node, ast.Import):
+            imported |= {alias.asname or alias.name.partition(".")[0]: (alias.name, "") for alias in node.names}
     return Definitions(defined, imported)
 
 

@@ -92,16 +92,18 @@ def _check_plain(text: str, settings: Any) -> None:
     """Raises ValueError for what no run writes: values that would be computed, invalid characters."""
     if HALF.search(text):
         raise ValueError("half of a surrogate pair")
-    for value in _texts(settings):
-        if "${" in value:
+    for _, value in leaves(settings):
+        if isinstance(value, str) and "${" in value:
             raise ValueError(f"{value[:40]!r} would be computed; write the value itself")
 
 
-def _texts(settings: Any) -> Iterator[str]:
-    """Every value that is a text."""
-    inside = settings.values() if isinstance(settings, dict) else settings if isinstance(settings, list) else ()
-    for value in inside:
-        yield from (value,) if isinstance(value, str) else _texts(value)
+def leaves(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Each value in nested dicts and lists, with its dotted name."""
+    if isinstance(settings, dict | list | tuple):
+        for key, value in settings.items() if isinstance(settings, dict) else enumerate(settings):
+            yield from leaves(value, f"{name}.{key}".lstrip("."))
+    else:
+        yield name, settings
 
 
 def _refused(path: Path, before: bytes, why: str) -> InputError:

@@ -73,7 +73,7 @@ def _entry(path: Path) -> CacheEntry:
     inside = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
     states = [path.lstat() for path in inside]
     files = [state for state in states if not stat.S_ISDIR(state.st_mode)]
-    used = [state.st_mtime for state in states] + [state.st_atime for state in files]  # looking into a folder is no use
+    used = [state.st_mtime for state in states] + [state.st_atime for state in files]  # listing is no use
     return CacheEntry(path, sum(state.st_size for state in files), max(used))
 
 
@@ -84,21 +84,21 @@ def _delete(path: Path) -> None:
     shutil.rmtree(gone) if gone.is_dir() and not gone.is_symlink() else gone.unlink()
 
 
-def work(given: SimpleNamespace) -> None:
+def work(options: SimpleNamespace) -> None:
     """What the command line asks for. Raises InputError."""
-    if given.older and not given.prune:
-        raise InputError(f"older={given.older}: is for prune=true; add it, or leave it out")
-    shown = list(prune(given.cache, given.older)) if given.prune else entries(given.cache)
+    if options.older and not options.prune:
+        raise InputError(f"older={options.older}: is for prune=true; add it, or leave it out")
+    shown = list(prune(options.cache, options.older)) if options.prune else entries(options.cache)
     for entry in shown:
         days = max(0, int((time.time() - entry.used) / DAY))
         print(f"{entry.size / 1e6:10,.1f} MB {days:6} days  {printable(entry.path.name)}")
-    did = "deleted from" if given.prune else "in"
-    print(f"{sum(entry.size for entry in shown) / 1e6:10,.1f} MB in {len(shown)} entries {did} {given.cache}")
+    did = "deleted from" if options.prune else "in"
+    print(f"{sum(entry.size for entry in shown) / 1e6:10,.1f} MB in {len(shown)} entries {did} {options.cache}")
 
 
 def main(arguments: list[str]) -> int:
     """List or prune; the exit status."""
-    return run(COMMAND, arguments, work, lambda given: given.cache)
+    return run(COMMAND, arguments, work, lambda options: options.cache)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ MODULE = re.compile(r"^(\w+)(?:/|\.py,)", re.MULTILINE)  # in the list of the fi
 
 
 def code_of(made: Callable[..., Any]) -> str:
-    """A hash of the code behind a function or class: what other code has made is something else.
+    """A hash of the code behind a function or class: results of other code are not taken from a cache.
 
     The code is its file and all files that this imports, directly or not, of ours and of its own package or folder;
     what else lies in these packages, as lists of words; and the versions of the libraries and of Python.

@@ -172,9 +172,9 @@ def make_durable(path: Path) -> None:
         os.close(descriptor)
 
 
-def make_once(path: Path, there: Callable[[], bool], make: Callable[[], object]) -> None:
-    """Call `make` unless its result is `there`: one of several processes, the next one if that is killed."""
-    if not there():
+def make_once(path: Path, exists: Callable[[], bool], make: Callable[[], object]) -> None:
+    """Call `make` unless its result `exists`: one of several processes, the next one if that is killed."""
+    if not exists():
         with locked(path.with_name(f".{path.name}.lock"), FOREVER):
-            if not there():
+            if not exists():
                 make()

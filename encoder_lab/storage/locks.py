@@ -17,7 +17,7 @@ from encoder_lab.errors import InputError
 
 FOREVER = -1.0
 PATIENCE = 300.0  # seconds within which the first process of a run must take its lock
-SILENCE = 10.0  # seconds of waiting before it is said
+SILENCE = 10.0  # seconds of waiting before a message
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
 
 
@@ -26,7 +26,7 @@ def locked(path: Path, wait: float = 0.0) -> Iterator[bool]:
     """Whether this process holds a lock file, after `wait` seconds. Raises InputError if it cannot be one."""
     lock = FileLock(_lock_file(path), timeout=wait)
     try:
-        with _named_where_there_are_no_locks(path):
+        with _missing_locks_refused(path):
             lock.acquire()
     except Timeout:
         yield False
@@ -42,7 +42,7 @@ def locked_with_children(path: Path) -> Iterator[int]:
     """Wait for a lock file; its descriptor, with which a child holds it too. Raises InputError."""
     descriptors: list[int] = []
     lock = FileLock(_lock_file(path), on_acquired=descriptors.append)
-    with _named_where_there_are_no_locks(path):
+    with _missing_locks_refused(path):
         lock.acquire()
     try:
         yield descriptors[-1]
@@ -58,10 +58,10 @@ def held(path: Path) -> bool:
 
 def wait_for(made: Path, lock: Path, patience: float = PATIENCE) -> None:
     """Wait for a file that the holder of `lock` writes. Raises InputError if it is missing and the lock is free."""
-    begun, told = time.monotonic(), False
+    begun, reported = time.monotonic(), False
     while not made.exists():
-        if not told and time.monotonic() - begun > SILENCE:
-            told = True
+        if not reported and time.monotonic() - begun > SILENCE:
+            reported = True
             print(f"waits for the first process of the run, which writes {made}, {patience:.0f} s", file=sys.stderr)
         if time.monotonic() - begun > patience and not held(lock) and not made.exists():
             raise InputError(f"{made}: missing, and the process that writes it has ended; start all processes again")
@@ -79,7 +79,7 @@ def _lock_file(path: Path) -> Path:
 
 
 @contextmanager
-def _named_where_there_are_no_locks(path: Path) -> Iterator[None]:
+def _missing_locks_refused(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

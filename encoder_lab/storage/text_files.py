@@ -21,7 +21,7 @@ MAX_LINE = 16 * 1024 * 1024  # bytes; a file without line ends must not fill the
 
 def read_lines(path: Path, encoding: str = "utf-8", skip: int = 0) -> Iterator[tuple[int, str]]:
     """Numbers (from 1) and lines in composed Unicode; only a newline ends one. `skip`: the first are not decoded."""
-    _refuse_what_is_no_file(path)
+    refuse_no_file(path)
     number = 0
     try:
         with open_packed(path) as file:
@@ -90,7 +90,7 @@ def read_table(path: Path, columns: Iterable[str]) -> Iterator[tuple[int, dict[s
 
 def count_lines(path: Path) -> int:
     """The number of lines that `read_lines` yields, without decoding them."""
-    _refuse_what_is_no_file(path)
+    refuse_no_file(path)
     lines, last = 0, b"\n"
     try:
         with open_packed(path) as file:
@@ -101,7 +101,8 @@ def count_lines(path: Path) -> int:
     return lines + (last != b"\n")
 
 
-def _refuse_what_is_no_file(path: Path) -> None:
+def refuse_no_file(path: Path) -> None:
+    """Raises InputError for what is no plain file."""
     if not path.is_file():
         raise InputError(f"{path}: {'not a file' if path.exists() else 'no such file'}")
 
@@ -118,7 +119,7 @@ def note_once(text: str) -> None:
 
 
 def composed(text: str, path: Path | None = None) -> str:
-    """Text in composed Unicode (NFC): e and its accent are one letter. `path`: its file, of which this is said."""
+    """Text in composed Unicode (NFC): e and its accent are one letter. `path`: its file, for a note."""
     nfc = normalize("NFC", text)
     if path is not None and nfc != text:
         note_once(f"{path}: letters followed by accents of their own are read as one letter each (Unicode NFC)")

@@ -1,7 +1,7 @@
 """Which classes the settings of a run may name: a run folder from somebody else must not execute code."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
@@ -13,6 +13,7 @@ from datamodules.base import ResumableData
 from datamodules.corpus import Corpus
 from datamodules.word_vectors.store import FromFile, Trained
 from encoder_lab.errors import InputError
+from encoder_lab.settings.run_settings import leaves
 from encoder_lab.training.schedules import RateSchedule
 from encoders.encoder import Encoder
 from encoders.load import class_in
@@ -39,7 +40,7 @@ def only_ours(settings: Mapping[str, Any], path: Path | str, allow: Sequence[str
     `allow`: packages of the user, with any class. Another class is not even imported. A value that would be computed
     is refused too.
     """
-    for name, value in _values(settings):
+    for name, value in leaves(settings):
         package = str(value).partition(".")[0]
         if name.endswith("_target_") and package not in allow and not _is_ours(PART.sub("", name), str(value)):
             remedy = f"your own or a library's is allowed by allow=[{package}]"
@@ -64,16 +65,6 @@ def refuse_without_class(settings: Mapping[str, Any], path: Path | str) -> None:
     for name, suite in suites.items():
         if not isinstance(settings.get(str(suite.get("settings"))), dict):
             raise InputError(f"{path}: suites.{name}.settings names no settings of this run; copy the whole run folder")
-
-
-def _values(settings: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Every single value with its full key."""
-    if isinstance(settings, dict | list):
-        inside = settings.items() if isinstance(settings, dict) else enumerate(settings)
-        for key, value in inside:
-            yield from _values(value, f"{name}.{key}".lstrip("."))
-    else:
-        yield name, settings
 
 
 def _is_ours(place: str, target: str) -> bool:

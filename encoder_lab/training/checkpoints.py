@@ -74,9 +74,9 @@ def keep(path: Path, other: Path) -> None:
 
 def newest_whole(folder: Path, read: Callable[[Path], object]) -> Path | None:
     """The newest checkpoint that `read` can read, or None; a corrupt last one is renamed. Raises if both are."""
-    there = [folder / name for name in (LAST, PREVIOUS) if (folder / name).exists()]
+    paths = [folder / name for name in (LAST, PREVIOUS) if (folder / name).exists()]
     refused: InputError | None = None
-    for path in there:
+    for path in paths:
         try:
             read(path)
         except InputError as error:
@@ -176,7 +176,7 @@ class StepsAreReached(pl.Callback):
 
 
 def disk_use(every: int | None, steps: int, epochs: int, module: pl.LightningModule, run: Path) -> str:
-    """What checkpoints take on the disk, in one line; `every` n-th epoch and so many `steps` stay."""
+    """What checkpoints take on the disk, in one line: weights of every `every`-th epoch and of `steps` steps."""
     weights = sum(value.nbytes for value in module.state_dict().values())
     ends = 1 + -(-epochs // every) if every else 0
     line = f"checkpoints: best, last and the one before, up to {size(9 * weights)}"  # Adam has two numbers per weight

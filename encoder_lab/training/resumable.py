@@ -49,7 +49,7 @@ def _first_wrong(checkpoint: Mapping[str, Any], trainer: pl.Trainer, module: Obj
 
 
 def _knows_its_best(state: Mapping[str, Any]) -> bool:
-    """Whether a ModelCheckpoint can compare a new score: it looks its worst kept checkpoint up among the kept ones."""
+    """Whether a ModelCheckpoint can compare a new score: the worst checkpoint must be among those that it has."""
     best = state["best_k_models"]
     scores = isinstance(best, dict) and all(isinstance(score, Tensor) and score.dim() == 0 for score in best.values())
     return scores and state.get("kth_best_model_path") in (*best, "")

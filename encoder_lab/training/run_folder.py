@@ -125,8 +125,8 @@ def other_threads(written: Mapping[str, Any]) -> str:
 
 @contextmanager
 def owned(run: Path) -> Iterator[None]:
-    """The folder of a run, for us alone. Raises InputError if another has it, or it is or leads elsewhere."""
-    refuse_what_is_elsewhere(run)
+    """Lock the folder of a run. Raises InputError if another process holds it, or it has links or is in another run."""
+    refuse_links_and_nesting(run)
     with locked(run / RUNNING) if is_first() else nullcontext(True) as ours:
         if not ours:
             raise InputError(f"{run}: another process works on this run; wait until it ends")
@@ -136,7 +136,7 @@ def owned(run: Path) -> Iterator[None]:
         yield
 
 
-def refuse_what_is_elsewhere(run: Path) -> None:
+def refuse_links_and_nesting(run: Path) -> None:
     """Raises InputError if work on the run would change files of another run or outside its folder."""
     for above in run.absolute().parents:
         if (above / "config.yaml").exists() and any((above / name).exists() for name in (RUNNING, "checkpoints")):

@@ -22,7 +22,7 @@ WEIGHTS = "model.safetensors"
 class SentenceEncoder(nn.Module):
     """Word vectors, an encoder, and what reads sentences. Also the one module of a sentence-transformers folder."""
 
-    kind: Any  # the class of the encoder
+    encoder_class: Any  # the class of the encoder
 
     def __init__(self, encoder: nn.Module, table: Tensor, reader: TextReader) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class SentenceEncoder(nn.Module):
             settings = json.loads(file.metadata()["settings"])
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no dictionary
         table, ngrams = weights.pop("table"), weights.pop("ngrams", None)
-        encoder = cls.kind(input_dim=settings["input_dim"], **settings["encoder"])
+        encoder = cls.encoder_class(input_dim=settings["input_dim"], **settings["encoder"])
         encoder.load_state_dict(weights)
         return cls(encoder, table, TextReader(settings, None if ngrams is None else ngrams.numpy())).eval()
 

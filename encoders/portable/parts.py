@@ -18,7 +18,7 @@ from encoder_lab.errors import InputError
 from encoders.encoder import Encoder
 from encoders.frozen import LONGEST, FrozenEncoder
 from encoders.load import class_in, load_encoder, open_run
-from encoders.portable.source import one_file
+from encoders.portable.source import bundled_source
 
 OURS = ("encoder_lab", "datamodules", "encoders")
 
@@ -39,7 +39,7 @@ class Parts(NamedTuple):
     def source(self, *roots: Any, ending: str = "") -> str:
         """One Python file without our imports that has `roots` and what they need."""
         more = [tokenize] if self.moses else []
-        text = one_file([*more, *roots], [*OURS, *self.allow])
+        text = bundled_source([*more, *roots], [*OURS, *self.allow])
         tokenized = "TextReader.tokenize = staticmethod(tokenize)\n" if self.moses else ""
         title = '"""An encoder exported from Sentence Encoder Lab; README.md shows how to use it."""'
         return f"{title}\n\n{text}\n\n{tokenized}{ending}"
@@ -86,8 +86,8 @@ def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndar
 
 def _is_moses(path: Path, config: Mapping[str, Any], allow: Sequence[str]) -> bool:
     """Whether the run's corpus is tokenised by Moses. Raises InputError if it has a tokeniser of its own."""
-    kind = class_in(("datamodules", *allow), str(config["corpus"].get("_target_")), Corpus)
-    own = getattr(kind, "tokenize", None)
+    corpus_class = class_in(("datamodules", *allow), str(config["corpus"].get("_target_")), Corpus)
+    own = getattr(corpus_class, "tokenize", None)
     if own not in (Corpus.tokenize, OnDisk.tokenize):
         raise InputError(f"{path}: its corpus has its own tokenisation, which cannot be exported; give raw=false")
     return own is OnDisk.tokenize

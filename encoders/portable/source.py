@@ -4,23 +4,16 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.declared import Definitions, definitions_in
 
 CUT = "\0"  # marks a line that is left out
 NamePlace = tuple[str, str]  # a module and a name in it
 
 
-class SourceOf(NamedTuple):
-    """The definitions and imports at the top of a module."""
-
-    lines: list[str]
-    definitions: dict[str, ast.stmt]
-    imports: dict[str, NamePlace]  # local name: module and name there; the name is empty for a module
-
-
-def one_file(roots: Iterable[Any], packages: Iterable[str]) -> str:
+def bundled_source(roots: Iterable[Any], packages: Iterable[str]) -> str:
     """The source of `roots` and of all that they need from `packages`. Raises InputError for a name twice."""
     parts: dict[NamePlace, str] = {}
     foreign: set[tuple[str, str, str]] = set()
@@ -35,32 +28,32 @@ def one_file(roots: Iterable[Any], packages: Iterable[str]) -> str:
 
 def _collect(module: str, name: str, packages: tuple[str, ...], parts: dict[NamePlace, str], foreign: set[Any]) -> None:
     """Add a definition after everything that it uses."""
-    source = _read(module)
-    if name not in source.definitions:  # imported there, or made by __getattr__
+    path, source = _read(module)
+    if name not in source.defined:  # imported there, or made by __getattr__
         value = getattr(import_module(module), name)
         module, name = value.__module__, value.__name__
-        source = _read(module)
+        path, source = _read(module)
     if (module, name) in parts:
         return
     parts[module, name] = ""  # its place is taken; a definition may use itself
-    node = source.definitions[name]
+    node = source.defined[name]
     settings = [part for part in ast.walk(node) if isinstance(part, ast.arg) and _is_declared(part)]
     aside = {id(inner) for part in settings for inner in ast.walk(part)}
     named = [part for part in ast.walk(node) if isinstance(part, ast.Name) and id(part) not in aside]
     for used in dict.fromkeys(part.id for part in named):
-        if used in source.definitions:
+        if used in source.defined:
             _collect(module, used, packages, parts, foreign)
-        elif used in source.imports:
-            where, there = source.imports[used]
+        elif used in source.imported:
+            where, original = source.imported[used]
             if where.split(".")[0] not in packages:
-                foreign.add((where, there, used))
-            elif there != used:
+                foreign.add((where, original, used))
+            elif original != used:
                 raise InputError(f"{module}: {used} is imported under another name; import names of ours as they are")
             else:
-                _collect(where, there, packages, parts, foreign)
+                _collect(where, original, packages, parts, foreign)
     del parts[module, name]
     first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
-    lines = _without_annotations(source.lines, settings)[first - 1 : node.end_lineno]
+    lines = _without_annotations(path.read_text(encoding="utf-8").split("\n"), settings)[first - 1 : node.end_lineno]
     parts[module, name] = "\n".join(line for line in lines if line != CUT)
 
 
@@ -82,24 +75,10 @@ def _without_annotations(lines: Sequence[str], arguments: Sequence[ast.arg]) -> 
     return made
 
 
-def _read(module: str) -> SourceOf:
+def _read(module: str) -> tuple[Path, Definitions]:
     path = import_module(module).__file__
     assert path
-    text = Path(path).read_text(encoding="utf-8")
-    definitions: dict[str, ast.stmt] = {}
-    imports: dict[str, NamePlace] = {}
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            definitions[node.name] = node
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            named = [part for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
-            definitions |= {part.id: node for part in named}
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            imports |= {alias.asname or alias.name: (str(node.module), alias.name) for alias in node.names}
-        elif isinstance(node, ast.Import):
-            imports |= {alias.asname or alias.name.split(".")[0]: (alias.name, "") for alias in node.names}
-    return SourceOf(text.split("\n"), definitions, imports)
+    return Path(path), definitions_in(Path(path), module)
 
 
 def _statements(foreign: Iterable[tuple[str, str, str]]) -> Iterator[str]:

@@ -94,6 +94,6 @@ def write_bundled(parts: Parts, folder: Path) -> None:
 def write_torch(parts: Parts, folder: Path) -> None:
     """One safetensors file and one Python file that needs torch, numpy and safetensors alone."""
     parts.save_weights(folder / WEIGHTS)
-    ending = f"SentenceEncoder.kind = {type(parts.encoder).__name__}\n"
+    ending = f"SentenceEncoder.encoder_class = {type(parts.encoder).__name__}\n"
     code = parts.source(type(parts.encoder), SentenceEncoder, ending=ending)
     (folder / f"{CODE}.py").write_text(code, encoding="utf-8")

@@ -41,7 +41,7 @@ def command(arguments: Sequence[str]) -> int:
     """The exit status."""
 
     def work(options: SimpleNamespace) -> None:
-        print("\n".join(map(str, convert(Path(options.given[0]), options.out))))
+        print("\n".join(map(str, convert(Path(options.positional[0]), options.out))))
 
     return run(COMMAND, arguments, work, lambda options: options.out)
 

@@ -142,7 +142,7 @@ def command(arguments: Sequence[str]) -> int:
     """Exit status 0, or 2 for an error that the user can fix."""
 
     def work(options: SimpleNamespace) -> None:
-        folders = [Path(text) for text in options.given]
+        folders = [Path(text) for text in options.positional]
         refuse_missing(folders, "DIR")
         print("\n".join(write_equal(folders, options.out)))
 

@@ -21,10 +21,15 @@ def test_products_equal_float64_products_up_to_float32_rounding(rows: int) -> No
     left, right = torch.randn(2, 300, 300, generator=torch.Generator().manual_seed(0))
     some = left[:rows]
     with fast_exact_matmul():
-        found = [some @ right, some @ right.t(), torch.addmm(right[0], some, right), torch.bmm(some[None], right[None])]
+        fast = [
+            some @ right,
+            some @ right.t(),
+            torch.addmm(right[0], some, right),
+            torch.bmm(some[None], right[None]),
+        ]
     exact = some.double() @ right.double()
     expected = [exact, some.double() @ right.double().t(), exact + right[0], exact[None]]
-    for ours, whole in zip(found, expected, strict=True):
+    for ours, whole in zip(fast, expected, strict=True):
         torch.testing.assert_close(ours.double(), whole, rtol=1e-5, atol=2e-5)
 
 

@@ -118,7 +118,7 @@ for result in parallel_map(tell, range(10**9), chunk=2, cores=2):
     pass
 """
     parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
-    workers = _wait(lambda: [int(path.name) for path in tmp_path.iterdir()], lambda found: len(found) == 2)
+    workers = _wait(lambda: [int(path.name) for path in tmp_path.iterdir()], lambda pids: len(pids) == 2)
     parent.kill()
     parent.wait()
     assert not any(_wait(lambda: [_running(worker) for worker in workers], lambda alive: not any(alive)))

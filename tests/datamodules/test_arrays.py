@@ -17,19 +17,19 @@ def test_a_stream_round_trips_for_any_chunks(rows: list[list[int]], size: int) -
     try:
         with tempfile.TemporaryDirectory() as folder:
             save_ragged(Path(folder) / "x", iter(rows))
-            found = load_ragged(Path(folder) / "x")
+            result = load_ragged(Path(folder) / "x")
             expected = ragged(rows)
-            np.testing.assert_array_equal(found.ids, expected.ids)
-            np.testing.assert_array_equal(found.offsets, expected.offsets)
-            assert (found.ids.dtype, found.offsets.dtype) == (expected.ids.dtype, expected.offsets.dtype)
+            np.testing.assert_array_equal(result.ids, expected.ids)
+            np.testing.assert_array_equal(result.offsets, expected.offsets)
+            assert (result.ids.dtype, result.offsets.dtype) == (expected.ids.dtype, expected.offsets.dtype)
     finally:
         module.ROWS = before
 
 
 def test_what_is_written_is_numpys_own_format(tmp_path: Path) -> None:
     save_ragged(tmp_path / "x", ([i] * (i % 3) for i in range(100_000)))
-    found = np.load(tmp_path / "x.ids.npy")
-    assert found.tolist() == [i for i in range(100_000) for _ in range(i % 3)]
+    result = np.load(tmp_path / "x.ids.npy")
+    assert result.tolist() == [i for i in range(100_000) for _ in range(i % 3)]
 
 
 def test_a_stream_is_never_held_whole() -> None:

@@ -163,5 +163,5 @@ def test_lengths_are_exact_in_as_few_bytes_as_they_need(tmp_path: Path) -> None:
 def test_batches_in_words_are_the_sentences_that_they_were_made_of(tmp_path: Path, data: Callable) -> None:
     made = data(tmp_path)
     files = {side: (made.folder / f"train.{side}.txt").read_text().splitlines() for side in ("source", "target")}
-    said = [line for batch in made.train_dataloader() for line in made.in_words(batch)]
-    assert sorted(said) == sorted(f"{side}\t{text}" for side, texts in files.items() for text in texts)
+    written = [line for batch in made.train_dataloader() for line in made.in_words(batch)]
+    assert sorted(written) == sorted(f"{side}\t{text}" for side, texts in files.items() for text in texts)

@@ -34,7 +34,7 @@ SPLITS: tuple[Split, ...] = ("train", "dev", "test", "probe")
 
 
 def whole(corpus: DocumentCorpus) -> list[Document]:
-    return [found.read() for found in corpus.unread_documents()]
+    return [unread.read() for unread in corpus.unread_documents()]
 
 
 def many_documents(folder: Path, count: int = 200) -> PlainText:
@@ -299,18 +299,18 @@ def test_a_fingerprint_changes_with_the_text_and_the_settings(tmp_path: Path) ->
 @pytest.mark.parametrize("make", [Markdown, JsonDocuments, Wikipedia, PlainText])
 def test_a_document_can_be_read_by_another_process(make: type[DocumentCorpus]) -> None:
     folder = {Markdown: "markdown", JsonDocuments: "documents", Wikipedia: "wikipedia", PlainText: "text"}[make]
-    found = list(make(str(FIXTURES / folder)).unread_documents())
-    assert found
-    assert [pickle.loads(pickle.dumps(one)).read() for one in found] == [one.read() for one in found]
+    documents = list(make(str(FIXTURES / folder)).unread_documents())
+    assert documents
+    assert [pickle.loads(pickle.dumps(doc)).read() for doc in documents] == [doc.read() for doc in documents]
 
 
 def test_many_pairs_are_tokenised_like_few_pairs(tmp_path: Path) -> None:
     for language in ("en", "fr"):
         lines = [f"L'homme no. {i}, isn't it?" for i in range(1100)]
         (tmp_path / f"train.{language}").write_text("\n".join(lines) + "\n")
-    found = list(Multi30k(str(tmp_path)).parallel("train", "fr"))
-    assert found == [(tokenize(line), tokenize(line, "fr")) for line in lines]
-    assert list(Multi30k(str(tmp_path)).sentences("train")) == [english for english, _ in found]
+    pairs = list(Multi30k(str(tmp_path)).parallel("train", "fr"))
+    assert pairs == [(tokenize(line), tokenize(line, "fr")) for line in lines]
+    assert list(Multi30k(str(tmp_path)).sentences("train")) == [english for english, _ in pairs]
 
 
 def test_text_is_streamed(tmp_path: Path) -> None:

@@ -82,10 +82,10 @@ def with_bytes(folder: Path, case: Case, content: bytes) -> Corpus:
 
 @pytest.mark.parametrize("name", READERS)
 def test_a_missing_folder_says_how_to_get_the_corpus(name: str, tmp_path: Path) -> None:
-    kind = READERS[name][0]
+    reader = READERS[name][0]
     for root in (None, str(tmp_path / "nowhere")):
         with pytest.raises(InputError, match=r"corpus\.root="):
-            kind(root)  # type: ignore[call-arg]
+            reader(root)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -122,10 +122,10 @@ def test_a_missing_language_lists_the_available_ones(corpus: type[Corpus]) -> No
         next(iter(corpus(str(FIXTURES)).parallel("train", "sv")))  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize(("kind", "folder"), [(Multi30k, "multi30k"), (Sick, "sick"), (Snli, "snli_1.0")])
-def test_a_corpus_with_published_splits_has_no_probe_split(kind: type[Corpus], folder: str) -> None:
-    corpus = kind(str(FIXTURES / folder))  # type: ignore[call-arg]
-    view = corpus.sentences if kind is Multi30k else corpus.inference
+@pytest.mark.parametrize(("reader", "folder"), [(Multi30k, "multi30k"), (Sick, "sick"), (Snli, "snli_1.0")])
+def test_a_corpus_with_published_splits_has_no_probe_split(reader: type[Corpus], folder: str) -> None:
+    corpus = reader(str(FIXTURES / folder))  # type: ignore[call-arg]
+    view = corpus.sentences if reader is Multi30k else corpus.inference
     with pytest.raises(InputError, match="no probe split"):
         next(iter(view("probe")))
 

@@ -114,8 +114,8 @@ def test_every_example_is_read_or_the_first_malformed_line_is_named(
     def check(content: bytes) -> None:
         if name == "wikipedia":  # a tag that is not closed is missed at the end
             path.write_bytes(content)
-            said = refusal(read, path)
-            assert said is None or line_of(said, path)
+            message = refusal(read, path)
+            assert message is None or line_of(message, path)
         else:
             read_or_refused_by_line(read, path, content, AT_THE_END)
 

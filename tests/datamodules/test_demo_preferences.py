@@ -36,8 +36,8 @@ def test_a_replaced_word_rarely_cooccurs_with_the_others() -> None:
 
     def least_expected(sentence: str) -> float:
         """The smallest pointwise mutual information of two words in it."""
-        found = combinations(_lemmas(sentence), 2)
-        return min((log((pairs[p] + 0.5) * read / ((alone[p[0]] + 1) * (alone[p[1]] + 1))) for p in found), default=0)
+        lemmas = combinations(_lemmas(sentence), 2)
+        return min((log((pairs[p] + 0.5) * read / ((alone[p[0]] + 1) * (alone[p[1]] + 1))) for p in lemmas), default=0)
 
     sizes = Sizes(200, 20, 200)
     [task] = build_tasks(numbered(islice(Demo().trees("probe"), 12 * sum(sizes))), sizes, ["SOMO"]).tasks

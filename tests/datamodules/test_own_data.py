@@ -25,12 +25,12 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "corpora"
 
 
 def files(folder: Path, rows: int, name: str = "train") -> dict[str, str]:
-    found = {}
+    result = {}
     for side, word in (("source", "maison"), ("target", "Haus")):
         path = folder / f"{name}.{side}"
         path.write_text("".join(f"{word} {i}\n" for i in range(rows)))
-        found[side if name == "train" else f"{name}_{side}"] = str(path)
-    return found
+        result[side if name == "train" else f"{name}_{side}"] = str(path)
+    return result
 
 
 @settings(max_examples=10)
@@ -40,11 +40,11 @@ def test_each_pair_is_in_one_split_and_the_shares_are_held_out(
 ) -> None:
     folder = tmp_path_factory.mktemp("pairs")
     corpus = Parallel(**files(folder, rows), source_language="fr", target_language="de", held_out=every)
-    found = {split: list(corpus.parallel(split, "de")) for split in ("train", "dev", "test")}
+    result = {split: list(corpus.parallel(split, "de")) for split in ("train", "dev", "test")}
     pairs = [(f"maison {i}", f"Haus {i}") for i in range(rows)]
-    assert (found["dev"], found["test"]) == (pairs[0::every], pairs[1::every])
-    assert sorted(pair for some in found.values() for pair in some) == sorted(pairs)
-    assert list(corpus.sentences("dev")) == [first for first, _ in found["dev"]]
+    assert (result["dev"], result["test"]) == (pairs[0::every], pairs[1::every])
+    assert sorted(pair for some in result.values() for pair in some) == sorted(pairs)
+    assert list(corpus.sentences("dev")) == [first for first, _ in result["dev"]]
 
 
 def test_files_for_dev_leave_the_other_rows_to_train(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_files_for_dev_leave_the_other_rows_to_train(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"target_language": None}, "corpus.target_language=LANGUAGE"),
         ({"dev_source": "x"}, "dev_source= and corpus.dev_target=: give both"),
@@ -62,8 +62,8 @@ def test_files_for_dev_leave_the_other_rows_to_train(tmp_path: Path) -> None:
         ({"source": "/no/such/file"}, "/no/such/file: no such file"),
     ],
 )
-def test_what_is_missing_is_named(tmp_path: Path, more: dict, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_what_is_missing_is_named(tmp_path: Path, more: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         Parallel(**(files(tmp_path, 5) | {"target_language": "de"} | more))
 
 
@@ -93,17 +93,17 @@ def test_views_that_are_english_alone_are_refused_in_other_languages() -> None:
 
 
 def test_published_pairs_are_read_in_both_directions() -> None:
-    for kind, root in ((Multi30k, "multi30k"), (Europarl, "europarl")):
-        there, back = (kind(str(FIXTURES / root), source_language=one) for one in ("en", "fr"))
-        forth = list(there.parallel("train", "fr"))
-        assert [(b, a) for a, b in forth] == list(back.parallel("train", "en"))
-        assert [b for _, b in forth] == list(back.sentences("train"))
+    for corpus, root in ((Multi30k, "multi30k"), (Europarl, "europarl")):
+        english, french = (corpus(str(FIXTURES / root), source_language=language) for language in ("en", "fr"))
+        forth = list(english.parallel("train", "fr"))
+        assert [(b, a) for a, b in forth] == list(french.parallel("train", "en"))
+        assert [b for _, b in forth] == list(french.sentences("train"))
 
 
 def test_text_is_tokenised_in_its_language(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("L'homme n'est pas là.\n")
-    (found,) = (d.read() for d in PlainText(str(tmp_path), source_language="fr").unread_documents())
-    assert found.sections[0].paragraphs == [["L' homme n' est pas là ."]]
+    (result,) = (d.read() for d in PlainText(str(tmp_path), source_language="fr").unread_documents())
+    assert result.sections[0].paragraphs == [["L' homme n' est pas là ."]]
 
 
 def saved(folder: Path, columns: dict[str, list], names: list[str] | None = None) -> Path:
@@ -155,23 +155,23 @@ def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("break_it", "said"),
+    ("break_it", "message"),
     [
         ("column", "no column words; there are text"),
         ("file", "data-00000-of-00002.arrow: not a table of this form, or damaged"),
     ],
 )
-def test_a_broken_data_set_is_named(tmp_path: Path, break_it: str, said: str) -> None:
+def test_a_broken_data_set_is_named(tmp_path: Path, break_it: str, message: str) -> None:
     folder = saved(tmp_path / "set", {"text": ["a", "b"]})
     if break_it == "file":
         (folder / "data-00000-of-00002.arrow").write_bytes(b"not arrow")
     corpus = SavedDataset(str(folder), text="words" if break_it == "column" else "text")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         list(corpus.sentences("train"))
 
 
 @pytest.mark.parametrize(
-    ("values", "column", "said"),
+    ("values", "column", "message"),
     [
         (["a", None, "b"], "text", "row 1 of column text is None (NoneType), not a text"),
         ([3, 4], "text", "row 0 of column text is 3 (int), not a text"),
@@ -183,8 +183,8 @@ def test_a_broken_data_set_is_named(tmp_path: Path, break_it: str, said: str) ->
     ],
 )
 def test_a_value_that_is_no_text_and_a_field_that_is_not_there_are_named(
-    tmp_path: Path, values: list, column: str, said: str
+    tmp_path: Path, values: list, column: str, message: str
 ) -> None:
     corpus = SavedDataset(str(saved(tmp_path / "set", {"text": values})), text=column, held_out=2)
-    with pytest.raises(InputError, match=re.escape(said)):
+    with pytest.raises(InputError, match=re.escape(message)):
         list(corpus.sentences("train"))

@@ -32,8 +32,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_sentences_keep_their_splits_and_those_of_dev_and_test_are_not_in_train(folder: Path) -> None:
     corpus = TreebankText(str(folder))
-    found = {split: list(corpus.sentences(split)) for split in ("train", "dev", "test", "probe")}  # type: ignore[arg-type]
-    assert found == {**SPLITS, "train": ["a b", "e f"], "probe": ["c d", "g h", "i du"]}
+    result = {split: list(corpus.sentences(split)) for split in ("train", "dev", "test", "probe")}  # type: ignore[arg-type]
+    assert result == {**SPLITS, "train": ["a b", "e f"], "probe": ["c d", "g h", "i du"]}
 
 
 def test_more_text_is_tokenised_and_counts_towards_the_size(folder: Path) -> None:

@@ -74,12 +74,12 @@ def one_at_a_time(model: CausalLM, regions: list[str]) -> list[float]:
         piece = (" " if text else "") + region if region else ""
         edges += [number] * len(piece)
         text += piece
-    found = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    row = [model.tokenizer.bos_token_id, *found["input_ids"]]
+    encoded = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    row = [model.tokenizer.bos_token_id, *encoded["input_ids"]]
     with torch.inference_mode():
         logs = model.model(torch.tensor([row])).logits[0].double().log_softmax(1) / math.log(2)
     bits = [0.0] * len(regions)
-    for at, (start, _) in enumerate(found["offset_mapping"], 1):
+    for at, (start, _) in enumerate(encoded["offset_mapping"], 1):
         bits[edges[start]] -= float(logs[at - 1, row[at]])
     return bits
 
@@ -88,9 +88,9 @@ def one_at_a_time(model: CausalLM, regions: list[str]) -> list[float]:
 @given(REGIONS)
 def test_the_bits_of_each_region_are_those_of_one_text_at_a_time(model: CausalLM, regions: list[str]) -> None:
     text = text_of(regions)
-    (found,) = model.logprobs([("", text)])
-    owners = regions_of(found.offsets[:, 0], regions)
-    sums = np.bincount(owners, -found.logprobs, minlength=len(regions))
+    (scored,) = model.logprobs([("", text)])
+    owners = regions_of(scored.offsets[:, 0], regions)
+    sums = np.bincount(owners, -scored.logprobs, minlength=len(regions))
     np.testing.assert_allclose(sums, one_at_a_time(model, regions), atol=1e-4)
 
 
@@ -98,10 +98,10 @@ def test_the_bits_of_each_region_are_those_of_one_text_at_a_time(model: CausalLM
 @given(REGIONS)
 def test_the_tokens_of_a_region_have_all_its_characters_and_no_other(model: CausalLM, regions: list[str]) -> None:
     text = text_of(regions)
-    (found,) = model.logprobs([("", text)])
-    owners = regions_of(found.offsets[:, 0], regions)
+    (scored,) = model.logprobs([("", text)])
+    owners = regions_of(scored.offsets[:, 0], regions)
     for number, region in enumerate(regions):
-        inside = {at for start, end in found.offsets[owners == number] for at in range(start, end)}
+        inside = {at for start, end in scored.offsets[owners == number] for at in range(start, end)}
         assert "".join(text[at] for at in sorted(inside)).replace(" ", "") == region.replace(" ", "")
 
 
@@ -110,10 +110,10 @@ def test_the_tokens_of_a_region_have_all_its_characters_and_no_other(model: Caus
 def test_a_change_of_speaker_adds_one_token_in_the_first_region(
     model: CausalLM, first: list[str], second: list[str]
 ) -> None:
-    said = text_of(first), text_of(second)
-    plain, marked = model.logprobs([("", " ".join(said)), ("", f"{said[0]} [SEP] {said[1]}")])
-    changed = regions_of(marked.offsets[:, 0], [f"{said[0]} [SEP]", said[1]])
-    together = regions_of(plain.offsets[:, 0], said)
+    texts = text_of(first), text_of(second)
+    plain, marked = model.logprobs([("", " ".join(texts)), ("", f"{texts[0]} [SEP] {texts[1]}")])
+    changed = regions_of(marked.offsets[:, 0], [f"{texts[0]} [SEP]", texts[1]])
+    together = regions_of(plain.offsets[:, 0], texts)
     assert marked.tokens.count("[EOS]") == 1  # it has no SEP
     assert (np.bincount(changed) - np.bincount(together)).tolist() == [1, 0]
     assert [token for token in marked.tokens if token != "[EOS]"] == plain.tokens

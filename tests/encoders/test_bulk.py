@@ -79,9 +79,9 @@ def test_after_kills_the_same_command_makes_what_is_missing(tmp_path: Path, text
         workers = [child.pid for child in psutil.Process(running.pid).children()] if running.poll() is None else []
         if killed == "a worker" and workers:
             os.kill(workers[0], signal.SIGKILL)
-            status, said = running.wait(), running.communicate()[1]
+            status, message = running.wait(), running.communicate()[1]
             assert status in (0, 2)
-            assert status == 0 or "a process was killed" in said
+            assert status == 0 or "a process was killed" in message
         elif running.poll() is None:
             (os.killpg if killed == "all processes" else os.kill)(running.pid, signal.SIGKILL)
             running.wait()
@@ -98,12 +98,11 @@ def test_a_folder_continues_only_with_the_same_files_and_settings(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert encode.main(command(tmp_path, "rows=300")) == 0
-    for change, said in (("raw=true", "raw"), ("rows=100", "rows"), ("format=npy", "format")):
+    for change, key in (("raw=true", "raw"), ("rows=100", "rows"), ("format=npy", "format")):
         assert (
-            encode.main(command(tmp_path, *{"rows": [], "raw": ["rows=300"], "format": ["rows=300"]}[said], change))
-            == 2
+            encode.main(command(tmp_path, *{"rows": [], "raw": ["rows=300"], "format": ["rows=300"]}[key], change)) == 2
         )
-        assert f"begun with other {said}; give out= a new folder" in capfd.readouterr().err
+        assert f"begun with other {key}; give out= a new folder" in capfd.readouterr().err
     with (tmp_path / "texts" / "b.txt").open("a") as file:
         file.write("the dog\n")
     assert encode.main(command(tmp_path, "rows=300")) == 2
@@ -125,7 +124,7 @@ def test_other_weights_or_word_vectors_are_another_plan(tmp_path: Path, place: s
 
 @pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["in={texts}"], "out= is missing"),
         (["out=x"], "out=: has an effect only on files; give in=FILES too"),
@@ -137,11 +136,11 @@ def test_other_weights_or_word_vectors_are_another_plan(tmp_path: Path, place: s
     ],
 )
 def test_a_mistake_is_one_line(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], said: str
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     filled = [part.format(texts=tmp_path / "texts", out=tmp_path / "out") for part in arguments]
     assert encode.main([GOLDEN, *filled]) == 2
-    assert said in capfd.readouterr().err.splitlines()[-1]
+    assert message in capfd.readouterr().err.splitlines()[-1]
 
 
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
@@ -173,6 +172,6 @@ def test_a_cluster_of_two_workers_loses_one_and_no_row(tmp_path: Path, texts: li
             workers = [child for child in children if "ShardWorker" in "".join(child.cmdline()[:1])]
     for worker in workers[:1]:
         worker.kill()
-    status, said = running.wait(600), running.communicate()[1]
-    assert (status, len(workers)) == (0, 2), said
+    status, message = running.wait(600), running.communicate()[1]
+    assert (status, len(workers)) == (0, 2), message
     np.testing.assert_allclose(vectors(tmp_path, "parquet"), load_encoder(GOLDEN).encode(texts), atol=1e-6)

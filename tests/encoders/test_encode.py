@@ -39,9 +39,9 @@ def shell(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[by
 def test_the_command_turns_lines_into_a_matrix(tmp_path: Path) -> None:
     sentences = ["the dog runs .", "a cat", "the dog runs ."]
     (tmp_path / "in").write_text("".join(f"{sentence}\n" for sentence in sentences))
-    said = finish(tmp_path, Command(["-m", "encoders.encode"], [str(GOLDEN)], f"{tmp_path}/in", f"{tmp_path}/out"))
+    printed = finish(tmp_path, Command(["-m", "encoders.encode"], [str(GOLDEN)], f"{tmp_path}/in", f"{tmp_path}/out"))
     np.testing.assert_array_equal(np.load(tmp_path / "out"), load_encoder(GOLDEN).encode(sentences))
-    assert said.splitlines() == ["3 sentences (2 encoded), 0 of 6 words without a vector"]
+    assert printed.splitlines() == ["3 sentences (2 encoded), 0 of 6 words without a vector"]
 
 
 def test_only_a_newline_ends_a_line(shell: Shell) -> None:
@@ -66,17 +66,17 @@ def test_only_some_lines_are_in_memory_at_a_time(shell: Shell, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
-    ("text", "run", "said"),
+    ("text", "run", "message"),
     [
         (b"a\n", "nowhere", "nowhere: no such run folder"),
         (b"", str(GOLDEN), "standard input is empty"),
         (b"a\n\xff\n", str(GOLDEN), "standard input:2: not valid UTF-8"),
     ],
 )
-def test_a_user_error_is_one_line(shell: Shell, text: bytes, run: str, said: str) -> None:
+def test_a_user_error_is_one_line(shell: Shell, text: bytes, run: str, message: str) -> None:
     status, out, err = shell(text, run)
     assert (status, out) == (2, b"")
-    assert err.startswith(f"error: {said}")
+    assert err.startswith(f"error: {message}")
     assert err.count("\n") == 1
 
 

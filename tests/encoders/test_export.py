@@ -23,7 +23,7 @@ from encoder_lab.errors import InputError
 from encoders import load_encoder
 from encoders.export import export, main
 from encoders.portable.parts import parts_of
-from encoders.portable.source import one_file
+from encoders.portable.source import bundled_source
 from encoders.portable.text import TextReader
 from tests.conftest import ROOT
 from tests.packages import PACKAGES
@@ -91,8 +91,8 @@ def test_every_encoder_gives_the_same_vectors_in_each_library(name: str, raw: bo
     run = make(name, composes=True, moses=True)
     wanted = load_encoder(run, "cpu", raw=raw).encode(TEXTS)
     export(run, tmp_path / "out", raw=raw)
-    found = vectors_in_sentence_transformers(tmp_path / "out", trust_remote_code=True)
-    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    result = vectors_in_sentence_transformers(tmp_path / "out", trust_remote_code=True)
+    np.testing.assert_allclose(result, wanted, atol=1e-5)
     export(run, tmp_path / "torch", "torch", raw)
     module = loaded(tmp_path / "torch")
     np.testing.assert_allclose(module.SentenceEncoder.load(tmp_path / "torch").encode(TEXTS, 3), wanted, atol=1e-5)
@@ -111,8 +111,8 @@ def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make: Make, tmp
     texts = ["THE Dog sees", "The cat"]
     np.testing.assert_array_equal(load_encoder(run, "cpu").encode(texts), wanted)
     export(run, tmp_path / "torch", "torch")
-    found = loaded(tmp_path / "torch").SentenceEncoder.load(tmp_path / "torch").encode(texts)
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    result = loaded(tmp_path / "torch").SentenceEncoder.load(tmp_path / "torch").encode(texts)
+    np.testing.assert_allclose(result, wanted, atol=1e-6)
     with pytest.raises(InputError, match="this run reads lower case"):
         export(run, tmp_path / "stock", modules="stock")
 
@@ -121,10 +121,10 @@ def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make: Make, tmp
 def test_stock_modules_are_used_where_they_give_the_same_vectors(name: str, make: Make, tmp_path: Path) -> None:
     run = make(name)
     export(run, tmp_path / "out")
-    found = vectors_in_sentence_transformers(tmp_path / "out")
-    np.testing.assert_allclose(found, load_encoder(run, "cpu").encode(TEXTS), atol=1e-5)
+    result = vectors_in_sentence_transformers(tmp_path / "out")
+    np.testing.assert_allclose(result, load_encoder(run, "cpu").encode(TEXTS), atol=1e-5)
     export(make(name, moses=True), tmp_path / "tokenised", raw=False)
-    np.testing.assert_array_equal(vectors_in_sentence_transformers(tmp_path / "tokenised"), found)
+    np.testing.assert_array_equal(vectors_in_sentence_transformers(tmp_path / "tokenised"), result)
     assert not list(tmp_path.glob("*/*.py"))
 
 
@@ -167,12 +167,12 @@ def test_a_model_card_names_training_scores_licence_and_what_to_cite(make: Make,
     text = (tmp_path / "out" / "README.md").read_text()
     assert "| probing | WC | mlp | 22.00 | 20.00 to 24.00 |" in text
     assert "11.00" not in text
-    for said in ("after epoch 2", "nmt_enfr", "* demo: that of this project", "Conneau et al. 2018", "Bojanowski"):
-        assert said in text
+    for message in ("after epoch 2", "nmt_enfr", "* demo: that of this project", "Conneau et al. 2018", "Bojanowski"):
+        assert message in text
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (["out=there"], "out=there: already there"),
         (["out=new", "format=torch", "modules=stock"], "only format=sentence-transformers has it"),
@@ -181,12 +181,12 @@ def test_a_model_card_names_training_scores_licence_and_what_to_cite(make: Make,
     ],
 )
 def test_what_cannot_be_written_is_refused_in_one_line(
-    more: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    more: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there").mkdir()
     assert main([str(GOLDEN), *more]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
@@ -235,4 +235,4 @@ def hash_of() -> None:
 
 def test_two_definitions_of_one_name_are_refused() -> None:
     with pytest.raises(InputError, match=r"^hash_of: defined in encoders\.portable\.text and tests"):
-        one_file([clash], ["encoders", "tests"])
+        bundled_source([clash], ["encoders", "tests"])

@@ -220,7 +220,7 @@ def test_encoding_leaves_modes_random_state_and_gradients_as_they_were() -> None
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (["a", None], r"sentences\[1\] is 'None' \(NoneType\)"),
         (["a", "b", 3.5], r"sentences\[2\] is '3.5' \(float\)"),
@@ -237,8 +237,8 @@ def test_encoding_leaves_modes_random_state_and_gradients_as_they_were() -> None
         ("a b", r"not one string: encode\(\['a b'\]\)"),
     ],
 )
-def test_what_is_no_text_is_refused_with_its_place(given: object, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_what_is_no_text_is_refused_with_its_place(given: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         bag().encode(given)
 
 

@@ -62,10 +62,10 @@ def test_positions_are_sines_and_cosines_of_falling_frequency() -> None:
 
 def test_the_factors_of_the_cited_source_are_those_of_its_formula() -> None:
     """Two of three words and four dimensions: (1 - 2/3) - (k/4) (1 - 4/3), and so on."""
-    found = factors(torch.tensor([3, 1]), 3, 4)
+    result = factors(torch.tensor([3, 1]), 3, 4)
     third = [[2 / 3 - k / 4 / 3, 1 / 3 + k / 4 / 3, k / 4] for k in (1, 2, 3, 4)]
-    torch.testing.assert_close(found[0], torch.tensor(third).T)
-    torch.testing.assert_close(found[1, 0], torch.tensor([0.25, 0.5, 0.75, 1]))  # the only word of a sentence
+    torch.testing.assert_close(result[0], torch.tensor(third).T)
+    torch.testing.assert_close(result[1, 0], torch.tensor([0.25, 0.5, 0.75, 1]))  # the only word of a sentence
     torch.manual_seed(1)
     encoder, words = GatedConvNet(6, dim=8, layers=1, positions="sukhbaatar").eval(), torch.randn(2, 5, 6)
     together = encoder(words, torch.tensor([5, 2])).vector

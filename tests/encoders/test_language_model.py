@@ -40,24 +40,24 @@ def alone(path: Path, text: str, begin: bool = True) -> tuple[list[int], np.ndar
     model = transformers.AutoModelForCausalLM.from_pretrained(path).eval()
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     row = [tokenizer.bos_token_id] * begin + ids
-    found = []
+    result = []
     with torch.inference_mode():
         for at in range(len(row) - len(ids), len(row)):
             if at == 0:
-                found.append(0.0)
+                result.append(0.0)
                 continue
             logits = model(torch.tensor([row[:at]])).logits[0, -1].double()
-            found.append(float(logits.log_softmax(0)[row[at]]) / math.log(2))
-    return ids, np.array(found)
+            result.append(float(logits.log_softmax(0)[row[at]]) / math.log(2))
+    return ids, np.array(result)
 
 
 LONG = "The cat sat on the mat. Then it slept. A dog saw the cat"
 TEXTS = [f"{LONG}, and the cat saw it.", f"{LONG} 😀.", LONG, f"{LONG}, and the mat?", "Where?", "", "The cat sat"]
 
 
-@pytest.mark.parametrize("kind", ["folder", "llama"])
-def test_every_token_has_the_probability_of_one_text_at_a_time(kind: str, request: pytest.FixtureRequest) -> None:
-    path = request.getfixturevalue(kind)
+@pytest.mark.parametrize("family", ["folder", "llama"])
+def test_every_token_has_the_probability_of_one_text_at_a_time(family: str, request: pytest.FixtureRequest) -> None:
+    path = request.getfixturevalue(family)
     model = CausalLM(path, "cpu")
     assert model.shares
     for text, scored in zip(TEXTS, model.logprobs([("", text) for text in TEXTS]), strict=True):
@@ -79,8 +79,8 @@ def test_sharing_beginnings_changes_nothing(folder: Path, monkeypatch: pytest.Mo
         return forward(*args, **more)
 
     monkeypatch.setattr(shared.model, "forward", counted)
-    for one, other in zip(shared.logprobs(pairs), apart.logprobs(pairs), strict=True):
-        np.testing.assert_allclose(one.logprobs, other.logprobs, atol=1e-4)
+    for scored, other in zip(shared.logprobs(pairs), apart.logprobs(pairs), strict=True):
+        np.testing.assert_allclose(scored.logprobs, other.logprobs, atol=1e-4)
     assert sum(computed) < 0.55 * sum(len(shared.tokenizer(text)["input_ids"]) + 1 for text in TEXTS)
 
 
@@ -196,8 +196,8 @@ def test_a_text_longer_than_the_context_is_read_in_windows(tmp_path: Path, capsy
     model.logprobs([("", text[:20])])
     assert capsys.readouterr().err == ""
     ((scored,), _) = model.logprobs([("", text)]), model.logprobs([("", f"{text} {text}"), ("", text)])
-    said = "texts longer than the model's context are read in windows of 10 that begin every 5 tokens"
-    assert capsys.readouterr().err == f"lm:{tmp_path}: {said}\n"  # once
+    message = "texts longer than the model's context are read in windows of 10 that begin every 5 tokens"
+    assert capsys.readouterr().err == f"lm:{tmp_path}: {message}\n"  # once
     assert model.long_texts == {("", text), ("", f"{text} {text}")}
     row = [model.begin, *model.tokenizer(text, add_special_tokens=False)["input_ids"]]
     wanted = []
@@ -251,7 +251,7 @@ def test_a_folder_without_a_causal_model_is_refused_in_one_line(
     path = tmp_path / "model"
     shutil.copytree(folder, path)
     spoil(path)
-    with pytest.raises(InputError, match=f"lm:{path}: ") as said:
+    with pytest.raises(InputError, match=f"lm:{path}: ") as caught:
         CausalLM(path, "cpu")
-    assert "\n" not in str(said.value)
+    assert "\n" not in str(caught.value)
     assert not (path / "ran").exists()

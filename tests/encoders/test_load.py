@@ -106,7 +106,7 @@ def test_trained_word_vectors_are_read_from_the_checkpoint(run: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "gone", "said"),
+    ("path", "gone", "message"),
     [
         ("nothing", "notes", "no such run folder"),
         ("run/vectors", "notes", "not a run folder"),
@@ -115,9 +115,9 @@ def test_trained_word_vectors_are_read_from_the_checkpoint(run: Path) -> None:
         ("run", "vectors", "vectors: missing"),
     ],
 )
-def test_what_is_missing_is_named(run: Path, path: str, gone: str, said: str) -> None:
+def test_what_is_missing_is_named(run: Path, path: str, gone: str, message: str) -> None:
     (run / gone).rename(run.parent / "gone") if (run / gone).exists() else None
-    assert said in refusal(run.parent / path)
+    assert message in refusal(run.parent / path)
 
 
 @pytest.mark.parametrize("text", ["", "- a\n- b\n", "a: [", "model: x\n", "encoder: x\nembeddings: y\ncorpus: z\n"])
@@ -153,8 +153,8 @@ def test_only_encoders_of_this_project_are_loaded(run: Path, target: str) -> Non
 )
 def test_a_class_hidden_in_a_setting_is_refused(run: Path, value: str) -> None:
     edit(run, "projection: 6", f"projection: {value}")
-    said = refusal(run)
-    assert "only the classes in encoders/ are loaded, alone" in said or "would be computed" in said
+    message = refusal(run)
+    assert "only the classes in encoders/ are loaded, alone" in message or "would be computed" in message
 
 
 def test_a_foreign_corpus_class_is_refused_at_first_use(run: Path) -> None:

@@ -116,26 +116,26 @@ def test_the_attention_flag_changes_no_vector() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"), [({"dim": 513}, "dim=513"), ({"pooling": "mean"}, "pooling=mean: choose one of max, last")]
+    ("settings", "message"), [({"dim": 513}, "dim=513"), ({"pooling": "mean"}, "pooling=mean: choose one of max, last")]
 )
-def test_what_cannot_be_built_is_refused(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=rf"encoder\.{said}"):
+def test_what_cannot_be_built_is_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=rf"encoder\.{message}"):
         BiLSTM(300, **settings)
 
 
-def layers_of(kind: type[nn.LSTM], levels: int) -> Bidirectional:
+def layers_of(layer: type[nn.LSTM], levels: int) -> Bidirectional:
     torch.manual_seed(levels)
-    return Bidirectional(kind, 3, 8, levels).eval()
+    return Bidirectional(layer, 3, 8, levels).eval()
 
 
-both_kinds = pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+both_layers = pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU])
 
 
-@both_kinds
+@both_layers
 @given(lengths=st.lists(st.integers(1, 40), min_size=1, max_size=20), block=st.sampled_from([1, 7, BLOCK]))
 @settings(max_examples=30)
-def test_packed_words_get_the_states_of_padded_ones(kind: type[nn.LSTM], lengths: list[int], block: int) -> None:
-    layers, words = layers_of(kind, 2), torch.randn(len(lengths), max(lengths) + 2, 3)
+def test_packed_words_get_the_states_of_padded_ones(layer: type[nn.LSTM], lengths: list[int], block: int) -> None:
+    layers, words = layers_of(layer, 2), torch.randn(len(lengths), max(lengths) + 2, 3)
     padded = layers(words, torch.tensor(lengths))  # with gradients
     with torch.no_grad(), patch("encoders.recurrent.FEW", 1), patch("encoders.packed.BLOCK", block):
         torch.testing.assert_close(layers(words, torch.tensor(lengths)), padded, atol=1e-6, rtol=1e-5)
@@ -153,12 +153,12 @@ def test_words_that_come_several_times_change_no_vector(pool: WordPooling, lengt
     torch.testing.assert_close(vectors, expected, atol=1e-6, rtol=1e-5)
 
 
-@both_kinds
+@both_layers
 @pytest.mark.parametrize("stays_wide", [True, False])
 def test_packed_words_under_autocast_are_in_bfloat16_where_the_processor_has_such_layers(
-    kind: type[nn.LSTM], stays_wide: bool
+    layer: type[nn.LSTM], stays_wide: bool
 ) -> None:
-    layers, words, lengths = layers_of(kind, 2), torch.randn(8, 5, 3), torch.tensor([5, 2, 4, 1, 3, 5, 5, 2])
+    layers, words, lengths = layers_of(layer, 2), torch.randn(8, 5, 3), torch.tensor([5, 2, 4, 1, 3, 5, 5, 2])
     with torch.no_grad(), patch("encoders.recurrent.stays_wide", lambda _: stays_wide):
         wide = layers(words, lengths)
         with torch.autocast("cpu", torch.bfloat16):
@@ -168,11 +168,11 @@ def test_packed_words_under_autocast_are_in_bfloat16_where_the_processor_has_suc
 
 
 def test_the_packing_of_three_sentences_by_hand() -> None:
-    found = pack(torch.tensor([2, 3, 1]), steps=4)
-    assert found.sizes == [3, 2, 1]
-    assert found.order.tolist() == [1, 0, 2]
-    assert found.place.tolist() == [4, 0, 8, 5, 1, 6]  # first words of the longest, ...
-    assert found.mirror.tolist() == [5, 4, 2, 3, 1, 0]
+    result = pack(torch.tensor([2, 3, 1]), steps=4)
+    assert result.sizes == [3, 2, 1]
+    assert result.order.tolist() == [1, 0, 2]
+    assert result.place.tolist() == [4, 0, 8, 5, 1, 6]  # first words of the longest, ...
+    assert result.mirror.tolist() == [5, 4, 2, 3, 1, 0]
 
 
 def test_a_block_has_whole_steps_and_at_least_one() -> None:
@@ -214,6 +214,6 @@ def test_products_of_packed_words_have_few_numbers_of_rows(lengths: list[int]) -
 
 
 def test_few_numbers_of_sentences_stand_for_all() -> None:
-    found = [sentences_of(count) for count in range(1, 4097)]
-    assert all(count <= wider <= max(4, count * 9 / 8 + 4) for count, wider in enumerate(found, start=1))
-    assert len(set(found)) <= 70
+    result = [sentences_of(count) for count in range(1, 4097)]
+    assert all(count <= wider <= max(4, count * 9 / 8 + 4) for count, wider in enumerate(result, start=1))
+    assert len(set(result)) <= 70

@@ -60,11 +60,11 @@ def test_the_modules_of_a_folder_are_used_and_named(made: dict, tmp_path: Path, 
     path = folder_of(tmp_path, **made)
     (model,) = pretrained(str(path), "last", None, "cpu", tmp_path)
     np.testing.assert_allclose(model.encode(TEXTS), library(path), atol=1e-5)
-    said = capsys.readouterr().err
-    assert "modules of its folder: pooling" in said
-    assert ("dense" in said, "normalised" in said) == ("d" in made.get("above", ""), "n" in made.get("above", ""))
-    assert ("are cut after 6 tokens" in said) == ("longest" in made)
-    assert ("begins with 'c d: '" in said) == ("default_prompt_name" in made)
+    printed = capsys.readouterr().err
+    assert "modules of its folder: pooling" in printed
+    assert ("dense" in printed, "normalised" in printed) == ("d" in made.get("above", ""), "n" in made.get("above", ""))
+    assert ("are cut after 6 tokens" in printed) == ("longest" in made)
+    assert ("begins with 'c d: '" in printed) == ("default_prompt_name" in made)
 
 
 @pytest.mark.parametrize("pooled", [True, False])
@@ -105,9 +105,9 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_modules_that_are_not_read_or_damaged_are_refused(name: str, tmp_path: Path) -> None:
     path = folder_of(tmp_path, above="d")
-    file, text, said = BROKEN[name]
+    file, text, message = BROKEN[name]
     (path / file).write_text(text)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         pretrained(str(path), "last", None, "cpu", tmp_path)
 
 

@@ -42,12 +42,12 @@ def test_a_transformer_equals_layers_of_pytorch_with_a_norm_and_pooling(pooling:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"dim": 10, "heads": 4}, "encoder.dim=10: give a multiple of encoder.heads=4"),
         ({"pooling": "last"}, "mean, max"),
     ],
 )
-def test_a_transformer_that_cannot_be_built_is_refused(settings: dict, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_a_transformer_that_cannot_be_built_is_refused(settings: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         TransformerEncoder(5, **settings)

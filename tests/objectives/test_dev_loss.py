@@ -19,9 +19,9 @@ def scores(loss: DevLoss, change: Any = None, decode: bool = False) -> dict[str,
     """Those of the dev examples, all parts of several objectives together."""
     measured, dev = {}, loss(10_000)
     for part in loss.parts:
-        found = dev.examined(part, change, decode)
-        sums = {name: float(counts.sum()) for name, counts in found.counts.items()}
-        measured |= {f"{part} {name}".strip(): value for name, value in found.scores_of(sums).items()}
+        result = dev.examined(part, change, decode)
+        sums = {name: float(counts.sum()) for name, counts in result.counts.items()}
+        measured |= {f"{part} {name}".strip(): value for name, value in result.scores_of(sums).items()}
     return measured
 
 

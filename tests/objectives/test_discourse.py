@@ -38,10 +38,10 @@ def test_the_bag_loss_equals_the_loss_of_dense_counts() -> None:
     counts = torch.tensor([[0, 2, 1, 0, 0, 0, 1], [0] * 7, [0, 0, 0, 1, 0, 0, 0]])
     bag = Bag(torch.tensor([[1, 2, 1, 6], [0, 0, 0, 0], [3, 0, 0, 0]]), torch.tensor([4, 0, 1]))
     per_text = -(counts * functional.log_softmax(logits, 1)).sum(1) / counts.sum(1).clamp(min=1)
-    found = bag_loss(logits, bag)
-    torch.testing.assert_close(found.nats, per_text)
-    assert found.targets.tolist() == [1, 0, 1]
-    torch.testing.assert_close(*(torch.autograd.grad(loss.sum(), logits)[0] for loss in (found.nats, per_text)))
+    result = bag_loss(logits, bag)
+    torch.testing.assert_close(result.nats, per_text)
+    assert result.targets.tolist() == [1, 0, 1]
+    torch.testing.assert_close(*(torch.autograd.grad(loss.sum(), logits)[0] for loss in (result.nats, per_text)))
 
 
 def test_an_unknown_class_trains_nothing() -> None:

@@ -44,6 +44,12 @@ SAID = [
 ]
 
 
+def network(data: TextPairs | SentencesInDocuments) -> tuple[BiLSTM, WordEmbedding]:
+    torch.manual_seed(1)
+    words = WordEmbedding(np.random.default_rng(1).normal(size=(len(data.vocabulary), 6)))
+    return BiLSTM(6, dim=8, layers=1, projection=None), words
+
+
 def frozen(module: Objective, data: TextPairs | SentencesInDocuments) -> FrozenEncoder:
     return FrozenEncoder(module.encoder, module.embedding, data.vocabulary)
 
@@ -51,9 +57,7 @@ def frozen(module: Objective, data: TextPairs | SentencesInDocuments) -> FrozenE
 @pytest.fixture(scope="module")
 def skipthought(tmp_path_factory: pytest.TempPathFactory) -> tuple[SkipThought, FrozenEncoder]:
     data = TextPairs(TinyCorpus(), "next", tmp_path_factory.mktemp("pairs"), seed=1, codes=60)
-    torch.manual_seed(1)
-    words = WordEmbedding(np.random.default_rng(1).normal(size=(len(data.vocabulary), 6)))
-    module = SkipThought(BiLSTM(6, dim=8, layers=1, projection=None), words, data, None, 1, 5, 7, 2, dropout=0.5)
+    module = SkipThought(*network(data), data, None, 1, 5, 7, 2, dropout=0.5)
     module.decoder.output.weight.data.mul_(5)  # so that a token depends much on what is before it
     return module.train(), frozen(module, data)
 
@@ -61,11 +65,7 @@ def skipthought(tmp_path_factory: pytest.TempPathFactory) -> tuple[SkipThought, 
 @pytest.fixture(scope="module")
 def discourse(tmp_path_factory: pytest.TempPathFactory) -> tuple[Discourse, FrozenEncoder]:
     data = SentencesInDocuments(TinyCorpus(), tmp_path_factory.mktemp("documents"), seed=1)
-    torch.manual_seed(1)
-    words = WordEmbedding(np.random.default_rng(1).normal(size=(len(data.vocabulary), 6)))
-    module = Discourse(
-        BiLSTM(6, dim=8, layers=1, projection=None), words, data, None, 1, ["nsp"], hidden=9, dropout=0.5
-    )
+    module = Discourse(*network(data), data, None, 1, ["nsp"], hidden=9, dropout=0.5)
     return module.train(), frozen(module, data)
 
 
@@ -153,20 +153,20 @@ def test_a_decoder_has_the_bits_of_one_sentence_and_one_token_at_a_time(
     skipthought: tuple[SkipThought, FrozenEncoder],
 ) -> None:
     module, encoder = skipthought
-    found = TextLikelihood(encoder.encode, module.likelihood()).logprobs(pairs(TEXTS))
+    result = TextLikelihood(encoder.encode, module.likelihood()).logprobs(pairs(TEXTS))
     ending = TextLikelihood(encoder.encode, NextSentence(module.decoder, module.data.subwords, ends=True))
-    for text, one, whole in zip(TEXTS, found, ending.logprobs(pairs(TEXTS)), strict=True):
-        np.testing.assert_allclose(-one.logprobs, plain_skipthought(module, encoder, text), atol=1e-4)
+    for text, scored, whole in zip(TEXTS, result, ending.logprobs(pairs(TEXTS)), strict=True):
+        np.testing.assert_allclose(-scored.logprobs, plain_skipthought(module, encoder, text), atol=1e-4)
         np.testing.assert_allclose(-whole.logprobs, plain_skipthought(module, encoder, text, ends=True), atol=1e-4)
 
 
 @torch.no_grad()
 def test_the_nsp_loss_has_the_bits_of_one_word_at_a_time(discourse: tuple[Discourse, FrozenEncoder]) -> None:
     module, encoder = discourse
-    found = TextLikelihood(encoder.encode, module.likelihood()).logprobs(pairs(TEXTS))
-    for text, one in zip(TEXTS, found, strict=True):
-        np.testing.assert_allclose(-one.logprobs, plain_discourse(module, encoder, text), atol=1e-4)
-        assert one.tokens == text.split()
+    result = TextLikelihood(encoder.encode, module.likelihood()).logprobs(pairs(TEXTS))
+    for text, scored in zip(TEXTS, result, strict=True):
+        np.testing.assert_allclose(-scored.logprobs, plain_discourse(module, encoder, text), atol=1e-4)
+        assert scored.tokens == text.split()
 
 
 @pytest.mark.parametrize("which", ["skipthought", "discourse"])
@@ -174,10 +174,10 @@ def test_a_text_has_the_same_bits_alone_and_among_longer_ones(request: pytest.Fi
     module, encoder = request.getfixturevalue(which)
     model = TextLikelihood(encoder.encode, module.likelihood())
     together = model.logprobs(pairs(TEXTS))
-    for text, one in zip(TEXTS, together, strict=True):
+    for text, scored in zip(TEXTS, together, strict=True):
         (alone,) = model.logprobs(pairs([text]))
-        assert (alone.tokens, alone.offsets.tolist()) == (one.tokens, one.offsets.tolist())
-        np.testing.assert_allclose(alone.logprobs, one.logprobs, atol=1e-5)
+        assert (alone.tokens, alone.offsets.tolist()) == (scored.tokens, scored.offsets.tolist())
+        np.testing.assert_allclose(alone.logprobs, scored.logprobs, atol=1e-5)
 
 
 @pytest.mark.parametrize("which", ["skipthought", "discourse"])
@@ -197,9 +197,9 @@ def test_the_vector_before_matters_and_only_that_one(skipthought: tuple[SkipThou
     texts = [
         f"{first} . a fish ." for first in ("the cat hears . the dog sees", "the bird likes . the dog sees", "a . cat")
     ]
-    found = TextLikelihood(encoder.encode, module.likelihood()).logprobs(pairs(texts))
+    result = TextLikelihood(encoder.encode, module.likelihood()).logprobs(pairs(texts))
     size = len(module.data.subwords.pieces("a fish ."))
-    first, same, other = (one.logprobs[-size:] for one in found)
+    first, same, other = (scored.logprobs[-size:] for scored in result)
     np.testing.assert_array_equal(first, same)  # a last sentence after the same one ties exactly
     assert np.abs(first - other).max() > 1e-3
 
@@ -259,6 +259,6 @@ def test_an_objective_without_a_likelihood_says_why(settings: list[str], why: st
     from hydra.utils import get_class
 
     config = composed(*settings)
-    said = get_class(config.objective._target_).without_likelihood(config)
-    assert why in said
-    assert bool(said) == bool(why)
+    message = get_class(config.objective._target_).without_likelihood(config)
+    assert why in message
+    assert bool(message) == bool(why)

@@ -86,10 +86,10 @@ def test_parts_share_one_vocabulary(tmp_path: Path) -> None:
 def test_the_words_of_a_batch_come_from_its_part(tmp_path: Path) -> None:
     _, data = build(tmp_path, ("nli", "autoencoder"))
     for batch in data.train_dataloader():
-        said = [line.split("\t") for line in data.in_words(batch)]
+        lines = [line.split("\t") for line in data.in_words(batch)]
         first, second = ("premise", "hypothesis") if batch.part == 0 else ("source", "target")
-        texts = {field: [text for name, text in said if name == field] for field in (first, second)}
-        assert len(texts[first]) == len(texts[second]) == len(said) / 2
+        texts = {field: [text for name, text in lines if name == field] for field in (first, second)}
+        assert len(texts[first]) == len(texts[second]) == len(lines) / 2
         assert batch.part == 0 or texts["source"] == texts["target"]
 
 

@@ -22,7 +22,7 @@ def module(tmp_path: Path) -> Seq2Tree:
 
 def scores(module: Seq2Tree, says: list[str]) -> dict[str, float]:
     """Validation scores of a decoder that says these trees for the long and for the short sentences, by turns."""
-    rows = [module.data.symbols.rows(said) for said in says]
+    rows = [module.data.symbols.rows(text) for text in says]
     module.decoder.greedy = lambda vector, *_: [rows[i % len(rows)] for i in range(len(vector))]
     return validation_scores(module, module.data)
 
@@ -33,17 +33,17 @@ SHORT = "(ROOT (S (NP DT NN )NP (VP VBZ )VP . )S )ROOT"  # the 12 others; 3 brac
 
 def test_right_brackets_are_counted_over_well_formed_trees(module: Seq2Tree) -> None:
     """Always the short tree: of a long one S and VP end too early, NP is right, so 1 of 3 produced and 4 gold."""
-    found = scores(module, [SHORT])
-    assert found["val/exact_match"] == pytest.approx(50)
-    assert found["val/well_formed"] == pytest.approx(100)
-    assert found["val/bracket_f1"] == pytest.approx(100 * 2 * (1 + 3) / (3 + 3 + 4 + 3))
+    result = scores(module, [SHORT])
+    assert result["val/exact_match"] == pytest.approx(50)
+    assert result["val/well_formed"] == pytest.approx(100)
+    assert result["val/bracket_f1"] == pytest.approx(100 * 2 * (1 + 3) / (3 + 3 + 4 + 3))
 
 
 def test_ill_formed_trees_count_as_such_and_not_for_f1(module: Seq2Tree) -> None:
-    found = scores(module, [SHORT, "(ROOT (S NN"])
-    assert found["val/well_formed"] == pytest.approx(50)
-    assert found["val/exact_match"] == pytest.approx(25)
-    assert 0 < found["val/bracket_f1"] < 100
+    result = scores(module, [SHORT, "(ROOT (S NN"])
+    assert result["val/well_formed"] == pytest.approx(50)
+    assert result["val/exact_match"] == pytest.approx(25)
+    assert 0 < result["val/bracket_f1"] < 100
 
 
 def test_no_well_formed_tree_scores_zero(module: Seq2Tree) -> None:
@@ -54,8 +54,8 @@ def test_accuracy_is_per_symbol_given_the_gold_ones(module: Seq2Tree) -> None:
     np_closed = module.data.symbols.rows(")NP")[0]
     torch.nn.init.zeros_(module.decoder.output.weight)
     module.decoder.output.bias.data = torch.eye(module.data.target_size)[np_closed]
-    found = scores(module, [SHORT])
-    assert found["val/accuracy"] == pytest.approx(100 * (2 + 1) / (len(LONG.split()) + 1 + len(SHORT.split()) + 1))
+    result = scores(module, [SHORT])
+    assert result["val/accuracy"] == pytest.approx(100 * (2 + 1) / (len(LONG.split()) + 1 + len(SHORT.split()) + 1))
 
 
 def test_f1_is_the_harmonic_mean() -> None:

@@ -49,7 +49,7 @@ COMMAND = Command(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["a", "out=x", "minuts=3"], "minuts=3: no such setting; did you mean minutes=? There are out=, minutes=, "),
         (["a", "out=x", "minutes=some"], "minutes=some: give a whole number"),
@@ -70,10 +70,10 @@ COMMAND = Command(
         (["a", "--ouf=x"], "--ouf=x: no such setting; did you mean out=? There are out=, "),
     ],
 )
-def test_a_mistake_is_answered_with_what_to_write(arguments: list[str], said: str) -> None:
+def test_a_mistake_is_answered_with_what_to_write(arguments: list[str], message: str) -> None:
     with pytest.raises(InputError) as raised:
         COMMAND.read(arguments)
-    assert str(raised.value).startswith(said)
+    assert str(raised.value).startswith(message)
 
 
 @given(
@@ -102,13 +102,13 @@ def test_settings_are_read_back_as_they_were_written_in_any_order(
     arguments = ["rye", "out=loaf", *written]
     order.shuffle(arguments)  # type: ignore[attr-defined]
     defaults = {"minutes": 40, "heat": "high", "with_salt": False, "seeds": None, "weights": [500, 750], "shapes": None}
-    assert vars(COMMAND.read(arguments)) == {"given": ["rye"], "out": Path("loaf"), **defaults, **settings}
+    assert vars(COMMAND.read(arguments)) == {"positional": ["rye"], "out": Path("loaf"), **defaults, **settings}
 
 
 def test_a_file_with_an_equals_sign_in_its_name_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("flour=rye").touch()
-    assert COMMAND.read(["flour=rye", "runs/lr=1/a", "out=x"]).given == ["flour=rye", "runs/lr=1/a"]
+    assert COMMAND.read(["flour=rye", "runs/lr=1/a", "out=x"]).positional == ["flour=rye", "runs/lr=1/a"]
 
 
 def test_help_names_every_setting_with_its_default(capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,7 +129,7 @@ FULL_FILE = OSError(errno.ENOSPC, "No space left on device", "loaf.tmp")
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "said"),
+    ("error", "status", "message"),
     [
         (InputError("flour: mouldy"), 2, "error: flour: mouldy\n"),
         (ConfigKeyError("no key flour"), 2, "error: no key flour\n"),
@@ -142,11 +142,11 @@ FULL_FILE = OSError(errno.ENOSPC, "No space left on device", "loaf.tmp")
     ],
 )
 def test_what_a_user_can_fix_is_one_line_and_a_status(
-    error: BaseException, status: int, said: str, capsys: pytest.CaptureFixture[str]
+    error: BaseException, status: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended, one_line_errors("loaf", "bake less", "stopped; the dough is there"):
         raise error
-    assert (ended.value.code, capsys.readouterr().err) == (status, said)
+    assert (ended.value.code, capsys.readouterr().err) == (status, message)
 
 
 @pytest.mark.parametrize("error", [ValueError("a bug"), OSError(errno.EBADF, "a bug")])

@@ -75,8 +75,8 @@ def right() -> DictConfig:
 
 @pytest.mark.parametrize("override", WRONG)
 def test_an_invalid_value_is_named_with_its_rule(right: DictConfig, override: str) -> None:
-    (said,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
-    assert said.startswith(f"{override.replace('true', 'True')}: give ")
+    (message,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
+    assert message.startswith(f"{override.replace('true', 'True')}: give ")
 
 
 def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(
@@ -88,8 +88,8 @@ def test_what_is_refused_before_slow_imports_is_refused_in_the_same_words(
             refuse_wrong_arguments(CONFIGS, "train", [override])
         if early := capsys.readouterr().err:
             refused += 1
-            (said,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
-            assert early == f"error: {said}\n".replace("=True", "=true")
+            (message,) = mistakes(OmegaConf.merge(right, OmegaConf.from_dotlist([override])))
+            assert early == f"error: {message}\n".replace("=True", "=true")
     assert refused > len(WRONG) / 2
 
 
@@ -101,18 +101,18 @@ def test_no_default_is_refused_before_slow_imports() -> None:
 
 @pytest.mark.parametrize("override", OF_SUITES)
 def test_an_invalid_value_of_a_suite_is_named(override: str) -> None:
-    (said,) = mistakes(composed("suite=[discoeval,downstream]", override))
-    assert said.startswith(f"{override.replace('true', 'True')}: give a name")
+    (message,) = mistakes(composed("suite=[discoeval,downstream]", override))
+    assert message.startswith(f"{override.replace('true', 'True')}: give a name")
 
 
 def test_a_path_without_brackets_is_not_read_letter_by_letter() -> None:
-    (said,) = mistakes(composed("probes=trees", "probes.paths=data/treebank"))
-    assert said == "probes.paths=data/treebank: give a list in brackets, as [data/treebank]"
+    (message,) = mistakes(composed("probes=trees", "probes.paths=data/treebank"))
+    assert message == "probes.paths=data/treebank: give a list in brackets, as [data/treebank]"
 
 
 def test_settings_of_the_parts_of_multitask_are_checked_too() -> None:
-    (said,) = mistakes(composed("objective=multitask", "parts.nli.datamodule.batch_size=0"))
-    assert said.startswith("parts.nli.datamodule.batch_size=0: ")
+    (message,) = mistakes(composed("objective=multitask", "parts.nli.datamodule.batch_size=0"))
+    assert message.startswith("parts.nli.datamodule.batch_size=0: ")
 
 
 def test_every_size_of_a_model_has_a_rule() -> None:

@@ -15,8 +15,8 @@ from encoder_lab.settings.arguments import NUMBERS
 def test_a_misspelt_choice_lists_the_valid_ones() -> None:
     with initialize_config_dir(str(train.CONFIGS), version_base="1.3"), pytest.raises(HydraException) as raised:
         compose("train", ["encoder=bilstm_mx"])
-    said = in_one_line(raised.value)
-    assert said.endswith(" ".join(sorted(path.stem for path in (train.CONFIGS / "encoder").iterdir())))
+    message = in_one_line(raised.value)
+    assert message.endswith(" ".join(sorted(path.stem for path in (train.CONFIGS / "encoder").iterdir())))
 
 
 def test_the_message_comes_without_the_text_of_hydra() -> None:
@@ -47,6 +47,6 @@ def test_a_variable_that_a_library_would_read_in_silence_is_refused(
     monkeypatch.setenv(name, value)
     with pytest.raises(SystemExit, match="2"):
         command([argument])
-    (said,) = capsys.readouterr().err.splitlines()
-    assert said.startswith(f"error: {name}={value}: ")
-    assert remedy in said
+    (message,) = capsys.readouterr().err.splitlines()
+    assert message.startswith(f"error: {name}={value}: ")
+    assert remedy in message

@@ -144,16 +144,16 @@ def test_own_code_is_allowed_by_name_when_training_resuming_and_loading(lab: Lab
     small = [text for text in lab.settings(run, "probes=none", "trainer.max_epochs=1") if "probes.t" not in text]
     settings = ["--config-dir", str(tmp_path), *(t for t in small if not t.startswith("encoder.")), "encoder=mine"]
 
-    def said(*arguments: str) -> str:
+    def errors(*arguments: str) -> str:
         done = commands.finish("train.py", *arguments, environment=environment)
         assert done.returncode in (0, 2)
         return done.stderr if done.returncode else ""
 
-    assert "encoder._target_ is my_package.mine.Mine" in said(*settings)
+    assert "encoder._target_ is my_package.mine.Mine" in errors(*settings)
     assert not (run / "config.yaml").exists()
-    assert said(*settings, "allow=[my_package]") == ""
-    assert "allow=[my_package]" in said(f"resume={run}")
-    assert said(f"resume={run}", "allow=[my_package]") == ""
+    assert errors(*settings, "allow=[my_package]") == ""
+    assert "allow=[my_package]" in errors(f"resume={run}")
+    assert errors(f"resume={run}", "allow=[my_package]") == ""
     with pytest.raises(InputError, match="allow="):
         load_encoder(run)
     sys.path.insert(0, str(tmp_path))

@@ -32,8 +32,8 @@ def test_hydra_our_commands_and_the_shell_read_a_quoted_value_alike(text: str) -
     (override,) = PARSER.parse_overrides([f"key={quoted(text)}"])
     assert override.value() == unquoted(quoted(text)) == TEXT.read(quoted(text)) == text
     assert PATHS.read(f"[{quoted(text)},b]") == [Path(text), Path("b")]
-    said = subprocess.run(["sh", "-c", f"printf %s {for_shell('key', text)}"], capture_output=True, text=True).stdout
-    assert said == f"key={quoted(text)}"
+    printed = subprocess.run(["sh", "-c", f"printf %s {for_shell('key', text)}"], capture_output=True, text=True).stdout
+    assert printed == f"key={quoted(text)}"
 
 
 def test_what_is_not_wholly_in_quotes_is_a_value_as_it_is() -> None:
@@ -63,7 +63,7 @@ def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key: str, pa
 
 
 @pytest.mark.parametrize(
-    ("argument", "said"),
+    ("argument", "message"),
     [
         ("objective.head=mlp", "no such setting; these have: objective=nli"),
         ("corpus.held_out=10", "corpus=parallel, corpus=text, corpus=trees, corpus=wikipedia"),
@@ -71,8 +71,8 @@ def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key: str, pa
         ("foo", "foo: settings are written key=value; see --help"),
     ],
 )
-def test_no_hint_of_hydra_leads_into_a_refusal(argument: str, said: str) -> None:
-    assert answer("train", argument).endswith(said)
+def test_no_hint_of_hydra_leads_into_a_refusal(argument: str, message: str) -> None:
+    assert answer("train", argument).endswith(message)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

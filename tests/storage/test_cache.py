@@ -36,9 +36,9 @@ def names(cache: Path) -> set[str]:
 
 def test_the_list_has_our_entries_alone(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([f"cache={cache}"]) == 0
-    said = capsys.readouterr().out
-    assert [f" {name}" in said for name in (PAIRS, SCORE, "thesis.tex")] == [True, True, False]
-    assert f"    40 days  {PAIRS}" in said
+    printed = capsys.readouterr().out
+    assert [f" {name}" in printed for name in (PAIRS, SCORE, "thesis.tex")] == [True, True, False]
+    assert f"    40 days  {PAIRS}" in printed
     assert [entry.size for entry in entries(cache) if entry.path.name.startswith("pairs")] == [4]
 
 

@@ -81,20 +81,20 @@ def test_what_is_installed_next_to_a_package_is_not_its_code(tmp_path: Path) -> 
         path = installed / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("import torch\nimport other\nfrom mine import helper" if name == "mine/tasks" else "")
-    found = imported_by(installed / "mine" / "tasks.py")
-    assert sorted(path.name for path in found) == ["__init__.py", "helper.py", "tasks.py"]
+    result = imported_by(installed / "mine" / "tasks.py")
+    assert sorted(path.name for path in result) == ["__init__.py", "helper.py", "tasks.py"]
 
 
 @pytest.mark.parametrize("source", ["probes/classification.py", "probes/coherence/tasks.py", "probes/probing/data.py"])
 def test_the_files_of_ours_are_those_that_pythons_parser_finds(source: str) -> None:
-    found, waiting = {ROOT / source}, [ROOT / source]
+    result, waiting = {ROOT / source}, [ROOT / source]
     while waiting:
         tree = ast.parse((path := waiting.pop()).read_text(encoding="utf-8"))
-        new = {file for name in modules_in(tree) for file in files_of(name)} - found
-        assert path in found
-        found |= new
+        new = {file for name in modules_in(tree) for file in files_of(name)} - result
+        assert path in result
+        result |= new
         waiting += new
-    assert imported_by(ROOT / source) == found
+    assert imported_by(ROOT / source) == result
 
 
 def modules_in(tree: ast.AST) -> list[str]:

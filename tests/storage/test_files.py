@@ -65,8 +65,8 @@ def files_of_at_most(size: int) -> Iterator[None]:
 
 
 def test_a_full_disk_error_names_the_file_of_the_array(tmp_path: Path) -> None:
-    said = pytest.raises(OSError, match=r"No space left on device: .*matrix\.npy")
-    with said as caught, files_of_at_most(20_000), atomic_write(tmp_path / "matrix.npy", binary=True) as file:
+    full_disk = pytest.raises(OSError, match=r"No space left on device: .*matrix\.npy")
+    with full_disk as caught, files_of_at_most(20_000), atomic_write(tmp_path / "matrix.npy", binary=True) as file:
         np.save(file, np.zeros(10_000))
     assert caught.value.errno == errno.ENOSPC
     assert list(tmp_path.iterdir()) == []

@@ -21,9 +21,9 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def test_versions_are_those_of_this_process() -> None:
-    found = made_with()
-    assert tuple(found) == KEYS
-    assert (found["python"], found["torch"]) == (platform.python_version(), torch.__version__)
+    result = made_with()
+    assert tuple(result) == KEYS
+    assert (result["python"], result["torch"]) == (platform.python_version(), torch.__version__)
 
 
 def test_the_commit_is_that_of_the_file_and_says_whether_something_changed(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ import yaml
 from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
+from encoder_lab.settings.run_settings import leaves
 from encoder_lab.studies.compose import plain
-from encoder_lab.training.allowed_classes import _values, only_ours, refuse_without_class
+from encoder_lab.training.allowed_classes import only_ours, refuse_without_class
 from tests.settings.test_config_check import CONFIGS, composed
 from train import command
 
@@ -17,13 +18,13 @@ HERE = Path("config.yaml")
 
 def shipped() -> set[tuple[str, str]]:
     """The place and the name of each class in our configuration files."""
-    found = set()
+    result = set()
     for path in CONFIGS.rglob("*.yaml"):
         text = path.read_text()
         group = "" if "@package _global_" in text else f"{path.relative_to(CONFIGS).parts[0]}."
         settings = OmegaConf.to_container(OmegaConf.create(text))
-        found |= {(f"{group}{name}", str(value)) for name, value in _values(settings) if name.endswith("_target_")}
-    return found
+        result |= {(f"{group}{name}", str(value)) for name, value in leaves(settings) if name.endswith("_target_")}
+    return result
 
 
 def test_all_classes_in_our_configuration_files_are_allowed_in_their_place() -> None:
@@ -61,9 +62,9 @@ def test_settings_that_would_run_code_are_refused_in_one_line(
     OmegaConf.save(config, tmp_path / "config.yaml")
     with pytest.raises(SystemExit, match="2"):
         command([f"resume={tmp_path}"])
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert said.startswith(f"error: {tmp_path / 'config.yaml'}: {place}._target_ is os.mkdir; ")
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert message.startswith(f"error: {tmp_path / 'config.yaml'}: {place}._target_ is os.mkdir; ")
     assert not made.exists()
 
 

@@ -12,7 +12,7 @@ import pytest
 from encoder_lab.errors import InputError
 from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.training.loggers import loggers_of
-from encoder_lab.training.run_folder import refuse_what_is_elsewhere
+from encoder_lab.training.run_folder import refuse_links_and_nesting
 
 SCORES = {"probing/SentLen": 61.5, "val/bleu": 3.25}
 
@@ -53,7 +53,7 @@ def test_mlflow_has_scores_and_settings_and_a_resumed_run_is_the_same_run(tmp_pa
     pytest.importorskip("mlflow")
     for epoch in (1, 2):
         log(tmp_path, "mlflow", epoch)
-        refuse_what_is_elsewhere(tmp_path)  # does not raise, or the run could not be resumed
+        refuse_links_and_nesting(tmp_path)  # does not raise, or the run could not be resumed
     (metric,) = tmp_path.glob("mlruns/*/*/metrics/probing/SentLen")
     assert [line.split()[1:] for line in metric.read_text().splitlines()] == [["61.5", "1"], ["61.5", "2"]]
     (seed,) = tmp_path.glob("mlruns/*/*/params/seed")
@@ -65,7 +65,7 @@ def test_wandb_writes_offline_and_a_resumed_run_is_the_same_run_also_in_another_
     run = tmp_path / "run"
     log(run, "wandb", 3)
     wandb.finish()
-    refuse_what_is_elsewhere(run)
+    refuse_links_and_nesting(run)
     time.sleep(1)  # the tool names a folder by the second
     moved = Path(shutil.move(run, tmp_path / "moved"))
     log(moved, "wandb", 4)

@@ -27,9 +27,9 @@ def config(objective: str, *more: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("objective", SMALL)
 def test_every_objective_is_measured(objective: str) -> None:
-    found = measured(config(objective, *SMALL[objective], "datamodule.batch_size=20"))
-    assert found.batch == 20
-    assert found.seconds > 0
+    result = measured(config(objective, *SMALL[objective], "datamodule.batch_size=20"))
+    assert result.batch == 20
+    assert result.seconds > 0
 
 
 def test_a_checkpoint_has_the_weights_and_two_numbers_of_adam_for_each() -> None:

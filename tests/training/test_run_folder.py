@@ -74,8 +74,8 @@ def test_another_number_of_threads_is_reported() -> None:
     now = torch.get_num_threads()
     assert other_threads({"made_with": {"threads": now}}) == ""
     assert other_threads({"seed": 1}) == ""  # of a run from before
-    said = other_threads({"made_with": {"threads": now + 1}})
-    assert f"resume with OMP_NUM_THREADS={now + 1}" in said
+    message = other_threads({"made_with": {"threads": now + 1}})
+    assert f"resume with OMP_NUM_THREADS={now + 1}" in message
     assert made_with()["threads"] == now
 
 

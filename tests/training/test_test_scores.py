@@ -26,7 +26,7 @@ def test_a_run_gets_a_row_of_test_scores(lab: Lab, finished_run: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["suite=objective", "model={empty}"], "no config.yaml"),
         (["suite=objective", "model=bov"], "bov: no such run"),
@@ -38,10 +38,10 @@ def test_a_run_gets_a_row_of_test_scores(lab: Lab, finished_run: Path, tmp_path:
     ],
 )
 def test_what_cannot_be_scored_is_refused_in_one_line(
-    arguments: list[str], said: str, tmp_path: Path, capfd: pytest.CaptureFixture
+    arguments: list[str], message: str, tmp_path: Path, capfd: pytest.CaptureFixture
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         evaluate.command([text.format(empty=tmp_path) for text in arguments])
     assert ended.value.code == 2
     (line,) = capfd.readouterr().err.splitlines()
-    assert said in line
+    assert message in line

@@ -75,8 +75,8 @@ def test_every_other_argument_of_the_trainer_is_refused() -> None:
     written = plain(composed("objective=nli"))
     for name, value in REFUSED.items():
         settings = {**written, "trainer": {**written["trainer"], name: value}}
-        said = refused(partial(check, "train", settings))
-        assert (said or "").startswith(f"error: trainer.{name}"), name
+        message = refused(partial(check, "train", settings))
+        assert (message or "").startswith(f"error: trainer.{name}"), name
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -113,9 +113,9 @@ def test_processes_that_do_not_meet_end_with_a_line(trial: Any, monkeypatch: pyt
     monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
     patience = {"_target_": "datetime.timedelta", "seconds": 2}
     strategy = {"_target_": "pytorch_lightning.strategies.DDPStrategy", "timeout": patience}
-    said = trial(num_nodes=2, strategy=strategy)
-    assert said
-    assert said.startswith("error: the processes of the run did not meet")
+    message = trial(num_nodes=2, strategy=strategy)
+    assert message
+    assert message.startswith("error: the processes of the run did not meet")
 
 
 def test_a_process_that_waits_for_the_first_one_says_so_and_ends(

@@ -90,7 +90,7 @@ class _Sentence:
 
     def children(self, place: int, *kinds: str) -> list[int]:
         """The dependents of a word with one of these relations."""
-        return [child for child in self.below[place] if self.words[child].kind in kinds]
+        return [child for child in self.below[place] if self.words[child].universal_relation in kinds]
 
     def form(self, place: int) -> str:
         """The token of a word as the encoder reads it, in lower case."""
@@ -204,7 +204,7 @@ def _top(s: _Sentence, root: int) -> str:
     labels: list[str] = []
     for place in sorted([root, *s.below[root]]):
         word = s.words[place]
-        label = "root" if place == root else word.kind
+        label = "root" if place == root else word.universal_relation
         if label == "punct" and s.tags[word.token] == MARK:
             labels.append(MARK)
         elif label == "punct" and word.token == len(s.tags) - 1:

@@ -51,5 +51,5 @@ def test_the_state_follows_the_folder(tmp_path: Path) -> None:
 
 def test_the_command_lists_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([f"data={tmp_path}"]) == 0
-    said = capsys.readouterr().out
-    assert all(f"{entry.name}\n" in said and entry.licence in said for entry in CATALOG)
+    printed = capsys.readouterr().out
+    assert all(f"{entry.name}\n" in printed and entry.licence in printed for entry in CATALOG)

@@ -270,11 +270,11 @@ def test_corrupted_archives_are_unpacked_completely_or_refused(name: str, tmp_pa
 
     def read() -> None:
         unpack(archive, folder)
-        found = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+        result = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
         if name == "a.tar":  # of what the files say it has no checksums
-            assert {inside: len(text) for inside, text in found.items()} == {i: len(t) for i, t in held.items()}
+            assert {inside: len(text) for inside, text in result.items()} == {i: len(t) for i, t in held.items()}
         else:
-            assert found == held
+            assert result == held
 
     @given(corrupted(original))
     def check(content: bytes) -> None:
@@ -314,10 +314,10 @@ def test_a_corpus_under_agreement_says_where_to_ask_and_where_to_put_it(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([name, f"to={tmp_path}"]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert str(tmp_path / name) in said
-    assert next(each.homepage for each in CATALOG if each.name == name) in said
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert str(tmp_path / name) in message
+    assert next(each.homepage for each in CATALOG if each.name == name) in message
 
 
 def test_an_unknown_name_is_answered_with_the_names(capsys: pytest.CaptureFixture[str]) -> None:

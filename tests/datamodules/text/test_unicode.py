@@ -43,7 +43,7 @@ def test_decomposed_text_is_read_as_composed_text_and_this_is_said_once(
         assert next(read_json_lines(path))[1] == {"text": word}
         path.write_text(f"1\t{apart}\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
         assert next(read_conllu(path)).tokens == [word]
-    assert [str(path) in said for said in caplog.messages] == [True]
+    assert [str(path) in message for message in caplog.messages] == [True]
     assert tokenize(apart, "fr") == tokenize(word, "fr")
 
 

@@ -58,7 +58,7 @@ def test_tokens_are_those_of_the_surface_and_words_know_their_token(tmp_path: Pa
 def test_features_may_be_missing_and_relations_have_subtypes(tmp_path: Path) -> None:
     [tree] = read_conllu(written(tmp_path, FRENCH))
     assert [word.feature("Number") for word in tree.words[:2]] == ["Sing", ""]
-    assert (tree.words[4].relation, tree.words[4].kind) == ("obl:arg", "obl")
+    assert (tree.words[4].relation, tree.words[4].universal_relation) == ("obl:arg", "obl")
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_line_ends_marks_and_blank_lines_do_not_matter(tmp_path: Path, text: str
 
 def test_a_sentence_has_the_name_of_its_comment(tmp_path: Path) -> None:
     text = f"# newdoc id = d\n# sent_id = s-1\n# text = a\n{SHORT}{SHORT}# sent_id = s-2\n{SHORT}"
-    found = list(read_conllu(written(tmp_path, text)))
-    assert [tree.id for tree in found] == ["s-1", "", "s-2"]
-    assert list(read_conllu(written(tmp_path, "".join(map(rows_of, found))))) == found
+    result = list(read_conllu(written(tmp_path, text)))
+    assert [tree.id for tree in result] == ["s-1", "", "s-2"]
+    assert list(read_conllu(written(tmp_path, "".join(map(rows_of, result))))) == result
 
 
 @given(st.lists(st.sampled_from([FRENCH, SHORT]), min_size=1, max_size=12), st.integers(1, 400))
@@ -106,8 +106,8 @@ TREES = {text: parse_portion(conllu.Portion(Path("a"), 1, text.encode())) for te
 def test_several_processes_read_the_same_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conllu, "BLOCK", 300)
     path = written(tmp_path, (FRENCH + SHORT) * 40, "a.conllu.gz")
-    found = [tree for trees in parallel_map(parse_portion, portions(path), 4, cores=2) for tree in trees]
-    assert found == [*TREES[FRENCH], *TREES[SHORT]] * 40
+    result = [tree for trees in parallel_map(parse_portion, portions(path), 4, cores=2) for tree in trees]
+    assert result == [*TREES[FRENCH], *TREES[SHORT]] * 40
 
 
 def row(change: dict[int, str], line: str = SHORT) -> str:
@@ -138,10 +138,10 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_sentence_is_refused_with_file_and_line(tmp_path: Path, text: str, said: str) -> None:
+@pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_sentence_is_refused_with_file_and_line(tmp_path: Path, text: str, message: str) -> None:
     path = written(tmp_path, FRENCH + text)
-    with pytest.raises(InputError, match=rf"a\.conllu:1[2-4]: .*{said}"):
+    with pytest.raises(InputError, match=rf"a\.conllu:1[2-4]: .*{message}"):
         list(read_conllu(path))
 
 

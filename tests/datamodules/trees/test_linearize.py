@@ -17,13 +17,13 @@ def test_the_example_of_the_paper() -> None:
         "(ROOT (S (NP (NNP Dikoya)) (VP (VBZ is) (NP (NP (DT a) (NN village))"
         " (PP (IN in) (NP (NNP Sri) (NNP Lanka))))) (. .)))"
     )
-    said = "(ROOT (S (NP NNP )NP (VP VBZ (NP (NP DT NN )NP (PP IN (NP NNP NNP )NP )PP )NP )VP . )S )ROOT"
-    assert " ".join(linearize(tree)) == said
+    symbols = "(ROOT (S (NP NNP )NP (VP VBZ (NP (NP DT NN )NP (PP IN (NP NNP NNP )NP )PP )NP )VP . )S )ROOT"
+    assert " ".join(linearize(tree)) == symbols
 
 
 def test_brackets_are_counted_over_words_without_punctuation() -> None:
-    said = "(ROOT (S (NP DT NN )NP , (VP VBZ (NP NN )NP )VP . )S )ROOT"
-    assert brackets(said.split()) == {
+    symbols = "(ROOT (S (NP DT NN )NP , (VP VBZ (NP NN )NP )VP . )S )ROOT"
+    assert brackets(symbols.split()) == {
         Bracket("S", 0, 4): 1,
         Bracket("NP", 0, 2): 1,
         Bracket("VP", 2, 4): 1,
@@ -40,7 +40,7 @@ def test_particles_count_as_adverbs_and_pure_punctuation_is_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "symbols",
     [
         "",
         "NN",
@@ -55,8 +55,8 @@ def test_particles_count_as_adverbs_and_pure_punctuation_is_ignored() -> None:
         ") (",
     ],
 )
-def test_anything_but_one_closed_tree_is_ill_formed(said: str) -> None:
-    assert brackets(said.split()) is None
+def test_anything_but_one_closed_tree_is_ill_formed(symbols: str) -> None:
+    assert brackets(symbols.split()) is None
 
 
 @settings(max_examples=50)
@@ -75,6 +75,6 @@ def test_every_tree_is_well_formed_and_has_the_spans_of_its_nodes(tree: Tree) ->
         return end
 
     walk(tree, 0)
-    found = brackets(linearize(tree))
-    assert found is not None
-    assert sorted(found.elements()) == sorted(wanted)
+    result = brackets(linearize(tree))
+    assert result is not None
+    assert sorted(result.elements()) == sorted(wanted)

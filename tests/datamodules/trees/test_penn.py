@@ -35,7 +35,7 @@ def test_a_written_tree_reads_back_as_itself(tree: Tree) -> None:
 def test_any_text_ends_in_trees_or_a_valueerror(tree: Tree, junk: str) -> None:
     for text in (junk, str(tree) + junk, junk + str(tree)):
         with contextlib.suppress(ValueError):
-            assert all(found.words() for found in parse_many(text))
+            assert all(parsed.words() for parsed in parse_many(text))
 
 
 def test_depth_counts_the_nodes_down_to_the_tag() -> None:
@@ -63,10 +63,10 @@ def test_function_labels_move_to_the_role() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given_label", "kept"), [("NP=2", "NP"), ("PRT|ADVP", "PRT"), ("-LRB-", "-LRB-"), ("PRP$", "PRP$")]
+    ("label", "category"), [("NP=2", "NP"), ("PRT|ADVP", "PRT"), ("-LRB-", "-LRB-"), ("PRP$", "PRP$")]
 )
-def test_a_label_keeps_its_category(given_label: str, kept: str) -> None:
-    assert parse(f"(S ({given_label} x))").children[0].children[0].label == kept
+def test_a_label_keeps_its_category(label: str, category: str) -> None:
+    assert parse(f"(S ({label} x))").children[0].children[0].label == category
 
 
 def test_a_no_break_space_stays_inside_its_word() -> None:
@@ -95,9 +95,9 @@ BROKEN = {
 @pytest.mark.parametrize(("text", "what"), BROKEN.items())
 def test_a_broken_tree_is_refused_with_its_file_and_line(text: str, what: str, tmp_path: Path) -> None:
     (tmp_path / "a.mrg").write_text(f"{RAIN}\n\n{text}\n")
-    with pytest.raises(InputError, match=what) as said:
+    with pytest.raises(InputError, match=what) as caught:
         list(read_trees(tmp_path / "a.mrg"))
-    assert "a.mrg:3:" in str(said.value)
+    assert "a.mrg:3:" in str(caught.value)
 
 
 @pytest.mark.parametrize("text", [*BROKEN, "(())", "( () )", "(S1 ())"])
@@ -158,23 +158,21 @@ def test_several_trees_are_refused_where_one_is_expected() -> None:
         parse(RAIN + RAIN)
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \n"])
-def test_a_file_without_trees_is_refused(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / "a.mrg").write_bytes(content)
-    with pytest.raises(InputError, match=r"a\.mrg"):
-        list(read_trees(tmp_path / "a.mrg"))
+BAD_FILES = {
+    "empty": (b"", r"a\.mrg"),
+    "blank": (b"\n \n", r"a\.mrg"),
+    "not UTF-8": (RAIN.encode() + b"\n(S (NN caf\xe9))\n", r"a\.mrg:2"),
+    "a bracket that never closes": ((RAIN + "\n(\n" + (RAIN + "\n") * 10).encode(), r"a\.mrg:2.*not closed"),
+}
 
 
-def test_invalid_utf8_names_the_line(tmp_path: Path) -> None:
-    (tmp_path / "a.mrg").write_bytes(RAIN.encode() + b"\n(S (NN caf\xe9))\n")
-    with pytest.raises(InputError, match=r"a\.mrg:2"):
-        list(read_trees(tmp_path / "a.mrg"))
-
-
-def test_a_bracket_that_never_closes_does_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("content", "message"), BAD_FILES.values(), ids=BAD_FILES.keys())
+def test_a_file_that_is_not_of_trees_is_refused_before_it_fills_the_memory(
+    content: bytes, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(penn, "MAX_TREE", 100)
-    (tmp_path / "a.mrg").write_text(RAIN + "\n(\n" + (RAIN + "\n") * 10)
-    with pytest.raises(InputError, match=r"a\.mrg:2.*not closed"):
+    (tmp_path / "a.mrg").write_bytes(content)
+    with pytest.raises(InputError, match=message):
         list(read_trees(tmp_path / "a.mrg"))
 
 

@@ -137,9 +137,9 @@ def test_every_format_that_fasttext_writes_is_accepted(text: Path, tmp_path: Pat
 
 
 DAMAGE = {  # how many bytes behind the start of what the reader steps over, and what is written there
-    "a hash beyond the buckets": ("_kept_subwords", 0, 10**6),
-    "a row beyond the matrix": ("_kept_subwords", 4, 10**6),
-    "a row before the matrix": ("_kept_subwords", 4, -1),
+    "a hash beyond the buckets": ("_subword_table", 0, 10**6),
+    "a row beyond the matrix": ("_subword_table", 4, 10**6),
+    "a row before the matrix": ("_subword_table", 4, -1),
     "as many codes as there are not": ("_quantiser", -4, 7),
 }
 
@@ -148,12 +148,12 @@ DAMAGE = {  # how many bytes behind the start of what the reader steps over, and
 def test_a_smaller_model_that_points_beyond_itself_is_refused(
     text: Path, tmp_path: Path, step: str, behind: int, number: int
 ) -> None:
-    model, found = quantised(text, tmp_path, QUANTISED["pruned"]), []
+    model, offsets = quantised(text, tmp_path, QUANTISED["pruned"]), []
     with pytest.MonkeyPatch.context() as patch, suppress(ValueError, InputError):
-        patch.setattr(_Reader, step, lambda reader, *_: found.append(reader.at))
+        patch.setattr(_Reader, step, lambda reader, *_: offsets.append(reader.at))
         check_bin(model)
     changed = bytearray(model.read_bytes())
-    changed[found[0] + behind : found[0] + behind + 4] = number.to_bytes(4, "little", signed=True)
+    changed[offsets[0] + behind : offsets[0] + behind + 4] = number.to_bytes(4, "little", signed=True)
     model.write_bytes(changed)
     with pytest.raises(InputError, match=r"model\.ftz: not a fastText model, or damaged"):
         check_bin(model)

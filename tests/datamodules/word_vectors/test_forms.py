@@ -59,9 +59,9 @@ def write(path: Path, data: bytes, pack: str) -> Path:
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_gives_the_same_vectors(name: str, pack: str, tmp_path: Path) -> None:
     store = open_store(write(tmp_path / name, FORMS[name], pack), tmp_path / "cache")
-    found = store.lookup(WORDS)
-    assert found.found.all()
-    np.testing.assert_allclose(found.matrix, ROWS, rtol=1e-6)
+    lookup = store.lookup(WORDS)
+    assert lookup.found.all()
+    np.testing.assert_allclose(lookup.matrix, ROWS, rtol=1e-6)
     assert store.subwords_bin is None
 
 
@@ -72,9 +72,9 @@ def test_a_packed_fasttext_model_composes_words_as_the_plain_one(pack: str, tmp_
     how = {"dim": 6, "epoch": 20, "t": 1.0, "bucket": 300, "minn": 2, "maxn": 4, "thread": 1}
     train_bin(tmp_path / "text", model, how)
     plain = open_store(model, tmp_path / "cache").lookup(["dog", "dogs"])
-    found = open_store(write(model, model.read_bytes(), pack), tmp_path / "cache").lookup(["dog", "dogs"])
-    np.testing.assert_array_equal(found.matrix, plain.matrix)
-    assert found.composed.tolist() == [False, True]
+    result = open_store(write(model, model.read_bytes(), pack), tmp_path / "cache").lookup(["dog", "dogs"])
+    np.testing.assert_array_equal(result.matrix, plain.matrix)
+    assert result.composed.tolist() == [False, True]
 
 
 @given(size=st.integers(0, len(word2vec(b"")) - 1))
@@ -104,9 +104,9 @@ NAMED = {
 
 @pytest.mark.parametrize("name", NAMED)
 def test_what_is_no_vector_file_is_named(name: str, tmp_path: Path) -> None:
-    data, said = NAMED[name]
+    data, message = NAMED[name]
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(InputError, match=said) as refused:
+    with pytest.raises(InputError, match=message) as refused:
         open_store(tmp_path / name, tmp_path / "cache")
     assert str(tmp_path / name) in str(refused.value)
     assert "delete" not in str(refused.value)
