@@ -35,17 +35,10 @@ DEFAULTS = {"suite": "probing", "epoch": "best", "classifier": "mlp", "published
 
 SUITE = Setting("suite", "which tasks", TEXT, DEFAULTS["suite"])
 EPOCH = Setting(
-    "epoch",
-    "best is by the objective's own score",
-    one_of("best", "last", or_number=True),
-    DEFAULTS["epoch"],
+    "epoch", "best is by the objective's own score", one_of("best", "last", or_number=True), DEFAULTS["epoch"]
 )
 CLASSIFIER = Setting("classifier", "where a task has both", one_of("mlp", "logreg"), DEFAULTS["classifier"])
-TABLES = Setting(
-    "published",
-    f"instead of the published table that fits: none, or some of {', '.join(SOURCES)}",
-    NAMES,
-)
+TABLES = Setting("published", f"instead of the published table that fits: none, or some of {', '.join(SOURCES)}", NAMES)
 
 
 def _command(name: str, purpose: str, out: str | None, *settings: Setting) -> Command:
@@ -110,10 +103,7 @@ REPORTS = {
         "layers",
         "Scores by layer of Hugging Face models, tasks by layers (Chen et al. 2019, Figure 8).",
         "layers.png",
-        *(
-            CLASSIFIER,
-            Setting("published", "also ELMo and BERT of the paper's Figure 8 (default: true)", TRUTH),
-        ),
+        *(CLASSIFIER, Setting("published", "also ELMo and BERT of the paper's Figure 8 (default: true)", TRUTH)),
     ),
     "order": _command(
         "order",

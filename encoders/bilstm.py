@@ -36,8 +36,7 @@ class BiLSTM(Encoder):
             Width | None, "width the word vectors are projected to (1024: appendix); null: none"
         ] = 1024,
         dropout: Annotated[
-            Fraction,
-            "on the projected words and between layers (no number in the paper; 0.1 in Vaswani et al. 2017)",
+            Fraction, "on the projected words and between layers (no number in the paper; 0.1 in Vaswani et al. 2017)"
         ] = 0.1,
         pooling: Annotated[
             Literal["max", "last", "end"],

@@ -89,16 +89,16 @@ def _lstm(weight: Tensor, _: Tensor, rows: int) -> CellStep:
 def _gru(weight: Tensor, bias: Tensor, rows: int) -> CellStep:
     """The step of a GRU, its reset gate behind the product; `weight` (2, H, G), `bias` (2, 1, G): of the states."""
     dim = weight.shape[1]
-    held = torch.zeros(2, rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))
-    less = held.new_tensor(-1.0)  # a number of Python would become a tensor at each step
+    hidden = torch.zeros(2, rows, dim, dtype=torch.promote_types(weight.dtype, torch.float32))
+    less = hidden.new_tensor(-1.0)  # a number of Python would become a tensor at each step
 
     def step(gates: Tensor, before: Tensor | None, states: Tensor) -> None:
         rest = bias.expand_as(gates) if before is None else torch.baddbmm(bias, before, weight)[:, : gates.shape[1]]
-        gates, rest = gates.to(held.dtype), rest.to(held.dtype)
+        gates, rest = gates.to(hidden.dtype), rest.to(hidden.dtype)
         reset, update = gates[:, :, : 2 * dim].add_(rest[:, :, : 2 * dim]).sigmoid_().split(dim, 2)
         new = gates[:, :, 2 * dim :].addcmul_(reset, rest[:, :, 2 * dim :])
         new = torch.add(less, new.add_(new).sigmoid_(), alpha=2)
-        states.copy_(held[:, : states.shape[1]].sub_(new).mul_(update).add_(new))
+        states.copy_(hidden[:, : states.shape[1]].sub_(new).mul_(update).add_(new))
 
     return step
 

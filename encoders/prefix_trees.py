@@ -1,6 +1,7 @@
 """Rows of tokens as trees: tokens that several rows begin with are there once, so that a model computes them once."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +63,4 @@ def prefix_tree(rows: Sequence[TokenIds]) -> PrefixTree:
 
 def same_beginning(row: TokenIds, other: TokenIds) -> int:
     """How many first tokens are the same."""
-    for number, (a, b) in enumerate(zip(row, other, strict=False)):
-        if a != b:
-            return number
-    return min(len(row), len(other))
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(row, other, strict=False)))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -117,8 +118,7 @@ class TextLikelihood:
 
 def links(pair: tuple[str, str], spans: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
     """Each sentence of a text with the one before it, "" for the first."""
-    sentences = ["".join(pair)[start:end] for start, end in spans]
-    return list(zip(["", *sentences[:-1]], sentences, strict=True)) if sentences else []
+    return list(pairwise(["", *("".join(pair)[start:end] for start, end in spans)]))
 
 
 def padded(rows: Sequence[list[int]], device: torch.device) -> Tensor:

@@ -50,15 +50,15 @@ def _document(path: Path, id: str, text: str) -> Document:
 
 def _read_text(path: Path) -> str:
     """The text of the file. Raises InputError naming file and line."""
-    held, size = [], 0
+    lines, size = [], 0
     for number, line in read_lines(path):
         size += len(line) + 1
         if size > MAX_FILE:
             raise InputError(f"{path}:{number}: more than {MAX_FILE} characters in one file; cut it into several")
-        held.append(line)
-    if held[0].strip() == FENCE and FENCE in held[1:]:
-        held = held[held.index(FENCE, 1) + 1 :]
-    return "\n".join(held)
+        lines.append(line)
+    if lines[0].strip() == FENCE and FENCE in lines[1:]:
+        lines = lines[lines.index(FENCE, 1) + 1 :]
+    return "\n".join(lines)
 
 
 def read_markdown(text: str) -> list[Section]:

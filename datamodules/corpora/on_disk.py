@@ -60,9 +60,9 @@ class OnDisk(Corpus):
         return self.splits[split]
 
 
-def refuse_languages(name: str, asked: Iterable[str], known: Sequence[str]) -> None:
+def refuse_languages(name: str, languages: Iterable[str], known: Sequence[str]) -> None:
     """Raises InputError for a language that a corpus does not have."""
-    for language in asked:
+    for language in languages:
         if language not in known:
             raise InputError(f"corpus {name} is in {', '.join(known)}, not in {language} (corpus.source_language=)")
 

@@ -42,14 +42,14 @@ def _pieces(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _documents(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The lines of each document, with the number of the first line."""
-    held: list[str] = []
+    lines: list[str] = []
     first = 1
     for number, line in read_lines(path):
-        if held and (not line.strip() or len(held) == LONGEST):
-            yield first, held
-            held = []
+        if lines and (not line.strip() or len(lines) == LONGEST):
+            yield first, lines
+            lines = []
         if line.strip():
-            first = first if held else number
-            held.append(line)
-    if held:
-        yield first, held
+            first = first if lines else number
+            lines.append(line)
+    if lines:
+        yield first, lines

@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate
@@ -29,11 +30,7 @@ class Chance:
         """One of them; earlier ones are more frequent, by Zipf's law."""
         edges = _edges(len(choices), exponent)
         point = self._random.random() * edges[-1]
-        low, high = 0, len(edges) - 1
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if edges[middle] < point else (low, middle)
-        return choices[low]
+        return choices[bisect_left(edges, point, hi=len(edges) - 1)]
 
     def weighted(self, choices: Sequence[tuple[T, float]]) -> T:
         """One of them, by weight: `(choice, weight)`."""

@@ -142,10 +142,10 @@ def sentence(s: SentencePlan, words: list[Spoken], language: Language, pause: bo
 
 def tree_of_words(words: Sequence[Spoken]) -> DependencyTree:
     """The dependency tree of a sentence in which every word but one has its head."""
-    held = [(word, place) for place, token in enumerate(words) for word in (token.inner or (token,))]
-    places = {id(word.node): place for place, (word, _) in enumerate(held)}
+    placed = [(word, place) for place, token in enumerate(words) for word in (token.inner or (token,))]
+    places = {id(word.node): place for place, (word, _) in enumerate(placed)}
     rows = []
-    for word, token in held:
+    for word, token in placed:
         node = word.node
         head = -1 if node.head is None else places[id(node.head)]
         rows.append(Dependent(str(word), node.part, node.features, head, node.relation, token))

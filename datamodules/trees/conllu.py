@@ -102,9 +102,9 @@ def rows_of(tree: DependencyTree) -> str:
     lines, last = [], -1
     comment = f"# sent_id = {tree.id}\n" if tree.id else ""
     for place, word in enumerate(tree.words, start=1):
-        held = sum(other.token == word.token for other in tree.words)
-        if held > 1 and word.token != last:
-            lines.append([f"{place}-{place + held - 1}", tree.tokens[word.token], *["_"] * 8])
+        size = sum(other.token == word.token for other in tree.words)
+        if size > 1 and word.token != last:
+            lines.append([f"{place}-{place + size - 1}", tree.tokens[word.token], *["_"] * 8])
         last = word.token
         head = str(word.head + 1)
         lines.append([str(place), word.form, "_", word.part, "_", word.features or "_", head, word.relation, "_", "_"])
@@ -145,23 +145,23 @@ def split_in_name(path: Path) -> str | None:
 def portions(path: Path) -> Iterator[Portion]:
     """A file in pieces of about BLOCK bytes that end between sentences: for several processes to parse."""
     refuse_no_file(path)
-    line, held, empty = 1, b"", True
+    line, buffer, empty = 1, b"", True
     try:
         with open_packed(path) as file:
             while block := file.read(BLOCK):
-                if line == 1 and not held:
+                if line == 1 and not buffer:
                     refuse_html(path, block)
-                held += block
-                ends = [match.end() for match in BLANK_LINE.finditer(held, max(0, len(held) - len(block) - 3))]
+                buffer += block
+                ends = [match.end() for match in BLANK_LINE.finditer(buffer, max(0, len(buffer) - len(block) - 3))]
                 if ends:
-                    yield Portion(path, line, held[: ends[-1]])
-                    line, held, empty = line + held.count(b"\n", 0, ends[-1]), held[ends[-1] :], False
-                elif len(held) > MAX_SENTENCE:
+                    yield Portion(path, line, buffer[: ends[-1]])
+                    line, buffer, empty = line + buffer.count(b"\n", 0, ends[-1]), buffer[ends[-1] :], False
+                elif len(buffer) > MAX_SENTENCE:
                     raise InputError(f"{path}:{line}: no blank line within {MAX_SENTENCE:,} bytes; is this CoNLL-U?")
     except (EOFError, OSError, zlib.error) as error:
         raise InputError(f"{path}:{line}: {error}; the file is damaged or not what its name says") from None
-    if held.strip():
-        yield Portion(path, line, held)
+    if buffer.strip():
+        yield Portion(path, line, buffer)
     elif empty:
         raise InputError(f"{path}: empty; expected sentences in CoNLL-U")
 

@@ -38,17 +38,17 @@ def parse_file(source: Path, target: Path, parser: Callable[[str], Any]) -> int:
 
 def _portions(source: Path) -> Iterator[tuple[int, list[str]]]:
     """Lists of TOGETHER sentences, each with the line number of the first."""
-    held: list[str] = []
+    sentences: list[str] = []
     first = 1
     for number, line in read_lines(source):
-        if len(held) == TOGETHER:
-            yield first, held
-            held = []
+        if len(sentences) == TOGETHER:
+            yield first, sentences
+            sentences = []
         if line.strip():
-            first = first if held else number
-            held.append(" ".join(line.split()))
-    if held:
-        yield first, held
+            first = first if sentences else number
+            sentences.append(" ".join(line.split()))
+    if sentences:
+        yield first, sentences
 
 
 def stanza_parser() -> Callable[[str], Any]:

@@ -214,24 +214,24 @@ def tree_files(path: Path) -> list[Path]:
 
 def _texts(path: Path) -> Iterator[tuple[int, str]]:
     """The text of each tree, with the line on which it begins."""
-    held: list[str] = []
+    lines: list[str] = []
     begun = level = size = 0
     any_tree = False
     for number, line in only_trees(path, read_lines(path)):
-        if not held and "\t" in line and not line.lstrip().startswith("("):
+        if not lines and "\t" in line and not line.lstrip().startswith("("):
             line = line.rsplit("\t", 1)[1]  # document, tab, index, tab, tree
         if not line.strip():
             continue
-        begun = begun if held else number
-        held.append(line)
+        begun = begun if lines else number
+        lines.append(line)
         level += line.count("(") - line.count(")")
         size += len(line)
         if level <= 0:
-            yield begun, " ".join(held)
-            held, level, size, any_tree = [], 0, 0, True
+            yield begun, " ".join(lines)
+            lines, level, size, any_tree = [], 0, 0, True
         elif size > MAX_TREE:
             raise InputError(f"{path}:{begun}: a bracket opened here is not closed within {MAX_TREE:,} characters")
-    if held:
-        yield begun, " ".join(held)
+    if lines:
+        yield begun, " ".join(lines)
     elif not any_tree:
         raise InputError(f"{path}: no tree in it; expected (ROOT (S ...))")

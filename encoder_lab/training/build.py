@@ -56,12 +56,7 @@ def build(settings: RunSettings, run: Path) -> Built:
     cache = Path(settings.cache)
     cache_digests_in(cache)
     suites = suites_of(
-        settings.suites,
-        settings.probes.classifier.build(),
-        settings.seed,
-        corpus,
-        cache,
-        settings.probes.measures,
+        settings.suites, settings.probes.classifier.build(), settings.seed, corpus, cache, settings.probes.measures
     )
     tasks = tasks_of(suites)
     refuse_without_decoder(settings, tasks)

@@ -57,7 +57,7 @@ class AtomicCheckpoints(TorchCheckpointIO):
 def _moved(value: Any, old: str, new: str) -> Any:
     """The same value; each path inside the folder `old` becomes a path inside `new`."""
     if isinstance(value, dict):
-        return {_moved(key, old, new): _moved(held, old, new) for key, held in value.items()}
+        return {_moved(key, old, new): _moved(inner, old, new) for key, inner in value.items()}
     if isinstance(value, str) and (value == old or value.startswith(f"{old}{os.sep}")):
         return new + value[len(old) :]
     return value

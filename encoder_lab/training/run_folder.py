@@ -66,9 +66,9 @@ def begin(settings: RunSettings, run: Path, sweep: bool) -> None:
         file.write(as_yaml({**settings.written, "made_with": made_with()}))
 
 
-def settings_to_resume(run: Path, overrides: Sequence[str], asked: str = "resume=") -> RunSettings:
+def settings_to_resume(run: Path, overrides: Sequence[str], setting: str = "resume=") -> RunSettings:
     """The settings of a run to continue; only those of `trainer.` and places of files may change. Raises InputError,
-    which names what was `asked` for.
+    which names the `setting` that continues it.
 
     `allow=[my_package]` is not taken from the run, which may be somebody else's: the command gives it again.
     """
@@ -77,7 +77,7 @@ def settings_to_resume(run: Path, overrides: Sequence[str], asked: str = "resume
     moved = [text for text in overrides if PLACE.match(text)]
     if foreign := [text for text in overrides if not text.startswith("trainer.") and text not in moved]:
         may = "only trainer.* and places of files (as corpus.root=, cache=) may change"
-        raise InputError(f"{asked} keeps the run's settings; {may}, not {' '.join(foreign)}")
+        raise InputError(f"{setting} keeps the run's settings; {may}, not {' '.join(foreign)}")
     written: Any = read_config(run)
     if missing := lacking(RunSettings, written):
         raise InputError(f"{run / 'config.yaml'}: no {', '.join(missing)} in it; copy the whole run folder")

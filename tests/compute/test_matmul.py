@@ -21,12 +21,7 @@ def test_products_equal_float64_products_up_to_float32_rounding(rows: int) -> No
     left, right = torch.randn(2, 300, 300, generator=torch.Generator().manual_seed(0))
     some = left[:rows]
     with fast_exact_matmul():
-        fast = [
-            some @ right,
-            some @ right.t(),
-            torch.addmm(right[0], some, right),
-            torch.bmm(some[None], right[None]),
-        ]
+        fast = [some @ right, some @ right.t(), torch.addmm(right[0], some, right), torch.bmm(some[None], right[None])]
     exact = some.double() @ right.double()
     expected = [exact, some.double() @ right.double().t(), exact + right[0], exact[None]]
     for ours, whole in zip(fast, expected, strict=True):
@@ -55,18 +50,18 @@ def test_a_product_that_loses_precision_is_detected(before: str, monkeypatch: py
 
     def in_bfloat16(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
         assert torch.get_float32_matmul_precision() == "medium"
-        kind = torch.bfloat16 if lost else torch.float64
-        return multiply(left.to(kind), right.to(kind)).float()
+        dtype = torch.bfloat16 if lost else torch.float64
+        return multiply(left.to(dtype), right.to(dtype)).float()
 
     monkeypatch.setattr(torch.Tensor, "__matmul__", in_bfloat16)
     assert products._medium_is_exact.__wrapped__() is not lost
     assert torch.get_float32_matmul_precision() == before
 
 
-@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float64])
-def test_the_precision_check_uses_float32_under_any_user_setting(kind: torch.dtype) -> None:
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
+def test_the_precision_check_uses_float32_under_any_user_setting(dtype: torch.dtype) -> None:
     usual = products._medium_is_exact.__wrapped__()
-    torch.set_default_dtype(kind)
+    torch.set_default_dtype(dtype)
     try:
         with torch.autocast("cpu", torch.bfloat16), torch.device("meta"):
             assert products._medium_is_exact.__wrapped__() == usual

@@ -169,9 +169,7 @@ LIGHTHOUSE = Document(
         ),
         Section(1, "History", [["The first ones burned wood ."]]),
         Section(
-            2,
-            "Keepers",
-            [["A keeper lit the lamp ."], ["A keeper cleaned it ."], ["After 1950 , few were left ."]],
+            2, "Keepers", [["A keeper lit the lamp ."], ["A keeper cleaned it ."], ["After 1950 , few were left ."]]
         ),
         Section(1, "Uses", []),
     ],

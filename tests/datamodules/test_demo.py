@@ -172,8 +172,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize(
-    ("form", "word", "right"),
-    [(form, word, right) for form, words in FORMS.items() for word, right in words.items()],
+    ("form", "word", "right"), [(form, word, right) for form, words in FORMS.items() for word, right in words.items()]
 )
 def test_words_inflect(form: Callable[[str], str], word: str, right: str) -> None:
     assert form(word) == right

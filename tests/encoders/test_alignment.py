@@ -45,10 +45,10 @@ def whole_words() -> tuple[Tokenizer, trainers.Trainer]:
     return tokenizer, trainers.WordLevelTrainer(special_tokens=SPECIAL)
 
 
-KINDS: list[Callable[[], tuple[Tokenizer, trainers.Trainer]]] = [byte_level_bpe, wordpiece, unigram, whole_words]
+FAMILIES: list[Callable[[], tuple[Tokenizer, trainers.Trainer]]] = [byte_level_bpe, wordpiece, unigram, whole_words]
 
 
-@pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.__name__)
+@pytest.fixture(scope="module", params=FAMILIES, ids=lambda family: family.__name__)
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> CausalLM:
     import transformers
 

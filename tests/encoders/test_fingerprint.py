@@ -51,6 +51,6 @@ def test_a_weight_of_another_shape_with_the_same_bytes_changes_it() -> None:
         return FrozenEncoder(BiLSTM(3, dim=6), WordEmbedding(matrix), Vocabulary(WORDS))
 
     torch.manual_seed(1)
-    one = made(MATRIX)
+    frozen = made(MATRIX)
     torch.manual_seed(1)
-    assert of(one) != of(made(MATRIX.reshape(9, 2)))
+    assert of(frozen) != of(made(MATRIX.reshape(9, 2)))

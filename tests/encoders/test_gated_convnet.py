@@ -87,4 +87,4 @@ def test_the_first_weights_are_the_same_with_any_dropout() -> None:
         torch.manual_seed(1)
         return list(GatedConvNet(4, dim=6, layers=2, dropout=dropout).parameters())
 
-    assert all(torch.equal(one, other) for one, other in zip(weights(0.0), weights(0.5), strict=True))
+    assert all(torch.equal(weight, other) for weight, other in zip(weights(0.0), weights(0.5), strict=True))

@@ -56,6 +56,6 @@ def test_greedy_decoding_attends() -> None:
     model, sentence = attending(), torch.randn(2, 5)
     produced = model.greedy(sentence, BEGIN, END, torch.tensor([6, 6]), memory())
     for row, tokens in enumerate(produced):
-        there = Memory(*(part[row : row + 1] for part in memory()))
-        hidden, _ = model(sentence[row : row + 1], torch.tensor([[BEGIN, *tokens]]), memory=there)
+        alone = Memory(*(part[row : row + 1] for part in memory()))
+        hidden, _ = model(sentence[row : row + 1], torch.tensor([[BEGIN, *tokens]]), memory=alone)
         assert model.output(hidden).argmax(2)[0, : len(tokens)].tolist() == tokens

@@ -101,13 +101,13 @@ def test_of_many_that_come_at_once_one_gets_the_lock_and_those_that_wait_get_it_
         assert sorted(pool.map(in_turn, range(8))) == list(range(8))
 
 
-@pytest.mark.parametrize("kind", ["link", "hard link", "folder"])
-def test_a_link_or_a_folder_in_place_of_a_lock_is_refused_and_left_as_it_is(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("entry", ["link", "hard link", "folder"])
+def test_a_link_or_a_folder_in_place_of_a_lock_is_refused_and_left_as_it_is(tmp_path: Path, entry: str) -> None:
     (tmp_path / "precious").write_text("text")
     lock = tmp_path / "lock"
-    if kind == "link":
+    if entry == "link":
         lock.symlink_to("precious")
-    elif kind == "hard link":
+    elif entry == "hard link":
         lock.hardlink_to(tmp_path / "precious")
     else:
         lock.mkdir()

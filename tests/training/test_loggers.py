@@ -85,10 +85,10 @@ def history(file: Path) -> Iterator[dict[str, float]]:
     while at + 7 <= len(content):
         if at % 2**15 > 2**15 - 7:  # no room for a header: the rest of a block is empty
             at += -at % 2**15
-        _, size, kind = struct.unpack_from("<IHB", content, at)
+        _, size, record_type = struct.unpack_from("<IHB", content, at)
         at += 7 + size
         record += content[at - size : at]
-        if kind in (1, 4):  # whole, or the last part
+        if record_type in (1, 4):  # whole, or the last part
             items = Record.FromString(record).history.item
             record = b""
             if items:

@@ -21,9 +21,9 @@ from encoders.load import read_checkpoint
 from tests.parts import SCHEDULES, Parts, fit, trainer_in
 
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
-    name: kind
-    for name, kind in vars(torch.optim).items()
-    if isinstance(kind, type) and name not in ("Optimizer", "LBFGS", "SparseAdam", "Muon")  # Muon: matrices alone
+    name: optimizer
+    for name, optimizer in vars(torch.optim).items()
+    if isinstance(optimizer, type) and name not in ("Optimizer", "LBFGS", "SparseAdam", "Muon")  # Muon: matrices alone
 }
 OPTIMIZERS |= {
     "momentum": partial(torch.optim.SGD, lr=0.1, momentum=0.9, nesterov=True),

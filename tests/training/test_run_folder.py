@@ -48,16 +48,16 @@ def test_a_folder_with_settings_of_another_program_is_left_alone(lab: Lab, tmp_p
     assert (tmp_path / "vectors" / "mine").exists()
 
 
-@pytest.mark.parametrize("kind", ["link", "dangling link", "second name"])
-def test_a_file_of_a_run_that_is_also_elsewhere_is_refused_and_left_alone(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("alias", ["link", "dangling link", "second name"])
+def test_a_file_of_a_run_that_is_also_elsewhere_is_refused_and_left_alone(alias: str, tmp_path: Path) -> None:
     run, mine = tmp_path / "run", tmp_path / "mine"
     (run / "tensorboard" / "SentLen").mkdir(parents=True)
     mine.write_text("mine")
     inside = run / "tensorboard" / "SentLen" / "hparams.yaml"
-    if kind == "second name":
+    if alias == "second name":
         inside.hardlink_to(mine)
     else:
-        inside.symlink_to(mine if kind == "link" else tmp_path / "new")
+        inside.symlink_to(mine if alias == "link" else tmp_path / "new")
     with pytest.raises(InputError, match="copy the whole run folder"), owned(run):
         pass
     assert mine.read_text() == "mine"

@@ -127,5 +127,5 @@ def test_a_resumed_run_has_the_rates_and_weights_of_an_uninterrupted_one(
     again, more = fit(data, [make()], 6, path)
     assert more == rates[-len(more) :]
     assert 0 < len(more) < len(rates)
-    ours, theirs = (one.lightning_module.state_dict() for one in (again, run))
+    ours, theirs = (trainer.lightning_module.state_dict() for trainer in (again, run))
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)

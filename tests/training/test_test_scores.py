@@ -30,10 +30,7 @@ def test_a_run_gets_a_row_of_test_scores(lab: Lab, finished_run: Path, tmp_path:
     [
         (["suite=objective", "model={empty}"], "no config.yaml"),
         (["suite=objective", "model=bov"], "bov: no such run"),
-        (
-            ["suite=[objective]", "model=tests/golden_run", "probes=none"],
-            "suite=objective keeps the run's settings",
-        ),
+        (["suite=[objective]", "model=tests/golden_run", "probes=none"], "suite=objective keeps the run's settings"),
         (["suite=[probing,objective]", "model=tests/golden_run"], "give it alone"),
     ],
 )

@@ -49,7 +49,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def __init__(self, server: Server, *rest: object) -> None:
-        self.told = server
+        self.state = server
         super().__init__(*rest)  # type: ignore[arg-type]
 
     def log_message(self, *_: object) -> None:
@@ -57,28 +57,28 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         asked = self.headers.get("Range", "")
-        self.told.asked.append(asked)
-        content = self.told.files.get(self.path.rsplit("/", 1)[-1])
-        if self.told.busy:
-            self.told.busy -= 1
+        self.state.asked.append(asked)
+        content = self.state.files.get(self.path.rsplit("/", 1)[-1])
+        if self.state.busy:
+            self.state.busy -= 1
             return self.answer(503, b"busy")
         if content is None:
             return self.answer(404, b"no such file")
-        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and self.told.ranges else 0
-        if self.headers.get("If-Range", self.told.tag) != self.told.tag:
+        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and self.state.ranges else 0
+        if self.headers.get("If-Range", self.state.tag) != self.state.tag:
             start = 0
         if asked and start >= len(content):
             return self.answer(416, b"", {"Content-Range": f"bytes */{len(content)}"})
-        there = {"Content-Range": f"bytes {start}-{len(content) - 1}/{len(content)}"} if start else {}
-        return self.answer(206 if start else 200, content[start:], {**there, "ETag": self.told.tag})
+        headers = {"Content-Range": f"bytes {start}-{len(content) - 1}/{len(content)}"} if start else {}
+        return self.answer(206 if start else 200, content[start:], {**headers, "ETag": self.state.tag})
 
     def answer(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
         for name, value in {**(headers or {}), "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body[: self.told.breaks_after])
-        if self.told.breaks_after is not None and len(body) > self.told.breaks_after:
+        self.wfile.write(body[: self.state.breaks_after])
+        if self.state.breaks_after is not None and len(body) > self.state.breaks_after:
             self.close_connection = True
 
 
@@ -110,10 +110,10 @@ def tarred(*members: tuple[str, bytes, bytes]) -> bytes:
     """Members as name, type and content (of a link: where it points)."""
     held = io.BytesIO()
     with tarfile.open(fileobj=held, mode="w:gz") as archive:
-        for name, kind, content in members:
+        for name, member_type, content in members:
             info = tarfile.TarInfo(name)
-            info.type = kind
-            if kind == tarfile.REGTYPE:
+            info.type = member_type
+            if member_type == tarfile.REGTYPE:
                 info.size = len(content)
                 archive.addfile(info, io.BytesIO(content))
             else:
