@@ -100,7 +100,7 @@ def scored(
         key = evaluation.key(suite.tasks, with_model=not by_epoch)
         written = written_of(settings, suite, model)
         done = write(out, name, model, suite.name, ModelScores(key, main, [score.row for score in more]), written)
-        if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name says which model and tasks it is of
+        if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name identifies model and tasks
             write_tokens(done.folder, suite.tasks, evaluation)
         keep_state(done.folder, evaluation, suite.tasks, again=by_epoch)
         yield done

@@ -28,7 +28,7 @@ class Document(NamedTuple):
     id: str
     title: str | None
     sections: list[Section]
-    categories: tuple[str, ...] = ()  # what it is about, as an encyclopedia says
+    categories: tuple[str, ...] = ()  # its subjects, as in an encyclopedia
 
 
 class Inference(NamedTuple):

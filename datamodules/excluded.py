@@ -19,7 +19,7 @@ class Excluded:
 
     @property
     def key(self) -> list[str]:
-        """What it adds to the keys of caches: nothing for no sentences."""
+        """Its part of the keys of caches; empty without sentences."""
         return [key_of(*sorted(self._letters))] if self._letters else []
 
 

@@ -54,6 +54,6 @@ def disk_error_line(error: OSError, where: Path | str) -> str:
 
 
 def disk_error_behind(error: Exception) -> OSError | None:
-    """The system error that a library names in the text of its own error; None if it names none."""
+    """The system error in the message of a library's error; None if there is none."""
     match = RUST.search(str(error))
     return OSError(int(match[1]), os.strerror(int(match[1]))) if match else None

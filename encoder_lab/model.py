@@ -1,4 +1,4 @@
-"""A frozen model by name: what scores, caches and tables know of it."""
+"""A frozen model, as scores, caches and tables see it."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple

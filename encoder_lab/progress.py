@@ -15,7 +15,7 @@ def print_lines(run: str = "") -> None:
 
 
 class Progress(tqdm):
-    """A bar of tqdm. Outside of a terminal nothing, or after `print_lines` a line every half minute."""
+    """A bar of tqdm in a terminal; elsewhere nothing, or after `print_lines` a line every half minute."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         self.lines = bool(_names) and settings.get("disable") is None and not sys.stderr.isatty()

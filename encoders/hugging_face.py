@@ -94,7 +94,7 @@ class Pretrained:
         return list(dict.fromkeys(int(number) % count for number in asked))
 
     def vectors(self, sentences: list[str]) -> np.ndarray:
-        """The vectors that have a name, (L, N, D) float32; the last result is kept on disk."""
+        """The named vectors of sentences, (L, N, D) float32; the last result is cached on disk."""
         if self._last is None or self._last[0] != sentences:
             self._last = list(sentences), self._encode(sentences)
         return self._last[1]
@@ -105,7 +105,7 @@ class Pretrained:
 
     @property
     def names(self) -> list[str]:
-        """The L kinds of vectors that it gives."""
+        """The names of the L vectors of a sentence."""
         return ["mean of layers"] if self.averaged else [f"layer {number}" for number in self.layers]
 
     @torch.inference_mode()

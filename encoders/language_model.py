@@ -130,7 +130,7 @@ class CausalLM:
         return [scored[pair] for pair in pairs]
 
     def _note_long(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Keep the pairs longer than the model's context; says so the first time."""
+        """Collect the pairs longer than the model's context; prints a line the first time."""
         before = len(self.long_texts)
         self.long_texts.update(pairs)
         if self.long_texts and not before:

@@ -182,7 +182,7 @@ def intermediate_checkpoints(run: Path) -> list[Path]:
 
 
 def epoch_of(checkpoint: Mapping[str, Any]) -> int | float:
-    """How many epochs were done when a checkpoint was written; a part of one within it where it says so."""
+    """Epochs done when a checkpoint was written; a fraction if it was written within an epoch."""
     return checkpoint.get("epochs_done", int(checkpoint["epoch"]) + (int(checkpoint["global_step"]) > 0))
 
 

@@ -1,4 +1,4 @@
-"""What a folder of sentence-transformers does above its transformer, read as data: no class that it names is imported.
+"""The modules of a sentence-transformers folder above its transformer, read as data: no class of it is imported.
 
 Pooling, dense layers, normalisation, prompts, the longest text. Modules of other kinds are refused.
 """

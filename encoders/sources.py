@@ -101,7 +101,7 @@ def initialised(
 def say_coverage(
     name: str, sentences: Iterable[str], vocabulary: Vocabulary, known: np.ndarray, store: WordVectors
 ) -> None:
-    """Print how many words of the sentences have a vector; a warning from `MANY` without. `known (V,)`: of which."""
+    """Print how many words have a vector; a warning if more than `MANY` have none. `known (V,)`: which have one."""
     rows = np.fromiter((row for sentence in sentences for row in vocabulary.rows(sentence)), np.int64)
     missing = int((~known[rows]).sum())
     share = missing / max(1, len(rows))

@@ -1,4 +1,4 @@
-"""What `encode` is given: a sequence of texts, and nothing else."""
+"""Checks the input of `encode`: a sequence of texts."""
 
 from collections.abc import Iterable, Mapping, Set
 from typing import Any

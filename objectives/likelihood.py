@@ -25,7 +25,7 @@ GPU_BATCH_TOKENS = 1 << 16  # on a GPU it should use all cores
 
 
 class NoLikelihood(InputError):
-    """Why an objective does not say how probable a text is."""
+    """The objective gives no probability to a text; the message says why."""
 
 
 class SentenceTokens(NamedTuple):

@@ -47,7 +47,7 @@ class Objective(pl.LightningModule):
 
     @classmethod
     def without_use(cls, _settings: Mapping[str, Any], /) -> str:
-        """Why an objective with these settings cannot say what it uses of the vectors; empty where it can."""
+        """Why suite=use cannot measure an objective with these settings; empty where it can."""
         return "" if cls.examine is not Objective.examine else "it has no method `examine`"
 
     def likelihood(self) -> SentenceLikelihood:

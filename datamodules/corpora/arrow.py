@@ -85,7 +85,7 @@ class SavedDataset(OnDisk):
             note(f"{self.root}: {undecided} pairs without a gold label left out")
 
     def _label_names(self) -> list[str]:
-        """The names of a column of class numbers; in the order of SNLI where the data set does not say."""
+        """The names of the class numbers; in the order of SNLI if the data set has none."""
         info = self.folders["train"] / "dataset_info.json"
         try:
             features = json.loads(info.read_text(encoding="utf-8")).get("features") or {} if info.is_file() else {}

@@ -59,7 +59,7 @@ def check_held_out(held_out: object) -> None:
 
 
 def refuse_probing(split: Split, probe_split: bool) -> None:
-    """Raises InputError where tasks are asked for of a corpus all of which trains."""
+    """Raises InputError for the probe split of a corpus that trains on all of its text."""
     if split == "probe" and not probe_split:
         raise InputError("corpus.probe_split=false: no text is set apart for tasks; give probes= another source")
 
@@ -84,7 +84,7 @@ class DocumentCorpus(OnDisk):
 
     @cached_property
     def held_out(self) -> int:
-        """One document in so many is dev; by the size of the files where the user does not say."""
+        """One document in this many is dev; by default it depends on the size of the files."""
         if self._held_out is not None:
             return self._held_out
         return OF_FEW if sum(path.stat().st_size for path in self.files()) < FEW else HELD_OUT

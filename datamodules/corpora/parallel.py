@@ -1,4 +1,4 @@
-"""Your own translations: two files, line i of which is the same sentence in two languages."""
+"""Your own translations: two files with the same sentence in two languages on line i."""
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import partial
@@ -106,7 +106,7 @@ class Parallel(Corpus):
 def rows_of_split(
     rows: Iterable[Example], split: Split, splits: Container[str], held_out: int, size: int | None
 ) -> Iterator[Example]:
-    """The rows of a split in the training text, of which dev and test get a share unless they are among `splits`."""
+    """The rows of a split of the training text: one in `held_out` is dev and one test, unless they are in `splits`."""
     shares = {row: name for row, name in enumerate(("dev", "test")) if name not in splits}
     of_split = (row for place, row in enumerate(rows) if shares.get(place % held_out, "train") == split)
     return islice(of_split, size if split == "train" else None)

@@ -97,7 +97,7 @@ def parse(text: str) -> Tree:
 def parse_many(text: str) -> list[Tree]:
     """All trees of a text, each like the result of `parse`; without those that hold nothing but ids and codes."""
     nodes = [Tree("")]
-    emptied = ""  # "trace" or "code" where that, or a node with only such, was just dropped
+    emptied = ""  # "trace" or "code" if a node with nothing else was just removed
     inside = codes = 0  # open brackets of a node without words; trees with nothing but codes
     for tag, word, opened, label, closed, stray in TOKEN.findall(ODD_SPACE.sub("_", text)):
         if inside:

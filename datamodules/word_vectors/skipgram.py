@@ -54,7 +54,7 @@ def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
 
 
 def _watched(command: Sequence[str], environment: Mapping[str, str], title: str) -> tuple[int, str]:
-    """Run fastText, which counts nothing in one thread; its exit status, and the last line of its errors."""
+    """Run fastText, which reports no progress; its exit status, and the last line of its errors."""
     errors, quiet = "", subprocess.DEVNULL
     with (
         subprocess.Popen(command, env=environment, stdout=quiet, stderr=subprocess.PIPE, text=True) as process,

@@ -91,8 +91,8 @@ class WordVectors:
 
     @cached_property
     def scale(self) -> float:
-        """What a model multiplies the vectors by, unless given the factor that makes the mean square of the entries 1,
-        over the first vectors (the most frequent words).
+        """The factor of the vectors: the user's, or the one that makes the mean square of the entries 1 over the first
+        vectors (the most frequent words).
 
         Weight initialisation assumes this scale. With smaller entries all sentence vectors are nearly equal at the
         start, and a decoder learns to ignore them.

@@ -7,7 +7,7 @@ from encoder_lab.errors import InputError, first_line
 
 
 def sent(tensor: Tensor, device: torch.device) -> Tensor:
-    """The tensor on the device; a copy to a GPU does not wait until the GPU has done what it was asked before."""
+    """The tensor on the device; a copy to a GPU is asynchronous."""
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
 

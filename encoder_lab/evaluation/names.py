@@ -8,7 +8,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import names
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
-INITIAL = ("bov", "borep", "esn")  # encoders that nothing is trained of
+INITIAL = ("bov", "borep", "esn")  # encoders without training
 WORDS = (*INITIAL, "ngram", "unigram", *BASELINES)
 FORMS = (
     f"a run folder or checkpoint, {', '.join(INITIAL)}, untrained/ENCODER, hf:NAME_OR_PATH, vectors:FILE.npy, "
@@ -20,7 +20,7 @@ ENCODERS = Path(__file__).parents[2] / "configs" / "encoder"
 
 
 def refuse_missing_models(arguments: Sequence[str]) -> None:
-    """Raises InputError where there is no `model=`, or a name in it that stands for no model and no path."""
+    """Raises InputError if `model=` is missing, or a name in it is neither a model nor a path."""
     if not any(text.startswith(("model=", "write_sentences=", "-")) for text in arguments):
         raise InputError("model= is missing: what to score, as model=RUN or model=[bov,majority]; see --help")
     models = [text.removeprefix("model=") for text in arguments if text.startswith("model=")]
@@ -33,7 +33,7 @@ def refuse_missing_models(arguments: Sequence[str]) -> None:
 
 
 def refuse_other_path(name: str) -> None:
-    """Raises InputError for a path that is neither a run nor a checkpoint; says how what is there is given."""
+    """Raises InputError for a path that is neither a run nor a checkpoint, with what to write for such a file."""
     path = Path(name)
     if not path.exists():
         raise InputError(f"model={name}: no such run folder or checkpoint; give {FORMS}")

@@ -1,4 +1,4 @@
-"""How a name in `model=` becomes a model, at each epoch that is asked for."""
+"""From a name in `model=` to its models, one for each epoch of `epochs=`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -181,7 +181,7 @@ def _ngram(name: str, corpus: Corpus, written: Mapping[str, Any]) -> Model:
 
 
 def _refuse_tasks_without_model(name: str, model: Model, tasks: Sequence[Task]) -> None:
-    """Raises InputError where a task needs what the model does not give, or has no such baseline."""
+    """Raises InputError if the model lacks what a task needs, or the task has no such baseline."""
     for task in tasks:
         needs = f"which suite={task.suite} needs; give"
         if task.needs == "surprisal":

@@ -54,7 +54,7 @@ def written_of(settings: EvaluationSettings, suite: Suite, model: Model) -> dict
 
 
 def cache_of(settings: EvaluationSettings) -> Path | None:
-    """Where scores and vectors are kept for the next evaluation; None with cache=off."""
+    """The folder of cached scores and vectors; None with cache=off."""
     return None if str(settings.cache) in ("off", "False", "None") else Path(str(settings.cache))
 
 

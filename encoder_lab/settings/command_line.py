@@ -84,7 +84,7 @@ def _errors_of_users() -> tuple[type[Exception], ...]:
 
 
 def make_printable() -> None:
-    """Let every text be printed: `?` for what the terminal cannot show, and nothing where an output is closed."""
+    """Make every text printable: `?` for what the terminal cannot show, and no output where it is closed."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:  # closed: its number must not become that of a file of ours

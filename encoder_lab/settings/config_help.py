@@ -123,7 +123,7 @@ def _shown(value: Any) -> str:
 
 
 def with_defaults(path: Path) -> dict[str, Any]:
-    """The settings of a YAML file at their place, over those of the files next to it that it names first."""
+    """The settings of a YAML file, merged over those of the files in its list of defaults."""
     settings = at_its_place(path, path.parent.name)
     bases = [text.partition("@")[0] for text in settings.pop("defaults", ()) if isinstance(text, str)]
     whole: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Errors of Hydra with what to write instead: it cannot know our quotes, nor which of our choices has a setting."""
+"""Hydra's errors with the remedy: how to quote a value, and which choices have a setting."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The settings of a run and of an evaluation that belong to no class: what is asked of the program itself."""
+"""The settings of the programs themselves: of a run and of an evaluation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -82,14 +82,14 @@ class Labels:
 
 @dataclass(frozen=True)
 class Optimizer:
-    """What is asked of any optimiser of torch."""
+    """Requirements on any optimiser of torch."""
 
     lr: Annotated[AboveZero, "learning rate"]
 
 
 @dataclass(frozen=True)
 class Trainer:
-    """What is asked of Lightning's trainer; its other arguments are those that it declares."""
+    """Requirements on Lightning's trainer; its other arguments are as it declares them."""
 
     max_epochs: Annotated[
         Annotated[int, Field(ge=-1)] | None, Field(title="a whole number, or -1 for no end", description="passes")

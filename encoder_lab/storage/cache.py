@@ -1,4 +1,4 @@
-"""List what is in the cache, or delete what nobody has used for a while.
+"""List the cache, or delete what was not used for a while.
 
 python -m encoder_lab.storage.cache                       list it: size, days since the last use, name
 python -m encoder_lab.storage.cache prune=true older=30   delete what was not used for 30 days, and what kills left

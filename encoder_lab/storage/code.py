@@ -104,7 +104,7 @@ def imported_by(source: Path) -> set[Path]:
 
 @cache
 def _imports(path: Path, home: Path, own: str, content: str) -> frozenset[Path]:
-    """The files that `path` imports itself, of ours and of `home`, there only of the package `own` if that is given."""
+    """The files that `path` imports directly: ours, and those of `home`, if `own` is given only of that package."""
     modules = [tuple(name.split(".")) for name in _names(path, home, content)]
     ours = [(ROOT, parts) for parts in modules if parts[0] in OURS]
     theirs = [(home, parts) for parts in modules if own in ("", parts[0])]

@@ -23,7 +23,7 @@ NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
 
 @contextmanager
 def locked(path: Path, wait: float = 0.0) -> Iterator[bool]:
-    """Whether this process holds a lock file, after `wait` seconds. Raises InputError if it cannot be one."""
+    """Whether this process gets a lock file within `wait` seconds. Raises InputError if it cannot be locked."""
     lock = FileLock(_lock_file(path), timeout=wait)
     try:
         with _missing_locks_refused(path):

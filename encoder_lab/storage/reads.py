@@ -21,7 +21,7 @@ def write_reads(run: Path, reads: Reads) -> None:
 
 
 def read_reads(run: Path) -> Reads:
-    """What a run has read; empty where its folder does not say it. Raises InputError where the file is damaged."""
+    """What a run has read; empty for a folder without this file. Raises InputError where the file is damaged."""
     path = run / READS
     refuse_special(path)
     try:
@@ -34,7 +34,7 @@ def read_reads(run: Path) -> Reads:
 
 
 def refuse_other_reads(run: Path, now: Reads) -> None:
-    """Raises InputError where a run that goes on would read another content than when it began. Places do not count."""
+    """Raises InputError if a continued run would read other content than when it began; places may differ."""
     before = read_reads(run)
     once = {CORPUS} if VECTORS in now else {CORPUS, VECTORS}  # the files of vectors need not be there any more
     # files of the decoder that are gone are written again, from text that is compared by itself

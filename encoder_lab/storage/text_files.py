@@ -44,7 +44,7 @@ def read_lines(path: Path, encoding: str = "utf-8", skip: int = 0) -> Iterator[t
 
 
 def refuse_html(path: Path, start: bytes) -> None:
-    """Raises InputError where a file begins as a page of the web, such as a server sends in place of data."""
+    """Raises InputError for a web page (HTML), which a server may send in place of data."""
     if HTML.match(start):
         raise InputError(f"{path}: a page of the web (HTML) in place of data; get the file again")
 

@@ -1,4 +1,4 @@
-"""Which classes the settings of a run may name: a run folder from somebody else must not execute code."""
+"""The classes that the settings of a run may name: a run folder of another user must not execute code."""
 
 import re
 from collections.abc import Mapping, Sequence

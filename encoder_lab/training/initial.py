@@ -58,7 +58,7 @@ def source_of(
 
 
 def begun_from(init: str) -> list[Any]:
-    """The runs before this one, the first first; `settings` stands for all that made them but the seed."""
+    """The runs before this one, in order; `settings` is a hash of all their settings but the seed."""
     before = read_config(find_checkpoint(Path(init)).parents[1])
     made = [before.get(part) for part in MAKES]
     key = sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:8]

@@ -17,7 +17,7 @@ from objectives.objective import Objective
 MOST = 2**53  # of a count
 OLDEST = Version("2")  # of Lightning: older checkpoints would be rewritten first
 VERSION = "pytorch-lightning_version"
-SIZES = (2, 3, 5, 7, 11)  # of a sample weight: a size in its state tells which dimension it is of
+SIZES = (2, 3, 5, 7, 11)  # of a sample weight; all differ, so that a size identifies its dimension
 
 
 def read_resumable(path: Path, trainer: pl.Trainer, module: Objective) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _differs(expected: Any, stored: Any, name: str) -> str | None:
 
 
 def _plain(value: Any) -> bool:
-    """Counts in their range, and paths that stay where they are: Lightning deletes the checkpoints that it replaces."""
+    """Whether counts are in range and paths have no `..`: Lightning deletes the checkpoints that it replaces."""
     if isinstance(value, dict):
         return all(_plain(key) and _plain(part) for key, part in value.items())
     if isinstance(value, str):
@@ -138,7 +138,7 @@ def _of_weight(value: Any, sample: Any, weight: Tensor) -> bool:
 
 
 def _same_type(wanted: Any, stored: Any) -> bool:
-    """Whether a setting of an optimizer is of the type that it has now; numbers are finite."""
+    """Whether a stored setting of an optimizer has the type of the present one; numbers must be finite."""
     if isinstance(wanted, tuple | list):
         several = isinstance(stored, tuple | list) and len(stored) == len(wanted)
         return several and all(map(_same_type, wanted, stored))

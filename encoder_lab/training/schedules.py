@@ -105,7 +105,7 @@ class InferSent(RateSchedule):
         least: Annotated[PartOfOne, "the run ends below this rate"],
     ) -> None:
         self.shrink, self.cut, self.least = shrink, cut, least
-        self.best = math.nan  # before the first score; nothing is worse
+        self.best = math.nan  # before the first score
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._stop_if_spent(trainer)
