@@ -41,7 +41,7 @@ FROM_SCORES = ("scored", "bag")  # what a task needs that is made of other score
 
 
 def name_of(task: Task) -> ScoreName:
-    """What tells its score from others of the model."""
+    """The name of its score among those of a model."""
     return task.suite, task.name, task.reader
 
 

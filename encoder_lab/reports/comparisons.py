@@ -23,7 +23,7 @@ def over(
 
 
 def title(name: ModelName) -> str:
-    """The encoder and the objective of a model, without what stands twice."""
+    """The encoder and the objective of a model; once where they are the same."""
     return " ".join(part for part in dict.fromkeys(name) if part)
 
 

@@ -210,7 +210,7 @@ def chart_of_findings(findings: Sequence[Finding]) -> Chart:
 
 
 def _traces(line: Line, look: Look, name: str, x: str, model: str) -> list[dict[str, Any]]:
-    """The band of a line, and the line: each point tells its score and interval."""
+    """The band of a line, and the line: each point shows its score and interval."""
     colour, style = look
     meta = {"task": line.name, "model": model}
     band: dict[str, Any] = {"x": [*line.x, *reversed(line.x)], "y": [*line.high, *reversed(line.low)], "meta": meta}

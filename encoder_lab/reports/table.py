@@ -74,7 +74,7 @@ class Table:
     transposed: bool = False  # tasks are rows
 
     def best(self, row: TableRow, column: str) -> bool:
-        """Whether no rival, of one source, test and classifier, is better as printed; alone there is no best."""
+        """Whether no other row of its source, test and classifier is better as printed; a single row is not best."""
         if not row.competes or column not in row.cells:
             return False
         sources = [r for r in self.rows if r.competes and r.source == row.source and column in r.cells]

@@ -222,7 +222,7 @@ class Cells:
         self._arrange()
 
     def copies(self, cells: Sequence[Cell]) -> "Cells":
-        """A model of `cells`, each of which goes on from ours of the same width and dropout; its L2 may differ."""
+        """A model of `cells`, each of which continues our cell of the same width and dropout; its L2 may differ."""
         ours = {cell[:2]: place for place, cell in enumerate(self.cells)}
         made = copy(self)
         made.parameters, made.gradients, made.means, made.squares = (list(state) for state in self._states())

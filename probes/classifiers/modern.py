@@ -138,7 +138,7 @@ def _middle(grid: Grid) -> float:
 
 
 def _begin(block: Sequence[Cell], grid: Grid) -> list[Cell]:
-    """The cells of the first rung that these cells go on from."""
+    """The cells of the first rung from which these continue."""
     return list(block) if grid.is_logistic else list(dict.fromkeys(cell._replace(l2=_middle(grid)) for cell in block))
 
 
@@ -197,10 +197,11 @@ def _with_all_l2(
 ) -> list[Candidate]:
     """The best cells of the first rung, each with all L2 values of the grid; `places` counts the latter."""
     best = _best(candidates, highest, ceil(places / len(grid.l2)))
-    go_on = {cell[:2]: candidate for candidate in candidates for cell in candidate.block if candidate.key(cell) in best}
+    keyed = ((cell, candidate) for candidate in candidates for cell in candidate.block)
+    promoted = {cell[:2]: candidate for cell, candidate in keyed if candidate.key(cell) in best}
     for candidate in whole:
-        candidate.block = [cell for cell in candidate.block if cell[:2] in go_on]
-        if candidate.block and (cells := go_on[candidate.block[0][:2]].cells) is not None:
+        candidate.block = [cell for cell in candidate.block if cell[:2] in promoted]
+        if candidate.block and (cells := promoted[candidate.block[0][:2]].cells) is not None:
             candidate.cells = cells.copies(candidate.block)
     return [candidate for candidate in whole if candidate.block]
 

@@ -109,7 +109,7 @@ def compared_name(suite: str, formula: str) -> str:
 
 
 def holds(truths: np.ndarray) -> np.ndarray:
-    """Which items (N,) bool hold: of those that tie every second of the list, the same ones for all models."""
+    """Which items (N,) bool hold. Of ties every second item counts, the same ones for all models."""
     return (truths == 1) | ((truths == 0.5) & (np.arange(len(truths)) % 2 == 0))
 
 

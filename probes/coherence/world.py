@@ -59,14 +59,8 @@ def _mention_form(seed: int, twins: int) -> TestSuite:
         for number in range(twins)
         for mention in mentions(seed, SPLIT, number)
     ]
-    return suite_of_pairs(
-        "mention_form",
-        ("context", "sentence"),
-        ("fitting", "other"),
-        ["(2;%fitting%) < (2;%other%)"],
-        pairs,
-        "a pronoun for the person of the sentence before, the phrase for another; the sentence with it is scored",
-    )
+    comment = "a pronoun for the person of the sentence before, the phrase for another; the sentence with it is scored"
+    return suite_of_pairs("mention_form", ("context", "sentence"), ("fitting", "other"), 2, pairs, comment)
 
 
 def _first(suite: TestSuite, items: int) -> TestSuite:
@@ -89,15 +83,10 @@ def _connectives(items: int, seed: int) -> list[TestSuite]:
 
 
 def _connective(sense: str, pairs: list[DraftPair]) -> TestSuite:
-    own, *others = (_word(name) for name in (sense, *(other for other in SENSES if other != sense)))
-    return suite_of_pairs(
-        f"connectives_{own}",
-        ("before", "connective", "after"),
-        (own, *others),
-        [f"(3;%{own}%) < (3;%{other}%)" for other in others],
-        pairs,
-        f"{CONNECTIVES[sense]!r} replaced by another connective; what follows it is scored",
-    )
+    regions = ("before", "connective", "after")
+    conditions = [_word(name) for name in (sense, *(other for other in SENSES if other != sense))]
+    comment = f"{CONNECTIVES[sense]!r} replaced by another connective; what follows it is scored"
+    return suite_of_pairs(f"connectives_{conditions[0]}", regions, conditions, 3, pairs, comment)
 
 
 def _word(sense: str) -> str:

@@ -29,10 +29,10 @@ Series = Sequence[tuple[ProbeRow, Path]]  # states in order: a score of each, an
 
 
 def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], again: bool = True) -> bool:
-    """Write what the model is now into the folder of a run or an evaluation; with `again`, also where it is there.
+    """Write the state of the model into the folder of a run or an evaluation. `again`: replace a file that exists.
 
-    These are the vectors (N, D) of the sentences of the geometry suite, and the subspaces of the classification tasks
-    of one sentence. Whether there is a state: not where none of `tasks` is of that suite. The first process writes.
+    A state is the vectors (N, D) of the sentences of the geometry suite, and the subspaces of the classification tasks
+    of one sentence. Returns whether there is one: it needs a task of that suite. The first process writes.
     """
     shape, path = (
         next((task for task in tasks if isinstance(task, Shape)), None),

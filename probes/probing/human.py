@@ -136,7 +136,7 @@ def judged(
     by_sentence: dict[str, list[bool]] = defaultdict(list)
     refused = []
     for name, answers in people.items():
-        right = [said == controls[sentence] for sentence, said in answers.items() if sentence in controls]
+        right = [answer == controls[sentence] for sentence, answer in answers.items() if sentence in controls]
         if len(right) < FEWEST or sum(right) < RIGHT * len(right):
             refused.append(name)
             continue
@@ -144,11 +144,11 @@ def judged(
             by_sentence[sentence].append(answers[sentence])
     if not by_sentence:
         raise InputError(f"no judgment is left: nobody has {FEWEST} controls with {RIGHT:.0%} of them right")
-    shares = {sentence: sum(said) / len(said) for sentence, said in by_sentence.items()}
+    shares = {sentence: sum(accepts) / len(accepts) for sentence, accepts in by_sentence.items()}
     accepted = {sentence: 0.5 if share == 0.5 else float(share > 0.5) for sentence, share in shares.items()}
     right_ones = sum(yes if intact[sentence] else 1 - yes for sentence, yes in accepted.items())
     low, high = wilson(round(right_ones), len(accepted))
-    pairs = [one == other for said in by_sentence.values() for one, other in combinations(said, 2)]
+    pairs = [first == second for accepts in by_sentence.values() for first, second in combinations(accepts, 2)]
     return Judged(
         100 * right_ones / len(accepted),
         low,

@@ -35,10 +35,10 @@ def test_the_statistic_is_that_of_steiger_1980() -> None:
 
 def test_interval_and_p_value_agree_with_the_bootstrap_over_items() -> None:
     rng = np.random.default_rng(1)
-    gold, found = predictions(rng, 400, 0.8, 0.9)
+    gold, predicted = predictions(rng, 400, 0.8, 0.9)
     drawn = rng.integers(400, size=(2000, 400))
-    differences = [np.subtract(*(np.corrcoef(gold[at], p[at])[0, 1] for p in found)) * 100 for at in drawn]
-    compared = compare_correlations(*([scored(gold, p)] for p in found))
+    differences = [np.subtract(*(np.corrcoef(gold[at], p[at])[0, 1] for p in predicted)) * 100 for at in drawn]
+    compared = compare_correlations(*([scored(gold, p)] for p in predicted))
     assert (compared.low, compared.high) == pytest.approx(np.quantile(differences, (0.025, 0.975)), abs=0.4)
     assert compared.p_value == pytest.approx(2 * np.mean(np.array(differences) < 0), abs=0.02)
 
@@ -50,8 +50,8 @@ def test_p_values_are_uniform_where_correlations_do_not_differ(sizes: tuple[int,
     for _ in range(300):
         models: tuple[list[Domain], list[Domain]] = [], []
         for place, items in enumerate(sizes):
-            gold, found = predictions(rng, items, *([0.5 + place] * 2))
-            for domains, predicted in zip(models, found, strict=True):
+            gold, both = predictions(rng, items, *([0.5 + place] * 2))
+            for domains, predicted in zip(models, both, strict=True):
                 domains.append(scored(gold, predicted))
         p_values.append(compare_correlations(*models).p_value)
     assert kstest(p_values, "uniform").pvalue > 0.01
@@ -65,8 +65,8 @@ def test_domains_survive_a_trip_through_text_and_models_differ_as_much_the_other
     assert [part.predicted.tobytes() for part in first] == [values for _, values in parts]
     assert [part.r for part in first] == pytest.approx([r for r, _ in parts], abs=1e-6)
     second = [part._replace(r=other) for part in first]
-    there, back = compare_correlations(first, second), compare_correlations(second, first)
-    assert there == pytest.approx((-back.difference, -back.high, -back.low, back.p_value))
+    forth, back = compare_correlations(first, second), compare_correlations(second, first)
+    assert forth == pytest.approx((-back.difference, -back.high, -back.low, back.p_value))
     assert compare_correlations(first, first)[::3] == (0, 1)
 
 

@@ -61,13 +61,13 @@ def test_a_cached_score_that_was_damaged_is_computed_again(
 ) -> None:
     model = Model("e", "o", Counting().encode, fingerprint="e 1")
     (first,) = evaluated(model, tasks, tmp_path)
-    (kept,) = tmp_path.glob("score-*.json")
-    whole = kept.read_bytes()
-    kept.write_bytes(damage(whole))
+    (cached,) = tmp_path.glob("score-*.json")
+    whole = cached.read_bytes()
+    cached.write_bytes(damage(whole))
     (again,) = evaluated(model, tasks, tmp_path)
     assert again.row.test_accuracy == first.row.test_accuracy
     assert again.row.hyperparameters == first.row.hyperparameters
-    assert kept.read_bytes() != damage(whole)
+    assert cached.read_bytes() != damage(whole)
 
 
 def test_another_model_or_another_task_is_another_score(tasks: list[Classification], tmp_path: Path) -> None:
@@ -76,9 +76,9 @@ def test_another_model_or_another_task_is_another_score(tasks: list[Classificati
         evaluated(Model("e", "o", counting.encode, fingerprint), tasks, tmp_path)
     task = tasks[0]
     flipped = replace(task, test=single(task.test.sentences, 1 - task.test.gold))
-    (found,) = evaluated(Model("e", "o", counting.encode, "e 1"), [flipped], tmp_path)
+    (score,) = evaluated(Model("e", "o", counting.encode, "e 1"), [flipped], tmp_path)
     assert counting.calls == 3
-    assert found.row.test_accuracy == 0
+    assert score.row.test_accuracy == 0
 
 
 def test_vectors_that_are_not_finite_are_refused_with_their_sentence(tasks: list[Classification]) -> None:

@@ -34,18 +34,18 @@ GRID = Grid(l2=(1e-4, 1e-2, 1.0)).logistic()
 
 
 def test_predictable_labels_cost_little_more_than_the_first_portion_which_is_coded_uniformly() -> None:
-    found = description_length(vectors(4000, 1, True), vectors(400, 2, True), 4, GRID, seed=1)
-    assert found.portions[0] == 4 * log2(4)  # 0.1 % of 4000 sentences
-    assert found.bits < 0.03 * found.uniform_bits
-    assert found.uniform_bits == 4000 * log2(4)
-    assert sum(found.portions) == pytest.approx(found.bits)
+    code = description_length(vectors(4000, 1, True), vectors(400, 2, True), 4, GRID, seed=1)
+    assert code.portions[0] == 4 * log2(4)  # 0.1 % of 4000 sentences
+    assert code.bits < 0.03 * code.uniform_bits
+    assert code.uniform_bits == 4000 * log2(4)
+    assert sum(code.portions) == pytest.approx(code.bits)
 
 
 @pytest.mark.parametrize("width", [6, 256])
 def test_labels_unrelated_to_the_vectors_cost_their_entropy(width: int) -> None:
     train, dev = vectors(4000, 1, False, width), vectors(400, 2, False, width)
-    found = description_length(train, dev, 4, Grid().logistic(), seed=1)
-    assert found.compression == pytest.approx(1, abs=0.02)
+    code = description_length(train, dev, 4, Grid().logistic(), seed=1)
+    assert code.compression == pytest.approx(1, abs=0.02)
 
 
 def test_a_class_not_seen_before_has_a_finite_code() -> None:
@@ -79,7 +79,7 @@ def test_the_variational_code_is_near_the_exact_bayesian_one_and_never_shorter(s
     x = random.normal(size=60)
     x = (x - x.mean()) / x.std()
     y = (slope * x + random.logistic(size=60) > 0).astype(np.int64)
-    found = variational_length(Labelled(x[:, None].astype(np.float32), y), 2, VALUES, 1)
+    code = variational_length(Labelled(x[:, None].astype(np.float32), y), 2, VALUES, 1)
     difference = torch.linspace(-12, 12, 241, dtype=torch.double)  # of the weights, and of the biases, of two classes
     scores = difference[:, None, None] * torch.from_numpy(x) + difference[None, :, None]
     likely = torch.nn.functional.logsigmoid(scores * torch.from_numpy(2.0 * y - 1)).sum(2)
@@ -88,7 +88,7 @@ def test_the_variational_code_is_near_the_exact_bayesian_one_and_never_shorter(s
         prior = Normal(0.0, (2 / (60 * l2)) ** 0.5).log_prob(difference)
         step = 2 * np.log(24 / 240)
         exact.append(-float(torch.logsumexp((likely + prior[:, None] + prior[None]).flatten(), 0) + step) / np.log(2))
-    assert min(exact) - 0.5 < found.bits < min(exact) + log2(len(VALUES)) + 3
+    assert min(exact) - 0.5 < code.bits < min(exact) + log2(len(VALUES)) + 3
 
 
 def test_the_cost_of_weights_is_their_divergence_from_the_prior() -> None:
@@ -122,18 +122,18 @@ def test_every_measure_of_a_task_that_is_read_and_a_bag_that_says_nothing(tmp_pa
     more = measures_of([task], ALL, MLP, 1)
     model = Model("e", "o", length, "1", bag=Model("bov", "bov", nothing))
     rows = [score.row for score in Evaluation(model, [task, *more], cache=tmp_path).scores()]
-    found = {(row.suite, row.task, row.classifier): row for row in rows}
-    task_row, control = found["probing", "Length", "mlp"], found["control", "Length control per word", "mlp"]
+    by_name = {(row.suite, row.task, row.classifier): row for row in rows}
+    task_row, control = by_name["probing", "Length", "mlp"], by_name["control", "Length control per word", "mlp"]
     paired = compare(task_row.answers.right, control.answers.right)
-    assert found["selectivity", "Length", "mlp"].interval == tuple(paired[:3])
+    assert by_name["selectivity", "Length", "mlp"].interval == tuple(paired[:3])
     for reader in ("logreg", "mlp", "variational"):
-        bits, gain = found["bits", "Length", reader], found["gain", "Length", reader]
+        bits, gain = by_name["bits", "Length", reader], by_name["gain", "Length", reader]
         assert bits.test_low < bits.test_accuracy < bits.test_high < 40
         assert bits.hyperparameters["compression"] == pytest.approx(100 / bits.test_accuracy, abs=0.01)
         assert gain.test_accuracy == pytest.approx(100 - bits.test_accuracy, abs=8)
     hard = hard_items(task)
-    assert found["hard", "Length", "mlp"].hyperparameters == {"items": hard.sum()}
-    assert found["hard", "Length", "mlp"].answers.right.tolist() == task_row.answers.right[hard].tolist()
+    assert by_name["hard", "Length", "mlp"].hyperparameters == {"items": hard.sum()}
+    assert by_name["hard", "Length", "mlp"].answers.right.tolist() == task_row.answers.right[hard].tolist()
     text = measures("m", [task_row], rows)
     assert f" {paired.difference:.1f} ±{(paired.high - paired.low) / 2:.1f}" in text
     assert all(name in text for name in ("probing", "selectivity", "bits", "gain over bov"))

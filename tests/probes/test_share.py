@@ -67,8 +67,8 @@ def surprising_tasks(count: int) -> list[Coherence]:
 
 
 def test_sentences_are_ordered_by_their_tokens_then_by_their_label() -> None:
-    found = in_published_order(single(["b c", "a", "d e", "f"], np.array([1, 1, 0, 0])))
-    assert (found.sentences, found.gold.tolist()) == (["f", "a", "d e", "b c"], [0, 1, 0, 1])
+    items = in_published_order(single(["b c", "a", "d e", "f"], np.array([1, 1, 0, 0])))
+    assert (items.sentences, items.gold.tolist()) == (["f", "a", "d e", "b c"], [0, 1, 0, 1])
 
 
 def test_the_order_of_a_file_is_nothing_to_the_published_protocol() -> None:
@@ -76,12 +76,12 @@ def test_the_order_of_a_file_is_nothing_to_the_published_protocol() -> None:
     split = single(texts, np.arange(40) % 2)
     turned = single(texts[::-1], split.gold[::-1])
     grid = Grid(widths=(3,), dropouts=(0.0,), l2=(1e-3,), protocol="senteval", max_passes=4)
-    found = []
+    scores = []
     for train in (split, turned):
         task = Classification("T", ["no", "yes"], train, split, split, grid=grid, sorted_by_length=True)
         vectors = Vectors(Counts().encode(texts), texts)
-        found.append(task.score(vectors, "cpu").correct)
-    np.testing.assert_array_equal(*found)
+        scores.append(task.score(vectors, "cpu").correct)
+    np.testing.assert_array_equal(*scores)
 
 
 def what_was_found(row: ProbeRow) -> tuple[str, float, str, list[bool]]:

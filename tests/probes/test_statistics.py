@@ -45,19 +45,21 @@ def test_a_model_does_not_differ_from_itself() -> None:
 
 def test_swapping_the_models_changes_the_sign() -> None:
     first, second = np.random.default_rng(1).random((2, 400)) < [[0.8], [0.6]]
-    there, back = compare(first, second), compare(second, first)
-    assert back.difference == -there.difference
-    assert (back.low, back.high) == pytest.approx((-there.high, -there.low), abs=1)
-    assert there.low > 0
-    assert there.p_value == back.p_value < 0.001
+    forth, back = compare(first, second), compare(second, first)
+    assert back.difference == -forth.difference
+    assert (back.low, back.high) == pytest.approx((-forth.high, -forth.low), abs=1)
+    assert forth.low > 0
+    assert forth.p_value == back.p_value < 0.001
 
 
 def test_the_paired_interval_equals_that_of_the_mean_difference() -> None:
     first, second = np.random.default_rng(2).random((2, 2000)) < [[0.7], [0.69]]
     differences = 100 * (first.astype(float) - second)
     half = 1.96 * differences.std() / 2000**0.5
-    found = compare(first, second)
-    assert (found.low, found.high) == pytest.approx((differences.mean() - half, differences.mean() + half), abs=0.15)
+    comparison = compare(first, second)
+    assert (comparison.low, comparison.high) == pytest.approx(
+        (differences.mean() - half, differences.mean() + half), abs=0.15
+    )
 
 
 def test_equal_runs_have_the_interval_of_one() -> None:
@@ -76,6 +78,6 @@ def test_a_mean_of_seeds_is_less_sure_than_its_items_and_than_students_t(
 
 
 def test_the_interval_over_seeds_is_that_of_the_mean() -> None:
-    found = mean_of_runs([(score, score, score) for score in (68.0, 70.0, 72.0)])
+    interval = mean_of_runs([(score, score, score) for score in (68.0, 70.0, 72.0)])
     half = 4.303 * 2 / 3**0.5  # t of two degrees of freedom, as in tables
-    assert found == pytest.approx((70, 70 - half, 70 + half), abs=0.001)
+    assert interval == pytest.approx((70, 70 - half, 70 + half), abs=0.001)

@@ -20,8 +20,8 @@ TABLE = Vectors(RANDOM.normal(size=(8, 3)).astype(np.float32), WORDS)
 
 def test_the_vector_of_several_texts_is_their_mean() -> None:
     groups = [["a"], ["b", "c", "d"]]
-    found = TABLE.features(Items((groups,), np.zeros(2)), alone)[:]
-    np.testing.assert_allclose(found, [TABLE.matrix[0], TABLE.matrix[1:4].mean(0)], rtol=1e-6)
+    means = TABLE.features(Items((groups,), np.zeros(2)), alone)[:]
+    np.testing.assert_allclose(means, [TABLE.matrix[0], TABLE.matrix[1:4].mean(0)], rtol=1e-6)
 
 
 @given_that(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), min_size=1, max_size=40), st.data())

@@ -68,8 +68,8 @@ def trained_by_hugging_face(folder: Path, probed: bool, epochs: float = 2) -> tu
     return module, trainer
 
 
-def same_weights(one: nn.Module, other: nn.Module) -> bool:
-    return all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+def same_weights(first: nn.Module, second: nn.Module) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
 
 
 def test_a_module_that_is_not_ours_is_probed_and_trains_as_it_would_without(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ def verdict(claim: Claim, **scores: float) -> str:
 
 def test_controls_decide_nothing() -> None:
     points = {"story_cloze": Point(90, 1), "speaker_commitment": Point(10, 1)}
-    found = check(COHERENCE_CLAIMS, Evidence(coherence={("Baselines", "Unigram"): points}))
-    assert {one.verdict for one in found} == {"cannot tell"}
+    findings = check(COHERENCE_CLAIMS, Evidence(coherence={("Baselines", "Unigram"): points}))
+    assert {finding.verdict for finding in findings} == {"cannot tell"}
 
 
 @pytest.mark.parametrize(("score", "said"), [(50, "holds"), (58, "cannot tell"), (42, "cannot tell"), (70, "fails")])

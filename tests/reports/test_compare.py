@@ -60,9 +60,9 @@ def compared(folder: Path, *names: str) -> dict[str, TaskComparison]:
 def test_a_model_does_not_differ_from_itself_and_swapping_two_negates(tmp_path: Path, seeds: int) -> None:
     models_in(tmp_path, RIGHT[:, :seeds])
     assert {(c.difference.difference, c.difference.p_value) for c in compared(tmp_path, "a", "a").values()} == {(0, 1)}
-    there, back = compared(tmp_path, "a", "b"), compared(tmp_path, "b", "a")
+    forth, back = compared(tmp_path, "a", "b"), compared(tmp_path, "b", "a")
     for task in ("WC", "SICK-R", "STS12"):
-        first, second = there[task].difference, back[task].difference
+        first, second = forth[task].difference, back[task].difference
         assert (first.difference, first.p_value) == pytest.approx((-second.difference, second.p_value))
         assert (first.low, first.high) == pytest.approx((-second.high, -second.low), abs=1)
 
@@ -73,15 +73,15 @@ def test_scores_without_answers_keep_the_laws(
     first: list[tuple[float, float, float]], second: list[tuple[float, float, float]]
 ) -> None:
     assert unpaired(first, first)[::3] == (0, 1)
-    there, back = unpaired(first, second), unpaired(second, first)
-    assert there == pytest.approx((-back.difference, -back.high, -back.low, back.p_value))
+    forth, back = unpaired(first, second), unpaired(second, first)
+    assert forth == pytest.approx((-back.difference, -back.high, -back.low, back.p_value))
 
 
 def test_one_seed_is_compared_item_by_item_as_in_findings_and_other_items_are_not_paired(tmp_path: Path) -> None:
     models_in(tmp_path / "same", RIGHT[:, :1])
-    found = compared(tmp_path / "same", "a", "b")
-    assert found["WC"].difference == compare(*RIGHT[:, 0])
-    assert [found[task].paired for task in ("WC", "STS12", "SICK-R")] == [True, True, False]
+    tasks = compared(tmp_path / "same", "a", "b")
+    assert tasks["WC"].difference == compare(*RIGHT[:, 0])
+    assert [tasks[task].paired for task in ("WC", "STS12", "SICK-R")] == [True, True, False]
     models_in(tmp_path / "other", RIGHT[:, :1], test="others")
     apart = compared(tmp_path / "other", "a", "b")
     assert not any(comparison.paired for comparison in apart.values())
@@ -91,10 +91,10 @@ def test_one_seed_is_compared_item_by_item_as_in_findings_and_other_items_are_no
 def test_findings_and_the_comparison_have_one_interval(tmp_path: Path) -> None:
     models_in(tmp_path, RIGHT)
     (_, first), (_, second) = two_models([tmp_path / "a", tmp_path / "b"])
-    found = compared(tmp_path, "a", "b")
+    tasks = compared(tmp_path, "a", "b")
     for suite, task in (("probing", "WC"), ("downstream", "STS12")):
         points = [next(iter(getattr(evidence_of([model]), suite).values()))[task] for model in (first, second)]
-        assert half_of_difference(*points) == (width(found[task]) / 2, True)
+        assert half_of_difference(*points) == (width(tasks[task]) / 2, True)
 
 
 @pytest.mark.parametrize(("items_differ", "seeds_differ"), [(1.0, 0.0), (0.3, 0.3), (0.2, 0.6)])
@@ -120,9 +120,9 @@ def test_the_report_says_effect_interval_and_corrected_p(
     said = capsys.readouterr().out
     if form == "csv":
         row = next(row for row in csv.DictReader(io.StringIO(said)) if row["task"] == "WC")
-        found = compared(tmp_path, "a", "b")["WC"]
-        assert float(row["difference"]) == pytest.approx(found.difference.difference, rel=1e-4)
-        assert float(row["p_holm"]) == pytest.approx(found.corrected, rel=1e-4)
+        words = compared(tmp_path, "a", "b")["WC"]
+        assert float(row["difference"]) == pytest.approx(words.difference.difference, rel=1e-4)
+        assert float(row["p_holm"]) == pytest.approx(words.corrected, rel=1e-4)
         assert row["paired"] == "true"
     else:
         assert "A: BiLSTM-max, NMT En-Fr (3 seeds)." in said

@@ -129,11 +129,11 @@ def test_a_run_without_probes_shows_its_own_score_and_one_without_metrics_has_no
 
 
 def test_a_figure_says_what_its_bands_are(tmp_path: Path) -> None:
-    one, other, untrained = (run_of(tmp_path / f"{n} epochs", n) for n in (3, 4, 1))
+    first, longer, untrained = (run_of(tmp_path / f"{n} epochs", n) for n in (3, 4, 1))
     assert legend_of(figure_of(untrained)) == ["bars: 95% interval"]
-    assert legend_of(figure_of(one))[-1] == "bands: 95% interval"
-    assert legend_of(figure_of(one, one))[-1] == "bands: 95% interval of the mean over seeds"
-    assert legend_of(figure_of(one, other))[-1] == "bands: 95% interval; seeds: of their mean"
+    assert legend_of(figure_of(first))[-1] == "bands: 95% interval"
+    assert legend_of(figure_of(first, first))[-1] == "bands: 95% interval of the mean over seeds"
+    assert legend_of(figure_of(first, longer))[-1] == "bands: 95% interval; seeds: of their mean"
 
 
 def test_tasks_that_are_not_the_papers_have_none_of_its_groups(tmp_path: Path) -> None:

@@ -37,15 +37,15 @@ def test_bert_is_compared_with_the_others(bert: float, verdicts: list[str]) -> N
     evidence = Evidence(
         discoeval={("", "BERT-Base"): points(bert), NSP: points(50), ("BERT-Base", "layer 3"): points(99)}
     )
-    found = check([bert_has_the_highest_mean, bert_is_not_best_at_coherence], evidence)
-    assert [f.verdict for f in found] == verdicts
+    findings = check([bert_has_the_highest_mean, bert_is_not_best_at_coherence], evidence)
+    assert [f.verdict for f in findings] == verdicts
 
 
 def test_domains_are_averaged_into_groups() -> None:
     scores = {"SParxiv": Point(40, 3), "SProc": Point(50, 4), "SSPabs": Point(70, 1), "RST": Point(5, 1)}
-    found = groups({**scores, "SP without context": Point(99, 1)})
-    assert {task: point.score for task, point in found.items()} == {"SP": 45, "SSP": 70, "RST-DT": 5}
-    assert found["SP"].half == 2.5
+    means = groups({**scores, "SP without context": Point(99, 1)})
+    assert {task: point.score for task, point in means.items()} == {"SP": 45, "SSP": 70, "RST-DT": 5}
+    assert means["SP"].half == 2.5
 
 
 def test_layers_are_in_the_order_of_their_numbers() -> None:
@@ -60,9 +60,9 @@ def test_deeper_layers_are_compared_with_shallow_ones(step: int, verdict: str) -
 
 
 def test_the_best_layers_of_the_paper_are_those_of_its_table_3() -> None:
-    found = {c.about[:4]: c for c in discourse_needs_deeper_layers_than_other_tasks(published_evidence())}
-    assert "1.3 for DiscoEval and 0.8 for SentEval" in found["ELMo"].about
-    assert "8.9 for DiscoEval and 5.0 for SentEval" in found["BERT"].about  # layers 5, 7 and 10 tie on SSP
+    by_model = {c.about[:4]: c for c in discourse_needs_deeper_layers_than_other_tasks(published_evidence())}
+    assert "1.3 for DiscoEval and 0.8 for SentEval" in by_model["ELMo"].about
+    assert "8.9 for DiscoEval and 5.0 for SentEval" in by_model["BERT"].about  # layers 5, 7 and 10 tie on SSP
 
 
 def test_ablations_are_compared_with_the_whole_task_of_the_same_model() -> None:

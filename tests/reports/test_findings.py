@@ -95,9 +95,11 @@ def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(
     upsert_csv(
         folder / "details.csv", [{"task": "SOMO", "measure": measure[0], "score": measure[1]}], ("task", "measure")
     )
-    (found,) = check([untrained_encoders_call_odd_words_everywhere], evidence_of(models_of([read_run(folder)])))
-    assert found.verdict == verdict
-    assert found.comparisons[0].difference == pytest.approx(10 * modified - 60)
+    (finding_of_bias,) = check(
+        [untrained_encoders_call_odd_words_everywhere], evidence_of(models_of([read_run(folder)]))
+    )
+    assert finding_of_bias.verdict == verdict
+    assert finding_of_bias.comparisons[0].difference == pytest.approx(10 * modified - 60)
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
@@ -186,8 +188,8 @@ def run_with_answers(folder: Path, encoder: str, right: np.ndarray, test: str = 
 
 
 def wc_of_max_and_last(*folders: Path) -> Comparison:
-    found = {c.about[:2]: c for c in max_is_above_last(evidence_from(*folders))}
-    return found["WC"]
+    by_task = {c.about[:2]: c for c in max_is_above_last(evidence_from(*folders))}
+    return by_task["WC"]
 
 
 @pytest.mark.parametrize(("test", "paired"), [("t", True), ("other", False)])
@@ -196,9 +198,9 @@ def test_models_with_the_same_test_items_are_compared_item_by_item(tmp_path: Pat
     second = run_with_answers(tmp_path / "b", "bilstm_last", RIGHT[1], test)
     expected = compare(RIGHT[0], RIGHT[1])
     half = (expected.high - expected.low) / 2 if paired else math.hypot(2, 2)
-    found = wc_of_max_and_last(first, second)
-    assert (found.difference, found.half) == pytest.approx((expected.difference, half), abs=0.01)
-    assert found.paired == paired
+    comparison = wc_of_max_and_last(first, second)
+    assert (comparison.difference, comparison.half) == pytest.approx((expected.difference, half), abs=0.01)
+    assert comparison.paired == paired
 
 
 def test_paired_seeds_that_differ_alike_have_only_the_variance_of_the_items(tmp_path: Path) -> None:
@@ -209,9 +211,9 @@ def test_paired_seeds_that_differ_alike_have_only_the_variance_of_the_items(tmp_
         for encoder, right, place in zip(("bilstm_max", "bilstm_last"), pair, (seed, 9 - seed), strict=True)
     ]
     expected = compare(RIGHT[0], RIGHT[1])
-    found = wc_of_max_and_last(*sorted(folders))
-    assert found.half == pytest.approx((expected.high - expected.low) / 2)
-    assert found.paired
+    comparison = wc_of_max_and_last(*sorted(folders))
+    assert comparison.half == pytest.approx((expected.high - expected.low) / 2)
+    assert comparison.paired
     assert not wc_of_max_and_last(*folders[:-1]).paired
 
 
@@ -222,9 +224,9 @@ def test_paired_seeds_that_differ_otherwise_make_a_difference_less_sure(tmp_path
         for seed, pair in enumerate(turned)
         for encoder, right in zip(("bilstm_max", "bilstm_last"), pair, strict=True)
     ]
-    found = wc_of_max_and_last(*folders)
-    assert found.difference == pytest.approx(0)
-    assert found.half > compare(RIGHT[0], RIGHT[1]).difference
+    comparison = wc_of_max_and_last(*folders)
+    assert comparison.difference == pytest.approx(0)
+    assert comparison.half > compare(RIGHT[0], RIGHT[1]).difference
 
 
 def test_a_report_says_how_many_comparisons_are_paired(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

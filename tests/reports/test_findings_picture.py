@@ -54,9 +54,9 @@ def test_the_picture_has_every_comparison_of_the_claims_that_have_scores() -> No
 
 
 def test_the_page_says_under_the_pointer_what_a_dot_compares() -> None:
-    found = check(CLAIMS[:1], published_evidence())
-    (dots,) = chart_of_findings(found).data
-    assert [unescape(text) for text in dots["text"]] == [str(comparison) for comparison in found[0].comparisons]
+    findings = check(CLAIMS[:1], published_evidence())
+    (dots,) = chart_of_findings(findings).data
+    assert [unescape(text) for text in dots["text"]] == [str(comparison) for comparison in findings[0].comparisons]
 
 
 def test_without_scores_there_is_no_picture() -> None:
@@ -68,8 +68,8 @@ def test_without_scores_there_is_no_picture() -> None:
 
 def test_a_score_without_a_number_for_its_interval_is_not_compared() -> None:
     tasks = dict.fromkeys(("BShift", "SOMO"), Point(50.0, 1.0)) | {"CoordInv": Point(50.0, math.nan)}
-    (found,) = check(CLAIMS[:1], Evidence(probing={BOV: tasks}))
-    assert len(found.comparisons) == 2
+    (finding,) = check(CLAIMS[:1], Evidence(probing={BOV: tasks}))
+    assert len(finding.comparisons) == 2
 
 
 def test_a_name_with_control_characters_makes_no_broken_picture() -> None:

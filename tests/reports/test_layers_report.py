@@ -34,50 +34,50 @@ def layer_evaluation(folder: Path, number: int, suite: str, scores: dict[str, fl
 
 def evaluations(folder: Path) -> list[Path]:
     """LayerScores 0, 3 and 10: WC is best at 0, SentLen and SP at 3, the other discourse tasks at 10."""
-    found = []
+    folders = []
     for n in (10, 0, 3):
         discourse = dict.fromkeys(GROUPS, 50.0 + n) | {"SPgum": 80.0 - abs(n - 3)}
-        found.append(layer_evaluation(folder, n, "discoeval", discourse))
-        found.append(layer_evaluation(folder, n, "probing", {"WC": 90.0 - n, "SentLen": 80.0 - abs(n - 3)}))
-    return found
+        folders.append(layer_evaluation(folder, n, "discoeval", discourse))
+        folders.append(layer_evaluation(folder, n, "probing", {"WC": 90.0 - n, "SentLen": 80.0 - abs(n - 3)}))
+    return folders
 
 
 def test_layers_of_all_suites_are_one_model_in_the_order_of_their_numbers(tmp_path: Path) -> None:
-    (found,) = layers_of_models(models(*evaluations(tmp_path)), "best", "mlp")
-    assert (found.title, found.numbers) == ("tiny", [0, 3, 10])
-    assert list(found.cells) == [
+    (layers,) = layers_of_models(models(*evaluations(tmp_path)), "best", "mlp")
+    assert (layers.title, layers.numbers) == ("tiny", [0, 3, 10])
+    assert list(layers.cells) == [
         *("Probing", "SP", "BSO", "DC", "SSP", "PDTB-E", "PDTB-I", "RST-DT", "avg.", "SentLen", "WC")
     ]
-    np.testing.assert_allclose(found.scores("Probing"), [83.5, 83.5, 76.5])
-    np.testing.assert_allclose(found.scores("avg."), [(77 + 6 * 50) / 7, (80 + 6 * 53) / 7, (73 + 6 * 60) / 7])
-    assert found.best("RST-DT") == [False, False, True]
-    assert found.best("WC") == [True, False, False]
+    np.testing.assert_allclose(layers.scores("Probing"), [83.5, 83.5, 76.5])
+    np.testing.assert_allclose(layers.scores("avg."), [(77 + 6 * 50) / 7, (80 + 6 * 53) / 7, (73 + 6 * 60) / 7])
+    assert layers.best("RST-DT") == [False, False, True]
+    assert layers.best("WC") == [True, False, False]
 
 
 def test_the_published_layers_are_those_of_figure_8_with_the_mean_over_groups() -> None:
     elmo, bert = published_layers()
     assert (elmo.numbers, bert.numbers) == (list(range(3)), list(range(12)))
     for row in published("chen2019_figure8"):
-        one = {"ELMo": elmo, "BERT-Base": bert}[row.encoder]
-        assert one.scores(row.task)[one.numbers.index(int(row.model.split()[1]))] == row.score
+        layers = {"ELMo": elmo, "BERT-Base": bert}[row.encoder]
+        assert layers.scores(row.task)[layers.numbers.index(int(row.model.split()[1]))] == row.score
     assert bert.scores("avg.")[10] == pytest.approx(np.mean([49.4, 68.0, 60.2, 79.8, 43.7, 40.9, 58.8]))
 
 
 def test_equal_scores_as_printed_are_both_best_and_a_missing_one_is_left_out() -> None:
-    one = LayerScores("tiny", [0, 1, 2], {"SP": [TableCell(50.01), None, TableCell(49.99)]})
-    assert one.best("SP") == [True, False, True]
-    assert as_text([one]).splitlines()[2].split() == ["SP", "*50.0", "*50.0"]
-    assert [text.get_text() for text in draw_layers([one]).axes[0].texts] == ["50.0", "50.0", "–", ""]
+    layers = LayerScores("tiny", [0, 1, 2], {"SP": [TableCell(50.01), None, TableCell(49.99)]})
+    assert layers.best("SP") == [True, False, True]
+    assert as_text([layers]).splitlines()[2].split() == ["SP", "*50.0", "*50.0"]
+    assert [text.get_text() for text in draw_layers([layers]).axes[0].texts] == ["50.0", "50.0", "–", ""]
 
 
 def test_controls_are_on_the_scale_of_their_task_with_its_chance_and_interval() -> None:
     cells = {"WC": [TableCell(20, 18, 22, chance=1.5), TableCell(60, 50, 70, chance=1.5)], "Tense": [TableCell(50)] * 2}
-    one = LayerScores("tiny", [0, 1], cells | {"WC control per word": [TableCell(10), TableCell(30)]})
-    assert one.shades("WC").tolist() == [0.2, 1.0]
-    assert one.shades("WC control per word").tolist() == [0.0, 0.4]
-    shown = [text.get_text() for text in draw_layers([one]).axes[0].texts]
+    layers = LayerScores("tiny", [0, 1], cells | {"WC control per word": [TableCell(10), TableCell(30)]})
+    assert layers.shades("WC").tolist() == [0.2, 1.0]
+    assert layers.shades("WC control per word").tolist() == [0.0, 0.4]
+    shown = [text.get_text() for text in draw_layers([layers]).axes[0].texts]
     assert shown[2:4] == ["1.5", "±10.0"]
-    assert as_text([one]).splitlines()[2].split() == ["WC", "20.0", "*60.0", "1.5", "±10.0"]
+    assert as_text([layers]).splitlines()[2].split() == ["WC", "20.0", "*60.0", "1.5", "±10.0"]
 
 
 @pytest.mark.parametrize("layers", [1, 3, 25])
@@ -137,6 +137,6 @@ def test_a_layer_is_recognised_by_its_name(name: str, layer: tuple[int, str] | N
 
 def test_the_claim_about_deeper_layers_reads_our_layers(tmp_path: Path) -> None:
     evidence = evidence_of(models(*evaluations(tmp_path)))
-    (found,) = discourse_needs_deeper_layers_than_other_tasks(evidence)
-    assert found.about == "tiny: mean best layer, 9.0 for DiscoEval and 1.5 for probing tasks"
-    assert found.difference == 7.5
+    (comparison,) = discourse_needs_deeper_layers_than_other_tasks(evidence)
+    assert comparison.about == "tiny: mean best layer, 9.0 for DiscoEval and 1.5 for probing tasks"
+    assert comparison.difference == 7.5

@@ -22,10 +22,10 @@ from tests.labelled_vectors import separable, three
 def test_no_cell_is_simpler_and_as_good_as_a_point_of_the_front_and_the_best_cell_is_in_it(
     cells: list[tuple[float, float]],
 ) -> None:
-    found = front(cells)
-    assert found[-1][1] == round(max(accuracy for _, accuracy in cells), 2)
-    assert all(before[0] < after[0] and before[1] < after[1] for before, after in pairwise(found))
-    assert not [p for p in found for c in cells if c[0] < p[0] - 0.01 and c[1] > p[1] - 0.005]
+    points = front(cells)
+    assert points[-1][1] == round(max(accuracy for _, accuracy in cells), 2)
+    assert all(before[0] < after[0] and before[1] < after[1] for before, after in pairwise(points))
+    assert not [p for p in points for c in cells if c[0] < p[0] - 0.01 and c[1] > p[1] - 0.005]
 
 
 def test_the_area_of_two_points_and_of_a_task_that_was_read_by_nothing() -> None:

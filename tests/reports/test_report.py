@@ -83,24 +83,26 @@ def test_a_table_names_the_protocol_of_our_classifiers(tmp_path: Path, settings:
 
 def test_of_two_protocols_each_is_named_with_its_models_and_a_baseline_has_none(tmp_path: Path) -> None:
     texts = {"bilstm_max": PROBES, "bilstm_last": OTHERWISE, "baseline": PROBES}
-    found = models(*(with_settings(run_of(tmp_path / name, encoder=name), text) for name, text in texts.items()))
+    reported = models(*(with_settings(run_of(tmp_path / name, encoder=name), text) for name, text in texts.items()))
     ours = "protocol=modern (BiLSTM-max, NMT En-Fr), protocol=senteval (BiLSTM-last, NMT En-Fr)"
-    assert f"Our classifiers: {ours}; the papers': protocol=senteval." in probing_table(found, "probing").notes
+    assert f"Our classifiers: {ours}; the papers': protocol=senteval." in probing_table(reported, "probing").notes
 
 
 def test_notes_name_changed_settings_and_folds_and_the_papers_only_next_to_their_scores(tmp_path: Path) -> None:
     text = f"{PROBES}    batch: 128\n    tenacity: 5\n    l2: [0.1]\n".replace("modern", "senteval")
-    found = models(evaluation_of(tmp_path / "a", "hf:name", settings=text))
+    reported = models(evaluation_of(tmp_path / "a", "hf:name", settings=text))
     ours = "Our classifiers: protocol=senteval, l2=[0.1], batch=128, 10 folds"
-    assert f"{ours}; the papers': protocol=senteval." in probing_table(found, "downstream").notes
-    assert f"{ours}." in probing_table(found, "downstream", published_names=[]).notes
+    assert f"{ours}; the papers': protocol=senteval." in probing_table(reported, "downstream").notes
+    assert f"{ours}." in probing_table(reported, "downstream", published_names=[]).notes
 
 
 def test_a_run_of_before_the_classifiers_settings_were_named_is_of_the_same_model(tmp_path: Path) -> None:
     defaults = f"{PROBES}    batch: 64\n    optimiser: adam\n    block_mb: null\ncorpus: {{source_language: en}}\n"
     texts = [PROBES, defaults, f"{PROBES}    batch: 32\n"]
-    found = models(*(with_settings(run_of(tmp_path / str(seed), seed=seed), text) for seed, text in enumerate(texts)))
-    assert [len(model.runs) for model in found] == [2, 1]
+    reported = models(
+        *(with_settings(run_of(tmp_path / str(seed), seed=seed), text) for seed, text in enumerate(texts))
+    )
+    assert [len(model.runs) for model in reported] == [2, 1]
 
 
 def test_dev_scores_are_in_the_printed_table_where_dev_chose(tmp_path: Path) -> None:
@@ -129,8 +131,8 @@ def test_a_correlation_among_the_downstream_scores_is_said_to_be_one(tmp_path: P
 
 
 def test_baselines_do_not_compete_and_of_them_a_bag_of_vectors_alone_is_an_embedding(tmp_path: Path) -> None:
-    found = models(*(run_of(tmp_path / name, encoder=name) for name in ("bilstm_max", "baseline", "bov")))
-    table = probing_table(found, "probing", published_names=[])
+    reported = models(*(run_of(tmp_path / name, encoder=name) for name in ("bilstm_max", "baseline", "bov")))
+    table = probing_table(reported, "probing", published_names=[])
     assert [row.competes for row in table.rows] == [True, False, False]
     assert list(scores_of(table)) == ["BiLSTM-max NMT En-Fr", "BoV NMT En-Fr"]
 
@@ -333,11 +335,11 @@ def test_a_model_without_a_finite_score_of_its_own_is_in_no_training_table(tmp_p
 
 
 def test_the_papers_own_numbers_show_its_findings() -> None:
-    found = correlate(*(scores_of(probing_table([], suite)) for suite in ("probing", "downstream")))
-    assert found.models == 25
-    assert (found.rho[found.probing.index("WC")] > 0).all()
-    assert (found.rho[found.probing.index("SentLen")] < 0).mean() > 0.5  # most, says the paper
-    signs = {found.probing[i]: np.sign(found.rho[i, j]) for i, j in np.argwhere(found.significant)}
+    matrix = correlate(*(scores_of(probing_table([], suite)) for suite in ("probing", "downstream")))
+    assert matrix.models == 25
+    assert (matrix.rho[matrix.probing.index("WC")] > 0).all()
+    assert (matrix.rho[matrix.probing.index("SentLen")] < 0).mean() > 0.5  # most, says the paper
+    signs = {matrix.probing[i]: np.sign(matrix.rho[i, j]) for i, j in np.argwhere(matrix.significant)}
     assert signs == {"WC": 1, "SentLen": -1}
 
 
@@ -345,9 +347,9 @@ def test_insignificant_cells_are_grey() -> None:
     rng = np.random.default_rng(0)
     first = {f"m{i}": {"WC": float(i), "SOMO": float(rng.random())} for i in range(20)}
     second = {f"m{i}": {"MR": float(i) ** 2} for i in range(20)}
-    found = correlate(first, second)
-    pixels = draw_correlations(found).axes[0].images[0].get_array()
-    assert found.significant.tolist() == [[True], [False]]
+    matrix = correlate(first, second)
+    pixels = draw_correlations(matrix).axes[0].images[0].get_array()
+    assert matrix.significant.tolist() == [[True], [False]]
     assert np.ptp(pixels[1, 0, :3]) == 0
     assert np.ptp(pixels[0, 0, :3]) > 0
 
@@ -355,8 +357,8 @@ def test_insignificant_cells_are_grey() -> None:
 @settings(max_examples=20)
 @given(st.permutations(range(9)))
 def test_a_correlation_is_scipys(order: list[int]) -> None:
-    found = correlate({f"m{i}": {"WC": float(i)} for i in range(9)}, {f"m{i}": {"MR": order[i]} for i in range(9)})
-    assert found.rho[0, 0] == pytest.approx(spearmanr(range(9), order).statistic)
+    matrix = correlate({f"m{i}": {"WC": float(i)} for i in range(9)}, {f"m{i}": {"MR": order[i]} for i in range(9)})
+    assert matrix.rho[0, 0] == pytest.approx(spearmanr(range(9), order).statistic)
 
 
 def test_with_five_models_a_perfect_order_is_two_in_120() -> None:
@@ -439,16 +441,16 @@ def test_names_and_colours_of_new_parts_come_from_their_settings(tmp_path: Path)
 def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Path) -> None:
     runs = [run_of(tmp_path / f"{dim} {seed}", dim=dim, seed=seed) for dim in (512, 1024) for seed in (1, 2)]
     other = with_settings(run_of(tmp_path / "other", dim=1024), "  layers: 1\n")
-    found = by_size(map(read_run, [*runs, other]))
-    assert [(model.sizes, len(model.runs)) for model in found] == [([512, 1024], 4), ([1024], 1)]
+    sized = by_size(map(read_run, [*runs, other]))
+    assert [(model.sizes, len(model.runs)) for model in sized] == [([512, 1024], 4), ([1024], 1)]
 
 
 def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     runs = [run_of(tmp_path / str(dim), dim=dim) for dim in (512, 1024)]
     scored = [evaluation_of(tmp_path / f"of {run.name}", run) for run in runs]
     bov = evaluation_of(tmp_path / "bov", "bov")
-    given = [str(path) for path in (*runs, *scored, bov)]
-    assert main(["size", *given, "suite=downstream", f"out={tmp_path / 'size.png'}"]) == 0
+    paths = [str(path) for path in (*runs, *scored, bov)]
+    assert main(["size", *paths, "suite=downstream", f"out={tmp_path / 'size.png'}"]) == 0
     assert capsys.readouterr().err == f"left out, no encoder.dim: {bov}\n"
 
 

@@ -71,9 +71,9 @@ def test_perplexity_is_best_where_it_is_lowest(tmp_path: Path) -> None:
 
 
 def test_runs_that_differ_in_their_seed_are_one_model(tmp_path: Path) -> None:
-    found = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", seed=2, more=1.0))
-    assert [len(model.runs) for model in found] == [2]
-    assert probing_table(found, "probing").rows[0].cells["WC"].score == 52.5
+    reported = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", seed=2, more=1.0))
+    assert [len(model.runs) for model in reported] == [2]
+    assert probing_table(reported, "probing").rows[0].cells["WC"].score == 52.5
 
 
 def test_runs_of_other_lengths_of_training_are_no_seeds_of_one_model(tmp_path: Path) -> None:
@@ -85,8 +85,8 @@ def test_runs_of_other_lengths_of_training_are_no_seeds_of_one_model(tmp_path: P
 
 def test_a_run_made_twice_counts_once(tmp_path: Path) -> None:
     folders = [run_of(tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 2), ("c", 1))]
-    found = each_seed_once(map(read_run, folders))
-    assert [run.folder.name for run in found] == ["c", "b"]
+    kept_runs = each_seed_once(map(read_run, folders))
+    assert [run.folder.name for run in kept_runs] == ["c", "b"]
 
 
 def kept_of(*evaluations: Path) -> list[str]:
@@ -110,17 +110,17 @@ def test_of_one_model_evaluated_twice_at_one_epoch_the_later_evaluation_counts(t
 def test_evaluations_of_seeds_are_one_model(tmp_path: Path) -> None:
     folders = [evaluation_of(tmp_path / str(s), f"run_{s}", score=70 + s, settings=of_a_run(s)) for s in (1, 2, 3)]
     assert kept_of(*folders) == ["1", "2", "3"]
-    (found,) = models(*folders)
-    assert found.variant == ""
-    assert probing_table([found], "downstream").rows[0].cells["MR"].score == 72
+    (model,) = models(*folders)
+    assert model.variant == ""
+    assert probing_table([model], "downstream").rows[0].cells["MR"].score == 72
 
 
 def test_evaluations_of_a_run_with_other_settings_are_no_seeds(tmp_path: Path) -> None:
     said = {"a": of_a_run(1), "b": of_a_run(2), "c": of_a_run(3, dim=64), "d": of_a_run(1, checkpoint="last.ckpt")}
     folders = [evaluation_of(tmp_path / name, f"run_{name}", settings=settings) for name, settings in said.items()]
-    found = models(*folders)
-    assert [[run.folder.name for run in model.runs] for model in found] == [["a", "b"], ["c"], ["d"]]
-    assert [model.variant.count("dim=") for model in found] == [1, 1, 1]
+    reported = models(*folders)
+    assert [[run.folder.name for run in model.runs] for model in reported] == [["a", "b"], ["c"], ["d"]]
+    assert [model.variant.count("dim=") for model in reported] == [1, 1, 1]
 
 
 def test_evaluations_of_two_runs_of_one_seed_are_no_seeds(tmp_path: Path) -> None:
@@ -157,8 +157,8 @@ def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_whe
 
 
 def test_evaluations_of_one_model_on_two_suites_are_one_model(tmp_path: Path) -> None:
-    one, other = (evaluation_of(tmp_path / suite, "hf:name", suite) for suite in ("probing", "downstream"))
-    assert len(models(one, other)) == 1
+    probing, downstream = (evaluation_of(tmp_path / suite, "hf:name", suite) for suite in ("probing", "downstream"))
+    assert len(models(probing, downstream)) == 1
 
 
 def joined(*evaluations: Path) -> list[list[str]]:
@@ -188,20 +188,20 @@ def test_another_readout_of_another_corpus_is_no_part_of_the_run(tmp_path: Path)
 
 
 def test_two_evaluations_on_one_suite_stay_apart(tmp_path: Path) -> None:
-    one, other = (evaluation_of(tmp_path / str(k), "hf:name", kfold=k) for k in (5, 10))
-    assert [m.name for m in models(one, other)] == [f"NMT En-Fr (downstream.kfold={k})" for k in (5, 10)]
+    five, ten = (evaluation_of(tmp_path / str(k), "hf:name", kfold=k) for k in (5, 10))
+    assert [m.name for m in models(five, ten)] == [f"NMT En-Fr (downstream.kfold={k})" for k in (5, 10)]
 
 
 def test_models_of_one_name_say_in_what_they_differ(tmp_path: Path) -> None:
-    found = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", dim=1024))
-    assert [model.name for model in found] == ["NMT En-Fr (dim=512)", "NMT En-Fr (dim=1024)"]
+    reported = models(run_of(tmp_path / "a"), run_of(tmp_path / "b", dim=1024))
+    assert [model.name for model in reported] == ["NMT En-Fr (dim=512)", "NMT En-Fr (dim=1024)"]
 
 
 def test_names_of_models_have_no_brackets_and_leave_out_what_is_not_set(tmp_path: Path) -> None:
     corpora = ["{root: data/ewt, more: []}", "{root: data/sequoia, more: [data/captions/train.gz]}"]
     runs = [with_settings(run_of(tmp_path / str(at)), f"corpus: {text}\n") for at, text in enumerate(corpora)]
-    found = [model.name for model in models(*runs)]
-    assert found == ["NMT En-Fr (corpus.root=ewt)", "NMT En-Fr (corpus.more=train.gz, corpus.root=sequoia)"]
+    names = [model.name for model in models(*runs)]
+    assert names == ["NMT En-Fr (corpus.root=ewt)", "NMT En-Fr (corpus.more=train.gz, corpus.root=sequoia)"]
 
 
 def test_a_run_without_names_takes_them_from_its_folder(tmp_path: Path) -> None:

@@ -37,10 +37,10 @@ def test_rank_correlation_is_of_the_order_alone(
     second: list[float], rho: float | None, same: bool, tmp_path: Path
 ) -> None:
     runs = runs_in(evaluations(tmp_path, {300: [1, 2, 3, 4], 900: second}, seeds=2))
-    (found,) = stability(scores_by_condition(runs, "probing", "best"))
-    assert (found.task, found.models, found.same_best) == ("WC", 4, same)
-    assert {found.first[-14:], found.second[-14:]} == {"train_size=300", "train_size=900"}
-    assert found.rho != found.rho if rho is None else found.rho == pytest.approx(rho)
+    (compared,) = stability(scores_by_condition(runs, "probing", "best"))
+    assert (compared.task, compared.models, compared.same_best) == ("WC", 4, same)
+    assert {compared.first[-14:], compared.second[-14:]} == {"train_size=300", "train_size=900"}
+    assert compared.rho != compared.rho if rho is None else compared.rho == pytest.approx(rho)
 
 
 def test_too_few_models_are_refused_with_the_remedy(tmp_path: Path) -> None:

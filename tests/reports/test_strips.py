@@ -86,7 +86,7 @@ def test_text_is_escaped() -> None:
 
 @given(st.lists(st.floats(0, 2 * MOST), min_size=2, max_size=5))
 def test_a_more_surprising_token_is_never_lighter(bits: list[float]) -> None:
-    seen = [sum(map(int, re.findall(r"\d+", colour(one).split(";")[0]))) for one in sorted(bits)]
+    seen = [sum(map(int, re.findall(r"\d+", colour(value).split(";")[0]))) for value in sorted(bits)]
     assert seen == sorted(seen, reverse=True)
 
 

@@ -25,7 +25,7 @@ def run(seed: int) -> Run:
 
 def test_seeds_are_their_mean_and_the_table_says_in_how_many_a_property_is_used() -> None:
     (model,) = use_of(models_of([run(1), run(2)]), "last", "mlp")
-    assert [(one.name, one.verdict) for one in model.properties] == [
+    assert [(use.name, use.verdict) for use in model.properties] == [
         *(("Tense", "2 of 2"), ("SubjNum", "1 of 2"), ("BShift", "0 of 2"))
     ]
     assert model.properties[0].rise[0] == 30

@@ -24,7 +24,7 @@ def cloze(texts: Iterable[SourceText], size: int = 5) -> Draft:
         else:
             excluded[f"texts of fewer than {size} sentences"] += 1
     waiting: list[tuple[str, SourceText]] = []
-    for story, piece in sorted(open_stories, key=lambda found: (len(found[1].sentences[-1].split()), found[1].source)):
+    for story, piece in sorted(open_stories, key=lambda item: (len(item[1].sentences[-1].split()), item[1].source)):
         for at, (other_story, other) in enumerate(waiting):
             if other_story != story and other.sentences[-1] != piece.sentences[-1]:
                 pairs += [_exchanged(other, piece), _exchanged(piece, other)]
@@ -34,14 +34,8 @@ def cloze(texts: Iterable[SourceText], size: int = 5) -> Draft:
             waiting.append((story, piece))
     if waiting:
         excluded["pieces without another story to exchange endings with"] = len(waiting)
-    suite = suite_of_pairs(
-        "story_cloze",
-        ("context", "ending"),
-        ("right", "wrong"),
-        ["(2;%right%) < (2;%wrong%)"],
-        pairs,
-        "the right ending of a story against a wrong one",
-    )
+    comment = "the right ending of a story against a wrong one"
+    suite = suite_of_pairs("story_cloze", ("context", "ending"), ("right", "wrong"), 2, pairs, comment)
     return Draft([suite], excluded, twins={suite.name: twins_of(pairs)})
 
 

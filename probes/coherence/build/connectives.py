@@ -123,12 +123,6 @@ def sense_of(row: dict[str, str]) -> str:
 
 
 def _suite(own: str, sense: str, pairs: list[DraftPair]) -> TestSuite:
-    conditions = _conditions(own)
-    return suite_of_pairs(
-        f"connectives_{own}_{sense}",
-        ("before", "connective", "after"),
-        conditions,
-        [f"(3;%{own}%) < (3;%{other}%)" for other in conditions[1:]],
-        pairs,
-        f"{own} ({sense}) replaced by another connective; what follows it is scored",
-    )
+    regions = ("before", "connective", "after")
+    comment = f"{own} ({sense}) replaced by another connective; what follows it is scored"
+    return suite_of_pairs(f"connectives_{own}_{sense}", regions, _conditions(own), 3, pairs, comment)

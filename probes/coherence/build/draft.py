@@ -53,11 +53,16 @@ def suite_of_pairs(
     name: str,
     regions: Sequence[str],
     conditions: Sequence[str],
-    predictions: Iterable[str],
+    scored: int,
     pairs: Iterable[DraftPair],
     comment: str,
 ) -> TestSuite:
-    """A suite with the mean bits of a token as its metric, as in the paper (section 3)."""
+    """A suite with the mean bits of a token as its metric, as in the paper (section 3).
+
+    In the `scored` region, from 1, the first condition is less surprising than each other one.
+    """
+    own, *others = conditions
+    predictions = (f"({scored};%{own}%) < ({scored};%{other}%)" for other in others)
     items = tuple(Item(number, pair.texts, pair.source) for number, pair in enumerate(pairs, 1))
     meta = {"reference": REFERENCE, "comment": comment}
     return TestSuite(name, "mean", tuple(regions), tuple(conditions), tuple(predictions), items, meta)

@@ -51,23 +51,12 @@ def order(texts: Iterable[SourceText], seed: int, size: int = 5, separator: bool
 
 
 def _suites(genre: str, whole: list[DraftPair], context: list[DraftPair]) -> list[TestSuite]:
+    all_shuffled = "all sentences shuffled; the whole text is scored"
+    context_shuffled = "all sentences but the last shuffled; the last one is scored"
+    regions = ("context", "last sentence")
     return [
-        suite_of_pairs(
-            f"shuffle_{genre}_all",
-            ("text",),
-            CONDITIONS,
-            ["(1;%original%) < (1;%shuffled%)"],
-            whole,
-            "all sentences shuffled; the whole text is scored",
-        ),
-        suite_of_pairs(
-            f"shuffle_{genre}_context",
-            ("context", "last sentence"),
-            CONDITIONS,
-            ["(2;%original%) < (2;%shuffled%)"],
-            context,
-            "all sentences but the last shuffled; the last one is scored",
-        ),
+        suite_of_pairs(f"shuffle_{genre}_all", ("text",), CONDITIONS, 1, whole, all_shuffled),
+        suite_of_pairs(f"shuffle_{genre}_context", regions, CONDITIONS, 2, context, context_shuffled),
     ]
 
 

@@ -23,15 +23,10 @@ def remention(folder: Path) -> Draft:
     excluded = Counter[str]()
     for annotated in read_mmax(folder) if has_mmax(folder) else read_coreference(folder):
         pairs.setdefault(annotated.part, []).extend(_pairs(annotated, excluded))
+    regions, conditions = ("context", "sentence"), ("pronoun", "repetition")
+    comment = "a pronoun against the phrase repeated; the sentence with it is scored"
     suites = [
-        suite_of_pairs(
-            f"remention_{part}" if part else "remention",
-            ("context", "sentence"),
-            ("pronoun", "repetition"),
-            ["(2;%pronoun%) < (2;%repetition%)"],
-            items,
-            "a pronoun against the phrase repeated; the sentence with it is scored",
-        )
+        suite_of_pairs(f"remention_{part}" if part else "remention", regions, conditions, 2, items, comment)
         for part, items in pairs.items()
     ]
     return Draft(suites, excluded)

@@ -37,14 +37,9 @@ def by_two_and_by_one(source: str, first: str, second: str) -> DraftPair:
 
 def speaker_suite(pairs: Iterable[DraftPair]) -> TestSuite:
     """The suite of contradictions."""
-    return suite_of_pairs(
-        "speaker_commitment",
-        ("first", "second"),
-        ("change", "same"),
-        ["(2;%same%) > (2;%change%)"],
-        pairs,
-        f"{SEPARATOR} is where the speaker changes; the second sentence is scored",
-    )
+    comment = f"{SEPARATOR} is where the speaker changes; the second sentence is scored"
+    suite = suite_of_pairs("speaker_commitment", ("first", "second"), ("change", "same"), 2, pairs, comment)
+    return suite._replace(predictions=("(2;%same%) > (2;%change%)",))
 
 
 def _sentence_pairs(path: Path) -> Iterator[tuple[str, str, str, str]]:

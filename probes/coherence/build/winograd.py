@@ -40,23 +40,10 @@ def winograd(path: Path) -> Draft:
 
 def winograd_suites(full: list[DraftPair], partial: list[DraftPair]) -> list[TestSuite]:
     """The suites of texts of one region, and of texts cut before and after the noun."""
+    regions = ("before", "noun", "after")
     return [
-        suite_of_pairs(
-            "winograd_full",
-            ("text",),
-            CONDITIONS,
-            ["(1;%target%) < (1;%distractor%)"],
-            full,
-            "the whole text is scored",
-        ),
-        suite_of_pairs(
-            "winograd_partial",
-            ("before", "noun", "after"),
-            CONDITIONS,
-            ["(3;%target%) < (3;%distractor%)"],
-            partial,
-            "what follows the inserted noun is scored",
-        ),
+        suite_of_pairs("winograd_full", ("text",), CONDITIONS, 1, full, "the whole text is scored"),
+        suite_of_pairs("winograd_partial", regions, CONDITIONS, 3, partial, "what follows the inserted noun is scored"),
     ]
 
 

@@ -44,8 +44,8 @@ def _conversations(path: Path, messages: int) -> list[list[int]]:
     for number, line in read_lines(path):
         link = LINK.fullmatch(line)
         if line.strip() and (link is None or max(int(link[1]), int(link[2])) >= messages):
-            said = f"{line[:40]!r} is no link between two of the {messages:,} messages"
-            raise InputError(f"{path}:{number}: {said} of *{MESSAGES}")
+            problem = f"{line[:40]!r} is no link between two of the {messages:,} messages"
+            raise InputError(f"{path}:{number}: {problem} of *{MESSAGES}")
         if link:
             linked.add(int(link[1]))
             linked.add(int(link[2]))

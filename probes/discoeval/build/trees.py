@@ -40,17 +40,17 @@ def read_trees(paths: Sequence[Path]) -> dict[str, list[Node]]:
     if not documents["dev"]:
         documents["dev"] = documents["train"][DEV_SHARE - 1 :: DEV_SHARE]
         documents["train"] = [d for i, d in enumerate(documents["train"], 1) if i % DEV_SHARE]
-    nodes = {split: [node for document in found for node in document] for split, found in documents.items()}
+    nodes = {split: [node for tree in trees for node in tree] for split, trees in documents.items()}
     counts = Counter(node.label for node in nodes["train"])
-    return {split: [node for node in found if counts[node.label] >= FEWEST] for split, found in nodes.items()}
+    return {split: [node for node in part if counts[node.label] >= FEWEST] for split, part in nodes.items()}
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
-        found = sorted(p for p in path.rglob("*") if p.name.endswith(ENDINGS)) if path.is_dir() else [path]
-        if not found or not found[0].name.endswith(ENDINGS):
+        files = sorted(p for p in path.rglob("*") if p.name.endswith(ENDINGS)) if path.is_dir() else [path]
+        if not files or not files[0].name.endswith(ENDINGS):
             raise InputError(f"{path}: no file that ends in {', '.join(ENDINGS)} (rst=)")
-        yield from found
+        yield from files
 
 
 def _split(path: Path) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from probes.probing.build.analysis import Analysis, Clauses
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import TaskDraft, balanced, both_forms
+from probes.probing.build.sampling import TaskDraft, balanced
 from probes.probing.build.tags import TagSet
 from probes.probing.build.writing import capitalised, uncapitalised
 
@@ -30,8 +30,7 @@ def coordination_inversion(pool: Pool, sizes: Sizes) -> TaskDraft:
                 sources[text] = s.sentence
                 shown[text] = _difference(s) * (1 if turn % 2 else -1)
         splits.append(classes)
-    draft = balanced("CoordInv", splits, sizes)._replace(sources=sources)
-    draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
+    draft = balanced("CoordInv", splits, sizes, sources=sources)
     for label in draft.task.classes:
         held = [
             shown[s]

@@ -77,7 +77,7 @@ def _analyses(portion: SplitPortion) -> list[Analysis]:
 
 
 class _Sentence:
-    """A tree with what is asked of it more than once."""
+    """A tree with the properties that are read more than once."""
 
     def __init__(self, tree: DependencyTree) -> None:
         self.tree, self.words = tree, tree.words

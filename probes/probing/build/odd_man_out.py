@@ -11,7 +11,7 @@ import numpy as np
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.bigrams import EDGE, Bigrams
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import TaskDraft, balanced, both_forms
+from probes.probing.build.sampling import TaskDraft, balanced
 from probes.probing.build.tags import TagSet
 from probes.probing.build.writing import is_word
 
@@ -56,8 +56,7 @@ def odd_man_out(pool: Pool, sizes: Sizes) -> TaskDraft:
                 changes[change.sentence] = change
                 sources[change.sentence] = s.sentence
                 classes["C"].append(change.sentence)
-    draft = balanced("SOMO", splits, sizes)._replace(sources=sources)
-    draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
+    draft = balanced("SOMO", splits, sizes, sources=sources)
     _measure(draft, changes)
     return draft
 

@@ -1,6 +1,6 @@
 """Balanced splits: equal classes, of the requested size or as large as the sentences allow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from statistics import median
 from typing import NamedTuple, TypeVar
@@ -81,14 +81,24 @@ def enough(classes: int, sizes: Sizes | TrainDev, fewest: int = FEWEST) -> int:
     return max(1, min(fewest, sizes.train // classes))
 
 
-def balanced(name: str, splits: Sequence[Classes[str]], sizes: Sizes, fewest: int = FEWEST) -> TaskDraft:
-    """A task of the first sentences of each class."""
+def balanced(
+    name: str,
+    splits: Sequence[Classes[str]],
+    sizes: Sizes,
+    fewest: int = FEWEST,
+    sources: Mapping[str, str] | None = None,
+) -> TaskDraft:
+    """A task of the first sentences of each class. `sources`: changed sentences, and what they were."""
     chosen = plan(name, *deciding(splits, sizes), fewest)
     parts = [
         {label: split.get(label, [])[:count] for label in chosen.labels}
         for split, count in zip(splits, cuts(chosen.counts), strict=True)
     ]
-    return assemble(name, parts, sizes, left_out(splits, chosen))
+    draft = assemble(name, parts, sizes, left_out(splits, chosen))
+    if sources is None:
+        return draft
+    draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
+    return draft._replace(sources=sources)
 
 
 def assemble(name: str, parts: Sequence[Classes[str]], sizes: Sizes, notes: Sequence[str] = ()) -> TaskDraft:
@@ -104,6 +114,24 @@ def assemble(name: str, parts: Sequence[Classes[str]], sizes: Sizes, notes: Sequ
     smaller = got.train < sizes.train - len(classes)
     shrunk = [f"{got.train:,}/{got.dev:,}/{got.test:,} of {sizes.train:,}/{sizes.dev:,}/{sizes.test:,} sentences"]
     return TaskDraft(task, {}, [*(shrunk if smaller else []), *notes], {})
+
+
+def largest(attempts: Iterable[Callable[[], TaskDraft]], sizes: Sizes) -> TaskDraft:
+    """The first draft of the requested size, else the largest of all. Raises the last error where there is none."""
+    best, last = None, InputError("no attempt to build a task")
+    for attempt in attempts:
+        try:
+            draft = attempt()
+        except InputError as error:
+            last = error
+            continue
+        if best is None or draft.task.train.gold.size > best.task.train.gold.size:
+            best = draft
+        if best.task.train.gold.size > sizes.train - len(best.task.classes):
+            break
+    if best is None:
+        raise last
+    return best
 
 
 def both_forms(task: Classification, sources: Mapping[str, str]) -> int:

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 
 from encoder_lab.errors import InputError
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import TaskDraft, balanced
+from probes.probing.build.sampling import TaskDraft, balanced, largest
 from probes.probing.build.writing import is_word, width
 
 BINS = (8, 12, 16, 20, 25, 28)  # longest sentence of each bin, in words, as in the published files
@@ -37,7 +38,6 @@ def word_content(pool: Pool, sizes: Sizes) -> TaskDraft:
     rank = {word: place for place, word in enumerate(ranked, start=1)}
     able = [w for w in ranked if w == w.lower() and is_word(w) and width(w) >= SHORTEST_WORD]
     wanted = max(2, min(MOST_WORDS, sizes.train // FEWEST_PER_WORD, sizes.dev, sizes.test))
-    best: TaskDraft | None = None
     by_rank = ranked[FIRST_RANK : FIRST_RANK + wanted]
     if len(by_rank) == wanted and all(having[word] * wanted >= sum(sizes) for word in by_rank):
         try:
@@ -46,24 +46,14 @@ def word_content(pool: Pool, sizes: Sizes) -> TaskDraft:
                 return _with_ranks(draft, rank)
         except InputError:  # too few sentences have one of them alone
             pass
-    for spare in SPARE:
-        need = spare * sum(sizes) / wanted
-        able = [w for w in able if having[w] >= need]
-        skipped = min(sum(rank[w] <= FIRST_RANK for w in able), len(able) // 3, max(0, len(able) - wanted))
-        try:
-            draft = balanced(
-                "WC", _having_one(pool, set(able[skipped : skipped + wanted])), sizes, FEWEST_PER_WORD // 2
-            )
-        except InputError:
-            if best is None and spare == SPARE[-1]:
-                raise
-            continue
-        if best is None or draft.task.train.gold.size > best.task.train.gold.size:
-            best = draft
-        if best.task.train.gold.size > sizes.train - len(best.task.classes):
-            break
-    assert best is not None  # otherwise the last attempt has raised
-    return _with_ranks(best, rank)
+
+    def attempt(spare: float) -> TaskDraft:
+        usable = [w for w in able if having[w] >= spare * sum(sizes) / wanted]
+        skipped = min(sum(rank[w] <= FIRST_RANK for w in usable), len(usable) // 3, max(0, len(usable) - wanted))
+        targets = set(usable[skipped : skipped + wanted])
+        return balanced("WC", _having_one(pool, targets), sizes, FEWEST_PER_WORD // 2)
+
+    return _with_ranks(largest((partial(attempt, spare) for spare in SPARE), sizes), rank)
 
 
 def _with_ranks(draft: TaskDraft, rank: Mapping[str, int]) -> TaskDraft:

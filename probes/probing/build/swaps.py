@@ -5,7 +5,7 @@ from random import Random
 
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import TaskDraft, balanced, both_forms
+from probes.probing.build.sampling import TaskDraft, balanced
 from probes.probing.build.tags import TagSet
 
 Places = Callable[[Analysis, TagSet, Random], tuple[int, int] | None]  # of two words to swap, if there are any
@@ -50,9 +50,7 @@ def swapped(name: str, places: Places, pool: Pool, sizes: Sizes) -> TaskDraft:
             else:
                 classes["I"].append(changed)
                 sources[changed] = s.sentence
-    draft = balanced(name, splits, sizes)._replace(sources=sources)
-    draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
-    return draft
+    return balanced(name, splits, sizes, sources=sources)
 
 
 def _swap(s: Analysis, places: Places, tags: TagSet, random: Random) -> str | None:

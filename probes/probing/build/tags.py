@@ -14,19 +14,19 @@ class TagSet(NamedTuple):
     """
 
     name: str  # as `tags=` takes it
-    clause: str
-    coordination: str  # label of coordinated clauses
-    predicates: frozenset[str]  # a clause with a verb has one of these directly below it
-    verb_second: bool  # a clause that begins with its verb has the subject of another
     conjunctions: frozenset[str]
-    coordinators: frozenset[str]  # words that may stand between two clauses in either order
-    names: frozenset[str]  # tags of words that always have a capital letter
-    capitals: frozenset[str]  # other words that always have a capital letter
     full_stop: str
     punctuation: frozenset[str]
     quotes: frozenset[str]
-    hanging: frozenset[str]  # punctuation next to the clause, under ROOT, that is moved into it
-    replaced: frozenset[str]  # nouns and verbs that SOMO replaces
+    clause: str = ""
+    coordination: str = ""  # label of coordinated clauses
+    predicates: frozenset[str] = frozenset()  # a clause with a verb has one of these directly below it
+    verb_second: bool = False  # a clause that begins with its verb has the subject of another
+    coordinators: frozenset[str] = frozenset()  # words that may stand between two clauses in either order
+    names: frozenset[str] = frozenset()  # tags of words that always have a capital letter
+    capitals: frozenset[str] = frozenset()  # other words that always have a capital letter
+    hanging: frozenset[str] = frozenset()  # punctuation next to the clause, under ROOT, that is moved into it
+    replaced: frozenset[str] = frozenset()  # nouns and verbs that SOMO replaces
     auxiliaries: frozenset[str] = frozenset()  # words that SOMO does not replace
     verb_phrase: str = ""
     noun_phrase: str = ""
@@ -64,7 +64,6 @@ ENGLISH = TagSet(  # Penn Treebank
     clause="S",
     coordination="S",
     predicates=_set("VP"),
-    verb_second=False,
     conjunctions=_set("CC CONJP"),
     coordinators=_set("and but or so yet"),
     names=_set("NNP NNPS"),
@@ -72,7 +71,6 @@ ENGLISH = TagSet(  # Penn Treebank
     full_stop=".",
     punctuation=_set(", . : -LRB- -RRB- # $ HYPH NFP SYM") | QUOTES,
     quotes=QUOTES,
-    hanging=frozenset(),
     replaced=_set("NN NNS VB VBD VBG VBN VBP VBZ"),
     auxiliaries=BE | HAVE | DO,
     verb_phrase="VP",
@@ -108,7 +106,6 @@ GERMAN = TagSet(  # NeGra and TIGER: flat clauses; STTS parts of speech, with se
     conjunctions=_set("KON"),
     coordinators=_set("und oder aber doch"),
     names=_set("NN NE"),
-    capitals=frozenset(),
     full_stop="$.",
     punctuation=_set("$, $.") | MARKS,
     quotes=MARKS,

@@ -16,19 +16,10 @@ from probes.probing.build.targets import by_target
 
 UNIVERSAL = TagSet(  # what the treebank itself does not say is found in its sentences, by `in_its_language`
     name="ud",
-    clause="",
-    coordination="",
-    predicates=frozenset(),
-    verb_second=False,
     conjunctions=frozenset({"CCONJ"}),
-    coordinators=frozenset(),
-    names=frozenset(),
-    capitals=frozenset(),
     full_stop=".",
     punctuation=frozenset({"PUNCT", "SYM", MARK}),
     quotes=frozenset({MARK}),
-    hanging=frozenset(),
-    replaced=frozenset(),
     depths=(2, 9),
 )
 MARKED = {  # a task, the word that it asks about, and the feature of its classes

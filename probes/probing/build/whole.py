@@ -2,7 +2,7 @@
 
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import TaskDraft, balanced, both_forms
+from probes.probing.build.sampling import TaskDraft, balanced
 from probes.probing.build.tags import TagSet
 
 
@@ -27,9 +27,7 @@ def _by_class(name: str, pool: Pool, sizes: Sizes, marks: bool = True) -> TaskDr
             if label and text and text not in known and text not in sources:
                 sources[text] = s.sentence
                 classes.setdefault(label, []).append(text)
-    draft = balanced(name, splits, sizes)._replace(sources=sources)
-    draft.controls["sentences in both forms"] = both_forms(draft.task, sources)
-    return draft
+    return balanced(name, splits, sizes, sources=sources)
 
 
 def _without_final_marks(s: Analysis, tags: TagSet) -> str:

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from random import Random
 
 from encoder_lab.errors import InputError
 from probes.probing.build.analysis import Analysis
 from probes.probing.build.pool import Pool, Sizes
-from probes.probing.build.sampling import TaskDraft, balanced
+from probes.probing.build.sampling import TaskDraft, balanced, largest
 from probes.probing.build.swaps import swapped
 from probes.probing.build.tags import TagSet
 from probes.probing.build.writing import is_word
@@ -49,20 +50,10 @@ def word_order(pool: Pool, sizes: Sizes) -> TaskDraft:
     does not say which one came first. Pairs are made of the most frequent words.
     """
     ranked = _pairs(pool)
-    best: TaskDraft | None = None
-    why = InputError("no two frequent words stand in both orders in different sentences, each once")
-    for number in range(min(MOST_PAIRS, len(ranked)), 0, -1):
-        try:
-            draft = _with_pairs(pool, sizes, ranked[:number])
-        except InputError as error:
-            why = error
-            continue
-        if best is None or draft.task.train.gold.size > best.task.train.gold.size:
-            best = draft
-        if best.task.train.gold.size > sizes.train - len(best.task.classes):
-            break
-    if best is None:
-        raise why
+    if not ranked:
+        raise InputError("no two frequent words stand in both orders in different sentences, each once")
+    numbers = range(min(MOST_PAIRS, len(ranked)), 0, -1)
+    best = largest((partial(_with_pairs, pool, sizes, ranked[:number]) for number in numbers), sizes)
     best.controls["pairs of words"] = len(best.task.classes) // 2
     return best
 

@@ -73,7 +73,7 @@ def test_the_accuracy_of_a_cell_is_that_of_its_predictions(grid: Grid) -> None:
     cells = whole(grid, seed=2)
     pass_over(cells, x, y)
     predicted = [predict(cells.snapshot(place), x) for place in range(len(cells))]
-    assert cells.accuracy(x, y) == pytest.approx([100 * float((found == y).double().mean()) for found in predicted])
+    assert cells.accuracy(x, y) == pytest.approx([100 * float((classes == y).double().mean()) for classes in predicted])
 
 
 @pytest.mark.parametrize(("right", "items"), [(23, 160), (49, 160), (46, 320), (1, 3)])
@@ -87,10 +87,9 @@ def test_an_accuracy_rounds_as_in_the_published_toolkit(right: int, items: int) 
 
 @pytest.mark.parametrize("grid", [MIXED, MIXED.logistic()], ids=["hidden", "logistic"])
 def test_one_block_and_many_blocks_have_the_same_order_of_cells(grid: Grid) -> None:
-    (one,) = blocks(6, 3, grid, "cuda")
-    assert (
-        one == list(chain(*blocks(6, 3, grid, "cpu"))) == list(chain(*blocks(6, 3, replace(grid, block_mb=1), "cuda")))
-    )
+    (together,) = blocks(6, 3, grid, "cuda")
+    for some, device in ((grid, "cpu"), (replace(grid, block_mb=1), "cuda")):
+        assert list(chain(*blocks(6, 3, some, device))) == together
 
 
 @pytest.mark.parametrize("width", [0, 7])
@@ -197,7 +196,7 @@ def test_dropout_drops_its_share_of_units_and_scales_the_others(as_torch: bool, 
 
 @pytest.mark.parametrize("as_torch", [True, False])
 def test_each_step_draws_other_dropout_and_a_seed_the_same(as_torch: bool) -> None:
-    one, other = (Cells(6, 2, [Cell(50, 0.5, 1e-3)], seed=1, as_torch=as_torch) for _ in range(2))
-    first, second = (drawn(one, 40) for _ in range(2))
+    cells, again = (Cells(6, 2, [Cell(50, 0.5, 1e-3)], seed=1, as_torch=as_torch) for _ in range(2))
+    first, second = (drawn(cells, 40) for _ in range(2))
     assert not first.equal(second)
-    assert first.equal(drawn(other, 40))
+    assert first.equal(drawn(again, 40))

@@ -43,14 +43,14 @@ def test_the_race_multiplies_in_bfloat16_where_the_machine_has_it(
     monkeypatch.setattr(classifier, "multiplies_in_bfloat16", lambda _: machine)
     splits, fitted = three(separable, 300, 60, 60, classes=3), list[Fitted]()
 
-    def race(*given: Any) -> Fitted:
-        fitted.append(successive_halving(*given))
+    def race(*arguments: Any) -> Fitted:
+        fitted.append(successive_halving(*arguments))
         return fitted[-1]
 
     monkeypatch.setattr(classifier, "successive_halving", race)
     wide, narrow = (probe(*splits, 3, SMALL, seed=1, bfloat16=wish) for wish in (False, True))
     assert wide.test_accuracy == narrow.test_accuracy == 100
-    weights = [one.parameters[0] for one in fitted]
+    weights = [cell.parameters[0] for cell in fitted]
     assert (fitted[0].width != fitted[1].width or not torch.equal(*weights)) == machine
 
 
@@ -121,9 +121,9 @@ SEARCHES = {"optimum": optimal, "race": partial(successive_halving, seed=1)}
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES.keys())
 def test_the_dev_accuracy_of_logistic_regression_is_that_of_its_weights(search: Callable[..., Fitted]) -> None:
     train, dev = features_that_go_together(120)
-    found = search(train, dev, 120, SMALL.logistic(), device="cpu")
-    right = (predict(found.parameters, dev.x) == dev.y).double().mean()
-    assert found.dev_accuracy == round(100 * float(right), 2)
+    cell = search(train, dev, 120, SMALL.logistic(), device="cpu")
+    right = (predict(cell.parameters, dev.x) == dev.y).double().mean()
+    assert cell.dev_accuracy == round(100 * float(right), 2)
 
 
 def test_the_race_scores_its_last_weights_and_not_those_of_a_better_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,8 +132,8 @@ def test_the_race_scores_its_last_weights_and_not_those_of_a_better_pass(monkeyp
     last = successive_halving(train, dev, 3, grid, 1, "cpu").parameters
     asked = counted(100, -1)
     monkeypatch.setattr(Cells, "accuracy", lambda *_: [float(next(asked))])  # the first pass is the best on dev
-    for found, wanted in zip(successive_halving(train, dev, 3, grid, 1, "cpu").parameters, last, strict=True):
-        torch.testing.assert_close(found, wanted, rtol=0, atol=0)
+    for weights, wanted in zip(successive_halving(train, dev, 3, grid, 1, "cpu").parameters, last, strict=True):
+        torch.testing.assert_close(weights, wanted, rtol=0, atol=0)
 
 
 def test_successive_halving_of_logistic_regression_comes_near_the_optimum() -> None:

@@ -37,10 +37,10 @@ def test_fewer_vectors_than_features_have_the_same_optimum() -> None:
         Tensors(torch.from_numpy(random.normal(size=(size, 60)).astype(np.float32)), torch.arange(size) % 3)
         for size in (40, 300)
     )
-    found = optimal(train, dev, 3, Grid(widths=(0,), l2=(0.1,)), "cpu")
+    cell = optimal(train, dev, 3, Grid(widths=(0,), l2=(0.1,)), "cpu")
     weight, bias = optimum(train, 3, 0.1, gap=1e-10)
-    torch.testing.assert_close(found.parameters[0].t(), weight, atol=5e-3, rtol=1e-2)
-    torch.testing.assert_close(found.parameters[1][:, 0], bias, atol=5e-3, rtol=1e-2)
+    torch.testing.assert_close(cell.parameters[0].t(), weight, atol=5e-3, rtol=1e-2)
+    torch.testing.assert_close(cell.parameters[1][:, 0], bias, atol=5e-3, rtol=1e-2)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -48,8 +48,8 @@ def test_the_optimum_depends_neither_on_the_start_nor_on_the_curvature(classes: 
     train, _ = features_that_go_together(classes)
     expected = optimum(train, classes, 1e-3, gap=1e-12)
     other = curvature(covariance(train.x), classes, 1e-1)
-    found = optimum(train, classes, 1e-3, other, gap=1e-12, start=optimum(train, classes, 1e-1))
-    ours, theirs = (torch.softmax(train.x @ weight + bias, 1) for weight, bias in (found, expected))
+    restarted = optimum(train, classes, 1e-3, other, gap=1e-12, start=optimum(train, classes, 1e-1))
+    ours, theirs = (torch.softmax(train.x @ weight + bias, 1) for weight, bias in (restarted, expected))
     torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=0)
 
 
@@ -72,9 +72,9 @@ def test_a_value_may_come_after_smaller_and_larger_ones() -> None:
     optima = Optima(train, 2, gap=1e-9)
     for values in ([1e-3, 1e-2], [1e-1], [1e-4]):
         optima.add(values)
-    for l2, found in optima.known.items():
+    for l2, weights in optima.known.items():
         alone = optimum(train, 2, l2, gap=1e-10)
-        ours, theirs = (torch.softmax(train.x @ weight + bias, 1) for weight, bias in (found, alone))
+        ours, theirs = (torch.softmax(train.x @ weight + bias, 1) for weight, bias in (weights, alone))
         torch.testing.assert_close(ours, theirs, atol=2e-3, rtol=0)
 
 
@@ -89,17 +89,17 @@ def test_features_beyond_32_bits_that_the_covariance_is_not_of_are_refused() -> 
 def test_two_classes_are_searched_as_one_difference() -> None:
     train, _ = features_that_go_together(2)
     both = Tensors(train.x, torch.eye(2)[train.y])  # distributions over the classes, which keep a column for each
-    one, two = (optimum(some, 2, 1e-2, gap=1e-12) for some in (train, both))
-    torch.testing.assert_close(one[0], two[0], atol=1e-3, rtol=0)
-    torch.testing.assert_close(one[0][:, 0], -one[0][:, 1])
+    difference, both_columns = (optimum(some, 2, 1e-2, gap=1e-12) for some in (train, both))
+    torch.testing.assert_close(difference[0], both_columns[0], atol=1e-3, rtol=0)
+    torch.testing.assert_close(difference[0][:, 0], -difference[0][:, 1])
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_search_that_starts_at_the_optimum_stays_there(classes: int) -> None:
     train, _ = features_that_go_together(classes)
     expected = optimum(train, classes, 1e-3)
-    found, cold = (optimum(train, classes, 1e-3, iterations=1, start=start) for start in (expected, None))
-    torch.testing.assert_close(found, expected, atol=1e-2, rtol=1e-2)
+    warm, cold = (optimum(train, classes, 1e-3, iterations=1, start=start) for start in (expected, None))
+    torch.testing.assert_close(warm, expected, atol=1e-2, rtol=1e-2)
     assert (cold[0] - expected[0]).abs().max() > 0.1
 
 
@@ -160,9 +160,9 @@ def test_with_a_weak_l2_the_search_predicts_as_the_optimum_does() -> None:
     labels = (vectors @ random.normal(size=(features, classes)) + noise).argmax(1)
     parts = np.split(vectors, [known]), np.split(labels, [known])
     train, others = standardised(*(as_tensors(Labelled(*part), "cpu") for part in zip(*parts, strict=True)))
-    found, exact = (Optima(train, classes, gap) for gap in (GAP, 1e-9))
+    loose, exact = (Optima(train, classes, gap) for gap in (GAP, 1e-9))
     predicted = []
-    for optima in (found, exact):
+    for optima in (loose, exact):
         optima.add([1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
         weight, bias = optima.known[1e-6]
         assert ((train.x @ weight + bias).argmax(1) == train.y).all()
@@ -174,8 +174,8 @@ def test_streamed_features_have_the_same_optimum() -> None:
     train, dev = features_that_go_together(10)
     table = Vectors(train.x.numpy(), [str(row) for row in range(len(train.x))])
     streamed = Examples(Streamed([table.of(table.sentences)], alone, "cpu"), train.y)
-    found, expected = (optimal(some, dev, 10, LOGISTIC, "cpu").parameters for some in (streamed, train))
-    torch.testing.assert_close(found, expected, atol=1e-2, rtol=1e-2)
+    weights, expected = (optimal(some, dev, 10, LOGISTIC, "cpu").parameters for some in (streamed, train))
+    torch.testing.assert_close(weights, expected, atol=1e-2, rtol=1e-2)
 
 
 def test_a_feature_without_variance_and_without_l2_curves_all_the_same() -> None:

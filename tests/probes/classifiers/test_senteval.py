@@ -76,9 +76,9 @@ class Scripted(Cells):
 
 
 def evaluations(script: list[float], grid: Grid) -> int:
-    one = Tensors(torch.zeros(1, 1), torch.zeros(1, dtype=torch.long))
+    item = Tensors(torch.zeros(1, 1), torch.zeros(1, dtype=torch.long))
     cells = Scripted(script)
-    senteval.train_with_early_stopping(cells, one, one, grid, seed=0)
+    senteval.train_with_early_stopping(cells, item, item, grid, seed=0)
     return cells.evaluations
 
 

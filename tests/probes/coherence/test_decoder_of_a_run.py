@@ -49,8 +49,8 @@ class Trained:
 
     def train(self, name: str, *more: str, suites: Sequence[str] = SUITES) -> Path:
         run = self.folder / name
-        given = [*suites, *SMALL, *OBJECTIVES[self.objective], f"cache={self.lab.cache}", f"hydra.run.dir={run}", *more]
-        done = self.lab.finish(*given)
+        own = [*OBJECTIVES[self.objective], f"cache={self.lab.cache}", f"hydra.run.dir={run}"]
+        done = self.lab.finish(*suites, *SMALL, *own, *more)
         assert done.returncode == 0, done.stderr
         return run
 
@@ -90,8 +90,8 @@ def test_training_is_the_same_without_the_suite_and_so_is_a_resumed_run(trained:
 def test_a_run_folder_alone_gives_the_scores_of_its_last_epoch(trained: Trained, tmp_path: Path) -> None:
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
     (done,) = scored(tmp_path, f"model={run / 'checkpoints' / 'last.ckpt'}", "coherence.items=2")
-    found = {e.row.task: round(e.row.test_accuracy, 2) for e in done.scores.main}
-    assert found == {row.task: row.test_accuracy for row in rows(run) if row.epoch == 2}
+    scores = {e.row.task: round(e.row.test_accuracy, 2) for e in done.scores.main}
+    assert scores == {row.task: row.test_accuracy for row in rows(run) if row.epoch == 2}
 
 
 @pytest.mark.parametrize("trained", ["skipthought"], indirect=True)
@@ -123,7 +123,7 @@ def test_a_mark_that_a_decoder_does_not_have_is_refused(trained: Trained, tmp_pa
     else:
         with_end, without = (scored(tmp_path, f"model={run}", f"eos={eos}")[0] for eos in ("true", "false"))
         assert with_end.folder != without.folder
-        sums = [one.scores.main[0].details["sum original 1"] for one in (with_end, without)]
+        sums = [model.scores.main[0].details["sum original 1"] for model in (with_end, without)]
         assert sums[0] > sums[1]
 
 

@@ -86,8 +86,8 @@ def test_a_language_model_counts_and_controls_stand_next_to_the_published_scores
 
 def test_a_report_has_the_rows_of_the_folder(once: Once, tmp_path: Path) -> None:
     done = once.written
-    found = {row.task: row.test_accuracy for row in read_rows(done.folder / "probes.csv")}
-    assert found == {e.row.task: round(e.row.test_accuracy, 2) for e in done.scores.main}
+    scores = {row.task: row.test_accuracy for row in read_rows(done.folder / "probes.csv")}
+    assert scores == {e.row.task: round(e.row.test_accuracy, 2) for e in done.scores.main}
     out = tmp_path / "table.md"
     assert main(["table", str(done.folder), "suite=coherence", f"out={out}"]) == 0
     assert "| shuffle_narration_all |" in out.read_text()
@@ -104,8 +104,8 @@ def test_the_bits_of_each_token_are_kept_and_give_the_details(once: Once) -> Non
     assert len(lines) == sum(len(s.items) * len(s.conditions) for s in world_suites(6, seed=1))
     ours = [line for line in lines if (line["suite"], line["condition"]) == ("shuffle_narration_all", "shuffled")]
     bits = [sum(line["surprisals"]) for line in ours]
-    kept = {(row["task"], row["measure"]): float(row["score"]) for row in read_csv(done.folder / "details.csv")}
-    assert kept["shuffle_narration_all", "sum shuffled 1"] == pytest.approx(np.mean(bits), abs=0.01)
+    details = {(row["task"], row["measure"]): float(row["score"]) for row in read_csv(done.folder / "details.csv")}
+    assert details["shuffle_narration_all", "sum shuffled 1"] == pytest.approx(np.mean(bits), abs=0.01)
 
 
 def test_scoring_a_model_again_scores_no_text(lm: Path, once: Once, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +115,7 @@ def test_scoring_a_model_again_scores_no_text(lm: Path, once: Once, monkeypatch:
 
 
 def test_the_tokens_that_begin_and_end_a_text_make_another_model(lm: Path, once: Once) -> None:
-    others = [scored(once.folder, f"model=lm:{lm}", kind)[0] for kind in ("bos=false", "eos=true")]
+    others = [scored(once.folder, f"model=lm:{lm}", setting)[0] for setting in ("bos=false", "eos=true")]
     done = [once.written, *others]
     assert len({d.folder for d in done}) == 3
     sums = [d.scores.main[0].details["sum original 1"] for d in done]
@@ -141,8 +141,8 @@ def test_the_setting_of_the_authors_has_no_bos_reads_sep_as_written_and_counts_n
 def test_suites_in_files_are_scored_as_those_in_memory(lm: Path, once: Once, tmp_path: Path) -> None:
     for suite in world_suites(6, seed=1):
         write_suite(suite, tmp_path / "suites" / f"{suite.name}.json")
-    (there,) = scored(once.folder, f"model=lm:{lm}", f"coherence.paths=[{tmp_path / 'suites'}]")
-    by_name = {e.row.task: e.row for e in there.scores.main}
+    (from_files,) = scored(once.folder, f"model=lm:{lm}", f"coherence.paths=[{tmp_path / 'suites'}]")
+    by_name = {e.row.task: e.row for e in from_files.scores.main}
     assert all(by_name[e.row.task] == e.row for e in once.written.scores.main)
 
 
@@ -185,8 +185,8 @@ def of_paper(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     made = TestSuite("connectives_as_causal", "sum", ("a", "b", "c"), words, predictions, tuple(items))
     write_suite(made, folder / "connectives.json")
     pair = Item(1, (("A man came.", "He left."), ("A man came.", "The man left.")), "b")
-    one = TestSuite("remention", "mean", ("a", "b"), ("x", "y"), ("(2;%x%) < (2;%y%)",), (pair,))
-    write_suite(one, folder / "remention.json")
+    suite = TestSuite("remention", "mean", ("a", "b"), ("x", "y"), ("(2;%x%) < (2;%y%)",), (pair,))
+    write_suite(suite, folder / "remention.json")
     return [f"model=call:{__name__}:characters", f"coherence.paths=[{folder}]"]
 
 

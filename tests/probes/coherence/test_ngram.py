@@ -19,11 +19,11 @@ def by_hand(texts: list[list[str]], order: int, history: list[str], word: str) -
     """Witten-Bell, by counting in the texts for each question."""
     rows = [["|", *(w for sentence in text for w in [*WORD.findall(sentence), "|"])] for text in texts]
     everything = [w for row in rows for w in row]
-    kept = {w for w in everything if everything.count(w) > 1}
-    once = len(set(everything) - kept)
-    rows = [[w if w in kept else "?" for w in row] for row in rows] + [["?"]]
-    history = [w if w in kept else "?" for w in history][max(0, len(history) - order + 1) :]
-    known = word if word in kept else "?"
+    vocabulary = {w for w in everything if everything.count(w) > 1}
+    once = len(set(everything) - vocabulary)
+    rows = [[w if w in vocabulary else "?" for w in row] for row in rows] + [["?"]]
+    history = [w if w in vocabulary else "?" for w in history][max(0, len(history) - order + 1) :]
+    known = word if word in vocabulary else "?"
 
     def chance(history: list[str]) -> float:
         k = len(history)
@@ -43,8 +43,8 @@ DOCUMENTS = st.lists(st.lists(SENTENCE, min_size=1, max_size=3), min_size=1, max
 @settings(max_examples=25)
 @given(DOCUMENTS, DOCUMENTS, st.integers(1, 4))
 def test_probabilities_equal_those_counted_one_by_one(train: list, test: list, order: int) -> None:
-    found = NgramModel(train, order).logprobs([("", " ".join(text)) for text in test])
-    for text, (tokens, _, logprobs) in zip(test, found, strict=True):
+    answers = NgramModel(train, order).logprobs([("", " ".join(text)) for text in test])
+    for text, (tokens, _, logprobs) in zip(test, answers, strict=True):
         words = ["|", *(w for sentence in text for w in [*WORD.findall(sentence), "|"])]
         places = [i for i, word in enumerate(words) if word != "|"]
         assert tokens == [words[i] for i in places]
@@ -73,16 +73,16 @@ def test_the_values_worked_out_by_hand() -> None:
 def test_an_unknown_word_is_no_cheap_choice() -> None:
     rare = [" ".join(f"name{number} slept ." for number in range(50))]  # as many words that occur once
     model = NgramModel([*TEXTS, rare], 1)
-    (found,) = model.logprobs([("", "a d zebra slept")])
-    a, once, never, often = found.logprobs
+    (answer,) = model.logprobs([("", "a d zebra slept")])
+    a, once, never, often = answer.logprobs
     assert once == never < a < often
 
 
 def test_a_sentence_depends_on_the_one_before() -> None:
     model = NgramModel([["a man slept .", "he woke .", "a dog barked .", "it ran ."]] * 2)
-    one, other = model.logprobs([("", "a man slept . he woke ."), ("", "a dog barked . he woke .")])
-    assert one.logprobs[-3] > other.logprobs[-3]
-    np.testing.assert_array_equal(one.logprobs[-1:], other.logprobs[-1:])
+    first, second = model.logprobs([("", "a man slept . he woke ."), ("", "a dog barked . he woke .")])
+    assert first.logprobs[-3] > second.logprobs[-3]
+    np.testing.assert_array_equal(first.logprobs[-1:], second.logprobs[-1:])
 
 
 def test_a_mark_of_a_change_of_speaker_is_a_boundary() -> None:
@@ -110,8 +110,8 @@ def test_scoring_adds_nothing_to_the_counts() -> None:
 
 @given(st.permutations(["a", "b", "c", "d", "zebra", "a"]))
 def test_the_unigram_control_does_not_see_the_order(words: list[str]) -> None:
-    one, other = UNIGRAM.logprobs([("", "a b c d zebra a"), ("", " ".join(words))])
-    assert sorted(one.logprobs) == sorted(other.logprobs)
+    first, second = UNIGRAM.logprobs([("", "a b c d zebra a"), ("", " ".join(words))])
+    assert sorted(first.logprobs) == sorted(second.logprobs)
 
 
 UNIGRAM = NgramModel(TEXTS, 1)
@@ -145,7 +145,7 @@ def test_texts_without_a_word_are_refused() -> None:
 
 
 def test_the_length_control_counts_characters() -> None:
-    (found,) = Length().logprobs([("He is ", "here, now.")])
-    assert found.tokens == ["here", ",", "now", "."]
-    assert found.logprobs.tolist() == [-4, -1, -3, -1]
-    assert found.offsets.tolist() == [[0, 4], [4, 5], [6, 9], [9, 10]]
+    (answer,) = Length().logprobs([("He is ", "here, now.")])
+    assert answer.tokens == ["here", ",", "now", "."]
+    assert answer.logprobs.tolist() == [-4, -1, -3, -1]
+    assert answer.offsets.tolist() == [[0, 4], [4, 5], [6, 9], [9, 10]]

@@ -49,8 +49,8 @@ def holds(formula: str, sums: dict[str, list[float]]) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_published_suite_is_scored_as_one_sentence_at_a_time(model: CausalLM, name: str) -> None:
     suite = read_suite(PUBLISHED / f"{name}.json")
-    given = score_pairs(model.logprobs, pairs_of(suite))
-    ours, strict = score_suite(suite, given), score_suite(suite, given, syntaxgym=True)
+    surprisals = score_pairs(model.logprobs, pairs_of(suite))
+    ours, strict = score_suite(suite, surprisals), score_suite(suite, surprisals, syntaxgym=True)
     wanted = [[region_sums(model, regions) for regions in item.texts] for item in suite.items]
     np.testing.assert_allclose(ours.sums, wanted, atol=1e-4)
     twins = np.array([len(set(item.texts)) < len(item.texts) for item in suite.items])

@@ -92,10 +92,10 @@ def test_a_token_belongs_to_the_region_of_its_first_character(offsets: Offsets, 
 @given(st.lists(REGION, min_size=1, max_size=5).filter(any))
 def test_every_region_with_text_has_the_tokens_of_its_words(offsets: Offsets, regions: list[str]) -> None:
     text = text_of(regions)
-    found = offsets(text)
-    owners = regions_of(found[:, 0], regions)
+    tokens = offsets(text)
+    owners = regions_of(tokens[:, 0], regions)
     for number in set(owners):
-        mine = found[owners == number]
+        mine = tokens[owners == number]
         assert text[mine[:, 0].min() : mine[:, 1].max()].strip() == regions[number]
     assert set(owners) == {number for number, region in enumerate(regions) if region}
 
@@ -149,10 +149,10 @@ PLAIN = {
 def test_all_segments_at_once_equal_one_at_a_time(tokens: list[tuple[int, float]], metric: str, random) -> None:
     segments = np.array([segment for segment, _ in tokens], np.int64)
     surprisals = np.array([bits for _, bits in tokens])
-    found = values(metric, surprisals, segments, 6)
+    together = values(metric, surprisals, segments, 6)
     for segment in range(6):
         own = surprisals[segments == segment]
         wanted = PLAIN[metric](own) if len(own) or metric == "sum" else np.nan
-        assert found[segment] == pytest.approx(wanted, nan_ok=True)
+        assert together[segment] == pytest.approx(wanted, nan_ok=True)
     order = random.sample(range(len(tokens)), len(tokens))
-    np.testing.assert_array_equal(values(metric, surprisals[order], segments[order], 6), found)
+    np.testing.assert_array_equal(values(metric, surprisals[order], segments[order], 6), together)

@@ -25,8 +25,8 @@ def suite(metric: str, formula: str, *texts: tuple[tuple[str, ...], tuple[str, .
     return TestSuite("lengths", metric, ("one", "two"), ("a", "b"), (formula,), items)
 
 
-def scored(given: TestSuite, syntaxgym: bool = False):
-    return score_suite(given, score_pairs(Length().logprobs, pairs_of(given)), syntaxgym)
+def scored(suite: TestSuite, syntaxgym: bool = False):
+    return score_suite(suite, score_pairs(Length().logprobs, pairs_of(suite)), syntaxgym)
 
 
 THREE = (
@@ -49,49 +49,49 @@ THREE = (
 def test_predictions_have_the_truth_worked_out_by_hand(
     metric: str, formula: str, truths: list[float], undefined: int
 ) -> None:
-    (found,) = scored(suite(metric, formula, *THREE)).predictions
-    assert found.truths.tolist() == truths
-    assert found.percent == pytest.approx(100 * sum(truths) / 3)
-    assert (found.ties, found.undefined) == (truths.count(0.5), undefined)
-    assert found.low == wilson(math.floor(sum(truths)), 3)[0]
-    assert found.high == wilson(math.ceil(sum(truths)), 3)[1]
+    (score,) = scored(suite(metric, formula, *THREE)).predictions
+    assert score.truths.tolist() == truths
+    assert score.percent == pytest.approx(100 * sum(truths) / 3)
+    assert (score.ties, score.undefined) == (truths.count(0.5), undefined)
+    assert score.low == wilson(math.floor(sum(truths)), 3)[0]
+    assert score.high == wilson(math.ceil(sum(truths)), 3)[1]
 
 
 def test_region_values_are_those_worked_out_by_hand() -> None:
-    found = scored(suite("max", "(2;%a%) > (2;%b%)", *THREE))
-    np.testing.assert_array_equal(found.sums, [[[3, 3], [3, 1]], [[1, 2], [4, 2]], [[1, 0], [1, 6]]])
-    np.testing.assert_array_equal(found.means, [[[1.5, 3], [3, 1]], [[1, 2], [4, 2]], [[1, np.nan], [1, 3]]])
-    np.testing.assert_array_equal(found.values, [[[2, 3], [3, 1]], [[1, 2], [4, 2]], [[1, np.nan], [1, 3]]])
+    score = scored(suite("max", "(2;%a%) > (2;%b%)", *THREE))
+    np.testing.assert_array_equal(score.sums, [[[3, 3], [3, 1]], [[1, 2], [4, 2]], [[1, 0], [1, 6]]])
+    np.testing.assert_array_equal(score.means, [[[1.5, 3], [3, 1]], [[1, 2], [4, 2]], [[1, np.nan], [1, 3]]])
+    np.testing.assert_array_equal(score.values, [[[2, 3], [3, 1]], [[1, 2], [4, 2]], [[1, np.nan], [1, 3]]])
 
 
 def test_the_published_toolkit_adds_region_means_and_has_ties_false() -> None:
-    given = suite("mean", "(*;%a%) < (*;%b%)", *THREE)
-    (ours,), (theirs,) = scored(given).predictions, scored(given, syntaxgym=True).predictions
+    means = suite("mean", "(*;%a%) < (*;%b%)", *THREE)
+    (ours,), (theirs,) = scored(means).predictions, scored(means, syntaxgym=True).predictions
     assert ours.truths.tolist() == [0.5, 1, 1]  # 2 and 2, 1.5 and 3, 1 and 7/3
     assert theirs.truths.tolist() == [0, 1, 0]  # 1.5 + 3 and 3 + 1, 1 + 2 and 4 + 2, NaN
     assert scored(suite("sum", "(*;%c%) < (*;%b%)", *THREE), True).predictions[0].truths.tolist() == [1, 1, 1]
 
 
 def test_a_score_is_said_with_its_ties() -> None:
-    (found,) = scored(suite("mean", "(2;%a%) < (2;%b%)", *THREE)).predictions
-    assert score_line(found) == "16.7 [0.0, 79.2] of 3 items, 1 tie counted half, 1 with a region that has no token"
+    (score,) = scored(suite("mean", "(2;%a%) < (2;%b%)", *THREE)).predictions
+    assert score_line(score) == "16.7 [0.0, 79.2] of 3 items, 1 tie counted half, 1 with a region that has no token"
 
 
 def test_the_unigram_control_ties_where_only_the_order_differs() -> None:
     words = ["the", "cat", "saw", "a", "dog", ".", "then", "it", "slept", "."]
     rng = np.random.default_rng(0)
     pairs = [((" ".join(words), ""), (" ".join(rng.permutation(words)), "")) for _ in range(20)]
-    given = suite("mean", "(*;%a%) < (*;%b%)", *pairs)
+    orders = suite("mean", "(*;%a%) < (*;%b%)", *pairs)
     model = NgramModel([["the cat saw it . a dog slept ."]] * 2, 1)
-    (found,) = score_suite(given, score_pairs(model.logprobs, pairs_of(given))).predictions
-    assert (found.percent, found.ties) == (50, 20)
+    (score,) = score_suite(orders, score_pairs(model.logprobs, pairs_of(orders))).predictions
+    assert (score.percent, score.ties) == (50, 20)
 
 
 def test_tokens_are_kept_with_their_regions() -> None:
-    given = suite("sum", "(2;%a%) < (2;%b%)", *THREE)
-    margins = scored(given).margins
+    lengths = suite("sum", "(2;%a%) < (2;%b%)", *THREE)
+    margins = scored(lengths).margins
     assert margins.tolist() == [-2, 0, 6]  # bits of region 2: 3 and 1, 2 and 2, 0 and 6
-    lines = list(token_records(given, score_pairs(Length().logprobs, pairs_of(given)), margins))
+    lines = list(token_records(lengths, score_pairs(Length().logprobs, pairs_of(lengths)), margins))
     assert [(line["item"], line["condition"]) for line in lines] == [(n, c) for n in (1, 2, 3) for c in "ab"]
     assert lines[0] == {
         "suite": "lengths",
@@ -120,19 +120,19 @@ class Counting(Length):
 
 def test_each_distinct_text_is_scored_once() -> None:
     model = Counting()
-    given = suite("sum", "(2;%a%) < (2;%b%)", *THREE, *THREE, (("a bb", "ccc"), ("a", "bb ccc")))
-    score_pairs(model.logprobs, pairs_of(given))
+    lengths = suite("sum", "(2;%a%) < (2;%b%)", *THREE, *THREE, (("a bb", "ccc"), ("a", "bb ccc")))
+    score_pairs(model.logprobs, pairs_of(lengths))
     assert len(model.asked) == len(set(model.asked)) == 6
 
 
 def test_portions_of_texts_and_items_give_the_same_scores(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = suite("mean", "(*;%a%) < (*;%b%)", *THREE, *THREE)
-    at_once = scored(given)
+    lengths = suite("mean", "(*;%a%) < (*;%b%)", *THREE, *THREE)
+    at_once = scored(lengths)
     for module in ("probes.surprisals", "probes.coherence.scoring"):
         monkeypatch.setattr(f"{module}.CHUNK", 2)
-    in_portions = scored(given)
-    for one, other in zip(at_once[1:], in_portions[1:], strict=True):
-        np.testing.assert_array_equal(one, other)
+    in_portions = scored(lengths)
+    for whole, part in zip(at_once[1:], in_portions[1:], strict=True):
+        np.testing.assert_array_equal(whole, part)
     np.testing.assert_array_equal(at_once.predictions[0].truths, in_portions.predictions[0].truths)
 
 
@@ -141,8 +141,8 @@ def no_function(pairs: list[Pair]) -> list:
 
 
 def test_a_function_of_the_users_own_is_a_model() -> None:
-    found = score_pairs(function_named(f"{__name__}:no_function", ""), [("", "x")])["", "x"]
-    assert (found.tokens, found.offsets.tolist(), found.logprobs.tolist()) == (["x"], [[0, 1]], [-1])
+    answer = score_pairs(function_named(f"{__name__}:no_function", ""), [("", "x")])["", "x"]
+    assert (answer.tokens, answer.offsets.tolist(), answer.logprobs.tolist()) == (["x"], [[0, 1]], [-1])
 
 
 def no_answer(pairs: list[Pair]) -> list:
@@ -207,10 +207,10 @@ def test_any_answer_of_a_function_is_read_or_refused_in_one_line(answer: object)
     texts = [("", "a b"), ("", "c")]
     said = ""
     try:
-        found = score_pairs(lambda _: answer, texts)  # type: ignore[arg-type, return-value]
+        surprisals = score_pairs(lambda _: answer, texts)  # type: ignore[arg-type, return-value]
         made = suite("sum", "(1;%a%) < (1;%b%)", (("a b", ""), ("c", "")))
         assert json.dumps(
-            list(token_records(made, found, score_suite(made, found).margins)), ensure_ascii=False
+            list(token_records(made, surprisals, score_suite(made, surprisals).margins)), ensure_ascii=False
         ).encode()
     except InputError as error:
         said = str(error)

@@ -71,14 +71,14 @@ def test_every_second_item_that_ties_holds_the_same_ones_for_all_models() -> Non
 
 
 def test_another_metric_another_formula_and_another_reading_are_another_task() -> None:
-    one = Coherence(suite("(2;%a%) < (2;%b%)"))
+    task = Coherence(suite("(2;%a%) < (2;%b%)"))
     others = [
         Coherence(suite("(2;%a%) > (2;%b%)")),
         Coherence(suite("(2;%a%) < (2;%b%)", metric="max")),
-        replace(one, syntaxgym=True),
+        replace(task, syntaxgym=True),
     ]
-    assert len({task.fingerprint for task in [one, *others]}) == 4
-    assert one.test_items == Coherence(suite("(2;%a%) < (2;%b%)")).test_items
+    assert len({task.fingerprint for task in [task, *others]}) == 4
+    assert task.test_items == Coherence(suite("(2;%a%) < (2;%b%)")).test_items
 
 
 def test_the_embedded_world_ties_for_what_sees_no_order_and_no_connective() -> None:

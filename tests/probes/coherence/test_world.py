@@ -58,18 +58,18 @@ def form_that_fits(text: str) -> bool:
 
 def connected(text: str) -> bool:
     for word, sense in SENSES.items():
-        first, found, second = text.partition(f" , {word} ")
-        if found:
+        first, connective, second = text.partition(f" , {word} ")
+        if connective:
             return how(first, second.removesuffix(" .")) == NAMES[sense]
     raise AssertionError(text)
 
 
 def contradict(first: str, second: str) -> bool:
-    one, other = first.split(), second.split()
-    pairs = zip([w for w in one if w in WORDS.opposites], [w for w in other if w in WORDS.opposites], strict=False)
+    words, others = first.split(), second.split()
+    pairs = zip([w for w in words if w in WORDS.opposites], [w for w in others if w in WORDS.opposites], strict=False)
     opposites = any(WORDS.opposites[a] == b for a, b in pairs)
     places = [text.rpartition(" in the ")[2] for text in (first, second) if " in the " in text]
-    return ("not" in other) > ("not" in one) or opposites or len(set(places)) == 2
+    return ("not" in others) > ("not" in words) or opposites or len(set(places)) == 2
 
 
 def consistent(text: str) -> bool:
@@ -93,13 +93,13 @@ def oracle(name: str) -> Callable[[Sequence[Pair]], list[TokenLogprobs]]:
     coherent = KNOWS[name.partition("_")[0]]
 
     def logprobs(pairs: Sequence[Pair]) -> list[TokenLogprobs]:
-        found = []
+        answers = []
         for _, text in pairs:
             words = text.split(" ")
             ends = np.cumsum([len(word) + 1 for word in words]) - 1
             offsets = np.stack([ends - [len(word) for word in words], ends], 1)
-            found.append(TokenLogprobs(words, offsets, np.full(len(words), -1.0 if coherent(text) else -2.0)))
-        return found
+            answers.append(TokenLogprobs(words, offsets, np.full(len(words), -1.0 if coherent(text) else -2.0)))
+        return answers
 
     return logprobs
 
@@ -111,16 +111,16 @@ def test_all_six_phenomena_are_there() -> None:
 
 @pytest.mark.parametrize("suite", SUITES.values(), ids=SUITES)
 def test_who_knows_the_world_is_always_right(suite: TestSuite) -> None:
-    found = score_suite(suite, score_pairs(oracle(suite.name), pairs_of(suite)))
-    wrong = [suite.items[at] for one in found.predictions for at in np.flatnonzero(one.truths < 1)]
+    scores = score_suite(suite, score_pairs(oracle(suite.name), pairs_of(suite)))
+    wrong = [suite.items[at] for score in scores.predictions for at in np.flatnonzero(score.truths < 1)]
     assert not wrong, wrong[0]
 
 
 @pytest.mark.parametrize("suite", SUITES.values(), ids=SUITES)
 def test_without_a_context_one_is_right_by_chance(suite: TestSuite) -> None:
     for model in controls(suite).values():
-        for one in score_suite(suite, score_pairs(model, pairs_of(suite))).predictions:
-            score = prediction_score("", one.truths, 0)
+        for score in score_suite(suite, score_pairs(model, pairs_of(suite))).predictions:
+            score = prediction_score("", score.truths, 0)
             assert score.low <= 50 <= score.high
             assert score.percent == 50 or suite.name == "story_cloze"
 
@@ -144,4 +144,4 @@ def test_endings_are_exchanged_between_stories_about_different_things() -> None:
     for item in SUITES["story_cloze"].items:
         right, wrong = (event_in(text[1])[1] for text in item.texts)
         assert right != wrong
-        assert {right, wrong} <= {noun.lemma for kind in ORDERS for noun in WORDS.nouns[kind]}
+        assert {right, wrong} <= {noun.lemma for category in ORDERS for noun in WORDS.nouns[category]}

@@ -40,9 +40,9 @@ def small_contents(seed: int = 0) -> dict[str, bytes]:
     for domain in ("chat", "wiki"):
         lines(f"DC/{domain}", ["0", "1"], 6)
     lines("SSP/abs", ["0", "1"], 1)
-    for kind, senses in SENSES.items():
-        lines(f"PDTB/{kind}", [str(i) for i in range(len(senses))], 2)
-        files[f"PDTB/{kind}/labelset.txt"] = "\n".join(senses).encode()
+    for group, senses in SENSES.items():
+        lines(f"PDTB/{group}", [str(i) for i in range(len(senses))], 2)
+        files[f"PDTB/{group}/labelset.txt"] = "\n".join(senses).encode()
     for part, size in zip(("TRAIN", "DEV", "TEST"), SIZES.values(), strict=True):
         nodes = [(RELATIONS[i % 3], [text() for _ in range(1 + i % 4)], [text()]) for i in range(size)]
         files[f"RST/RST_{part}.pkl"] = pickle.dumps(nodes, protocol=2)

@@ -178,8 +178,8 @@ def test_annotated_chats_give_the_conversations_that_links_connect(tmp_path: Pat
         (tmp_path / split).mkdir()
         for name, text in UBUNTU.items():
             (tmp_path / split / name).write_text(text)
-    found = read_documents(DocumentSource(tmp_path), SIZES)["dev"]
-    assert [(one.id, one.parts[0].sentences) for one in found] == [
+    conversations = read_documents(DocumentSource(tmp_path), SIZES)["dev"]
+    assert [(document.id, document.parts[0].sentences) for document in conversations] == [
         ("dev/a/0", ["<user> : m0", "<user> : m2", "<user> : m3"]),
         ("dev/a/1", ["<user> : m1"]),
         ("dev/a/4", ["<user> : m4"]),
@@ -213,8 +213,8 @@ def test_published_splits_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     documents = [{**d, "split": ("test", "dev", "train")[i % 3]} for i, d in enumerate(french_documents(9))]
     path.write_text("\n".join(map(json.dumps, documents)))
-    found = read_documents(DocumentSource(path, "fr"), SIZES)
-    assert {text.id for text in found["test"]} == {"d0", "d3", "d6"}
+    by_split = read_documents(DocumentSource(path, "fr"), SIZES)
+    assert {text.id for text in by_split["test"]} == {"d0", "d3", "d6"}
     path.write_text("\n".join(map(json.dumps, [*documents, {**documents[0], "id": "x", "split": None}])))
     with pytest.raises(InputError, match="'x' says no split, unlike those before it"):
         read_documents(DocumentSource(path, "fr"), SIZES)
@@ -283,7 +283,7 @@ DATA = Path(__file__).parents[3].parent / "shared" / "data"
 @pytest.mark.skipif(not DATA.exists(), reason="the folder with real data is not there")
 def test_gum_gives_all_seven_groups_with_its_official_splits(tmp_path: Path) -> None:
     parts = [
-        ",".join(str(DATA / "gum" / f"{split}.{kind}.gz") for split in SPLITS) for kind in ("gdtb.tsv", "rst.jsonl")
+        ",".join(str(DATA / "gum" / f"{split}.{ending}.gz") for split in SPLITS) for ending in ("gdtb.tsv", "rst.jsonl")
     ]
     few = tmp_path / "train.rst.jsonl"  # each node of a tree has all texts below it: the 177 trees take long
     few.write_bytes(b"".join(gzip.decompress((DATA / "gum/train.rst.jsonl.gz").read_bytes()).splitlines(True)[:50]))

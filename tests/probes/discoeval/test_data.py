@@ -176,8 +176,8 @@ def test_any_text_file_is_read_or_its_first_bad_line_named(name: str, root: Path
     task = {"SP": "SPwiki", "DC": "DCchat", "PD": "PDTB-E", "BS": "BSOwiki"}[name[:2]]
 
     def read() -> None:
-        (found,) = read_discoeval(root, [task])[0]
-        part = {"train": found.train, "valid": found.dev, "test": found.test}[path.stem]
+        (read_task,) = read_discoeval(root, [task])[0]
+        part = {"train": read_task.train, "valid": read_task.dev, "test": read_task.test}[path.stem]
         assert len(part.gold) == len(lines_in(path.read_bytes())) * (2 if task == "BSOwiki" else 1)
         assert all(text and text == " ".join(text.split()) for column in part.texts for text in column)
 

@@ -48,9 +48,9 @@ def pipes(folder: Path, version: int) -> str:
     raw = "It rained hard. We did not go home."
     for section in ("02", "15", "20", "00"):
         lines = []
-        for kind, sense in (("Explicit", "Contingency.Cause.Reason"), ("Implicit", "Expansion.List"), ("EntRel", "")):
+        for group, sense in (("Explicit", "Contingency.Cause.Reason"), ("Implicit", "Expansion.List"), ("EntRel", "")):
             fields = [""] * (48 if version == 2 else 34)
-            fields[0] = kind
+            fields[0] = group
             if version == 2:
                 fields[1], fields[11], fields[24], fields[34] = section, sense, "It rained hard", "We did not go home"
             else:
@@ -65,11 +65,11 @@ def pipes(folder: Path, version: int) -> str:
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_pipe_files_of_both_versions_give_the_same_relations(version: int, tmp_path: Path) -> None:
-    found = read_relations([Path(pipes(tmp_path, version))], tmp_path / "raw")
+    relations = read_relations([Path(pipes(tmp_path, version))], tmp_path / "raw")
     wanted = ("Contingency.Cause", "It rained hard", "We did not go home")
-    assert {split: len(rows) for split, rows in found["Explicit"].items()} == {"train": 10, "dev": 10, "test": 10}
-    assert found["Explicit"]["test"][0] == wanted
-    assert found["Implicit"]["dev"][0] == ("Expansion.List", *wanted[1:])
+    assert {split: len(rows) for split, rows in relations["Explicit"].items()} == {"train": 10, "dev": 10, "test": 10}
+    assert relations["Explicit"]["test"][0] == wanted
+    assert relations["Implicit"]["dev"][0] == ("Expansion.List", *wanted[1:])
     if version == 3:
         with pytest.raises(InputError, match=r"wsj_0003|wsj_0203: PDTB 3 has places instead of texts"):
             read_relations([tmp_path / "gold"], None)

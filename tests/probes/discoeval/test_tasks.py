@@ -46,8 +46,8 @@ def root(tmp_path: Path) -> Path:
     return small_files(tmp_path / "data")
 
 
-def vectors(found: list[Classification]) -> Vectors:
-    sentences = distinct_sentences(found)
+def vectors(tasks: list[Classification]) -> Vectors:
+    sentences = distinct_sentences(tasks)
     made = np.random.default_rng(0).normal(size=(len(sentences), 4)).astype(np.float32)
     return Vectors(made, sentences)
 
@@ -65,14 +65,14 @@ def plain(x: list[np.ndarray], group: str) -> np.ndarray:
 
 def test_each_group_scores_like_the_toolkit_and_nothing_of_dc_leaks_into_the_next(root: Path) -> None:
     by_name = {task.name: task for task in of_files(root, Grid(protocol="senteval"))}
-    found = [by_name[name] for name in ("DCchat", "SPwiki", "BSOroc", "SSPabs", "PDTB-E", "PDTB-I", "RST")]
-    known = vectors(found)
+    tasks = [by_name[name] for name in ("DCchat", "SPwiki", "BSOroc", "SSPabs", "PDTB-E", "PDTB-I", "RST")]
+    known = vectors(tasks)
     row = dict(zip(known.sentences, known.matrix.numpy(), strict=True))
 
     def of(text: object) -> np.ndarray:
         return row[text] if isinstance(text, str) else np.mean([row[edu] for edu in text], 0)  # type: ignore[attr-defined]
 
-    for task in found:
+    for task in tasks:
         group = next(group for group in PUBLISHED if task.name.startswith(group))
         hidden, l2, passes, block, tenacity = PUBLISHED[group]
         grid = Grid((hidden,), (0.0,), l2, "senteval", None, passes, block, tenacity)
@@ -86,21 +86,21 @@ def test_each_group_scores_like_the_toolkit_and_nothing_of_dc_leaks_into_the_nex
 
 
 def test_the_embedded_world_has_seven_groups_of_the_wanted_size(tmp_path: Path) -> None:
-    found = suite(tmp_path)
-    assert [task.name for task in found] == ["SPdemo", "BSOdemo", "DCdemo", "SSPdemo", "PDTB-E", "PDTB-I", "RST"]
-    assert [len(task.train.gold) for task in found] == [40, 80, 40, 40, 40, 40, 40]
-    assert [task.reader for task in found] == ["logreg", "logreg", "mlp", *["logreg"] * 4]
+    tasks = suite(tmp_path)
+    assert [task.name for task in tasks] == ["SPdemo", "BSOdemo", "DCdemo", "SSPdemo", "PDTB-E", "PDTB-I", "RST"]
+    assert [len(task.train.gold) for task in tasks] == [40, 80, 40, 40, 40, 40, 40]
+    assert [task.reader for task in tasks] == ["logreg", "logreg", "mlp", *["logreg"] * 4]
 
 
 def test_the_analyses_of_the_paper_are_tasks_with_one_thing_left_out(root: Path) -> None:
-    found = of_files(root, tasks=["SPwiki", "DCchat"], analyses=["hidden_layer", "context"])
-    assert [(task.name, task.reader) for task in found] == [
+    tasks = of_files(root, tasks=["SPwiki", "DCchat"], analyses=["hidden_layer", "context"])
+    assert [(task.name, task.reader) for task in tasks] == [
         ("SPwiki", "logreg"),
         ("DCchat", "mlp"),
         ("DCchat without hidden layer", "logreg"),
         ("SPwiki without context", "logreg"),
     ]
-    assert len({task.fingerprint for task in found}) == 4
+    assert len({task.fingerprint for task in tasks}) == 4
 
 
 def test_what_is_missing_is_skipped_in_one_line(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,9 +139,9 @@ def test_either_sense_is_a_second_measure_of_relations_with_two(root: Path) -> N
     texts = tuple([column[0]] * 10 for column in task.test.texts)
     two = Items(texts, np.array([0, 1] * 5))  # type: ignore[arg-type]
     same = Classification("two", task.classes, task.train, task.dev, two, second=task.second)
-    found = same.baseline("majority").details
-    assert found["ceiling"] == 50
-    assert found["either sense"] in (0, 100)
+    details = same.baseline("majority").details
+    assert details["ceiling"] == 50
+    assert details["either sense"] in (0, 100)
     assert task.baseline("majority").details == {}
     assert same.fingerprint != Classification("two", task.classes, task.train, task.dev, two).fingerprint
 

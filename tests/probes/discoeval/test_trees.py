@@ -53,7 +53,7 @@ def tree_folders(folder: Path, ending: str) -> Path:
 @pytest.mark.parametrize("ending", SAME)
 def test_trees_of_each_format_give_the_same_nodes(ending: str, tmp_path: Path) -> None:
     nodes = read_trees([tree_folders(tmp_path / "trees", ending)])
-    assert {split: len(found) for split, found in nodes.items()} == {"train": 20, "dev": 20, "test": 20}
+    assert {split: len(split_nodes) for split, split_nodes in nodes.items()} == {"train": 20, "dev": 20, "test": 20}
     first, second, third = JSON["edus"]
     assert nodes["test"][:2] == [
         ("NS-Attribution", [first, second], [third]),
@@ -68,7 +68,7 @@ def test_more_than_two_nuclei_branch_to_the_right(tmp_path: Path) -> None:
         for i in range(20):
             (tmp_path / split / f"d{i:02}.dis").write_text(f"(Root (span 1 4) {children})")
     nodes = read_trees([tmp_path])
-    assert {split: len(found) for split, found in nodes.items()} == {"train": 54, "dev": 6, "test": 60}
+    assert {split: len(split_nodes) for split, split_nodes in nodes.items()} == {"train": 54, "dev": 6, "test": 60}
     assert nodes["test"][:3] == [
         ("NN-Temporal", ["e1"], ["e2", "e3", "e4"]),
         ("NN-Temporal", ["e2"], ["e3", "e4"]),

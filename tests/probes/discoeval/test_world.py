@@ -40,15 +40,15 @@ def event_in(sentence: str) -> tuple[str, str, str, bool]:
         general = i + 1 < len(words) and words[i + 1] in NOUNS
         noun = words[i + 1 if general else i + 2] if i + 2 < len(words) + general else ""
         if i and word in FORMS and noun in NOUNS and (general or words[i + 1] == "the"):
-            lemma, kind = NOUNS[noun]
-            if kind in ORDERS and FORMS[word] in ORDERS[kind].split():
-                return FORMS[word], lemma, kind, general
+            lemma, category = NOUNS[noun]
+            if category in ORDERS and FORMS[word] in ORDERS[category].split():
+                return FORMS[word], lemma, category, general
     return "", "", "", False
 
 
 def place_of(sentence: str) -> int:
-    verb, _, kind, _ = event_in(sentence)
-    return ORDERS[kind].split().index(verb) if verb else -1
+    verb, _, category, _ = event_in(sentence)
+    return ORDERS[category].split().index(verb) if verb else -1
 
 
 def coherent(texts: Sequence[str]) -> bool:
@@ -69,11 +69,11 @@ def verbs_in(clause: str) -> set[str]:
 
 def how(first: str, second: str) -> str:
     """The relation between two clauses, as the world has it."""
-    one, other = state_in(first), state_in(second)
-    if (one, other) in CONTRASTS:
+    state, end = state_in(first), state_in(second)
+    if (state, end) in CONTRASTS:
         return "Contrast"
-    if one or other:
-        return "Cause" if one else "Condition"
+    if state or end:
+        return "Cause" if state else "Condition"
     return "Elaboration" if event_in(first)[:2] == event_in(second)[:2] else "Temporal"
 
 
@@ -112,12 +112,12 @@ def test_an_oracle_that_knows_the_world_is_nearly_always_right(group: str, tasks
 @pytest.mark.parametrize("group", GROUPS)
 def test_lengths_and_places_tell_nothing(group: str, tasks: dict[str, DiscourseTask]) -> None:
     task = tasks[group]
-    found = controls(task)
-    most = found["majority"] / 100
+    measured = controls(task)
+    most = measured["majority"] / 100
     chance = 100 * (most + 4 * math.sqrt(most * (1 - most) / len(task.test.gold)))
-    assert found["position only"] < chance
-    assert found["length only"] < chance
-    assert found["ceiling"] > 99
+    assert measured["position only"] < chance
+    assert measured["length only"] < chance
+    assert measured["ceiling"] > 99
 
 
 def test_every_group_has_the_wanted_size(tasks: dict[str, DiscourseTask]) -> None:
@@ -136,14 +136,14 @@ def test_splits_share_few_sentences(tasks: dict[str, DiscourseTask]) -> None:
 
 def test_the_seed_alone_decides() -> None:
     tiny = {"train": 20, "dev": 4, "test": 4}
-    one, again, other = (world_tasks(tiny, seed) for seed in (1, 1, 2))
-    assert [t.train.texts for t in one] == [t.train.texts for t in again]
-    assert all(a.train.texts != b.train.texts for a, b in zip(one, other, strict=True))
+    first, again, other = (world_tasks(tiny, seed) for seed in (1, 1, 2))
+    assert [t.train.texts for t in first] == [t.train.texts for t in again]
+    assert all(a.train.texts != b.train.texts for a, b in zip(first, other, strict=True))
 
 
 def test_a_connective_stands_between_the_clauses_of_an_explicit_relation() -> None:
     for number in range(20):
-        explicit, implicit = (relation(1, "train", number, kind) for kind in (True, False))
+        explicit, implicit = (relation(1, "train", number, form) for form in (True, False))
         assert f" , {CONNECTIVES[explicit.sense]} {explicit.second} ." in explicit.text
         assert explicit.text.lower().startswith(explicit.first.lower())
         assert implicit.connective == ""

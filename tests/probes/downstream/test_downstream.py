@@ -48,24 +48,24 @@ def related(size: int, seed: int, low: float = 0) -> Tensors:
 
 def test_nested_folds_score_what_the_toolkit_would_score_fit_by_fit() -> None:
     items = separable(130)
-    found = nested(items, 2, 3, PUBLISHED, seed=5)
+    scores = nested(items, 2, 3, PUBLISHED, seed=5)
     dev, test = nested_folds(items, 2, 3, PUBLISHED, seed=5)
-    assert (found.dev_accuracy, found.test_accuracy) == (dev, test)
+    assert (scores.dev_accuracy, scores.test_accuracy) == (dev, test)
 
 
 def test_modern_nested_folds_agree_with_scikit_learn() -> None:
     items = separable(150, classes=3)
     grid = Grid(l2=(1e-3, 1e-1)).logistic()
-    found = nested(items, 3, 3, grid, seed=5)
+    scores = nested(items, 3, 3, grid, seed=5)
     right = 0
     folds = StratifiedKFold(3, shuffle=True, random_state=5).split(items.x, items.y)
-    for (train, test), l2 in zip(folds, found.l2, strict=True):
+    for (train, test), l2 in zip(folds, scores.l2, strict=True):
         x, y = items.x.numpy(), items.y.numpy()
         mean, deviation = x[train].mean(0), x[train].std(0)
         best = LogisticRegression(C=1 / (l2 * len(train)), tol=1e-8, max_iter=1000)
         best.fit((x[train] - mean) / deviation, y[train])
         right += int((best.predict((x[test] - mean) / deviation) == y[test]).sum())
-    assert abs(int((found.predicted == items.y.numpy()).sum()) - right) <= 1
+    assert abs(int((scores.predicted == items.y.numpy()).sum()) - right) <= 1
 
 
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
@@ -79,9 +79,9 @@ def test_labels_that_are_noise_stay_at_chance(grid: Grid) -> None:
 def test_the_test_part_never_reaches_the_choice(grid: Grid) -> None:
     train, test = separable(120), separable(40, seed=9)
     flipped = Tensors(test.x, 1 - test.y)
-    one, other = (by_folds(train, part, 2, 3, grid, seed=1) for part in (test, flipped))
-    assert (one.l2, one.dev_accuracy) == (other.l2, other.dev_accuracy)
-    assert one.test_accuracy + other.test_accuracy == pytest.approx(100)
+    scores, mirrored = (by_folds(train, part, 2, 3, grid, seed=1) for part in (test, flipped))
+    assert (scores.l2, scores.dev_accuracy) == (mirrored.l2, mirrored.dev_accuracy)
+    assert scores.test_accuracy + mirrored.test_accuracy == pytest.approx(100)
 
 
 def test_too_few_items_of_a_class_are_named() -> None:
@@ -92,10 +92,10 @@ def test_too_few_items_of_a_class_are_named() -> None:
 
 def test_targets_lie_on_the_neighbouring_ratings() -> None:
     ratings = torch.arange(1.0, 6.0)
-    found = targets(torch.tensor([3.6, 5.0, 1.0]), ratings)
+    shares = targets(torch.tensor([3.6, 5.0, 1.0]), ratings)
     expected = torch.tensor([[0, 0, 0.4, 0.6, 0], [0, 0, 0, 0, 1], [1, 0, 0, 0, 0]])
-    torch.testing.assert_close(found, expected)
-    torch.testing.assert_close(found @ ratings, torch.tensor([3.6, 5.0, 1.0]))
+    torch.testing.assert_close(shares, expected)
+    torch.testing.assert_close(shares @ ratings, torch.tensor([3.6, 5.0, 1.0]))
     zero = torch.tensor([0.0])  # no target in the published regression, and one in the modern
     assert float(targets(zero, ratings).sum()) == 0
     assert targets(zero, torch.arange(0.0, 6.0))[0].tolist() == [1, 0, 0, 0, 0, 0]
@@ -110,17 +110,17 @@ def few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("few_passes")
 @pytest.mark.parametrize("grid", [MODERN, PUBLISHED])
 def test_relatedness_is_learnt_where_the_vectors_have_it(grid: Grid) -> None:
-    _, found, _ = regression(related(300, 1, 1), related(60, 2, 1), related(80, 3, 1), (1, 5), grid, seed=1)
-    assert pearsonr(found, related(80, 3, 1).y.numpy())[0] > 0.8
+    _, predicted, _ = regression(related(300, 1, 1), related(60, 2, 1), related(80, 3, 1), (1, 5), grid, seed=1)
+    assert pearsonr(predicted, related(80, 3, 1).y.numpy())[0] > 0.8
 
 
 @pytest.mark.usefixtures("few_passes")
 def test_the_published_regression_scores_what_the_toolkit_would() -> None:
     parts = related(150, 1), related(60, 2), related(80, 3)
-    dev, found, _ = regression(*parts, (0, 5), PUBLISHED, seed=3)
-    expected, predicted = sequential.relatedness(*parts, seed=3, most=150)
+    dev, predicted, _ = regression(*parts, (0, 5), PUBLISHED, seed=3)
+    expected, toolkit = sequential.relatedness(*parts, seed=3, most=150)
     assert dev == pytest.approx(expected, abs=1e-6)
-    np.testing.assert_allclose(found, predicted, atol=1e-4)
+    np.testing.assert_allclose(predicted, toolkit, atol=1e-4)
 
 
 @pytest.mark.usefixtures("few_passes")
@@ -139,18 +139,18 @@ def test_the_regression_leaves_the_random_state_alone() -> None:
 
 def test_similarity_sums_up_in_three_ways() -> None:
     up, down = np.arange(4.0), np.arange(4.0)[::-1]
-    found = similarity({"a": (up, up), "b": (np.tile(down, 2), np.tile(up, 2))})
-    assert found["a pearson"] == pytest.approx(100)
-    assert found["b spearman"] == pytest.approx(-100)
-    assert found["mean pearson"] == pytest.approx(0, abs=1e-9)
-    assert found["wmean pearson"] == pytest.approx((4 - 8) / 12 * 100)
+    measures = similarity({"a": (up, up), "b": (np.tile(down, 2), np.tile(up, 2))})
+    assert measures["a pearson"] == pytest.approx(100)
+    assert measures["b spearman"] == pytest.approx(-100)
+    assert measures["mean pearson"] == pytest.approx(0, abs=1e-9)
+    assert measures["wmean pearson"] == pytest.approx((4 - 8) / 12 * 100)
     pooled = pearsonr(np.r_[up, down, down], np.tile(up, 3))[0]
-    assert found["all pearson"] == pytest.approx(100 * pooled)
+    assert measures["all pearson"] == pytest.approx(100 * pooled)
 
 
 def test_the_cosine_of_a_zero_vector_is_zero() -> None:
-    found = cosines(np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([[6.0, 8.0], [1.0, 1.0]]))
-    assert found.tolist() == pytest.approx([1, 0])
+    measured = cosines(np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([[6.0, 8.0], [1.0, 1.0]]))
+    assert measured.tolist() == pytest.approx([1, 0])
 
 
 def test_features_of_a_pair_are_difference_and_product() -> None:
@@ -206,7 +206,7 @@ def folder_of_tasks(root: Path) -> Path:
         put(f"SST/binary/sentiment-{part}", "a good film\t1\na bad one\t0\n")
         put(f"SST/fine/sentiment-{part}", "".join(f"{label} film {label}\n" for label in range(5)))
     for name in TASKS["TREC"].files:
-        put(name, "".join(f"{kind}:x What is {w} ?\n" for kind in ("HUM", "NUM", "LOC") for w in words))
+        put(name, "".join(f"{label}:x What is {w} ?\n" for label in ("HUM", "NUM", "LOC") for w in words))
     header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
     for name in TASKS["MRPC"].files:
         put(name, header + "".join(f"{i % 2}\t1\t2\t{w} {i}\t{words[i % 2]} {i}\n" for i, w in enumerate(words)))
@@ -244,10 +244,10 @@ def test_every_task_is_read_and_scored(tmp_path: Path, grid: Grid) -> None:
     tasks = downstream_tasks(context, DownstreamSettings(str(folder_of_tasks(tmp_path)), list(TASKS), kfold=2))
     assert [task.name for task in tasks] == list(TASKS)
     model = Model("words", "callable", words_as_vectors)
-    found, again = (Evaluation(model, tasks, cache=tmp_path / "cache").scores() for _ in range(2))
-    assert [e.row.task for e in found] == list(TASKS)
-    assert all(e.row.test_low <= e.row.test_accuracy <= e.row.test_high for e in found)
-    assert [e.row for e in again] == [e.row for e in found]
+    scores, again = (Evaluation(model, tasks, cache=tmp_path / "cache").scores() for _ in range(2))
+    assert [e.row.task for e in scores] == list(TASKS)
+    assert all(e.row.test_low <= e.row.test_accuracy <= e.row.test_high for e in scores)
+    assert [e.row for e in again] == [e.row for e in scores]
 
 
 @pytest.mark.parametrize("name", ["SICK-R", "STSB"])
@@ -256,8 +256,8 @@ def test_relatedness_without_training_is_the_correlation_of_cosines(name: str, t
     first, second = (words_as_vectors(column) for column in trained.parts["test"].texts)
     wanted = 100 * pearsonr(cosines(first, second), trained.parts["test"].gold)[0]
     sentences = list(dict.fromkeys(cosine.sentences))
-    found = cosine.score(Vectors(words_as_vectors(sentences), sentences), "cpu")
-    assert found.test == pytest.approx(wanted, abs=1e-4)
+    outcome = cosine.score(Vectors(words_as_vectors(sentences), sentences), "cpu")
+    assert outcome.test == pytest.approx(wanted, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["SICK-E", "SICK-R", "SICK-R-cosine"])
@@ -275,8 +275,8 @@ def test_sick_in_one_file_is_that_of_three(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no column"):
         read_downstream(tmp_path, [name])
     (tmp_path / "downstream" / "SICK" / "SICK.txt").write_text("".join(f"{line}\n" for line in lines))
-    (found,), _ = read_downstream(tmp_path, [name])
-    assert found.fingerprint == wanted.fingerprint
+    (task,), _ = read_downstream(tmp_path, [name])
+    assert task.fingerprint == wanted.fingerprint
 
 
 @pytest.mark.parametrize("name", ["SUBJ", "TREC", "SICK-E", "STS13"])
@@ -362,9 +362,9 @@ def test_a_task_is_found_by_the_names_that_people_give_it(said: str, meant: str)
 def test_the_majority_vote_is_the_share_of_the_most_frequent_class_and_no_correlation(tmp_path: Path) -> None:
     items = Items((["a", "b", "c"],), np.array([1, 0, 1]))
     fewer = items._replace(gold=np.array([0, 0, 1]))
-    found = Downstream("x", "folds", {"train": items, "test": fewer}, classes=2, positive=1).baseline("majority")
-    assert (found.dev, found.test) == pytest.approx((200 / 3, 100 / 3))
-    assert found.details["f1"] == pytest.approx(50)
+    outcome = Downstream("x", "folds", {"train": items, "test": fewer}, classes=2, positive=1).baseline("majority")
+    assert (outcome.dev, outcome.test) == pytest.approx((200 / 3, 100 / 3))
+    assert outcome.details["f1"] == pytest.approx(50)
     tasks, _ = read_downstream(folder_of_tasks(tmp_path), ["SICK-R", "STS12"])
     assert [task.baseline("majority").test for task in tasks] == [0, 0]
 
@@ -373,12 +373,12 @@ def test_scores_do_not_depend_on_the_number_of_cores() -> None:
     items, cores = separable(130), torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        one = nested(items, 2, 3, PUBLISHED, seed=5)
+        first = nested(items, 2, 3, PUBLISHED, seed=5)
         torch.set_num_threads(2)
-        two = nested(items, 2, 3, PUBLISHED, seed=5)
+        second = nested(items, 2, 3, PUBLISHED, seed=5)
     finally:
         torch.set_num_threads(cores)
-    assert np.array_equal(one.predicted, two.predicted)
+    assert np.array_equal(first.predicted, second.predicted)
 
 
 def test_folds_are_one_model_on_a_gpu_that_holds_their_batches_and_a_few_for_each_core_on_the_cpu() -> None:

@@ -43,8 +43,8 @@ def probed(results: Path, *epochs: int) -> dict[tuple[float, str], float]:
     return {(row.epoch, row.task): row.test_accuracy for row in read_rows(results)}
 
 
-def similar(one: int, other: int) -> float:
-    vectors = (torch.from_numpy(Turning(epoch).vectors) for epoch in (one, other))
+def similar(first: int, second: int) -> float:
+    vectors = (torch.from_numpy(Turning(epoch).vectors) for epoch in (first, second))
     return pytest.approx(measures.similarity(*vectors)[0], abs=0.006)
 
 

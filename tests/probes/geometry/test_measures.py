@@ -118,19 +118,19 @@ def test_cka_sees_through_rotation_scale_and_shift_and_nothing_else() -> None:
 
 
 def test_cka_is_the_published_one_where_there_are_many_vectors() -> None:
-    one = gaussian(2, 1, 1, size=2000)
-    other = one[:, :2] @ torch.randn(2, 4) + torch.randn(2000, 4)
-    x, y = one - one.mean(0), other - other.mean(0)
+    first = gaussian(2, 1, 1, size=2000)
+    other = first[:, :2] @ torch.randn(2, 4) + torch.randn(2000, 4)
+    x, y = first - first.mean(0), other - other.mean(0)
     plain = (y.T @ x).norm() ** 2 / ((x.T @ x).norm() * (y.T @ y).norm())
-    assert measures.similarity(one, other)[0] == pytest.approx(100 * float(plain), abs=0.5)
+    assert measures.similarity(first, other)[0] == pytest.approx(100 * float(plain), abs=0.5)
 
 
 def test_the_jackknife_of_hsic_is_hsic_without_each_group() -> None:
-    one, other = (measures.gram(torch.randn(47, 5)) for _ in range(2))
-    whole = measures.hsic(one, other)
+    first, second = (measures.gram(torch.randn(47, 5)) for _ in range(2))
+    whole = measures.hsic(first, second)
     for group in range(measures.GROUPS):
         left = torch.arange(47) % measures.GROUPS != group
-        without = measures.hsic(one[left][:, left], other[left][:, left])
+        without = measures.hsic(first[left][:, left], second[left][:, left])
         assert whole[1 + group] == pytest.approx(float(without[0]), abs=1e-12)
 
 

@@ -38,20 +38,20 @@ def data(classes: int, size: int = 600, width: int = 9) -> tuple[np.ndarray, np.
 @pytest.mark.parametrize("classes", [2, 4])
 def test_it_is_the_subspace_of_linear_discriminant_analysis(classes: int) -> None:
     vectors, gold = data(classes, size=6000)
-    found = subspace(vectors, gold)
-    assert found.shape == (9, classes - 1)
-    np.testing.assert_allclose(found.T @ found, np.eye(classes - 1), atol=1e-6)
+    basis = subspace(vectors, gold)
+    assert basis.shape == (9, classes - 1)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(classes - 1), atol=1e-6)
     theirs = LinearDiscriminantAnalysis(solver="eigen").fit(vectors, gold).scalings_[:, : classes - 1]
-    assert nearness(found, theirs).angles.max() < 0.5
+    assert nearness(basis, theirs).angles.max() < 0.5
 
 
 def test_with_fewer_vectors_than_dimensions_it_is_that_of_the_same_system() -> None:
     vectors, gold = data(3, size=40, width=39)
     wider = np.hstack([vectors, np.zeros((40, 1)), np.zeros((40, 1))])  # 40 vectors of 41 numbers
     random = np.random.default_rng(0).normal(size=(40, 200))
-    found = subspace(wider, gold)
-    assert found.shape == (41, 2)
-    assert np.abs(found[39:]).max() < 1e-6
+    basis = subspace(wider, gold)
+    assert basis.shape == (41, 2)
+    assert np.abs(basis[39:]).max() < 1e-6
     assert subspace(random, gold).shape == (200, 2)
 
 
@@ -104,28 +104,28 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_subspace_of_each_task_is_compared_with_the_end_and_with_other_tasks(run: Path) -> None:
-    found = read_subspaces(run)
-    assert (found.tasks, found.epochs) == (["both", "first", "second"], [0, 1, 2])
-    first = [found.overlap("first", epoch) for epoch in found.epochs]
+    subspaces = read_subspaces(run)
+    assert (subspaces.tasks, subspaces.epochs) == (["both", "first", "second"], [0, 1, 2])
+    first = [subspaces.overlap("first", epoch) for epoch in subspaces.epochs]
     assert max(first[:2]) < 10 < 99.9 < first[2]  # it moves
-    assert min(found.overlap("second", epoch) for epoch in found.epochs) > 95  # it stays
-    assert found.overlap("first", 2, "second") < 10
-    assert found.overlap("first", 2, "both") > 90
-    assert found.halves["first"] > 90
-    assert found.random("first", "both").mean == pytest.approx(100 * 3 / WIDTH)
+    assert min(subspaces.overlap("second", epoch) for epoch in subspaces.epochs) > 95  # it stays
+    assert subspaces.overlap("first", 2, "second") < 10
+    assert subspaces.overlap("first", 2, "both") > 90
+    assert subspaces.halves["first"] > 90
+    assert subspaces.random("first", "both").mean == pytest.approx(100 * 3 / WIDTH)
 
 
 def test_the_report_has_every_pair_and_every_epoch(run: Path, tmp_path: Path) -> None:
-    found = read_subspaces(run)
-    rows = list(csv.DictReader(as_csv(found).splitlines()))
+    subspaces = read_subspaces(run)
+    rows = list(csv.DictReader(as_csv(subspaces).splitlines()))
     assert len(rows) == 3 * (3 + 3)
     same = [row["overlap"] for row in rows if (row["epoch"], row["task"]) == (row["other_epoch"], row["other"])]
     assert same == ["100.00"] * 3
-    assert "first" in as_text(found)
-    heat, curves = charts_of_subspaces([found]).charts
-    assert heat.data[0]["z"][0][1] == pytest.approx(found.overlap("both", 2, "first"))
+    assert "first" in as_text(subspaces)
+    heat, curves = charts_of_subspaces([subspaces]).charts
+    assert heat.data[0]["z"][0][1] == pytest.approx(subspaces.overlap("both", 2, "first"))
     (line,) = [trace for trace in curves.data if trace["meta"]["task"] == "second" and "text" in trace]
-    assert line["y"] == [found.overlap("second", epoch) for epoch in range(3)]
+    assert line["y"] == [subspaces.overlap("second", epoch) for epoch in range(3)]
     for name in ("subspaces.svg", "subspaces.csv"):
         assert commands.finish("report.py", "subspaces", str(run), f"out={tmp_path / name}").returncode == 0
         assert (tmp_path / name).stat().st_size

@@ -114,7 +114,7 @@ def test_tags_decide_the_meaning_of_labels_and_the_available_tasks(
 
 def named(text: str) -> str:
     """A treebank with a sent_id for each sentence."""
-    return "".join(f"# sent_id = s{at}\n{one}\n\n" for at, one in enumerate(text.strip().split("\n\n")))
+    return "".join(f"# sent_id = s{at}\n{sentence}\n\n" for at, sentence in enumerate(text.strip().split("\n\n")))
 
 
 def test_a_test_split_that_is_taken_whole_keeps_the_names_of_its_sentences(
@@ -128,9 +128,9 @@ def test_a_test_split_that_is_taken_whole_keeps_the_names_of_its_sentences(
     texts = {tree.id: " ".join(tree.tokens) for tree in read_conllu(test)}
     for name, change in {"SentLen": str, "BShift": lambda text: " ".join(sorted(text.split()))}.items():
         path = tmp_path / "out" / FILES[name]
-        found = read_task(name, path).test
-        assert len(found.sentences) > 75
-        for sent_id, sentence in zip(read_test_ids(path), found.sentences, strict=True):
+        items = read_task(name, path).test
+        assert len(items.sentences) > 75
+        for sent_id, sentence in zip(read_test_ids(path), items.sentences, strict=True):
             assert change(texts[sent_id]) == change(sentence)
     test.write_text(tiny_treebank(150, seed=1))
     assert command([*arguments, f"out={tmp_path / 'out'}", "tasks=SentLen"]) == 2
@@ -144,9 +144,9 @@ def test_dependency_trees_and_text_are_built_by_the_same_command(tmp_path: Path)
     (tmp_path / "a.conllu").write_text(tiny_treebank(500))
     (tmp_path / "a.txt").write_text("\n".join(lines(500)))
     sizes = ["train=60", "dev=12", "test=12"]
-    for kind, name in {"ud": "SubjGender", "text": "FarSwap"}.items():
-        out = tmp_path / kind
-        assert command([f"{kind}={tmp_path}", f"out={out}", f"tasks=SentLen,{name}", *sizes]) == 0
+    for source, name in {"ud": "SubjGender", "text": "FarSwap"}.items():
+        out = tmp_path / source
+        assert command([f"{source}={tmp_path}", f"out={out}", f"tasks=SentLen,{name}", *sizes]) == 0
         assert sorted(path.name for path in out.iterdir()) == sorted(
             ["controls.png", "report.md", FILES["SentLen"], f"{name}.txt"]
         )

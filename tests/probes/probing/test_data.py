@@ -264,9 +264,9 @@ def test_a_parallel_treebank_is_the_test_split(tmp_path: Path) -> None:
         FromTreebank(own, test).tasks(context(TextCorpus(), tmp_path / "cache"), ["SentLen"], SIZES)
         for test in ([], parallel)
     )
-    there = " ".join(word.split("\t")[1] for word in (tmp_path / "b-test.conllu").read_text().split("\n") if word)
-    assert all(sentence in there for sentence in theirs.test.sentences)
-    assert not all(sentence in there for sentence in mine.test.sentences)
+    words = " ".join(word.split("\t")[1] for word in (tmp_path / "b-test.conllu").read_text().split("\n") if word)
+    assert all(sentence in words for sentence in theirs.test.sentences)
+    assert not all(sentence in words for sentence in mine.test.sentences)
 
 
 def test_text_settings_of_files_are_refused_without_files() -> None:

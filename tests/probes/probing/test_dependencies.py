@@ -38,14 +38,14 @@ def sentence(text: str) -> Analysis:
     for word in text.split():
         form, part, head, relation, *features = word.split("/")
         lines.append((form, part, "|".join(features), int(head), relation))
-    return one(conllu(lines))
+    return analysed(conllu(lines))
 
 
-def one(text: str) -> Analysis:
+def analysed(text: str) -> Analysis:
     [tree] = parse_portion(Portion(Path("a.conllu"), 1, text.encode()))
-    found = analyse_dependency(tree)
-    assert found is not None
-    return found
+    analysis = analyse_dependency(tree)
+    assert analysis is not None
+    return analysis
 
 
 SEES = (
@@ -85,16 +85,16 @@ LABELS = {  # tense, subject, object, other classes
 
 @pytest.mark.parametrize(("text", "expected"), LABELS.items(), ids=range(len(LABELS)))
 def test_classes_come_from_features_and_relations(text: str, expected: tuple) -> None:
-    found = sentence(text)
+    analysis = sentence(text)
     *targets, features = expected
-    assert [found.tense, found.subject, found.object] == [t and Target(*t) for t in targets]
-    assert dict(found.features) == features
+    assert [analysis.tense, analysis.subject, analysis.object] == [t and Target(*t) for t in targets]
+    assert dict(analysis.features) == features
 
 
 def test_depth_counts_words_from_the_root_and_tags_have_the_features_of_nouns_and_verbs() -> None:
-    found = sentence(SEES)
-    assert (found.depth, found.length) == (3, 8)
-    assert found.tags.split()[2:5] == ["DET", "ADJ", "NOUN|Case=Acc|Gender=Neut|Number=Plur"]
+    analysis = sentence(SEES)
+    assert (analysis.depth, analysis.length) == (3, 8)
+    assert analysis.tags.split()[2:5] == ["DET", "ADJ", "NOUN|Case=Acc|Gender=Neut|Number=Plur"]
 
 
 @pytest.mark.parametrize(
@@ -117,14 +117,14 @@ def test_the_top_is_the_root_and_the_parts_of_its_clause(text: str, top: str) ->
 
 
 def test_tokens_of_several_words_and_words_of_several_tokens_are_as_an_encoder_reads_them() -> None:
-    found = one(
+    analysis = analysed(
         "1\tIl\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tparle\t_\tVERB\t_\tTense=Pres\t0\troot\t_\t_\n"
         "3-4\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n3\tde\t_\tADP\t_\t_\t5\tcase\t_\t_\n4\tle\t_\tDET\t_\t_\t5\tdet\t_\t_\n"
         "5\tlac\t_\tNOUN\t_\tNumber=Sing\t2\tobj\t_\t_\n6\t10 000\t_\tNUM\t_\t_\t5\tnummod\t_\t_\n\n"
     )
-    assert found.sentence == "Il parle du lac 10 000"
-    assert found.tags.split() == ["PRON", "VERB|Tense=Pres", "ADP+DET", "NOUN|Number=Sing", "NUM", "NUM"]
-    assert found.object == Target("Sing", "lac")
+    assert analysis.sentence == "Il parle du lac 10 000"
+    assert analysis.tags.split() == ["PRON", "VERB|Tense=Pres", "ADP+DET", "NOUN|Number=Sing", "NUM", "NUM"]
+    assert analysis.object == Target("Sing", "lac")
 
 
 TWO = (
@@ -134,9 +134,9 @@ TWO = (
 
 
 def test_two_clauses_change_places_around_the_conjunction() -> None:
-    found = sentence(TWO)
-    assert found.clauses == (0, 2, 4, 7)
-    assert invert(found, UNIVERSAL._replace(names=frozenset({"PROPN"}))) == "Hunde bellten laut , und Anna kam ."
+    analysis = sentence(TWO)
+    assert analysis.clauses == (0, 2, 4, 7)
+    assert invert(analysis, UNIVERSAL._replace(names=frozenset({"PROPN"}))) == "Hunde bellten laut , und Anna kam ."
 
 
 @pytest.mark.parametrize(
@@ -226,10 +226,10 @@ def test_the_splits_of_a_treebank_are_kept_and_a_repeated_sentence_is_in_the_las
     home = {s.sentence: s.split for s in analyses}
     last = {s.sentence for s in analyses if s.split == 2}
     changed = {"BShift", "SOMO", "CoordInv", "SentType"}
-    for found in built.tasks:
-        for split, part in enumerate(found.parts):
+    for own in built.tasks:
+        for split, part in enumerate(own.parts):
             for s in part.sentences:
-                assert (home[s] == split or s in last) if found.name not in changed else home.get(s, split) == split
+                assert (home[s] == split or s in last) if own.name not in changed else home.get(s, split) == split
     assert built.split_overlap() == 0
     assert {built.controls[name]["target forms in two splits"] for name in MARKED if name in built.controls} == {0}
 
@@ -240,7 +240,7 @@ SPLITS = {"train": 800, "dev": 250, "test": 250}
 @pytest.mark.parametrize("names", [["train", "dev"], ["test"], ["train", "dev", "dev"]])
 def test_without_files_of_all_three_splits_sentences_are_drawn(tmp_path: Path, names: list[str]) -> None:
     paths = written(tmp_path, **dict.fromkeys(names, tiny_treebank(3)))
-    assert {found.split for found in portions_of(paths)} == {None}
+    assert {portion.split for portion in portions_of(paths)} == {None}
 
 
 def test_a_file_without_a_split_does_not_take_away_those_of_the_others(
@@ -249,7 +249,7 @@ def test_a_file_without_a_split_does_not_take_away_those_of_the_others(
     paths = written(tmp_path, **dict.fromkeys(SPLITS, tiny_treebank(3)))
     source = tmp_path / "source.conllu"
     source.write_text(tiny_treebank(3))
-    assert [found.split for found in portions_of([*paths, source])] == [0, 1, 2]
+    assert [portion.split for portion in portions_of([*paths, source])] == [0, 1, 2]
     assert f"{source}: no train, dev or test file" in caplog.text
 
 
@@ -268,7 +268,7 @@ def test_another_treebank_can_be_the_test_split(tmp_path: Path, names: list[str]
     else:
         assert shares[0] == pytest.approx(3 * shares[1], rel=0.25)
     built = build_universal(analyses, Sizes(120, 40, 40))
-    assert {s for found in built.tasks if found.name == "SentLen" for s in found.test.sentences} <= {
+    assert {s for built_task in built.tasks if built_task.name == "SentLen" for s in built_task.test.sentences} <= {
         s.sentence for s in parallel
     }
     assert built.split_overlap() == 0
@@ -297,11 +297,11 @@ def test_a_whole_test_split_is_all_that_has_a_class_and_changes_nothing_else(
 def test_the_cores_that_read_a_treebank_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conllu_file, "BLOCK", 10_000)
     [path] = written(tmp_path, test=tiny_treebank(200))
-    found = []
+    orders = []
     for cores in (1, 2):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _, n=cores: range(n))
-        found.append(list(analyse_treebank(portions_of([path]))))
-    assert found[0] == found[1]
+        orders.append(list(analyse_treebank(portions_of([path]))))
+    assert orders[0] == orders[1]
     assert len(list(portions_of([path]))) > 1
 
 

@@ -28,9 +28,9 @@ FRENCH = task("Tense", {"Imp": (30, 8, 8), "Pres": (30, 8, 8)})
 
 def test_classes_are_those_that_all_have_and_sizes_those_of_the_smallest() -> None:
     made, _ = equal("Tense", {"en": ENGLISH, "tr": TURKISH}, {"en": [], "tr": []})
-    for one in made.values():
-        assert list(one.classes) == ["Past", "Pres"]
-        assert [np.bincount(part.gold).tolist() for part in one.parts] == [[30, 30], [7, 7], [8, 8]]
+    for equal_task in made.values():
+        assert list(equal_task.classes) == ["Past", "Pres"]
+        assert [np.bincount(part.gold).tolist() for part in equal_task.parts] == [[30, 30], [7, 7], [8, 8]]
     assert made["en"].train.sentences[:3] == ["Past 0 0", "Pres 0 0", "Past 0 1"]
 
 
@@ -41,8 +41,8 @@ def test_a_language_with_other_classes_is_left_out() -> None:
 
 
 def test_target_words_are_those_of_each_language() -> None:
-    one, two = task("WC", {"cat": (40, 4, 4), "dog": (40, 4, 4)}), task("WC", dict.fromkeys("xyz", (40, 4, 4)))
-    assert common_classes("WC", {"en": one, "tr": two}) == {"en": ["cat", "dog"], "tr": ["x", "y"]}
+    first, second = task("WC", {"cat": (40, 4, 4), "dog": (40, 4, 4)}), task("WC", dict.fromkeys("xyz", (40, 4, 4)))
+    assert common_classes("WC", {"en": first, "tr": second}) == {"en": ["cat", "dog"], "tr": ["x", "y"]}
 
 
 COUNT = 60  # test sentences of each class in Italian and Finnish
@@ -86,10 +86,10 @@ def test_parallel_tests_that_cannot_be_made_say_why(name: str, ids: list[str], s
 
 def test_the_command_writes_what_several_folders_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = (FEWEST - 1, 5, 5)
-    for language, found in {"en": [ENGLISH], "fr": [FRENCH], "tr": [TURKISH]}.items():
+    for language, own in {"en": [ENGLISH], "fr": [FRENCH], "tr": [TURKISH]}.items():
         more = [task("Mood", {"Ind": few, "Imp": few})] if language != "fr" else [task("Case", {"A": few, "B": few})]
-        for one in [*found, *more]:
-            write_task(one, tmp_path / language / ("past_present.txt" if one.name == "Tense" else f"{one.name}.txt"))
+        for some in [*own, *more]:
+            write_task(some, tmp_path / language / ("past_present.txt" if some.name == "Tense" else f"{some.name}.txt"))
     folders = [str(tmp_path / language) for language in ("en", "fr", "tr")]
     assert command([*folders, f"out={tmp_path / 'equal'}"]) == 0
     said = capsys.readouterr()

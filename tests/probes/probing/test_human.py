@@ -43,11 +43,11 @@ def test_a_survey_from_its_pretests_to_the_row_of_the_table(tmp_path: Path) -> N
     answers = tmp_path / "answers"
     answers.mkdir()
     settings = ["pretest=20", "items=40", "sheet=30", "controls=10", f"out={tmp_path}"]
-    given = COMMAND.read([f"task={task_file(tmp_path)}", *settings])
-    survey(given)
+    options = COMMAND.read([f"task={task_file(tmp_path)}", *settings])
+    survey(options)
     for name in PRETESTS:
         fill(tmp_path / name, tmp_path / name)
-    survey(given)
+    survey(options)
     sheets = sorted(tmp_path.glob("sheet_*.csv"))
     assert len(sheets) == 2
     for sheet in sheets:
@@ -83,8 +83,8 @@ def test_people_count_with_ten_controls_and_nine_tenths_right(controls: int, wro
 
 def test_a_tie_counts_half_and_the_bias_is_said() -> None:
     controls = {f"control {i}": True for i in range(10)}
-    one, other = ({**controls, "a": True, "b": True}, {**controls, "a": True, "b": False})
-    result = judged({"one": one, "other": other}, controls, {"a": False, "b": True})
+    first, second = ({**controls, "a": True, "b": True}, {**controls, "a": True, "b": False})
+    result = judged({"one": first, "other": second}, controls, {"a": False, "b": True})
     assert (result.accuracy, result.acceptable, result.agreement) == (25, 75, 50)
 
 

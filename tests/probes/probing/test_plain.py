@@ -59,24 +59,24 @@ def test_five_tasks_are_built_and_no_sentence_is_in_two_splits(built: BuiltTasks
 
 
 def test_each_word_of_a_pair_comes_first_as_often_as_the_other(built: BuiltTasks) -> None:
-    found = task(built, "WordOrder")
-    held: dict[str, list[set[str]]] = {first: [] for first in found.classes}
-    for _, s, first in rows(found):
-        held[first].append({word for word in found.classes if s.lower().split().count(word) == 1})
+    order = task(built, "WordOrder")
+    held: dict[str, list[set[str]]] = {first: [] for first in order.classes}
+    for _, s, first in rows(order):
+        held[first].append({word for word in order.classes if s.lower().split().count(word) == 1})
     pairs = {first: set.intersection(*sets) for first, sets in held.items()}  # the words of all sentences of a class
     assert len(pairs) == 2 * built.controls["WordOrder"]["pairs of words"] >= 4
     assert all(len(pair) == 2 and pairs[other] == pair for pair in pairs.values() for other in pair)
-    for _, s, first in rows(found):
+    for _, s, first in rows(order):
         assert first == min(pairs[first], key=s.lower().split().index)
-    counts = Counter((split, first) for split, _, first in rows(found))
-    assert all(len({counts[split, first] for first in found.classes}) == 1 for split in range(3))
+    counts = Counter((split, first) for split, _, first in rows(order))
+    assert all(len({counts[split, first] for first in order.classes}) == 1 for split in range(3))
 
 
 def test_swapped_words_stand_apart_and_neither_is_the_first(built: BuiltTasks) -> None:
-    found = task(built, "FarSwap")
+    swap = task(built, "FarSwap")
     originals = set(LINES)
     distances = set()
-    for _, s, label in rows(found):
+    for _, s, label in rows(swap):
         assert (s in originals) == (label == "O")
         if label == "I":
             words = s.split()
@@ -100,9 +100,9 @@ def test_a_text_without_pairs_in_both_orders_has_no_word_order() -> None:
 
 
 def test_tokens_without_letters_are_punctuation_and_quotations_are_marked() -> None:
-    found = analyse_sentence("« Non » , dit - il ( 3 fois ) .")
-    assert found is not None
-    assert found.tags == "MARK WORD MARK PUNCT WORD PUNCT WORD MARK WORD WORD MARK PUNCT"
+    analysis = analyse_sentence("« Non » , dit - il ( 3 fois ) .")
+    assert analysis is not None
+    assert analysis.tags == "MARK WORD MARK PUNCT WORD PUNCT WORD MARK WORD WORD MARK PUNCT"
     assert analyse_sentence("four words only .") is None
 
 
@@ -144,5 +144,5 @@ def test_word_content_takes_words_of_a_script_without_capitals() -> None:
     text = [
         " ".join([random.choice(marks), *random.choices(["में", "है", "का"], k=random.randint(4, 20))]) for _ in range(900)
     ]
-    [found] = build_plain(text, Sizes(60, 12, 12), ["WC"]).tasks
-    assert set(found.classes) <= set(marks)
+    [content] = build_plain(text, Sizes(60, 12, 12), ["WC"]).tasks
+    assert set(content.classes) <= set(marks)

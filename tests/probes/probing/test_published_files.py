@@ -63,8 +63,8 @@ def test_a_missing_file_names_where_to_get_it(tmp_path: Path) -> None:
 
 
 def test_with_some_of_the_files_their_tasks_are_there_and_one_line_names_the_others(tmp_path: Path, capsys) -> None:
-    found = read_senteval(written(tmp_path, GOOD), ["SOMO", "TreeDepth", "WC"])
-    assert [task.name for task in found] == ["TreeDepth"]
+    tasks = read_senteval(written(tmp_path, GOOD), ["SOMO", "TreeDepth", "WC"])
+    assert [task.name for task in tasks] == ["TreeDepth"]
     (said,) = capsys.readouterr().err.splitlines()
     assert "SOMO (odd_man_out.txt), WC (word_content.txt)" in said
 

@@ -16,8 +16,8 @@ asked = st.integers(2, 2000)
 
 
 @given(counts, counts, st.builds(Sizes, asked, asked, asked))
-def test_who_asks_for_what_an_error_calls_possible_gets_it(one: tuple, other: tuple, sizes: Sizes) -> None:
-    splits = [{"a": ["a"] * a, "b": ["b"] * b} for a, b in zip(one, other, strict=True)]
+def test_who_asks_for_what_an_error_calls_possible_gets_it(first: tuple, second: tuple, sizes: Sizes) -> None:
+    splits = [{"a": ["a"] * a, "b": ["b"] * b} for a, b in zip(first, second, strict=True)]
     try:
         plan("Tense", splits, sizes)
     except InputError as error:

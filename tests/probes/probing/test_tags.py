@@ -52,9 +52,9 @@ def test_a_treebank_with_other_labels_gives_the_same_tasks() -> None:
 
 
 def german(text: str) -> Analysis:
-    found = analyse(parse(text), GERMAN)
-    assert found is not None
-    return found
+    analysis = analyse(parse(text), GERMAN)
+    assert analysis is not None
+    return analysis
 
 
 SEES = "(NP-SB (ART-NK Der) (NN-NK Hund)) (VVFIN-HD sieht) (NP-OA (ART-NK die) (NN-NK Katze))"
@@ -68,8 +68,8 @@ def test_punctuation_next_to_a_german_clause_belongs_to_it(tree: str) -> None:
 
 
 def test_quotation_marks_around_a_german_clause_stay_around_it() -> None:
-    found = german(f"(VROOT ($*LRB* ``) (S {SEES}) ($*LRB* '') ($. .))")
-    assert found.top == "$*LRB*_NP_VVFIN_NP_$*LRB*_$."
+    analysis = german(f"(VROOT ($*LRB* ``) (S {SEES}) ($*LRB* '') ($. .))")
+    assert analysis.top == "$*LRB*_NP_VVFIN_NP_$*LRB*_$."
 
 
 DOG, CAT = "(S (NP (ART Der) (NN Hund)) (VVFIN bellt))", "(S (NP (ART die) (NN Katze)) (VAFIN ist) (ADJD müde))"

@@ -40,7 +40,7 @@ def built() -> BuiltTasks:
 
 @pytest.fixture(scope="module")
 def analyses() -> dict[str, Analysis]:
-    return {found.sentence: found for text in TREES if (found := analyse(parse(text)))}
+    return {analysis.sentence: analysis for text in TREES if (analysis := analyse(parse(text)))}
 
 
 def task(built: BuiltTasks, name: str) -> Classification:
@@ -149,18 +149,18 @@ def some(analyses: Iterable[Analysis]) -> Pool:
 
 
 def test_the_order_of_more_trees_than_are_kept_does_not_matter(analyses: dict[str, Analysis]) -> None:
-    found = list(analyses.values())
-    pool, again = some(found), some(reversed(found))
-    assert sum(map(len, pool.splits)) < len(found)
+    sentences = list(analyses.values())
+    pool, again = some(sentences), some(reversed(sentences))
+    assert sum(map(len, pool.splits)) < len(sentences)
     assert (pool.splits, pool.homes) == (again.splits, again.homes)
 
 
 def test_the_order_of_the_parses_of_a_sentence_does_not_matter(analyses: dict[str, Analysis]) -> None:
-    found = list(analyses.values())
-    parses = [replace(s, depth=s.depth % 9 + 4) for s in found]
-    pool, again = some([*found, *parses]), some([*parses, *found])
+    sentences = list(analyses.values())
+    parses = [replace(s, depth=s.depth % 9 + 4) for s in sentences]
+    pool, again = some([*sentences, *parses]), some([*parses, *sentences])
     assert (pool.splits, pool.homes) == (again.splits, again.homes)
-    assert len(kept := [s.sentence for s in pool.all()]) == len(set(kept))
+    assert len(chosen := [s.sentence for s in pool.all()]) == len(set(chosen))
 
 
 def test_another_seed_gives_other_tasks(built: BuiltTasks) -> None:
@@ -184,8 +184,8 @@ def test_a_replacement_is_as_frequent_between_its_neighbours(built: BuiltTasks, 
     frames = {(*w[:i], None, *w[i + 1 :]): s for s in analyses for w in [s.split()] for i in range(len(w))}
     for sentence, label in labelled(somo, somo.train):
         words = sentence.split()
-        found = [(i, frames.get((*words[:i], None, *words[i + 1 :]))) for i in range(len(words))]
-        sources = [(i, source) for i, source in found if source]
+        candidates = [(i, frames.get((*words[:i], None, *words[i + 1 :]))) for i in range(len(words))]
+        sources = [(i, source) for i, source in candidates if source]
         assert label == ("O" if sentence in analyses else "C")
         assert sources
         if label == "C":
@@ -243,9 +243,9 @@ def test_sizes_must_be_positive() -> None:
 
 def test_a_class_that_would_shrink_all_others_is_left_out() -> None:
     pools = [{"a": ["x"] * n, "b": ["x"] * n, "c": ["x"] * n, "d": ["x"] * (n // 10)} for n in (400, 40, 40)]
-    found = plan("Test", pools, Sizes(400, 40, 40))
-    assert found.labels == ["a", "b", "c"]
-    assert found.counts == (133, 13, 13)
+    chosen = plan("Test", pools, Sizes(400, 40, 40))
+    assert chosen.labels == ["a", "b", "c"]
+    assert chosen.counts == (133, 13, 13)
 
 
 def test_a_somewhat_smaller_class_shrinks_all() -> None:
@@ -254,9 +254,9 @@ def test_a_somewhat_smaller_class_shrinks_all() -> None:
 
 
 def sentence(text: str) -> Analysis:
-    found = analyse(parse(text))
-    assert found is not None
-    return found
+    analysis = analyse(parse(text))
+    assert analysis is not None
+    return analysis
 
 
 LABELS = {  # tree below S: tense, subject, object
@@ -283,8 +283,8 @@ LABELS = {  # tree below S: tense, subject, object
 
 @pytest.mark.parametrize(("below", "expected"), LABELS.items())
 def test_targets_are_found_by_structure(below: str, expected: tuple[str | None, ...]) -> None:
-    found = sentence(f"(ROOT (S {below} (ADVP (RB then) (RB there)) (. .)))")
-    assert tuple(t and t.label for t in (found.tense, found.subject, found.object)) == expected
+    analysis = sentence(f"(ROOT (S {below} (ADVP (RB then) (RB there)) (. .)))")
+    assert tuple(t and t.label for t in (analysis.tense, analysis.subject, analysis.object)) == expected
 
 
 @pytest.mark.parametrize(
@@ -297,8 +297,8 @@ def test_targets_are_found_by_structure(below: str, expected: tuple[str | None, 
     ],
 )
 def test_clauses_are_two_full_ones_around_the_only_conjunction(tree: str, spans: tuple[int, ...] | None) -> None:
-    found = sentence(f"(ROOT {tree})").clauses
-    assert found == (Clauses(*spans) if spans else None)
+    clauses = sentence(f"(ROOT {tree})").clauses
+    assert clauses == (Clauses(*spans) if spans else None)
 
 
 INVERSIONS = {
@@ -363,7 +363,9 @@ def test_analyses_come_in_the_order_of_the_trees_on_any_number_of_cores(
     analyses: dict[str, Analysis], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(2))
-    assert list(dict.fromkeys(found.sentence for found in analyse_all(numbered(TREES), ENGLISH))) == list(analyses)
+    assert list(dict.fromkeys(analysis.sentence for analysis in analyse_all(numbered(TREES), ENGLISH))) == list(
+        analyses
+    )
 
 
 def test_neighbouring_training_items_alternate_classes(built: BuiltTasks) -> None:

@@ -54,17 +54,17 @@ def test_classes_are_read_off_a_dependency_tree(text: str, classes: dict[str, st
 
 
 def made_of(*forms: str) -> list[str]:
-    words = [(f"man{one}{other}", f"see{one}", f"bird{other}") for one, other in product("abcdefgh", repeat=2)]
+    words = [(f"man{first}{second}", f"see{first}", f"bird{second}") for first, second in product("abcdefgh", repeat=2)]
     return [form.format(*word) for form in forms for word in words]
 
 
 def test_the_tasks_of_penn_trees_are_balanced_and_have_no_final_marks() -> None:
     trees = numbered(made_of(STATEMENTS, PASSIVES, QUESTIONS, ORDERS))
     built = build_tasks(trees, Sizes(60, 20, 20), ["Passive", "SentType"])
-    passive, kinds = built.tasks
-    assert (passive.classes, kinds.classes) == (["active", "passive"], ["declarative", "imperative", "interrogative"])
+    passive, types = built.tasks
+    assert (passive.classes, types.classes) == (["active", "passive"], ["declarative", "imperative", "interrogative"])
     assert all(s.endswith(".") or s.endswith("!") for part in passive.parts for s in part.sentences)
-    assert not [s for part in kinds.parts for s in part.sentences if s[-1] in ".?!"]
+    assert not [s for part in types.parts for s in part.sentences if s[-1] in ".?!"]
     assert built.split_overlap() == 0
 
 

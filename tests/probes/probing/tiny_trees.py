@@ -16,12 +16,12 @@ def tiny_trees(count: int, seed: int = 0) -> list[str]:
 
 
 def _sentence(r: Random) -> str:
-    kind = r.random()
-    if kind < 0.2:
+    draw = r.random()
+    if draw < 0.2:
         comma = "(, ,) " if r.random() < 0.3 else ""
         return f"(ROOT (S {_clause(r, 1)} {comma}(CC {r.choice(['and', 'but'])}) {_clause(r, 1)} (. .)))"
     front = r.choice(["", "", "", "(ADVP (RB Then)) ", "(CC But) ", _prepositional(r, 0) + " "])
-    if kind < 0.3:
+    if draw < 0.3:
         return f"(ROOT (S (VP (VB {r.choice(VERBS)}) {_noun_phrase(r, 1)[0]} {_prepositional(r, 2)}) (. .)))"
     return f"(ROOT (S {front}{_clause(r)[3:-1]} (. .)))"
 

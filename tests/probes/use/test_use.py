@@ -92,9 +92,9 @@ def test_what_an_mlp_reads_after_the_erasure_is_there_and_of_a_linear_grid_is_no
 def test_the_interval_is_that_of_the_paired_examples() -> None:
     """Two losses that differ by the same number in every example differ by it without doubt."""
     nats = np.random.default_rng(0).exponential(size=(50, 1))
-    one, other = (Effect(float(n.mean()), resampled(n)[:, 0] / len(n)) for n in (nats + 0.25, nats))
-    assert above(one, [other]) == pytest.approx((0.25, 0.25, 0.25))
-    assert above(one, [other, one]) == pytest.approx((0.125, 0.0, 0.25))
+    effect, base = (Effect(float(n.mean()), resampled(n)[:, 0] / len(n)) for n in (nats + 0.25, nats))
+    assert above(effect, [base]) == pytest.approx((0.25, 0.25, 0.25))
+    assert above(effect, [base, effect]) == pytest.approx((0.125, 0.0, 0.25))
 
 
 def test_fewer_vectors_than_dimensions_and_directions_that_span_all_are_said(recwarn: pytest.WarningsRecorder) -> None:

@@ -127,9 +127,9 @@ def test_the_story_cloze_test_is_read(tmp_path: Path) -> None:
 def test_rocstories_and_personachat_are_read(tmp_path: Path) -> None:
     (story,) = read_texts(written(tmp_path / "roc.csv", ROC))
     assert story.sentences[-1] == 'She said "hi".'
-    one, two = read_texts(written(tmp_path / "chat.txt", PERSONA))
-    assert one == SourceText("chat.txt:1", ["hello .", "hi , how are you ?", "fine .", "good to hear ."], True)
-    assert two == SourceText("chat.txt:5", ["hello there .", "hi .", "do you ski ?"], True)
+    first, second = read_texts(written(tmp_path / "chat.txt", PERSONA))
+    assert first == SourceText("chat.txt:1", ["hello .", "hi , how are you ?", "fine .", "good to hear ."], True)
+    assert second == SourceText("chat.txt:5", ["hello there .", "hi .", "do you ski ?"], True)
 
 
 def test_turns_of_a_dialogue_end_with_a_mark(tmp_path: Path) -> None:
@@ -195,9 +195,9 @@ COLLECTION = """<?xml version="1.0" encoding="ISO-8859-1"?>
 def test_the_published_collection_gives_the_same_schemas(tmp_path: Path) -> None:
     published = winograd(written(tmp_path / "wsc.xml", COLLECTION))
     ours = winograd(written(tmp_path / "wsc.jsonl", json.dumps(SCHEMA)))
-    for one, other in zip(published.suites, ours.suites, strict=True):
-        assert [item.texts for item in one.items] == [item.texts for item in other.items]
-        assert one.items[0].source == "wsc.xml:1"
+    for suite, wanted in zip(published.suites, ours.suites, strict=True):
+        assert [item.texts for item in suite.items] == [item.texts for item in wanted.items]
+        assert suite.items[0].source == "wsc.xml:1"
 
 
 def test_a_collection_that_defines_entities_is_refused(tmp_path: Path) -> None:
@@ -330,8 +330,8 @@ def test_arrau_gives_a_suite_for_each_part_of_the_paper(arrau: Path) -> None:
     none, wsj = remention(arrau).suites
     assert (none.items, wsj.name) == ((), "remention_wsj")
     assert [item.texts for item in wsj.items] == [man]
-    kinds = ["dt", "nn", "vbd", "nnp", ".", "prp", "vbd", "rb", "prp", "dt", "nn", "."]
-    lines = "".join(f'<markable id="m{n}" span="word_{n}" tag="{tag}"/>' for n, tag in enumerate(kinds, 1))
+    tags = ["dt", "nn", "vbd", "nnp", ".", "prp", "vbd", "rb", "prp", "dt", "nn", "."]
+    lines = "".join(f'<markable id="m{n}" span="word_{n}" tag="{tag}"/>' for n, tag in enumerate(tags, 1))
     written(arrau / "RST_DTreeBank/MMAX/markables/w1_pos_level.xml", f"<markables>{lines}</markables>")
     assert [item.texts for item in remention(arrau).suites[1].items] == [man, ann]
 
@@ -459,7 +459,7 @@ def test_wrong_arguments_are_one_line(arguments: list[str], said: str, capsys: p
 def test_help_names_every_phenomenon(capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["--help"]) == 0
     printed = capsys.readouterr().out
-    assert all(f"\n  {name} " in printed for name in COMMAND.settings[0].kind.shown.split("|"))
+    assert all(f"\n  {name} " in printed for name in COMMAND.settings[0].type.shown.split("|"))
 
 
 def test_twins_are_drawn_together(tmp_path: Path) -> None:
@@ -568,6 +568,6 @@ def test_open_data_give_suites_that_are_read_again(
     tmp_path: Path, phenomenon: str, source: str, suites: int, items: int
 ) -> None:
     assert command([f"phenomenon={phenomenon}", f"source={DATA / source}", f"out={tmp_path}"]) == 0
-    found = [read_suite(path) for path in tmp_path.glob("*.json")]
-    assert (len(found), sum(len(suite.items) for suite in found)) == (suites, items)
-    assert all(item.source for suite in found for item in suite.items)
+    written_suites = [read_suite(path) for path in tmp_path.glob("*.json")]
+    assert (len(written_suites), sum(len(suite.items) for suite in written_suites)) == (suites, items)
+    assert all(item.source for suite in written_suites for item in suite.items)
