@@ -117,7 +117,7 @@ class Evaluation:
 
     @property
     def fingerprint(self) -> str:
-        """A short text that stands for what the model gives."""
+        """A short text that identifies the outputs of the model."""
         if not self._fingerprint:
             known = self.model.fingerprint() if callable(self.model.fingerprint) else self.model.fingerprint
             if not known and self.model.encode:

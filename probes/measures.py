@@ -95,7 +95,7 @@ def _selectivity(own: Evaluated, control: Evaluated) -> Outcome:
 
 
 def _hard(own: Evaluated, hard: np.ndarray, task: Classification) -> Outcome:
-    """The accuracy on the hard test items, with Wilson's interval; 0 of none, which the interval says."""
+    """The accuracy on the hard test items, with Wilson's interval; without items 0, from 0 to 100."""
     right = own.correct[hard]
     score = 100 * float(right.mean()) if len(right) else 0.0
     most = np.bincount(task.train.gold).argmax()

@@ -81,7 +81,7 @@ def half_width(errors: Sequence[Error], level: float = 0.05) -> float:
 
 
 def p_value(difference: float, errors: Sequence[Error]) -> float:
-    """The level at which the interval of a difference ends at 0: two-sided, null hypothesis: no difference."""
+    """The level at which the interval of a difference reaches 0; two-sided, null hypothesis: no difference."""
     if difference == 0:
         return 1.0
     if abs(difference) >= half_width(errors, SMALLEST):

@@ -41,7 +41,7 @@ class StoredSurprisals(Mapping[Pair, TokenLogprobs]):
         self._size = 0
 
     def add(self, scored: Sequence[tuple[Pair, TokenLogprobs]]) -> None:
-        """Write some at the end of the file."""
+        """Append scored pairs to the file."""
         tokens = np.empty(sum(len(surprisal.tokens) for _, surprisal in scored), TOKEN)
         at = 0
         for pair, surprisal in scored:

@@ -206,7 +206,7 @@ def vectors_of(encode: Callable[[list[str]], Any], sentences: list[str], model: 
 
 
 def _as_floats(vectors: Any, model: str) -> np.ndarray:
-    """Numbers of any type and on any device as float32; what is too large for that becomes infinite."""
+    """Numbers of any type and on any device as float32; larger ones become infinite."""
     try:
         if isinstance(vectors, torch.Tensor) and not vectors.is_complex():
             return vectors.detach().to("cpu", torch.float32).numpy()

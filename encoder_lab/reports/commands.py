@@ -197,7 +197,7 @@ def html(arguments: SimpleNamespace) -> None:
 
 
 def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[ShownItem]:
-    """The items of coherence suites to be shown. Raises InputError where one that is asked for is in no evaluation."""
+    """The items of coherence suites to show. Raises InputError where a requested one is in no evaluation."""
     scored = [(model.title, run.folder) for model in models for run in model.runs if (run.folder / TOKENS).exists()]
     items = [item for title, folder in scored for item in shown_items(title, folder, arguments.item)]
     names = {f"{item.records[0]['suite']}:{item.records[0]['item']}" for item in items}
@@ -288,7 +288,7 @@ def write_table(made: Table, arguments: SimpleNamespace) -> None:
 
 
 def write_text(text: str, out: Path | None) -> None:
-    """To the file, or to standard output. Raises InputError where the file's name ends as a picture's."""
+    """Write to the file, or to standard output. Raises InputError for the ending of a picture."""
     if out is None:
         print(for_terminal(text), end="")
         return

@@ -171,7 +171,7 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
 
 
 def _own_score(axes: Axes, own: Line, name: str, probes_top: float) -> float:
-    """Draw the objective's score behind the probes on its own axis; returns the height of its end on theirs."""
+    """Draw the objective's score behind the probes on a second axis; returns the height of its end on the first."""
     other = axes.twinx()
     top = 1.7 * max(own.high) or 1.0  # it stays in the lower part, where few probes are
     other.fill_between(own.x, own.y, color=OWN, alpha=0.07, linewidth=0)

@@ -63,7 +63,7 @@ def write(
 
 
 def write_tokens(folder: Path, tasks: Sequence[Task], evaluation: Evaluation) -> None:
-    """The bits of every token that the tasks' scores are made of; nothing where they are made of vectors."""
+    """Write the bits of every token, where the tasks are scored by surprisal."""
     if read := [task for task in tasks if isinstance(task, Coherence)]:
         records = (record for task in read for record in task.records(evaluation.surprisal))
         with atomic_write(folder / TOKENS) as file:
@@ -107,7 +107,7 @@ def show(done: Sequence[WrittenScores], reader: str, published: str | None) -> N
 
 
 def with_distinct_titles(done: Sequence[WrittenScores]) -> list[WrittenScores]:
-    """Models with one title, as two checkpoints of a run, have the end of their path after it."""
+    """Adds the end of the path to titles that several models have, such as two checkpoints of a run."""
     titles = [d.title for d in done]
     named: dict[tuple[str, str], str] = {}  # title and model to the end of the model's path
     for title in titles:

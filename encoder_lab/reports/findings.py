@@ -49,7 +49,7 @@ class Comparison(NamedTuple):
         return float(2 * norm.sf(abs(self.difference) * norm.ppf(1 - LEVEL / 2) / self.half)) if self.half else 0.0
 
     @property
-    def says(self) -> int:
+    def sign(self) -> int:
         """1 for the claim, -1 against it, 0 if it is not significant."""
         return 0 if not abs(self.difference) > self.half else 1 if self.difference > 0 else -1
 
@@ -77,19 +77,19 @@ class Finding(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        if any(c.needed and c.says < 0 for c in self.comparisons):
+        if any(c.needed and c.sign < 0 for c in self.comparisons):
             return "fails"
-        telling = [c.says for c in self.comparisons if c.says]
+        telling = [c.sign for c in self.comparisons if c.sign]
         if not telling or len(telling) < TELLING * len(self.comparisons):
             return "cannot tell"
         if telling.count(-1) >= MOST * len(telling):
             return "fails"
-        proven = all(c.says > 0 for c in self.comparisons if c.needed)
+        proven = all(c.sign > 0 for c in self.comparisons if c.needed)
         return "holds" if proven and telling.count(1) >= MOST * len(telling) else "cannot tell"
 
     @property
     def corrected(self) -> "Finding":
-        """The same where the comparisons that are not significant together (Holm 1979) say nothing."""
+        """The finding where only comparisons count that are significant together (Holm 1979)."""
         together = adjusted(np.array([math.nan if c.joint else c.p_value for c in self.comparisons])) <= LEVEL
         pairs = zip(self.comparisons, together, strict=True)
         return self._replace(comparisons=[c if sure or c.joint else c._replace(half=math.inf) for c, sure in pairs])
@@ -99,20 +99,20 @@ class Finding(NamedTuple):
         """How many comparisons are for and against, and the clearest of each, or the one nearest to significance."""
         if not self.comparisons:
             return "no scores for it"
-        count = {sign: sum(c.says == sign for c in self.comparisons) for sign in (1, -1, 0)}
+        count = {sign: sum(c.sign == sign for c in self.comparisons) for sign in (1, -1, 0)}
         counts = f"{count[1]} for, {count[-1]} against, {count[0]} within the interval"
         signs = (1, -1) if count[1] + count[-1] else (0,)
-        sides = [[c for c in self.comparisons if c.says == sign] for sign in signs]
+        sides = [[c for c in self.comparisons if c.sign == sign] for sign in signs]
         return "; ".join([counts, *(str(max(side, key=_clarity)) for side in sides if side)])
 
     @property
     def in_full(self) -> str:
         """The claim, its rule and every comparison, the clearest first."""
-        ordered = sorted(self.comparisons, key=lambda c: (-c.says, -_clarity(c)))
+        ordered = sorted(self.comparisons, key=lambda c: (-c.sign, -_clarity(c)))
         marks = {1: "for    ", -1: "against", 0: "within "}
         head = f"{self.name}: {self.verdict} (with Holm's correction: {self.corrected.verdict})"
         counts = f"{self.numbers.partition(';')[0]}; {how_many_paired([self])}"
-        return "\n".join([head, self.claim, self.rule, counts, *(f"  {marks[c.says]} {c}" for c in ordered)]) + "\n"
+        return "\n".join([head, self.claim, self.rule, counts, *(f"  {marks[c.sign]} {c}" for c in ordered)]) + "\n"
 
 
 def _clarity(comparison: Comparison) -> float:

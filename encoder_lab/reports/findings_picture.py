@@ -39,8 +39,8 @@ def draw_findings(findings: Sequence[Finding]) -> Figure:
 
 def place_of(comparison: Comparison) -> float:
     """Its difference in halves of its interval, at most WIDEST to each side."""
-    ratio = comparison.difference / comparison.half if comparison.half else math.copysign(math.inf, comparison.says)
-    return float(np.clip(ratio if comparison.says or comparison.half else 0.0, -WIDEST, WIDEST))
+    ratio = comparison.difference / comparison.half if comparison.half else math.copysign(math.inf, comparison.sign)
+    return float(np.clip(ratio if comparison.sign or comparison.half else 0.0, -WIDEST, WIDEST))
 
 
 def _axis(axes: Axes, end: float, names: Sequence[str]) -> None:
@@ -64,12 +64,12 @@ def _axis(axes: Axes, end: float, names: Sequence[str]) -> None:
 
 def _row(axes: Axes, row: int, finding: Finding, places: Sequence[float]) -> None:
     """The dots of a claim, a diamond where the claim cannot hold without it, and the verdict."""
-    looks = [(COLOURS[c.says], "D" if c.needed else "o") for c in finding.comparisons]
+    looks = [(COLOURS[c.sign], "D" if c.needed else "o") for c in finding.comparisons]
     dots = list(zip(looks, places, stacked(places), strict=True))
     for colour, marker in dict.fromkeys(looks):
         x, heights = zip(*(dot[1:] for dot in dots if dot[0] == (colour, marker)), strict=True)
         axes.plot(x, row - np.array(heights), marker, color=colour, clip_on=False, **DOTS)
-    count = Counter(c.says for c in finding.comparisons)
+    count = Counter(c.sign for c in finding.comparisons)
     verdict = f"{finding.verdict}: {count[1]} for, {count[-1]} against, {count[0]} neither"
     where = axes.get_yaxis_transform()
     axes.text(1.02, row, verdict, transform=where, va="center", color=VERDICTS[finding.verdict], fontsize=8.5)

@@ -21,7 +21,7 @@ def select_tasks(table: Table, tasks: Sequence[str]) -> Table:
 
 
 class ShownRow(NamedTuple):
-    """A row as it is shown: the heading before it, if that is new, its name, its cells and whether each is bold."""
+    """A printed row: a new heading before it or "", its name, its cells and whether each is bold."""
 
     heading: str
     name: str

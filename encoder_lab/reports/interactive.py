@@ -61,7 +61,7 @@ def charts_by_task(panels: Sequence[Panel]) -> ChartSection:
 
 
 def charts_by_model(panels: Sequence[Panel]) -> ChartSection:
-    """A chart for each model, a line for each task; the objective's own score on an axis of its own."""
+    """A chart for each model, a line for each task; the objective's score on a second axis."""
     names = in_order([line.name for panel in panels for line in panel.lines])
     legend: dict[str, Look] = dict(zip(names, looks(names), strict=True))
     charts = []
@@ -160,7 +160,7 @@ def charts_of_order(models: Sequence[ModelOrder]) -> ChartSection:
 
 
 def charts_of_subspaces(runs: Sequence[Subspaces]) -> ChartSection:
-    """Tasks by tasks at the last epoch, and how early the final subspace of each is there."""
+    """Tasks by tasks at the last epoch, and the overlap of each task with its final subspace by epoch."""
     names = in_order([task for run in runs for task in run.tasks])
     legend: dict[str, Look] = dict(zip(names, looks(names), strict=True))
     charts = []
@@ -199,7 +199,7 @@ def chart_of_findings(findings: Sequence[Finding]) -> Chart:
         dots |= {"x": [math.asinh(place) for place in places], "y": [row - height for height in stacked(places)]}
         dots["text"] = [_text(str(comparison)) for comparison in finding.comparisons]
         symbols = ["diamond" if comparison.needed else "circle" for comparison in finding.comparisons]
-        data.append(dots | {"marker": {"color": [COLOURS[c.says] for c in finding.comparisons], "symbol": symbols}})
+        data.append(dots | {"marker": {"color": [COLOURS[c.sign] for c in finding.comparisons], "symbol": symbols}})
     ticks = [-30, -10, -3, -1, 0, 1, 3, 10, 30]
     difference = "difference, in halves of its 95% interval"
     layout = _layout("against the claim (left), for it (right)", difference, _rows([f.name for f in shown]))

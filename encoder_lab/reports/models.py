@@ -165,7 +165,7 @@ def with_evaluations(runs: Iterable[Run]) -> list[Run]:
 
 
 def _fit(home: Run, more: Run) -> bool:
-    """Whether the scores of both fit in one row: no score is there twice, a shared suite has the same settings."""
+    """Whether the scores of both fit in one row: each score occurs once, and a shared suite has the same settings."""
     ours, theirs = ({_row_key(row) for row in run.rows} for run in (home, more))
     if {suite for suite, *_ in ours}.isdisjoint(suite for suite, *_ in theirs):
         return True
@@ -181,8 +181,8 @@ def _row_key(row: ProbeRow, each_epoch: bool = False) -> tuple:
 
 def identity(run: Run, *without: str) -> tuple:
     """What runs of one model share, except settings with the prefixes `without`; an evaluation has those of its run."""
-    unsaid = (*without, "model") if "checkpoint" in run.settings else without
-    return run.encoder, run.objective, *(item for item in _essence(run).items() if not item[0].startswith(unsaid))
+    excluded = (*without, "model") if "checkpoint" in run.settings else without
+    return run.encoder, run.objective, *(item for item in _essence(run).items() if not item[0].startswith(excluded))
 
 
 def _seeds(run: Run) -> tuple[str, str]:
@@ -220,7 +220,7 @@ def _difference(group: Sequence[Run], alike: Sequence[Sequence[Run]]) -> str:
 
 
 def shortest_tails(paths: Sequence[str]) -> list[str]:
-    """The last parts of each path, as few as tell the different ones apart; a text without `/` stays as it is."""
+    """The shortest ends of paths that are different for different paths; a text without `/` is unchanged."""
     parts = [path.split("/") for path in paths]
     for size in range(1, max(map(len, parts)) + 1):
         tails = ["/".join(path[-size:]) for path in parts]

@@ -11,7 +11,7 @@ from encoder_lab.reports.interactive import DASHES, Chart, ChartSection, Look, c
 from encoder_lab.reports.strips import ShownItem, strips
 from encoder_lab.reports.table import Table
 
-SAYS = {1: "for it", -1: "against it", 0: "within the interval"}
+MEANINGS = {1: "for it", -1: "against it", 0: "within the interval"}
 BORDERS = {"solid": "solid", "dot": "dotted", "dash": "dashed"}  # CSS for Plotly's dashes
 HOW = "Hover for scores and intervals, drag to zoom, double-click to zoom out."
 
@@ -92,8 +92,8 @@ def _findings(findings: Sequence[Finding], drawn: list[Chart]) -> str:
     rows, silent = [], [f"<li>{for_html(f.claim)}</li>" for f in findings if not f.comparisons]
     for f in (f for f in findings if f.comparisons):
         numbers = "".join(
-            f"<li>{for_html(c.about)}: {c.difference:+.1f} ± {c.half:.1f}, {SAYS[c.says]}</li>"
-            for c in sorted(f.comparisons, key=lambda c: -c.says)
+            f"<li>{for_html(c.about)}: {c.difference:+.1f} ± {c.half:.1f}, {MEANINGS[c.sign]}</li>"
+            for c in sorted(f.comparisons, key=lambda c: -c.sign)
         )
         unfolds = f"<details><summary>{for_html(f.numbers)}</summary><ul>{numbers}</ul></details>"
         about = f"{for_html(f.claim)}<small>{for_html(f.rule)}</small>"

@@ -55,7 +55,7 @@ def runs_in(paths: Iterable[Path]) -> list[Run]:
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as a CSV file. Text stands as it is, other values as JSON. Raises InputError without rows."""
+    """The rows as a CSV file: text unchanged, other values as JSON. Raises InputError without rows."""
     if not rows:
         raise InputError("no run has scores yet; train it for an epoch, or evaluate it")
     texts = ([value if isinstance(value, str) else json.dumps(value) for value in row.values()] for row in rows)

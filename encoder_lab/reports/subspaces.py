@@ -49,7 +49,7 @@ class Subspaces(NamedTuple):
 
 
 def read_subspaces(folder: Path) -> Subspaces:
-    """The subspaces that a run or an evaluation kept. Raises InputError where there are none."""
+    """The saved subspaces of a run or an evaluation. Raises InputError where there are none."""
     states = {row.epoch: read_state(path) for row, path in states_in(folder / "probes.csv")}
     keys = [(epoch, key) for epoch, state in states.items() for key in state if key.startswith(SUBSPACE)]
     bases = {(epoch, key.removeprefix(SUBSPACE)): states[epoch][key].numpy() for epoch, key in keys}
@@ -80,7 +80,7 @@ def _unusable(bases: Sequence[np.ndarray | None], width: int) -> str:
 
 
 def as_text(compared: Subspaces) -> str:
-    """By task: rank, the overlap of random subspaces and of two halves of the sentences, and with the end by epoch."""
+    """By task: rank, the overlap of random subspaces, of two halves of the sentences, and with the last epoch."""
     rows = [["task", "rank", "random", "halves", *(f"epoch {epoch}" for epoch in compared.epochs)]]
     for task in compared.tasks:
         rank, random = compared.bases[compared.last, task].shape[1], compared.random(task).mean
@@ -105,7 +105,7 @@ def as_csv(compared: Subspaces) -> str:
 
 
 def draw_subspaces(compared: Subspaces) -> Figure:
-    """A heat map of tasks by tasks at the last epoch and, of several epochs, how early the final subspace is there."""
+    """A heat map of tasks by tasks at the last epoch; for several epochs the overlap with the final subspace."""
     several = len(compared.epochs) > 1
     side = 1.6 + 0.5 * len(compared.tasks)
     figure = new_figure(side + 6.5 * several, max(4.2, side))

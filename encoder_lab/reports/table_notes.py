@@ -19,7 +19,7 @@ SIMILARITY = ("STS12", "STS13", "STS14", "STS15", "STS16")
 def notes_of(
     reported: Sequence[tuple[ReportedModel, RowsByTask]], suite: str, epoch: str, classifier: str, quoted: bool
 ) -> list[str]:
-    """What our rows show, and where it is not what was asked for."""
+    """What our rows show, and where that differs from the request."""
     once = all(
         "model" in run.settings and len({row.epoch for row in run.rows}) == 1 for m, _ in reported for run in m.runs
     )

@@ -4,8 +4,8 @@ python -m encoder_lab.studies.results dry_run=true                      what is 
 python -m encoder_lab.studies.results scales=[demo,medium] settings=[trainer.precision=bf16-mixed]
 python -m encoder_lab.studies.results data=DATA settings=[embeddings.path=FILE]
 
-The same command continues where it was stopped. Pages are written when all is done: none is of another commit than its
-neighbour. scale=small reads real text in `data` (docs/studies.md).
+The same command continues where it was stopped. Pages are written at the end, so that all of them are of one commit.
+scale=small reads real text in `data` (docs/studies.md).
 """
 
 import json

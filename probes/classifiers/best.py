@@ -10,7 +10,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Best(Generic[Key]):
-    """Every cell at its best on dev so far. Cells that are not the best of all are kept without weights."""
+    """Every cell at its best on dev so far. Only the best of all has weights."""
 
     def __init__(self, keys: Iterable[Key], digits: int | None = None) -> None:
         """`keys` in the order of the grid: the first wins a tie. `digits`: to which accuracies are rounded."""

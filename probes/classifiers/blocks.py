@@ -58,7 +58,7 @@ def weights(cells: Sequence[Cell], inputs: int, classes: int) -> int:
 
 
 def at_once(parts: Sequence[Sequence[Cell]], inputs: int, classes: int, grid: Grid) -> int | None:
-    """How many blocks to train at the same time, as memory has room; None: any number, with one core for each."""
+    """How many blocks fit into memory at the same time; None: any number, each on one core."""
     largest = max(weights(cells, inputs, classes) for cells in parts)
     if WEIGHT_BYTES * largest <= (grid.block_mb or BLOCK_MB) << 20:
         return None

@@ -40,7 +40,7 @@ class Examples(NamedTuple, Generic[X]):
         return Examples(self.x.index_select(0, rows), self.y.index_select(0, rows))
 
     def batches(self, rows: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Batches of `size` rows, in order; some are read at a time, as each call of torch has a cost of its own."""
+        """Batches of `size` rows, in order; several are read in one call, because each call of torch has overhead."""
         some = max(1, READ // (size * self.x.shape[1]))
         for portion in rows.split(some * size):
             x, y = self.batch(portion)
@@ -103,7 +103,7 @@ class Grid:
 
     @property
     def open(self) -> bool:
-        """Whether the L2 values are the default ones, which `modern` continues where the best is at their end."""
+        """Whether the L2 values are the default ones: `modern` tries more where the best is the first or the last."""
         return tuple(self.l2) == Grid.l2
 
     def logistic(self) -> "Grid":

@@ -133,7 +133,7 @@ def successive_halving(
 
 
 def _middle(grid: Grid) -> float:
-    """The L2 value that stands for all in the first rung."""
+    """The only L2 value of the first rung."""
     return sorted(grid.l2)[len(grid.l2) // 2]
 
 

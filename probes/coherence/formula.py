@@ -38,7 +38,7 @@ class Value(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """Two operands and what is between them."""
+    """Two operands and their operator."""
 
     symbol: str
     left: "Formula"

@@ -14,7 +14,7 @@ PERIODS = (2, 5, 6)  # a file may have its labels in turn
 
 
 def controls(task: DiscourseTask) -> dict[str, float]:
-    """Test accuracies in percent of what knows nothing of the words, and counts of shared sentences."""
+    """Test accuracies in percent of controls that do not read words, and counts of shared sentences."""
     parts = (task.train, task.dev, task.test)
     train, dev, test = (set(part.sentences) for part in parts)
     most = np.bincount(task.train.gold).argmax()
@@ -53,7 +53,7 @@ def _counts(column: Texts) -> list[list[int]]:
 
 
 def _places(items: Items) -> np.ndarray:
-    """Where an item stands in its file: how far down, and its number modulo some periods."""
+    """Features of the position of an item in its file: its share of the file, and its number modulo some periods."""
     rows = np.arange(len(items.gold))
     inside = [(rows % period == rest).astype(float) for period in PERIODS for rest in range(period)]
     return np.stack([rows / len(rows), *inside], 1)

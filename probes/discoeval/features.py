@@ -86,5 +86,5 @@ ABLATIONS = {  # analyses of the paper: a group of which the tasks are read a se
 
 
 def tuple_of(value: object) -> object:
-    """A list as a tuple; anything else as it is."""
+    """A list as a tuple; any other value unchanged."""
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value

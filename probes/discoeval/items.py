@@ -43,7 +43,7 @@ def second_measures(predicted: np.ndarray, items: Items) -> dict[str, float]:
 
 
 def senses(items: Items, classes: int) -> np.ndarray:
-    """Which classes are right for each item (N, C) bool: an item that stands in several lines has the label of each.
+    """Which classes are right for each item (N, C) bool: an item on several lines has the label of each.
 
     The PDTB gives some relations two senses; the published files repeat such an item with each label.
     """

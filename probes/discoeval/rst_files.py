@@ -54,7 +54,7 @@ def _fields(place: str, record: dict[str, Any]) -> tuple[Any, ...]:
 
 
 class Limits:
-    """What the nodes of a file have together: a few bytes may stand for many long lists."""
+    """Counts over all nodes of a file: a few bytes of a pickle may expand to many long lists."""
 
     def __init__(self) -> None:
         self.edus = self.characters = 0
@@ -70,11 +70,11 @@ class Limits:
 
 
 class _Texts:
-    """The texts of one file: counted, and each kept once, as a pickle may refer to a long one many times."""
+    """The texts of one file: counted, and each stored once, as a pickle may refer to a long one many times."""
 
     def __init__(self) -> None:
         self.limits = Limits()
-        self.texts: dict[str, str] = {}  # what stands in the file, and what is made of it
+        self.texts: dict[str, str] = {}  # each text of the file, and its normalised form
         self.labels: dict[str, str] = {}
 
     def node(self, place: str, item: Any) -> Node:

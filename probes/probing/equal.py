@@ -86,7 +86,7 @@ def common_classes(name: str, tasks: "Tasks") -> dict[str, list[str]]:
 
 
 def cut(task: "Classification", labels: Sequence[str], counts: Sequence[int]) -> "Classification":
-    """The first sentences of each of some classes, in the order of the task: so many in train, dev and test."""
+    """The first sentences of each of some classes, in the order of the task; `counts`: in train, dev and test."""
     from probes.probing.build.pool import Sizes
     from probes.probing.build.sampling import assemble
 

@@ -46,7 +46,7 @@ COLUMNS = ("number", "sentence", "acceptable")
 
 
 class Judged(NamedTuple):
-    """What people said of a task."""
+    """The human judgments of a task."""
 
     accuracy: float  # of majorities, in percent
     low: float

@@ -36,7 +36,7 @@ def test_a_dot_is_outside_of_the_band_exactly_if_its_comparison_is_significant(
 ) -> None:
     comparisons = [Comparison("", difference, half) for difference, half in pairs]
     dots = dots_of([Finding("x", "", "", comparisons)])
-    assert sorted(colour for _, colour in dots) == sorted(COLOURS[comparison.says] for comparison in comparisons)
+    assert sorted(colour for _, colour in dots) == sorted(COLOURS[comparison.sign] for comparison in comparisons)
     side = {colour: says for says, colour in COLOURS.items()}
     assert all(x * side[colour] >= 1 if side[colour] else abs(x) <= 1 for x, colour in dots)
 

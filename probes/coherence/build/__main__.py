@@ -55,7 +55,7 @@ COMMAND = Command(
         Setting(
             "separator", "of order: [SEP] between the turns of a dialogue, as the paper has for DialoGPT", TRUTH, False
         ),
-        Setting("items", "draws at most so many of each suite, twins together (default: all)", COUNT),
+        Setting("items", "draws at most this many of each suite, twins together (default: all)", COUNT),
     ],
     most=0,
 )

@@ -89,7 +89,7 @@ def _disco_connectives(path: Path, excluded: Counter[str]) -> Iterator[Connectiv
 
 
 def _regions(document: GumDocument, places: list[int], arguments: list[int]) -> tuple[str, tuple[str, str, str]]:
-    """Why it is left out, or "", and what comes before the connective, with it and after it.
+    """The reason to leave the relation out, or ""; the text before the connective, its comma, and the text after it.
 
     A comma stays with the connective: it follows `however` nearly always and `as` hardly ever, so that it would tell
     which one is right if it were scored.

@@ -30,7 +30,7 @@ WANTED = "the sense behind the connective (while_contrast), or sense, connective
 
 
 class Segment(NamedTuple):
-    """A connective as it is written, its sense, and the text on both sides."""
+    """A connective in its spelling, its sense, and the text on both sides."""
 
     source: str
     connective: str

@@ -36,7 +36,7 @@ def twins_of(pairs: Iterable[DraftPair]) -> list[str]:
 
 
 def drawn(suite: TestSuite, twins: Sequence[str], items: int | None, seed: int) -> TestSuite:
-    """At most so many items of a suite, twins together, in their order and with new numbers."""
+    """At most `items` of a suite, twins together, in their order and with new numbers; None: all."""
     if items is None or items >= len(suite.items):
         return suite
     groups: dict[str, list[int]] = {}

@@ -67,7 +67,7 @@ def _pairs(annotated: AnnotatedDocument, excluded: Counter[str]) -> Iterator[Dra
 
 
 def _doubled(document: GumDocument, phrase: Mention, tags: list[str], place: int) -> bool:
-    """Whether the phrase begins with two determiners, as slips of the tongue do, or would stand after one."""
+    """Whether the phrase begins with two determiners (a slip of the tongue), or would follow one."""
 
     def determines(token: int) -> bool:
         return tags[token - 1] == "PRP$" or document.tokens[token - 1].lower() in ("a", "an", "the")
@@ -78,7 +78,7 @@ def _doubled(document: GumDocument, phrase: Mention, tags: list[str], place: int
 
 
 def _again(document: GumDocument, phrase: Mention, tags: list[str], at_start: bool) -> str:
-    """The phrase as it is repeated: definite, and with a capital only where it needs one."""
+    """The phrase for its repetition: definite, with a capital letter only where it needs one."""
     text = document.text(phrase.first, phrase.last)
     first, _, rest = text.partition(" ")
     if first.lower() in ("a", "an") and rest:

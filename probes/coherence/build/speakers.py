@@ -17,7 +17,7 @@ SICK = ("sentence_A", "sentence_B", "entailment_judgment")
 
 
 def speakers(path: Path) -> Draft:
-    """One suite: what the same speaker says against himself should be more surprising than what another says."""
+    """One suite: a contradiction by the same speaker should be more surprising than by another one."""
     pairs, excluded = [], Counter[str]()
     for source, first, second, label in _sentence_pairs(path):
         if label.lower() not in CONTRADICTIONS:

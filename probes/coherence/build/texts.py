@@ -127,7 +127,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def windows(text: SourceText, size: int) -> list[SourceText]:
-    """A dialogue as it is; any other text in pieces of `size` sentences that do not overlap."""
+    """A dialogue unchanged; any other text in pieces of `size` sentences that do not overlap."""
     if text.dialogue or len(text.sentences) == size:
         return [text]
     starts = range(0, len(text.sentences) - size + 1, size)

@@ -89,7 +89,7 @@ def _answers(record: dict[str, Any]) -> list[str]:
 
 
 def inserted(option: str, pronoun: str, before: str, after: str) -> str:
-    """The noun as it stands in the place of the pronoun: case, and 's for a possessive."""
+    """The noun in place of the pronoun: with the right capital letter, and 's for a possessive."""
     lower = option[:1].lower() + option[1:]
     text = f"{before} {after}"
     if option.split()[0] in DETERMINERS or (lower in text and option not in text):

@@ -52,7 +52,7 @@ class _Brackets:
         return InputError(f"{self.path}:{line}: {problem}; is it a .dis file?")
 
     def next(self, offset: int = 0) -> str:
-        """A token that comes, or nothing at the end."""
+        """The token at an offset from the next one; empty at the end."""
         return self.tokens[self.at + offset][0] if self.at + offset < len(self.tokens) else ""
 
     def take(self, expected: str = "") -> str:

@@ -27,7 +27,7 @@ class DocumentSource(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A section with sentences of its own."""
+    """A section with sentences."""
 
     title: str
     sentences: list[str]

@@ -15,7 +15,7 @@ from probes.discoeval.rst_files import Limits, Node
 
 FEWEST = 10  # items of a label that train must have
 SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "valid": "dev", "test": "test"}
-DEV_SHARE = 10  # one in so many documents of train is dev where there is no dev
+DEV_SHARE = 10  # without dev, one of this many documents of train is dev
 ENDINGS = (".dis", ".rs3", ".rst.jsonl", ".rst.jsonl.gz")
 
 

@@ -145,7 +145,7 @@ def build(settings: ProbingBuildSettings) -> list[str]:
 
 
 def _refuse_unnamed(ids: Mapping[str, Sequence[str]]) -> None:
-    """Raises InputError unless each test sentence of a task has a name of its own."""
+    """Raises InputError unless the names of the test sentences of a task are different."""
     why = "by which whole_test=true finds a sentence in other languages"
     for names in ids.values():
         if not all(names):

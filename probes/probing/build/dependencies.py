@@ -33,7 +33,7 @@ class SplitPortion(NamedTuple):
 def portions_of(files: Sequence[Path], test: Sequence[Path] = ()) -> Iterator[SplitPortion]:
     """All files of a treebank in portions, with their splits where the names of files say all of them.
 
-    Files without a split in their names are left out then, and this is said.
+    Then files without a split in their names are left out, with a message.
     `test`: files that are the test split in place of one of `files`; the others are train and dev.
     """
     wanted = Sizes._fields[:TEST] if test else Sizes._fields
@@ -253,7 +253,7 @@ def _descendants(s: _Sentence, place: int) -> set[int]:
 
 
 def _without_marks(s: _Sentence, end: int) -> int:
-    """The end of a stretch of tokens, without the punctuation at its end."""
+    """The end of a span of tokens without its final punctuation."""
     while end > 0 and s.tags[end - 1] == "PUNCT":
         end -= 1
     return end

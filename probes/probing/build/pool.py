@@ -33,7 +33,7 @@ class Sizes(NamedTuple):
 
 
 class WholeTest(Sizes):
-    """The same for a test split that is taken whole, in the balance that it has; `test`: its number of sentences."""
+    """Sizes where the test split is taken as it is, without balancing; `test`: its number of sentences."""
 
     __slots__ = ()
 

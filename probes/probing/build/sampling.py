@@ -149,7 +149,7 @@ def left_out(splits: Sequence[Classes], chosen: Plan) -> list[str]:
 
 
 def too_large(labels: Sequence[str], splits: Sequence[Classes], sizes: Sizes | TrainDev, fewest: int) -> dict[str, int]:
-    """The splits for which so much is asked that train would shrink too far, and how much each can have at most."""
+    """The splits with a requested size that makes train shrink too far, and the largest size that each can have."""
     if len(labels) < 2:
         return {}
     share = enough(len(labels), sizes, fewest) / sizes.train

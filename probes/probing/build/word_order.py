@@ -59,7 +59,7 @@ def word_order(pool: Pool, sizes: Sizes) -> TaskDraft:
 
 
 def _pairs(pool: Pool) -> list[WordPair]:
-    """Pairs without common words, those first that stand in both orders in most sentences."""
+    """Pairs without common words; those that occur in both orders in most sentences come first."""
     frequent = sorted((w for w in pool.words if is_word(w)), key=lambda w: (-pool.words[w], w))[:CANDIDATES]
     first = Counter(pair for s in pool.all() for pair in combinations(_once(s, set(frequent)), 2))
     both = {pair: min(first[pair], first[pair[::-1]]) for pair in first if pair[0] < pair[1]}
