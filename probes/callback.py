@@ -48,6 +48,7 @@ class ProbingCallback(pl.Callback):
         self.tasks, self.model, self.results, self.every_n_epochs = tasks, model, results, every_n_epochs
         self.seed, self.device, self.steps, self.cache = seed, device, frozenset(steps), cache
         self.latest: list[ProbeRow] = []  # of the last probing
+        self.seconds = 0.0  # of the last probing, with encoding
         self._group: Any = None  # the processes that probe together
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
@@ -82,7 +83,7 @@ class ProbingCallback(pl.Callback):
         module = trainer.lightning_module or nn.Module()
         more = self.results, epoch, step, self.seed, self.device, share, self.cache
         self.latest = rows = probe_now(self.tasks, self.model, module, *more)
-        seconds = time.monotonic() - started
+        self.seconds = seconds = time.monotonic() - started
         scores = curves_of(rows)
         if isinstance(epoch, float):  # within an epoch: charts of their own, by step
             scores, at = {f"steps/{name}": score for name, score in scores.items()}, step

@@ -59,8 +59,8 @@ class EpochLines(pl.Callback):
     def _tasks(self, epoch: int) -> list[str]:
         now = [row for row in self.probing.latest if row.epoch == epoch]
         rows = [row for row in now if not unit_of(row.suite, row.classifier)]
-        took = seconds_by_suite(now)
-        costs = [", ".join(f"{suite} {seconds:.1f} s" for suite, seconds in took.items())] if len(took) > 1 else []
+        took = {**seconds_by_suite(now), "now with encoding": self.probing.seconds}
+        costs = [", ".join(f"{name} {seconds:.1f} s" for name, seconds in took.items())] if len(took) > 2 else []
         return [*(f"{row.task} {row.test_accuracy:.1f}" for row in rows[:SHOWN]), *costs]
 
     def _name(self, trainer: pl.Trainer, epoch: int) -> str:

@@ -219,12 +219,12 @@ def summary(run: Path, scores: Sequence[ProbeRow], allow: Sequence[str]) -> str:
     """The final scores, where the curves are, and how to load the encoder; without one, only that there is none."""
     lines = []
     for suite in dict.fromkeys(row.suite for row in scores):
-        lines.append(f"\n{suite} scores after epoch {scores[0].epoch} (test, %)")
+        units = [(row, unit_of(suite, row.classifier)) for row in scores if row.suite == suite]
+        percent = "" if any(unit for _, unit in units) else " (test, %)"
+        lines.append(f"\n{suite} scores after epoch {scores[0].epoch}{percent}")
         lines += [
-            f"  {row.task:<10} {row.test_accuracy:6.2f}  [{row.test_low:.1f}, {row.test_high:.1f}]"
-            f" {unit_of(suite, row.classifier)}".rstrip()
-            for row in scores
-            if row.suite == suite
+            f"  {row.task:<10} {row.test_accuracy:6.2f}  [{row.test_low:.1f}, {row.test_high:.1f}] {unit}".rstrip()
+            for row, unit in units
         ]
     lines += [f"\ncurves:  {run / 'curves.png'}   (live: make tensorboard)"]
     if not any((run / "checkpoints").glob("*.ckpt")):

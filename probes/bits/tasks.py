@@ -18,7 +18,7 @@ from probes.statistics import Z95, Interval, mean_of_runs
 from probes.task import NO_ITEMS, DerivedTask, Outcome, hashed
 from probes.vectors import Vectors
 
-ORDERS = 2  # of the sentences, over which the online codes are averaged
+ORDERS = 3  # of the sentences, over which the online codes are averaged
 Code = Literal["logreg", "mlp", "variational"]
 
 

@@ -1,5 +1,6 @@
 """A run folder belongs to one run, from its first checkpoint on."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.run_settings import read_settings
 from encoder_lab.storage.made_with import made_with
 from encoder_lab.training.run_folder import other_threads, owned, resume_command, settings_to_resume, summary
+from probes.results import ProbeRow
 from tests.conftest import ROOT, Lab
 from tests.settings.test_config_check import composed
 
@@ -95,6 +97,14 @@ def test_hints_are_complete_and_name_no_file_that_is_not_there(tmp_path: Path) -
     (tmp_path / "checkpoints").mkdir()
     torch.save({"state_dict": {}, "epoch": 1, "global_step": 1}, tmp_path / "checkpoints" / "last.ckpt")
     assert f"load_encoder('{tmp_path}/checkpoints/last.ckpt', allow=['mine'])" in summary(tmp_path, [], ["mine"])
+
+
+def test_the_last_scores_of_a_run_stand_with_their_units(tmp_path: Path) -> None:
+    row = ProbeRow(4, 9, "probing", "WC", "logreg", 50.0, 51.0, 49.0, 53.0, {}, 1, 0.1)
+    loss = replace(row, suite="use", classifier="loss")
+    lines = summary(tmp_path, [row, loss], []).splitlines()
+    assert lines[1:3] == ["probing scores after epoch 4 (test, %)", "  WC          51.00  [49.0, 53.0]"]
+    assert lines[4:6] == ["use scores after epoch 4", "  WC          51.00  [49.0, 53.0] nats/1000"]
 
 
 @pytest.mark.parametrize("plus", ["", "+", "++"])
