@@ -84,7 +84,7 @@ def test_the_order_of_a_file_is_nothing_to_the_published_protocol() -> None:
     np.testing.assert_array_equal(*scores)
 
 
-def what_was_found(row: ProbeRow) -> tuple[str, float, str, list[bool]]:
+def essence_of(row: ProbeRow) -> tuple[str, float, str, list[bool]]:
     assert row.answers is not None
     return row.task, row.test_accuracy, row.answers.test, row.answers.right.tolist()
 
@@ -95,7 +95,7 @@ def test_rows_are_those_of_one_process_and_no_sentence_is_encoded_twice(world: i
     expected = Evaluation(alone.model(), made).scores()
     models = [Counts() for _ in range(world)]
     for scores in in_processes(models, made, None):
-        assert [what_was_found(score.row) for score in scores] == [what_was_found(score.row) for score in expected]
+        assert [essence_of(score.row) for score in scores] == [essence_of(score.row) for score in expected]
     assert sorted(s for model in models for s in model.given) == sorted(alone.given)
     assert sorted(s for model in models for s in model.scored) == sorted(alone.scored)
     assert len(set(alone.scored)) == len(alone.scored)
@@ -107,7 +107,7 @@ def test_processes_score_what_is_not_cached_and_cache_it(tmp_path: Path) -> None
     expected = Evaluation(alone.model(), made[1:3], cache=tmp_path).scores()
     first, again = [Counts(), Counts()], [Counts(), Counts()]
     for scores in (*in_processes(first, made, tmp_path), *in_processes(again, made, tmp_path)):
-        assert [what_was_found(score.row) for score in scores[1:3]] == [what_was_found(e.row) for e in expected]
+        assert [essence_of(score.row) for score in scores[1:3]] == [essence_of(e.row) for e in expected]
         assert [score.row.task for score in scores] == [task.name for task in made]
     assert all(model.given for model in first)
     assert not any(model.given or model.scored for model in again)

@@ -7,7 +7,7 @@ import pytest
 from probes import side_by_side
 from probes.evaluation import Evaluation
 from probes.side_by_side import score_each
-from tests.probes.test_share import Counts, tasks, what_was_found
+from tests.probes.test_share import Counts, essence_of, tasks
 
 
 @pytest.mark.parametrize("small", [(), (0,), (1, 3), (0, 1, 2, 3)])
@@ -34,4 +34,4 @@ def test_tasks_side_by_side_score_as_they_do_one_after_another(monkeypatch: pyte
     together = Evaluation(Counts().model(), tasks(4)).scores()
     monkeypatch.setattr(side_by_side, "SMALL", 0)
     alone = Evaluation(Counts().model(), tasks(4)).scores()
-    assert [what_was_found(score.row) for score in together] == [what_was_found(score.row) for score in alone]
+    assert [essence_of(score.row) for score in together] == [essence_of(score.row) for score in alone]

@@ -62,15 +62,15 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("given", NUMBERS.values(), ids=NUMBERS.keys())
-def test_a_model_may_give_its_numbers_in_any_form(given: Any) -> None:
-    vectors = vectors_of(lambda _: given, ["a", "b"])
+@pytest.mark.parametrize("numbers", NUMBERS.values(), ids=NUMBERS.keys())
+def test_a_model_may_give_its_numbers_in_any_form(numbers: Any) -> None:
+    vectors = vectors_of(lambda _: numbers, ["a", "b"])
     assert vectors.dtype == np.float32
     np.testing.assert_array_equal(vectors, np.ones((2, 3)))
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("answer", "said"),
     [
         ([[1.0, 2.0], [1.0]], "no matrix of numbers but list"),
         ([torch.ones(2, requires_grad=True)] * 2, "no matrix of numbers but list"),
@@ -84,6 +84,6 @@ def test_a_model_may_give_its_numbers_in_any_form(given: Any) -> None:
     ],
     ids=lambda value: str(value)[:24],
 )
-def test_a_model_that_gives_no_vectors_is_refused_in_one_line(given: Any, said: str) -> None:
+def test_a_model_that_gives_no_vectors_is_refused_in_one_line(answer: Any, said: str) -> None:
     with pytest.raises(InputError, match=f"my_module:encode.*{said}"):
-        vectors_of(lambda _: given, ["a", "b"], "my_module:encode")
+        vectors_of(lambda _: answer, ["a", "b"], "my_module:encode")

@@ -80,10 +80,10 @@ def test_controls_are_on_the_scale_of_their_task_with_its_chance_and_interval() 
     assert as_text([layers]).splitlines()[2].split() == ["WC", "20.0", "*60.0", "1.5", "±10.0"]
 
 
-@pytest.mark.parametrize("layers", [1, 3, 25])
-def test_the_footer_ends_inside_the_picture(layers: int) -> None:
-    one = LayerScores("tiny", list(range(layers)), {"SP": [TableCell(50)] * layers})
-    figure = draw_layers([one])
+@pytest.mark.parametrize("count", [1, 3, 25])
+def test_the_footer_ends_inside_the_picture(count: int) -> None:
+    scores = LayerScores("tiny", list(range(count)), {"SP": [TableCell(50)] * count})
+    figure = draw_layers([scores])
     as_svg(figure)
     footer = figure._supxlabel.get_window_extent()
     assert figure.bbox.x0 <= footer.x0 < footer.x1 <= figure.bbox.x1
@@ -91,10 +91,10 @@ def test_the_footer_ends_inside_the_picture(layers: int) -> None:
 
 
 def test_a_number_stands_on_the_colour_of_its_place_between_lowest_and_highest() -> None:
-    one = LayerScores(
+    scores = LayerScores(
         "tiny", [0, 1, 2], {"SP": [TableCell(20), TableCell(30), TableCell(25)], "BSO": [TableCell(50)] * 3}
     )
-    axes = draw_layers([one]).axes[0]
+    axes = draw_layers([scores]).axes[0]
     light = [sum(patch.get_facecolor()[:3]) for patch in axes.patches if patch.get_fill()]
     assert light[1] < light[2] < light[0]
     assert light[3] == light[4] == light[5]  # of equal scores none is darker

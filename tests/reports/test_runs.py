@@ -89,7 +89,7 @@ def test_a_run_made_twice_counts_once(tmp_path: Path) -> None:
     assert [run.folder.name for run in kept_runs] == ["c", "b"]
 
 
-def kept_of(*evaluations: Path) -> list[str]:
+def folders_read(*evaluations: Path) -> list[str]:
     """The names of the folders that a report reads."""
     return [run.folder.name for run in each_seed_once(map(read_run, evaluations))]
 
@@ -98,18 +98,18 @@ def kept_of(*evaluations: Path) -> list[str]:
 def test_of_one_model_evaluated_twice_the_later_epoch_counts(tmp_path: Path, model: str) -> None:
     said = {epoch: of_a_run(1, max_epochs=epoch) if model == "run" else "" for epoch in (9, 5)}  # as resumed
     folders = [evaluation_of(tmp_path / str(e), model, epoch=e, settings=settings) for e, settings in said.items()]
-    assert kept_of(*folders) == ["9"]
+    assert folders_read(*folders) == ["9"]
 
 
 def test_of_one_model_evaluated_twice_at_one_epoch_the_later_evaluation_counts(tmp_path: Path) -> None:
     folders = [evaluation_of(tmp_path / name, "vectors:a.npy") for name in ("newer", "older")]
     os.utime(folders[1] / "config.yaml", (0, 0))
-    assert kept_of(*folders) == ["newer"]
+    assert folders_read(*folders) == ["newer"]
 
 
 def test_evaluations_of_seeds_are_one_model(tmp_path: Path) -> None:
     folders = [evaluation_of(tmp_path / str(s), f"run_{s}", score=70 + s, settings=of_a_run(s)) for s in (1, 2, 3)]
-    assert kept_of(*folders) == ["1", "2", "3"]
+    assert folders_read(*folders) == ["1", "2", "3"]
     (model,) = models(*folders)
     assert model.variant == ""
     assert probing_table([model], "downstream").rows[0].cells["MR"].score == 72
@@ -133,22 +133,22 @@ def test_an_evaluation_is_a_part_of_the_run_that_it_scored(tmp_path: Path) -> No
     for name, model in (("x", run), ("y", run / "checkpoints" / "best.ckpt")):
         (run / "checkpoints").mkdir(exist_ok=True)
         (run / "checkpoints" / "best.ckpt").touch()
-        (found,) = models(evaluation_of(tmp_path / name, model), run)
-        assert probing_table([found], "downstream").rows[0].cells["MR"].score == 80
-        assert probing_table([found], "probing").rows[0].cells["WC"].score == 52
+        (reported,) = models(evaluation_of(tmp_path / name, model), run)
+        assert probing_table([reported], "downstream").rows[0].cells["MR"].score == 80
+        assert probing_table([reported], "probing").rows[0].cells["WC"].score == 52
 
 
 @pytest.mark.parametrize(
-    ("size", "tags", "found"), [(1200, "", 1), (600, "", 2), (1200, "  source: {tags: english/penn}\n", 1)]
+    ("size", "tags", "count"), [(1200, "", 1), (600, "", 2), (1200, "  source: {tags: english/penn}\n", 1)]
 )
 def test_another_readout_of_the_same_tasks_is_a_part_of_the_run(
-    tmp_path: Path, size: int, tags: str, found: int
+    tmp_path: Path, size: int, tags: str, count: int
 ) -> None:
     run = run_of(tmp_path / "run")
     more = evaluation_of(tmp_path / "more", run, "probing", task="SentLen")
     for folder, sentences, newer in ((run, 1200, ""), (more, size, tags)):
         with_settings(folder, f"probes:\n  train_size: {sentences}\n{newer}")
-    assert len(models(run, more)) == found
+    assert len(models(run, more)) == count
 
 
 def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_where_it_was_made(tmp_path: Path) -> None:
@@ -214,6 +214,6 @@ def test_a_run_without_names_takes_them_from_its_folder(tmp_path: Path) -> None:
 
 def test_the_shown_epoch_is_computed_once_for_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, asked, epoch = read_run(run_of(tmp_path / "run")), [], Run.epoch
-    monkeypatch.setattr(Run, "epoch", lambda one, *which: asked.append(which) or epoch(one, *which))
+    monkeypatch.setattr(Run, "epoch", lambda self, *which: asked.append(which) or epoch(self, *which))
     assert len(final_rows(run, "probing", "best", "mlp")) == 3
     assert len(asked) == 1

@@ -73,12 +73,12 @@ def wait_until(holds: Callable[[], object]) -> None:
 
 def workers_on(run: Path) -> list[int]:
     """The processes that train or resume a run: they have its lock open."""
-    found = []
+    workers = []
     for path in Path("/proc").glob("[0-9]*/fd/*"):
         with suppress(OSError):  # it has ended
             if path.readlink() == run / RUNNING:
-                found.append(int(path.parts[2]))
-    return found
+                workers.append(int(path.parts[2]))
+    return workers
 
 
 def assert_each_row_once(run: Path) -> None:

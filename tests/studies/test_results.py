@@ -29,7 +29,7 @@ reports:
 
 
 @pytest.fixture
-def given(lab: Lab, tmp_path: Path) -> list[str]:
+def arguments(lab: Lab, tmp_path: Path) -> list[str]:
     """The arguments for a study of two cells."""
     settings = [text for text in TINY if not text.startswith(("encoder.", "objective."))]
     (tmp_path / "study").mkdir()
@@ -38,25 +38,25 @@ def given(lab: Lab, tmp_path: Path) -> list[str]:
 
 
 def finish(*arguments: str) -> int:
-    return run(COMMAND, arguments, work, lambda given: given.runs)
+    return run(COMMAND, arguments, work, lambda options: options.runs)
 
 
 def test_a_killed_run_of_all_studies_goes_on_and_writes_pages_of_one_commit(
-    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
     runs, page = tmp_path / "runs/words/demo", tmp_path / "pages/words_demo.md"
-    assert finish(*given, "dry_run=true") == 0
+    assert finish(*arguments, "dry_run=true") == 0
     assert "words scale=demo: 2 of 2 cells to do, no hours known" in capsys.readouterr().out
-    killed = commands.start("-m", "encoder_lab.studies.results", *given, forking=True)
+    killed = commands.start("-m", "encoder_lab.studies.results", *arguments, forking=True)
     while killed.poll() is None and not (runs / "untrained/bov/done").exists():
         time.sleep(0.01)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.communicate()
     first = (runs / "untrained/bov/probes.csv").stat().st_mtime_ns
     assert not page.exists()
-    assert finish(*given[:-1], "commit=def5678") == 2
+    assert finish(*arguments[:-1], "commit=def5678") == 2
     assert "begun by commit abc1234, this is def5678" in capsys.readouterr().err
-    done = commands.finish("-m", "encoder_lab.studies.results", *given, forking=True)
+    done = commands.finish("-m", "encoder_lab.studies.results", *arguments, forking=True)
     assert done.returncode == 0, done.stderr
     assert (runs / "untrained/bov/probes.csv").stat().st_mtime_ns == first
     text = page.read_text()
@@ -69,6 +69,8 @@ def test_a_killed_run_of_all_studies_goes_on_and_writes_pages_of_one_commit(
 @pytest.mark.parametrize(
     ("wrong", "said"), [("studies=[word]", "studies=word: there are words"), ("scales=[huge]", "scales")]
 )
-def test_what_does_not_exist_is_refused(given: list[str], wrong: str, said: str, capsys: pytest.CaptureFixture) -> None:
-    assert finish(*given, wrong) == 2
+def test_what_does_not_exist_is_refused(
+    arguments: list[str], wrong: str, said: str, capsys: pytest.CaptureFixture
+) -> None:
+    assert finish(*arguments, wrong) == 2
     assert said in capsys.readouterr().err

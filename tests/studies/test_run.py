@@ -75,10 +75,12 @@ def test_the_grid_of_table_2_has_its_24_cells() -> None:
 def test_the_test_scores_of_objectives_have_the_settings_of_their_runs_alone() -> None:
     """Table 3 is on test; an untrained encoder has no objective."""
     study = read_study(CONFIGS / "study" / "conneau2018" / "table2.yaml", "", "demo", "data", ["seed=3"])
-    found = {cell.scored: command(cell, Path("s"), False)[2:] for cell in study.evaluations if cell.scores_objective}
-    assert len(found) == 21
-    assert found["nli/bilstm_max"] == ["model=s/nli/bilstm_max", "suite=objective"]
-    assert not any(name.startswith("untrained") for name in found)
+    commands_of = {
+        cell.scored: command(cell, Path("s"), False)[2:] for cell in study.evaluations if cell.scores_objective
+    }
+    assert len(commands_of) == 21
+    assert commands_of["nli/bilstm_max"] == ["model=s/nli/bilstm_max", "suite=objective"]
+    assert not any(name.startswith("untrained") for name in commands_of)
 
 
 def test_an_evaluation_may_depend_on_the_axes_and_leave_cells_out(tmp_path: Path) -> None:

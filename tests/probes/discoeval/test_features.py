@@ -120,9 +120,9 @@ def test_only_dc_has_a_hidden_layer_and_its_settings_stay_its_own() -> None:
 
 
 def test_our_protocol_has_the_grid_that_the_user_gives() -> None:
-    given = Grid(widths=(7,), l2=(0.1,))
-    assert READINGS["DC"].grid(given) == given
-    assert {reading.grid(given) for group, reading in READINGS.items() if group != "DC"} == {given.logistic()}
+    grid = Grid(widths=(7,), l2=(0.1,))
+    assert READINGS["DC"].grid(grid) == grid
+    assert {reading.grid(grid) for group, reading in READINGS.items() if group != "DC"} == {grid.logistic()}
 
 
 @pytest.mark.parametrize("setting", [{"widths": (0,)}, {"l2": [0.1]}, {"max_passes": 4}, {"tenacity": 9}])

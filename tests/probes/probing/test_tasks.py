@@ -309,9 +309,9 @@ INVERSIONS = {
 }
 
 
-@pytest.mark.parametrize(("given", "inverted"), INVERSIONS.items())
-def test_the_new_first_word_gets_the_capital_letter(given: tuple[str, tuple[int, ...]], inverted: str) -> None:
-    text, spans = given
+@pytest.mark.parametrize(("tagged", "inverted"), INVERSIONS.items())
+def test_the_new_first_word_gets_the_capital_letter(tagged: tuple[str, tuple[int, ...]], inverted: str) -> None:
+    text, spans = tagged
     words, tags = zip(
         *((f"{token}/{token}" if "/" not in token else token).split("/") for token in text.split()), strict=True
     )

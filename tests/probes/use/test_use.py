@@ -114,12 +114,12 @@ def test_a_property_with_one_class_is_left_out_and_none_at_all_is_refused(recwar
     context = Context(GRID, 1, Path(), None, [task(0), constant])  # type: ignore[arg-type]
     assert [use.name for use in tasks(context, UseSettings())] == ["Sign0"]
     assert "Same: one class" in str(recwarn[0].message)
-    for earlier, given, message in (
+    for earlier, settings, message in (
         ([constant], UseSettings(), "no suite before it has one"),
         ([task(0)], UseSettings(on="downstream"), "use.on=downstream: no suite before it"),
     ):
         with pytest.raises(InputError, match=message):
-            tasks(Context(GRID, 1, Path(), None, earlier), given)  # type: ignore[arg-type]
+            tasks(Context(GRID, 1, Path(), None, earlier), settings)  # type: ignore[arg-type]
 
 
 USE = ["suite=[probing,use]", "use.examples=40", "checkpoints.keep=every"]
