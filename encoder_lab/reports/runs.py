@@ -10,6 +10,7 @@ from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.run_settings_check import check_settings
+from encoder_lab.settings.known import flat
 from encoder_lab.settings.run_settings import objective_of, read_settings
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.results import Epoch, ProbeRow, read_rows
@@ -139,8 +140,8 @@ def run_folders(paths: Iterable[Path]) -> list[Path]:
 
 def read_run(folder: Path) -> Run:
     """Read a run folder. Raises InputError naming the corrupt file."""
-    settings = _flat(read_settings(folder / SETTINGS))
-    settings = {key: value for key, value in settings.items() if not key.startswith("suites.")}  # no part of a model
+    leaves = ((key, value) for key, value in flat(read_settings(folder / SETTINGS)) if not isinstance(value, dict))
+    settings = {key: value for key, value in leaves if not key.startswith("suites.")}  # these are no part of a model
     check_settings(folder / SETTINGS, settings)
     unnamed = UNNAMED | {f"run.{key}": value for key, value in UNNAMED.items()}  # also of an evaluated run
     settings = {key: value for key, value in settings.items() if key not in unnamed or value != unnamed[key]}
@@ -161,13 +162,6 @@ def _named_after(losses: Any) -> str:
     if "nsp" not in (losses or []) or len(others) == len(LOSSES):
         return "discourse"
     return "+ " + " + ".join(others) if others else "Baseline (NSP)"
-
-
-def _flat(settings: Any, prefix: str = "") -> dict[str, Any]:
-    if not isinstance(settings, dict):
-        return {prefix: settings}
-    flat = (_flat(value, f"{prefix}.{key}" if prefix else str(key)) for key, value in settings.items())
-    return {key: value for part in flat for key, value in part.items()}
 
 
 def agree(run: Run, other: Run, on: tuple[str, ...]) -> bool:

@@ -1,6 +1,7 @@
 """Documents for the tasks that need no annotation: read from files, each in one split for good."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -112,8 +113,8 @@ def _paragraphs(record: dict[str, Any], words: list[str], place: str) -> list[li
     whole = isinstance(counts, list) and all(isinstance(n, int) and n >= 0 for n in counts)
     if not whole or sum(counts) != len(words):
         raise InputError(f"{place}: paragraphs must be numbers of sentences with the sum {len(words)}")
-    ends = [sum(counts[: i + 1]) for i in range(len(counts))]
-    return [words[end - count : end] for count, end in zip(counts, ends, strict=True)]
+    rows = iter(words)
+    return [list(islice(rows, count)) for count in counts]
 
 
 def _tokenized(document: Document, language: str) -> Document:
