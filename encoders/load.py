@@ -200,10 +200,9 @@ def _builder(path: Path, config: Mapping[str, Any], input_dim: int, allow: Seque
 
     def build() -> Encoder:
         try:
-            network: Encoder = encoder(input_dim=input_dim, **settings)
+            return encoder(input_dim=input_dim, **settings)
         except Exception as error:  # settings that the encoder does not accept
             raise InputError(f"{path}: these encoder settings do not work: {' '.join(str(error).split())}") from None
-        return network
 
     return build
 

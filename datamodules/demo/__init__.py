@@ -109,6 +109,5 @@ class Demo(Corpus):
 
     def _count(self, split: Split) -> int:
         held_out = max(200, min(2000, self.size // 10))
-        return {"train": self.size, "dev": held_out, "test": held_out, "probe": PROBE_FACTOR * max(1000, self.size)}[
-            split
-        ]
+        sizes = {"train": self.size, "dev": held_out, "test": held_out}
+        return sizes.get(split, PROBE_FACTOR * max(1000, self.size))

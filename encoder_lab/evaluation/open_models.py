@@ -83,10 +83,9 @@ def open_model(name: str, settings: EvaluationSettings, device: str, work: Path)
 
         def complete(corpus: Corpus, tasks: Sequence[Task]) -> list[Model]:
             refuse_changed_corpus(run.folder, run.config["corpus"], settings.corpus.written, corpus.fingerprint())
-            if any(task.needs == "loss" for task in tasks):
-                loss = load_dev_loss(run, device, work, settings.allow)
-                return [_with_decoder(name, model._replace(loss=loss), run, tasks, settings.bos, settings.eos)]
-            return [_with_decoder(name, model, run, tasks, settings.bos, settings.eos)]
+            needs_loss = any(task.needs == "loss" for task in tasks)
+            loss = load_dev_loss(run, device, work, settings.allow) if needs_loss else None
+            return [_with_decoder(name, model._replace(loss=loss), run, tasks, settings.bos, settings.eos)]
 
         return complete
     return lambda *_: [model._replace(device=device) for model in models]
