@@ -15,7 +15,7 @@ from probes.probing.build import __main__ as build
 CASES = {
     "train_vectors": (
         train_vectors.main,
-        "datamodules.word_vectors.skipgram.train_bin",
+        "datamodules.word_vectors.store.train_bin",
         ["{text}", "out={out}/a.bin"],
     ),
     "parse": (parse.main, "datamodules.trees.parse.stanza_parser", ["{text}", "{out}/a.mrg"]),
