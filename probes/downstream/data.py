@@ -1,6 +1,6 @@
 """Reads the downstream tasks from the files of the published toolkit (SentEval's data/downstream)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import ceil, floor
 from pathlib import Path
@@ -68,20 +68,12 @@ def _plain(name: str) -> str:
     return name.replace("-", "").lower()
 
 
-def _single(path: Path, rows: Iterator[DownstreamItem]) -> Items:
+def _items(path: Path, rows: Iterable[DownstreamItem], pairs: bool = False) -> Items:
     """Sorted by length, then label, as the toolkit sorts items before it draws folds and batches (stable)."""
-    return _items(path, sorted(rows, key=lambda row: (len(row.first.split()), row.gold)), pairs=False)
-
-
-def _pairs(path: Path, rows: Iterator[DownstreamItem]) -> Items:
     ordered = sorted(rows, key=lambda row: (len(row.first.split()), len(row.second.split()), row.gold))
-    return _items(path, ordered, pairs=True)
-
-
-def _items(path: Path, rows: Sequence[DownstreamItem], pairs: bool) -> Items:
-    if not rows:
+    if not ordered:
         raise InputError(f"{path}: no item in it; the file is cut off")
-    first, second, gold = zip(*rows, strict=True)
+    first, second, gold = zip(*ordered, strict=True)
     whole = all(isinstance(value, int) for value in gold)
     texts = (list(first), list(second)) if pairs else (list(first),)
     return Items(texts, np.array(gold, np.int64 if whole else np.float64))
@@ -94,7 +86,7 @@ def _class_files(folder: Path, name: str) -> Downstream:
         for label, path in zip((1, 0), _files(folder, name), strict=True)
         for line in "".join(f"{text}\n" for _, text in read_lines(path, "latin-1")).splitlines()  # as the toolkit
     ]
-    return Downstream(name, "nested", {"all": _single(folder / name, iter(rows))}, classes=2)
+    return Downstream(name, "nested", {"all": _items(folder / name, rows)}, classes=2)
 
 
 def _sentiment(folder: Path, name: str, classes: int) -> Classification:
@@ -106,7 +98,7 @@ def _sentiment(folder: Path, name: str, classes: int) -> Classification:
             yield DownstreamItem(sentence, "", _label(path, number, label, labels))
 
     labels = list(map(str, range(classes)))
-    parts = [_single(path, rows(path)) for path in _files(folder, name)]
+    parts = [_items(path, rows(path)) for path in _files(folder, name)]
     return Classification(name, labels, *parts, suite="downstream", features=alone)
 
 
@@ -116,7 +108,7 @@ def _questions(folder: Path, name: str) -> Downstream:
             label, _, question = line.partition(" ")
             yield DownstreamItem(question, "", _label(path, number, label.partition(":")[0], QUESTIONS))
 
-    train, test = (_single(path, rows(path)) for path in _files(folder, name))
+    train, test = (_items(path, rows(path)) for path in _files(folder, name))
     return Downstream(name, "folds", {"train": train, "test": test}, classes=len(QUESTIONS))
 
 
@@ -126,7 +118,7 @@ def _paraphrases(folder: Path, name: str) -> Downstream:
             if number > 1:
                 yield DownstreamItem(fields[3], fields[4], _label(path, number, fields[0], ("0", "1")))
 
-    train, test = (_pairs(path, rows(path)) for path in _files(folder, name))
+    train, test = (_items(path, rows(path), pairs=True) for path in _files(folder, name))
     return Downstream(name, "folds", {"train": train, "test": test}, classes=2, positive=1)
 
 
@@ -144,7 +136,7 @@ def _sick(folder: Path, name: str) -> Classification | Downstream:
                 yield DownstreamItem(row["sentence_A"], row["sentence_B"], gold)
 
     paths = files * len(SPLITS) if whole else files
-    parts = {part: _pairs(path, rows(path, part)) for part, path in zip(SPLITS, paths, strict=True)}
+    parts = {part: _items(path, rows(path, part), pairs=True) for part, path in zip(SPLITS, paths, strict=True)}
     if name == "SICK-E":
         return Classification(name, list(ENTAILMENT), *parts.values(), suite="downstream", features=pair)
     return Downstream(name, "relatedness", parts, rated=(1, 5))
@@ -155,7 +147,8 @@ def _benchmark(folder: Path, name: str) -> Downstream:
         for number, fields in _fields(path, 7):
             yield DownstreamItem(fields[5], fields[6], _score(path, number, fields[4], 0, 5))
 
-    parts = {part: _pairs(path, rows(path)) for part, path in zip(SPLITS, _files(folder, name), strict=True)}
+    paths = _files(folder, name)
+    parts = {part: _items(path, rows(path), pairs=True) for part, path in zip(SPLITS, paths, strict=True)}
     return Downstream(name, "relatedness", parts, rated=(0, 5))
 
 
@@ -172,7 +165,8 @@ def _domain(pairs: Path, scores: Path) -> Items:
     if len(lines) != len(gold):
         raise InputError(f"{scores}: {len(gold)} scores for the {len(lines)} pairs of {pairs}")
     scored = zip(lines, gold, strict=True)
-    return _pairs(pairs, (DownstreamItem(f[0], f[1], score) for f, score in scored if score is not None))
+    rows = (DownstreamItem(f[0], f[1], score) for f, score in scored if score is not None)
+    return _items(pairs, rows, pairs=True)
 
 
 def _fields(path: Path, columns: int) -> Iterator[tuple[int, list[str]]]:
