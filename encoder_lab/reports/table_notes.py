@@ -30,7 +30,8 @@ def notes_of(
     instead = "" if used == classifier else f" (none by {CLASSIFIERS[classifier]})"
     by = f" by {CLASSIFIERS[used]}{instead}," if choice else ""
     units = sorted({unit_of(suite, r.classifier) for _, scores in reported for rows in scores.values() for r in rows})
-    notes = [f"Test scores in {' or '.join(unit or '%' for unit in units)},{by} {when}."]
+    name = "Scores" if any(units) else "Test scores"  # those with a unit are of other data, as the objective's dev
+    notes = [f"{name} in {' or '.join(unit or '%' for unit in units)},{by} {when}."]
     notes += _otherwise_classified(reported, used) if choice else []
     notes += _by_protocol([model for model, scores in reported if _uses_classifiers(scores)], suite, quoted)
     notes += _smaller([scores for _, scores in reported]) if quoted else []

@@ -242,6 +242,12 @@ def test_a_table_says_which_rows_are_not_of_the_last_epoch(tmp_path: Path) -> No
     assert "Not of the last epoch: BiLSTM-max, NLI: 1 of 5." in notes
 
 
+def test_scores_with_a_unit_are_not_called_test_scores(tmp_path: Path) -> None:
+    loss = ProbeRow(2, 2, "use", "Tense", "loss", 9, 9, 8, 10, {}, 1, 0.1)
+    table = probing_table(models(with_rows(run_of(tmp_path / "a"), loss)), "use")
+    assert table.notes[0] == "Scores in nats/1000, best epoch of each run."
+
+
 def test_csv_keeps_the_full_precision() -> None:
     rows = list(csv.DictReader(io.StringIO(as_csv(small_table()))))
     assert (rows[0]["source"], rows[0]["WC"], rows[0]["WC high"], rows[0]["SOMO"]) == ("ours", "50.04", "52", "")
