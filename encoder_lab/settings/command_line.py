@@ -270,12 +270,19 @@ def unknown(what: str, name: str, known: Sequence[str]) -> str:
 def read_or_end(
     command: Command, arguments: Sequence[str], remedy: str = MAKE_ROOM, stopped: str = "stopped"
 ) -> SimpleNamespace:
-    """The arguments of a command; ends after help or a mistake. For scripts that import slowly."""
+    """The arguments of a command; ends after help or a mistake. For scripts that import slowly.
+
+    From then on long work prints lines where no terminal shows a bar.
+    """
     if asks_for_help(arguments):
         show_help(command.help)
         raise SystemExit(0)
     with one_line_errors("", remedy, stopped):
-        return command.read(arguments)
+        options = command.read(arguments)
+    from encoder_lab.progress import print_lines
+
+    print_lines()
+    return options
 
 
 def run(

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf.errors import ConfigKeyError
 
+from encoder_lab import progress
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import (
     COUNTS,
@@ -215,3 +216,14 @@ def test_help_and_mistakes_are_answered_before_anything_heavy_is_imported(name: 
     asked = asks_for_help(HELP[name])
     assert (loaded, status) == ([], 0 if asked else 2), err
     assert out if asked else "did you mean" in err
+
+
+def test_long_work_of_a_command_prints_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(progress, "_names", [])
+    monkeypatch.setattr(progress, "SECONDS", 0.0)
+
+    def work(_: object) -> None:
+        assert list(progress.Progress("ab", "baking", unit=" loaves")) == ["a", "b"]
+
+    assert run(COMMAND, ["a", "out=x"], work, lambda _: "x") == 0
+    assert "baking: 1 of 2 loaves, 0 s" in capsys.readouterr().err
