@@ -5,6 +5,7 @@ python benchmarks/start_up.py objective=nli encoder=bigru_mean     any settings 
 """
 
 import os
+import pkgutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,14 @@ from encoder_lab.settings.command_line import asks_for_help, show_help
 
 CLOCK = time.CLOCK_BOOTTIME  # which /proc counts a process's start with
 STEPS = "first step"
+ARGUMENTS = "train.refuse_wrong_arguments"
+WORK = {  # by function: the stage that ends with it
+    "encoder_lab.training.build.suites_of": "corpus, tasks",
+    "encoder_lab.training.build.run_vectors": "word vectors",
+    "encoder_lab.training.build.build": "model",
+    "probes.callback.ProbingCallback.on_train_start": "probing before training",
+    "objectives.objective.Objective.on_before_optimizer_step": STEPS,
+}
 
 
 def since_the_start() -> float:
@@ -39,16 +48,17 @@ class Stages:
         print(f"| {stage} | {wall:.1f} | {cpu:.1f} | {now[0]:.1f} |", file=sys.stderr, flush=True)
         self.last = now
 
-    def after(self, owner: Any, name: str, stage: str) -> None:
-        """Notes the end of a stage when the function `name` of `owner` returns."""
-        function = getattr(owner, name)
+    def after(self, function: str, stage: str) -> None:
+        """Notes the end of a stage when a function, given by its dotted name, returns."""
+        owner, name = pkgutil.resolve_name(function.rpartition(".")[0]), function.rpartition(".")[2]
+        watched = getattr(owner, name)
 
         def noted(*arguments: Any, **named: Any) -> Any:
-            found = function(*arguments, **named)
+            result = watched(*arguments, **named)
             self.ends(stage)
             if stage == STEPS:
                 os._exit(0)  # an exception would be taken for Ctrl-C
-            return found
+            return result
 
         setattr(owner, name, noted)
 
@@ -57,23 +67,14 @@ def watched(arguments: list[str]) -> None:
     """`python train.py ARGUMENTS` up to its first step."""
     import train
 
-    stages = Stages()
-    stages.after(train, "refuse_unknown_settings", "Python, arguments")
-    work = train.train
+    stages, work = Stages(), train.train
+    stages.after(ARGUMENTS, "Python, arguments")
 
-    def begin(*given: Any) -> None:
+    def begin(*settings: Any) -> None:
         stages.ends("Hydra, libraries, settings")
-        import encoder_lab.training.build
-        import encoder_lab.training.trainer
-        from objectives.objective import Objective
-        from probes.callback import ProbingCallback
-
-        stages.after(encoder_lab.training.build, "suites_of", "corpus, tasks")
-        stages.after(encoder_lab.training.build, "run_vectors", "word vectors")
-        stages.after(encoder_lab.training.build, "build", "model")
-        stages.after(ProbingCallback, "on_train_start", "probing before training")
-        stages.after(Objective, "on_before_optimizer_step", STEPS)
-        work(*given)
+        for function, stage in WORK.items():
+            stages.after(function, stage)
+        work(*settings)
 
     train.train = begin
     sys.argv = ["train.py", *arguments]

@@ -1,6 +1,7 @@
 """The reference models of the benchmarks compute what ours compute."""
 
 import os
+import pkgutil
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel
 
-from benchmarks import discoeval, sides
+from benchmarks import discoeval, sides, start_up
 from benchmarks.coherence import LanguageModelSize, build, plain, sampled, suites_of
 from benchmarks.discoeval import SHAPES, TaskSize, fewest_passes, modern, published, seconds_of_a_pass, toolkit
 from benchmarks.fair_regression import L2, above_optimum, found_by_us
@@ -129,6 +130,11 @@ def a_peer_alone(us: int) -> sides.Sides:
         assert os.getpid() != us
 
     return sides.Sides("both", theirs, theirs)
+
+
+@pytest.mark.parametrize("function", [start_up.ARGUMENTS, *start_up.WORK])
+def test_a_stage_of_a_start_ends_with_a_function_of_the_run(function: str) -> None:
+    assert callable(pkgutil.resolve_name(function))
 
 
 def test_a_peer_as_it_comes_runs_in_a_process_of_its_own() -> None:
