@@ -47,20 +47,20 @@ class LookupResult(NamedTuple):
     """The vectors of V words, and their origin."""
 
     matrix: np.ndarray  # (V, E) float32, zero for words without a vector
-    found: np.ndarray  # (V,) bool, the word itself has a vector
+    present: np.ndarray  # (V,) bool, the word itself has a vector
     composed: np.ndarray  # (V,) bool, composed of character n-grams
 
     @property
     def known(self) -> np.ndarray:
         """Which words have a vector, (V,) bool."""
-        return self.found | self.composed
+        return self.present | self.composed
 
     @property
     def coverage(self) -> str:
         """One line for the user."""
-        missing = len(self.found) - int(self.found.sum()) - int(self.composed.sum())
+        missing = len(self.present) - int(self.present.sum()) - int(self.composed.sum())
         return (
-            f"word vectors: {self.found.sum():,} of {len(self.found):,} words found, "
+            f"word vectors: {self.present.sum():,} of {len(self.present):,} words found, "
             f"{self.composed.sum():,} composed of subwords, {missing:,} without a vector"
         )
 
@@ -104,7 +104,7 @@ class WordVectors:
         return float(1 / np.sqrt(np.square(known, dtype=np.float64).mean())) if len(known) else 1.0
 
     def lookup(self, words: Sequence[str]) -> LookupResult:
-        """The vectors of `words`; the special rows of a vocabulary are zero and count as found."""
+        """The vectors of `words`; the special rows of a vocabulary are zero and count as present."""
         originals, words = words, [word.lower() for word in words] if self.lowercase else words
         wanted = np.array([_hash(word) for word in words], dtype="<u8")
         at = np.searchsorted(self._index["hash"], wanted).clip(max=len(self._index) - 1)

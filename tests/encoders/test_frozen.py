@@ -220,7 +220,7 @@ def test_encoding_leaves_modes_random_state_and_gradients_as_they_were() -> None
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("sentences", "message"),
     [
         (["a", None], r"sentences\[1\] is 'None' \(NoneType\)"),
         (["a", "b", 3.5], r"sentences\[2\] is '3.5' \(float\)"),
@@ -237,9 +237,9 @@ def test_encoding_leaves_modes_random_state_and_gradients_as_they_were() -> None
         ("a b", r"not one string: encode\(\['a b'\]\)"),
     ],
 )
-def test_what_is_no_text_is_refused_with_its_place(given: object, message: str) -> None:
+def test_what_is_no_text_is_refused_with_its_place(sentences: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        bag().encode(given)
+        bag().encode(sentences)
 
 
 def test_sentences_come_in_any_sequence_and_in_any_form_of_unicode() -> None:

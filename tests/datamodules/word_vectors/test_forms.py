@@ -60,7 +60,7 @@ def write(path: Path, data: bytes, pack: str) -> Path:
 def test_every_form_gives_the_same_vectors(name: str, pack: str, tmp_path: Path) -> None:
     store = open_store(write(tmp_path / name, FORMS[name], pack), tmp_path / "cache")
     lookup = store.lookup(WORDS)
-    assert lookup.found.all()
+    assert lookup.present.all()
     np.testing.assert_allclose(lookup.matrix, ROWS, rtol=1e-6)
     assert store.subwords_bin is None
 

@@ -41,7 +41,7 @@ def test_vectors_of_a_text_file_are_found_by_word(tmp_path: Path, header: str) -
     (tmp_path / "v.txt").write_text(header + "a 1 2\nb 3 4\na 9 9\n")
     lookup = open_store(tmp_path / "v.txt", tmp_path / "cache").lookup(["b", "a", "c", "<pad>"])
     np.testing.assert_array_equal(lookup.matrix, [[3, 4], [1, 2], [0, 0], [0, 0]])  # of a repeated word the first
-    assert lookup.found.tolist() == [True, True, False, True]
+    assert lookup.present.tolist() == [True, True, False, True]
 
 
 def test_a_glove_word_may_hold_spaces(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_cache_without_room_for_what_training_writes_is_named(tmp_path: Path, 
 
 def test_an_unknown_word_is_composed_of_its_character_ngrams(store: WordVectors) -> None:
     lookup = store.lookup(["houses", "house"])
-    assert lookup.found.tolist() == [False, True]
+    assert lookup.present.tolist() == [False, True]
     assert lookup.composed.tolist() == [True, False]
     assert lookup.matrix[0].any()
 
@@ -197,7 +197,7 @@ def test_words_are_looked_up_in_lower_case_where_the_file_or_the_user_says_so(
 ) -> None:
     (tmp_path / "v.txt").write_text("".join(f"{word} 1 2\n" for word in words.split()))
     store = FromFile(str(tmp_path / "v.txt"), lowercase).vectors(list, "", tmp_path / "cache")
-    assert store.lookup(["The", "the", "Cat"]).found.tolist() == known
+    assert store.lookup(["The", "the", "Cat"]).present.tolist() == known
 
 
 def test_the_scale_is_the_users_or_makes_the_mean_square_1(tmp_path: Path) -> None:
