@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader
 from datamodules.arrays import Ragged, load_ragged, save_ragged
 from datamodules.batches import Sentences
 from datamodules.corpus import Corpus, Split, made_of
-from datamodules.excluded import Excluded
+from datamodules.excluded import LEFT_OUT, Excluded, as_lines
 from datamodules.samplers import LengthBatches, SortedBatches, loader, narrow, pad
 from datamodules.text.vocabulary import Vocabulary
 from encoder_lab.errors import InputError
@@ -38,6 +38,7 @@ class ResumableData(pl.LightningDataModule):
     fingerprint: str  # of the content of the text
     contents: Mapping[str, str] = {}  # of each file of text the name and the hash
     skipped: Mapping[str, Any]  # by split: how many examples were left out
+    left_out: frozenset[str] = frozenset()  # the letters of training sentences that tasks probe with
     notes: Sequence[str] = ()  # more facts to print before training
 
     def __init__(self, batch_size: int, seed: int, batch_tokens: int | None = None) -> None:
@@ -105,7 +106,7 @@ SkippedBySplit = dict[Split, Skipped]
 
 
 class CachedData(ResumableData):
-    """A datamodule over a cache folder with `words.txt`, `skipped.json` and one Ragged per split and side.
+    """A datamodule over a cache folder with `words.txt`, `skipped.json`, LEFT_OUT and one Ragged per split and side.
 
     A side is one text of an example, for instance `source` or `target`. Examples with an empty side, or a side of more
     than `max_words` words, are counted and left out.
@@ -126,16 +127,18 @@ class CachedData(ResumableData):
         max_words: MaxWords = 100,
         *options: Any,
     ) -> None:
-        derived = (".ids.npy", ".offsets.npy")  # from the words of the texts
+        derived = (".ids.npy", ".offsets.npy", LEFT_OUT)  # from the texts
         key = key_of(code_of(type(self)), made_of(corpus), max_words, *options)
         folder = cache / f"{self.name}-{corpus.name}-{key}"
 
         def fill(work: Path) -> None:
             (work / "skipped.json").write_text(json.dumps(self.write(work, corpus, max_words, *options)))
+            (work / LEFT_OUT).write_text(as_lines(corpus.excluded.met), encoding="utf-8")
 
         self.folder = build_once(folder, fill)
         self.contents = {name: text for name, text in contents_built(folder).items() if not name.endswith(derived)}
         self.fingerprint = key_of(self.contents)
+        self.left_out = frozenset(lines(folder / LEFT_OUT))
         self._ids: dict[tuple[str, str], Ragged] = {}
         if batch_tokens is not None and (not isinstance(batch_tokens, int) or batch_tokens < 1):
             raise InputError(f"datamodule.batch_tokens={batch_tokens}: give a number of tokens, or null")

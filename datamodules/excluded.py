@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from encoder_lab.storage.content import key_of
 
+LEFT_OUT = "left_out.txt"  # in the folders of a text and of a run: the letters of what was met, a line each
 MARKS = re.compile(r"[\W_]+")
 
 
@@ -13,14 +14,23 @@ class Excluded:
 
     def __init__(self, sentences: Iterable[str] = ()) -> None:
         self._letters = frozenset(map(letters, sentences)) - {""}
+        self.met: set[str] = set()  # the letters of those that were looked up and are in it
 
     def __contains__(self, sentence: str) -> bool:
-        return bool(self._letters) and letters(sentence) in self._letters
+        known = letters(sentence) if self._letters else ""
+        if known in self._letters:
+            self.met.add(known)
+        return known in self._letters
 
     @property
     def key(self) -> list[str]:
         """Its part of the keys of caches; empty without sentences."""
         return [key_of(*sorted(self._letters))] if self._letters else []
+
+
+def as_lines(met: Iterable[str]) -> str:
+    """The content of LEFT_OUT."""
+    return "".join(f"{letters}\n" for letters in sorted(met))
 
 
 def letters(sentence: str) -> str:

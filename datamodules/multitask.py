@@ -99,6 +99,7 @@ class Mixture(ResumableData):
         self.vocabulary = self._shared_vocabulary()
         self.contents = {f"{n} {file}": c for n, part in self.parts.items() for file, c in part.contents.items()}
         self.fingerprint = key_of(*(part.fingerprint for part in self.parts.values()))
+        self.left_out = frozenset().union(*(part.left_out for part in self.parts.values()))
         self.skipped = {f"{name} {s}": n for name, part in self.parts.items() for s, n in part.skipped.items()}
         self.notes = [f"{name}, {note}" for name, part in self.parts.items() for note in part.notes]
 

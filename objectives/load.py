@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 
-from datamodules.base import ResumableData
-from datamodules.corpus import Corpus
+from datamodules.base import ResumableData, lines
+from datamodules.corpus import Corpus, without
+from datamodules.excluded import LEFT_OUT, Excluded
 from encoder_lab.errors import InputError
 from encoder_lab.settings.build import build
 from encoder_lab.settings.run_settings import leaves
@@ -38,10 +39,11 @@ def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] 
         if class_in((*OURS, *allow), target, (Objective, ResumableData, Corpus)) is None:
             raise InputError(f"{settings}: a class there is {target}; only those in {' and '.join(OURS)}/ are loaded")
     seed = run.config.get("seed", 1)
-    data: ResumableData = build(parts["datamodule"], corpus=build(parts["corpus"]), cache=cache, seed=seed)
+    left_out = run.folder / LEFT_OUT
+    corpus = without(build(parts["corpus"]), Excluded(lines(left_out) if left_out.exists() else ()))
+    data: ResumableData = build(parts["datamodule"], corpus=corpus, cache=cache, seed=seed)
     before = read_reads(run.folder)
-    text = {name: digest for name, digest in data.contents.items() if not name.endswith("skipped.json")}
-    if changed := [name for name, digest in text.items() if before.get(f"text {name}", digest) != digest]:
+    if changed := [name for name, digest in data.contents.items() if before.get(f"text {name}", digest) != digest]:
         raise InputError(f"{run.folder}: its text has changed since it was trained: {', '.join(changed[:3])}; {REMEDY}")
     frozen = load_encoder(run, device, allow=allow)
     known = {"encoder": frozen.encoder, "embedding": frozen.embedding, "data": data, "seed": seed, "optimizer": None}

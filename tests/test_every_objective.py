@@ -173,6 +173,8 @@ def test_no_sentence_of_the_tasks_is_training_text(build: Any, objective: str) -
     assert first not in list(data.source_sentences())
     counts = {split: skipped.in_tasks for split, skipped in data.skipped.items()}
     assert {split.split()[-1] for split, count in counts.items() if count} == {"train"}
+    again = build(f"objective={objective}", corpus=without(TinyCorpus(), Excluded(data.left_out)))[1]
+    assert again.contents == data.contents
 
 
 CHOICES = [f"{group}={name}" for group in ("encoder", "objective", "embeddings", "probes") for name in choices(group)]

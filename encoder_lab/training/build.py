@@ -10,7 +10,7 @@ import torch
 
 from datamodules.base import ResumableData
 from datamodules.corpus import Corpus, without
-from datamodules.excluded import Excluded
+from datamodules.excluded import LEFT_OUT, Excluded, as_lines
 from encoder_lab.compute.matmul import multiplies_in_bfloat16
 from encoder_lab.errors import InputError
 from encoder_lab.model import Model
@@ -84,7 +84,7 @@ def build(settings: RunSettings, run: Path) -> Built:
     tokens = corpus.tokenize if spoken == "en" else partial(corpus.tokenize, language=spoken)
     words = vectors.vocabulary, vectors.lookup_oov
     frozen = FrozenEncoder(encoder, embedding, *words, tokens, bfloat16=narrow, lowercase=data.lowercase)
-    keep_files(run, module)
+    keep_files(run, module, data)
     if is_first():
         write_reads(run, reads_of(run, corpus, data, tasks, vector_file))
     surprised = any(task.needs == "surprisal" for task in tasks)
@@ -120,8 +120,11 @@ def reads_of(run: Path, corpus: Corpus, data: ResumableData, tasks: Sequence[Tas
     }
 
 
-def keep_files(run: Path, module: Objective) -> None:
-    """Write what the decoder needs to score texts to the run's folder, where it is not there yet."""
+def keep_files(run: Path, module: Objective, data: ResumableData) -> None:
+    """Write what the decoder needs to score texts, and what training left out, to the run's folder where it is not."""
+    if is_first() and data.left_out and not (run / LEFT_OUT).exists():
+        with atomic_write(run / LEFT_OUT) as file:
+            file.write(as_lines(data.left_out))
     for name, source in module.likelihood_files().items():
         copy = run / "decoder" / name
         if is_first() and not copy.exists():

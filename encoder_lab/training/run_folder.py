@@ -15,6 +15,7 @@ import torch
 import yaml
 
 from datamodules.base import ResumableData
+from datamodules.excluded import LEFT_OUT
 from datamodules.text.vocabulary import SPECIALS
 from datamodules.word_vectors.store import FromFile, RunVectors, load_run_vectors, refuse_low_coverage, save_run_vectors
 from encoder_lab.errors import InputError, in_one_line
@@ -40,7 +41,8 @@ from probes.results import ProbeRow, read_rows
 from probes.suites import Suite
 
 EARLY = ("vectors", "tensorboard", "csv", "wandb", "mlruns")  # folders written before a checkpoint, and files:
-FILES = ("wandb_run", "mlflow_run", "metrics.csv", "test.csv", "probes.csv", "reads.json", "answers.csv", "curves.png")
+TABLES = ("metrics.csv", "test.csv", "probes.csv", "answers.csv", "curves.png")
+FILES = ("wandb_run", "mlflow_run", "reads.json", LEFT_OUT, *TABLES)
 APPENDED = ("tensorboard", "csv")  # in which Lightning may write into files that are there
 OF_OTHERS = ("wandb", "mlruns")  # their libraries keep links there, and begin a new folder each time
 FOLDERS = ("checkpoints", "decoder", "not_finite", *EARLY)

@@ -148,6 +148,19 @@ def test_a_run_shows_what_it_uses_and_training_is_the_same(lab: Lab, finished_ru
         assert again[row.epoch, row.task].hyperparameters["rank"] == row.hyperparameters["rank"]
 
 
+def test_a_run_that_left_out_sentences_of_its_tasks_is_measured_later(lab: Lab, tmp_path: Path) -> None:
+    run, text = tmp_path / "run", tmp_path / "text.txt"
+    words = ["a", "baker", "saw", "the", "old", "king", "near", "some", "green", "river", "again", "then", "she", "ran"]
+    random = np.random.default_rng(1)
+    text.write_text("".join(" ".join(random.permutation(words)[: 5 + i % 8]) + " .\n\n" for i in range(800)))
+    corpus = ["corpus=text", f"corpus.root={text}", "corpus.probe_split=false"]
+    tasks = ["probes=text", f"probes.paths=[{text}]", "probes.tasks=[SentLen]"]
+    done = lab.finish(*lab.settings(run, *corpus, *tasks, "objective=autoencoder", "trainer.max_epochs=1"))
+    assert "left out of train" in done.stdout, done.stderr
+    *_, last = scored(lab, tmp_path, f"model={run}", *tasks, "probes.train_size=100", *USE[:2])
+    assert [row.task for row in read_rows(last.folder / "probes.csv")] == ["SentLen"]
+
+
 REFUSED = {
     "objective=untrained": "it is not trained",
     "objective.attention=true": "it reads the states of the words",
