@@ -60,8 +60,8 @@ INCIDENTAL = {
         for name in ("accelerator", "strategy", "log_every_n_steps", "enable_model_summary", "enable_progress_bar")
     ),
 }
-# prefixes of the settings that make the tasks
-TASKS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "corpus.", "seed")
+# prefixes of the settings that make the tasks; those of the corpus do where tasks are made of it
+TASKS = ("probes.source.", "probes.train_size", "probes.dev_size", "probes.test_size", "seed")
 RowsByTask = dict[str, list[ProbeRow]]  # a model's scores by task, one for each seed
 
 
@@ -170,9 +170,17 @@ def _fit(home: Run, more: Run) -> bool:
     if {suite for suite, *_ in ours}.isdisjoint(suite for suite, *_ in theirs):
         return True
     if more.settings.get("checkpoint") == EACH_EPOCH:  # more epochs of the same tasks
-        return agree(home, more, TASKS)
+        return _same_tasks(home, more)
     twice = {key for key in ours & theirs if key[1] not in facts_of(key[0]).one_reader}
-    return not twice and bool(theirs - ours) and agree(home, more, TASKS)
+    return not twice and bool(theirs - ours) and _same_tasks(home, more)
+
+
+def _same_tasks(home: Run, more: Run) -> bool:
+    """Whether tasks of one name have the same items: by their test items, or else by the settings of the corpus."""
+    ours, theirs = ({(r.suite, r.task): r.answers.test if r.answers else "" for r in run.rows} for run in (home, more))
+    both = ours.keys() & theirs.keys()
+    same = bool(both) and all(ours[task] == theirs[task] != "" for task in both)
+    return agree(home, more, TASKS) and (same or agree(home, more, ("corpus.",)))
 
 
 def _row_key(row: ProbeRow, each_epoch: bool = False) -> tuple:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
@@ -13,7 +14,8 @@ from encoder_lab.reports.runs import Run, read_run, run_folders
 from encoder_lab.reports.table import final_rows, probing_table
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.training.checkpoints import BestCheckpoint
-from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of, with_settings
+from probes.results import Answers, read_rows
+from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of, with_rows, with_settings
 
 
 @pytest.mark.parametrize(("select", "best"), [("null", 1), ("nmt_enfr", 3)])
@@ -185,6 +187,20 @@ def test_another_readout_of_another_corpus_is_no_part_of_the_run(tmp_path: Path)
     same, other = (evaluation_of(tmp_path / str(k), run, "probing", task="WC2", settings=of[k]) for k in of)
     assert len(models(run, same)) == 1
     assert len(models(run, other)) == 2
+
+
+@pytest.mark.parametrize(("test", "models_of_both"), [("t", 1), ("other", 2)])
+def test_epochs_evaluated_with_another_corpus_belong_to_the_run_by_their_test_items(
+    tmp_path: Path, test: str, models_of_both: int
+) -> None:
+    run = with_settings(run_of(tmp_path / "run"), "corpus: {size: 400}\n")
+    rows = read_rows(run / "probes.csv")
+    settings = "corpus: {size: 500}\ncheckpoint: each epoch\n"
+    evaluation = evaluation_of(tmp_path / "more", run, "probing", settings=settings)
+    for folder, items in ((run, "t"), (evaluation, test)):
+        answered = [replace(row, answers=Answers(items, np.ones(4, bool))) for row in rows]
+        with_rows(folder, *answered)
+    assert len(models(run, evaluation)) == models_of_both
 
 
 def test_two_evaluations_on_one_suite_stay_apart(tmp_path: Path) -> None:
