@@ -112,7 +112,8 @@ def draw_lines(axes: Axes, lines: Sequence[Line]) -> list[tuple[str, float, str]
 
 def name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, bottom: float, top: float) -> None:
     """Write each `(name, height, colour)` at the end of its line, x = `last`, without overlaps, joined to the line."""
-    scale = axes.xaxis.get_transform()  # positions in display steps, also on a logarithmic axis
+    scale, upwards = axes.xaxis.get_transform(), axes.yaxis.get_transform()  # in display steps, also of logarithms
+    bottom, top = upwards.transform(np.array([bottom, top]))
     first, end = scale.transform(np.array([axes.get_xlim()[0], last]))
     figure_width, height = axes.get_figure().get_size_inches()  # type: ignore[union-attr]
     spec = axes.get_subplotspec()
@@ -120,7 +121,8 @@ def name_ends(axes: Axes, ends: Sequence[tuple[str, float, str]], last: float, b
     gap = (top - bottom) * 0.165 / (height / rows - 0.9)  # one line of text, in the units of the axis
     wide = 0.85 + 0.068 * max(0, max((len(name) for name, _, _ in ends), default=0) - 10)  # inches for the names
     gutter = (end - first) * wide / max(figure_width / columns - 1.25 - wide, 0.8)
-    heights = spread([end[1] for end in ends], gap, bottom + gap / 2, top - gap / 3)
+    shown = upwards.transform(np.array([end[1] for end in ends])).tolist()
+    heights = upwards.inverted().transform(np.array(spread(shown, gap, bottom + gap / 2, top - gap / 3)))
     steps = np.array([0.05, 0.22, 0.25]) * 0.85 / wide
     places = scale.inverted().transform(end + gutter * np.array([*steps, 1.0]))
     for (name, at, colour), placed in zip(ends, heights, strict=True):

@@ -1,6 +1,7 @@
 """Known against used: what is read of the vectors, and what the objective loses without it; seeds are compared."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from encoder_lab.reports.table import scores_by_task
 from probes.results import ProbeRow
 from probes.statistics import Interval, mean_of_runs
 
+LINEAR = 10  # thousandths of a nat; rises above it are on a logarithmic axis
 COLUMNS = ("rank", "random", "control", "bleu", "accuracy", "perplexity", "mlp", "majority")  # in the rows of `use`
 HEADS = {"bleu": "BLEU", "mlp": "MLP after"}
 NOTE = "Known: accuracy on test (%). Rise: of the loss without the property, in thousandths of a nat, or of an error."
@@ -67,10 +69,8 @@ def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: s
         _property(name, rows[name], known.get(name.partition(" in ")[0], ())) for name in in_order(list(rows))
     ]
     properties.sort(key=lambda use: -use.rise[0])
-    rises = [
-        {name: row.test_accuracy for name, seeds in rows.items() for row in seeds if row.seed == seed}
-        for seed in dict.fromkeys(row.seed for seeds in rows.values() for row in seeds)
-    ]
+    each = (scores_by_task(replace(model, runs=[run]), "use", epoch, classifier) for run in model.runs)
+    rises = [{name: row.test_accuracy for name, (row,) in one.items()} for one in each]
     taus = [tau for first, second in combinations(rises, 2) if (tau := agreement(first, second)) is not None]
     return ModelUse(model.title, properties, float(np.mean(taus)) if taus else np.nan)
 
@@ -117,6 +117,7 @@ def draw_use(models: Sequence[ModelUse]) -> Figure:
     for place, model in enumerate(models):
         _draw(figure.add_subplot(rows, columns, place + 1), model)
     note = "Filled: above both controls in every seed. Cross: the control task's labels erased. Bars: 95% intervals."
+    note += f" Above {LINEAR} the axis of the loss is logarithmic."
     figure.supxlabel(note, fontsize=8, color="#555555")
     return figure
 
@@ -133,7 +134,10 @@ def _draw(axes: Axes, model: ModelUse) -> None:
         if "control" in use.numbers:
             axes.plot(x, use.numbers["control"], "x", color=colour, markersize=4.5)
         names.append((for_figure(use.name), y, colour))
+    axes.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
+    axes.yaxis.set_major_formatter("{x:.0f}")
     name_ends(axes, names, axes.get_xlim()[1], *axes.get_ylim())
+    axes.set_xticks([tick for tick in axes.get_xticks() if axes.get_xlim()[0] <= tick <= 100])
     axes.axhline(0, color="#888888", linewidth=0.7)
     axes.set_xlabel("known: accuracy of the probe on test (%)", fontsize=9)
     axes.set_ylabel("used: rise of the loss (thousandths)", fontsize=9)
