@@ -34,17 +34,21 @@ def measures_of(tasks: Sequence[Task], measures: Sequence[str], grid: Grid, seed
     read = [task for task in tasks if isinstance(task, Classification)]
     if constant := [task.name for task in read if len(task.classes) < 2] if len(measures) > 1 else []:
         warnings.warn(f"probes.measures: {', '.join(constant)}: one class, so nothing to measure", stacklevel=2)
-    return [more for task in read if task.name not in constant for more in _measures_of_task(task, measures, seed)]
+    varied = [task for task in read if task.name not in constant]
+    hard = [task.name for task in varied if "hard" in measures and hard_items(task).any()]
+    if easy := [task.name for task in varied if "hard" in measures and task.name not in hard]:
+        warnings.warn(f"probes.measures: {', '.join(easy)}: no hard test item; left out of `hard`", stacklevel=2)
+    return [more for task in varied for more in _measures_of_task(task, measures, task.name in hard, seed)]
 
 
-def _measures_of_task(task: Classification, measures: Sequence[str], seed: int) -> list[Task]:
+def _measures_of_task(task: Classification, measures: Sequence[str], hard: bool, seed: int) -> list[Task]:
     per = PER if "control" in measures else PER[:1] if "selectivity" in measures else ()
     controls, codes = [control_task(task, decides, seed) for decides in per], codes_of(task, measures)
     return [
         *controls,
         *codes,
         *(FromScores(task, "selectivity", control) for control in controls[:1]),
-        *([FromScores(task, "hard")] if "hard" in measures else []),
+        *([FromScores(task, "hard")] if hard else []),
         *(FromScores(code, "gain") for code in codes),
     ]
 
@@ -95,12 +99,11 @@ def _selectivity(own: Evaluated, control: Evaluated) -> Outcome:
 
 
 def _hard(own: Evaluated, hard: np.ndarray, task: Classification) -> Outcome:
-    """The accuracy on the hard test items, with Wilson's interval; without items 0, from 0 to 100."""
+    """The accuracy on the hard test items, with Wilson's interval."""
     right = own.correct[hard]
-    score = 100 * float(right.mean()) if len(right) else 0.0
     most = np.bincount(task.train.gold).argmax()
-    chance = 100 * float((task.test.gold[hard] == most).mean()) if len(right) else None
-    interval = score, *wilson(int(right.sum()), len(right))
+    chance = 100 * float((task.test.gold[hard] == most).mean())
+    interval = 100 * float(right.mean()), *wilson(int(right.sum()), len(right))
     made = _outcome(interval, own.row.dev_accuracy, {"items": len(right)}, 0.0)
     return made._replace(correct=right, chance=chance)
 

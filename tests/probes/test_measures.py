@@ -20,7 +20,7 @@ from probes.evaluation import Evaluation
 from probes.hard.items import hard_items
 from probes.measures import measures_of
 from probes.statistics import compare
-from probes.task import single
+from probes.task import Items, single
 
 
 def vectors(sentences: int, seed: int, informative: bool, width: int = 6) -> Labelled:
@@ -153,3 +153,10 @@ def test_an_item_is_hard_where_its_surest_word_has_another_majority_label() -> N
     test = single(["dog cat", "dog cat", "my dog", "my dog", "new", "new"], np.array([0, 1, 1, 0, 0, 1]))
     task = Classification("T", ["a", "b"], train, train, test)
     assert hard_items(task).tolist() == [False, True, False, True, False, True]
+
+
+def test_a_task_without_a_hard_item_is_left_out_of_hard(recwarn: pytest.WarningsRecorder) -> None:
+    task = lengths_task()
+    easy = replace(task, name="Easy", test=Items(task.train.texts, task.train.gold))
+    assert [more.name for more in measures_of([task, easy], ["accuracy", "hard"], MLP, 1)] == ["Length"]
+    assert "Easy: no hard test item" in str(recwarn[0].message)
