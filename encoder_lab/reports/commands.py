@@ -52,6 +52,7 @@ from encoder_lab.reports.subspaces import Subspaces, draw_subspaces, read_subspa
 from encoder_lab.reports.subspaces import as_csv as subspaces_csv
 from encoder_lab.reports.subspaces import as_text as subspaces_text
 from encoder_lab.reports.table import Table, no_scores, own_cell, probing_table, refuse_without_effect, training_table
+from encoder_lab.reports.table_notes import at_another_epoch
 from encoder_lab.reports.use import as_text as use_text
 from encoder_lab.reports.use import draw_use, use_of
 from encoder_lab.storage.files import atomic_write
@@ -145,8 +146,10 @@ def order(arguments: SimpleNamespace) -> None:
 
 
 def use(arguments: SimpleNamespace) -> None:
-    used = use_of(reported(arguments), arguments.epoch, arguments.classifier)
-    print(for_terminal(use_text(used)))
+    models = reported(arguments)
+    used = use_of(models, arguments.epoch, arguments.classifier)
+    notes = at_another_epoch(models, "use", arguments.epoch)
+    print(for_terminal("\n".join([use_text(used), *notes])))
     print(save_figure(draw_use(used), arguments.out))
 
 

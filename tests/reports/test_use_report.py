@@ -10,6 +10,8 @@ from encoder_lab.reports.models import models_of
 from encoder_lab.reports.runs import Run
 from encoder_lab.reports.use import as_text, draw_use, use_of
 from probes.results import ProbeRow
+from report import main
+from tests.reports.small_runs import run_of, with_rows
 
 KNOWN = {"Tense": 90.0, "SubjNum": 95.0, "BShift": 51.0}
 RISES = {1: {"Tense": 28.0, "SubjNum": 2.0, "BShift": 1.0}, 2: {"Tense": 32.0, "SubjNum": 5.0, "BShift": 0.0}}
@@ -44,6 +46,12 @@ def test_the_picture_and_the_page_have_a_point_for_each_property_and_one_not_use
     assert points["Tense"] == ([90.0], [28.0], "circle")
     assert points["SubjNum"] == ([95.0], [2.0], "circle-open")
     assert [text.get_text() for text in draw_use(used).axes[0].texts] == ["Tense", "SubjNum", "BShift"]
+
+
+def test_an_epoch_that_is_not_the_last_is_told(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    folder = with_rows(run_of(tmp_path / "run"), *run(1).rows)
+    assert main(["use", str(folder), "epoch=last", f"out={tmp_path / 'use.png'}"]) == 0
+    assert "At epoch 2, as the requested one has no scores: BiLSTM-max, NMT En-Fr." in capsys.readouterr().out
 
 
 def test_runs_without_the_suite_are_refused() -> None:
