@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
+from encoder_lab.errors import InputError
 from encoder_lab.storage.content import key_of
+from encoder_lab.storage.files import refuse_special
 
 LEFT_OUT = "left_out.txt"  # in the folders of a text and of a run: the letters of what was met, a line each
 MARKS = re.compile(r"[\W_]+")
@@ -26,6 +29,16 @@ class Excluded:
     def key(self) -> list[str]:
         """Its part of the keys of caches; empty without sentences."""
         return [key_of(*sorted(self._letters))] if self._letters else []
+
+
+def left_out_of(run: Path) -> Excluded:
+    """The training sentences that a run left out. Raises InputError where its file is damaged."""
+    path = run / LEFT_OUT
+    refuse_special(path)
+    try:
+        return Excluded(path.read_text(encoding="utf-8").splitlines() if path.exists() else ())
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: damaged ({error}); copy the whole run folder again") from None
 
 
 def as_lines(met: Iterable[str]) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
-from datamodules.base import ResumableData, lines
+from datamodules.base import ResumableData
 from datamodules.corpus import Corpus, without
-from datamodules.excluded import LEFT_OUT, Excluded
+from datamodules.excluded import left_out_of
 from encoder_lab.errors import InputError
 from encoder_lab.settings.build import build
 from encoder_lab.settings.run_settings import leaves
@@ -39,8 +39,7 @@ def load_dev_loss(run: SavedRun, device: str, cache: Path, allow: Sequence[str] 
         if class_in((*OURS, *allow), target, (Objective, ResumableData, Corpus)) is None:
             raise InputError(f"{settings}: a class there is {target}; only those in {' and '.join(OURS)}/ are loaded")
     seed = run.config.get("seed", 1)
-    left_out = run.folder / LEFT_OUT
-    corpus = without(build(parts["corpus"]), Excluded(lines(left_out) if left_out.exists() else ()))
+    corpus = without(build(parts["corpus"]), left_out_of(run.folder))
     data: ResumableData = build(parts["datamodule"], corpus=corpus, cache=cache, seed=seed)
     before = read_reads(run.folder)
     if changed := [name for name, digest in data.contents.items() if before.get(f"text {name}", digest) != digest]:

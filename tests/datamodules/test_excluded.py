@@ -1,0 +1,31 @@
+"""What a run left out of its training text is read from its folder, or refused."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from datamodules.excluded import LEFT_OUT, Excluded, as_lines, left_out_of
+from encoder_lab.errors import InputError
+
+
+def test_what_was_met_is_left_out_again_in_any_tokenisation(tmp_path: Path) -> None:
+    tasks = Excluded(["A dog barks .", "Nobody says this ."])
+    assert "a dog barks." in tasks
+    (tmp_path / LEFT_OUT).write_text(as_lines(tasks.met))
+    again = left_out_of(tmp_path)
+    assert ("A DOG barks !" in again, "Nobody says this ." in again) == (True, False)
+
+
+def test_a_run_without_the_file_left_nothing_out(tmp_path: Path) -> None:
+    assert "A dog barks ." not in left_out_of(tmp_path)
+
+
+def test_a_pipe_or_other_bytes_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / LEFT_OUT)
+    with pytest.raises(InputError, match="a pipe"):
+        left_out_of(tmp_path)
+    (tmp_path / LEFT_OUT).unlink()
+    (tmp_path / LEFT_OUT).write_bytes(b"\xff")
+    with pytest.raises(InputError, match="damaged"):
+        left_out_of(tmp_path)
