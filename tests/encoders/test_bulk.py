@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,16 @@ def vectors(folder: Path, form: str) -> np.ndarray:
     return np.concatenate(matrices)
 
 
+def wait_for_the_end(processes: list[psutil.Process]) -> None:
+    """Wait until none of the processes runs; one that nobody waits for may stay as a zombie."""
+    deadline = time.monotonic() + 30
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                assert time.monotonic() < deadline, f"{process} goes on without its parent"
+                time.sleep(0.01)
+
+
 @pytest.mark.filterwarnings("ignore:.*empty")
 @pytest.mark.parametrize(("form", "processes"), [("parquet", 2), ("npy", 1)])
 def test_shards_together_are_the_vectors_of_all_rows(
@@ -76,15 +87,16 @@ def test_after_kills_the_same_command_makes_what_is_missing(tmp_path: Path, text
         running = commands.start(*arguments)
         while len(shards(tmp_path, "parquet")) < len(made) + number and running.poll() is None:
             time.sleep(0.002)
-        workers = [child.pid for child in psutil.Process(running.pid).children()] if running.poll() is None else []
+        workers = psutil.Process(running.pid).children() if running.poll() is None else []
         if killed == "a worker" and workers:
-            os.kill(workers[0], signal.SIGKILL)
+            workers[0].kill()
             status, message = running.wait(), running.communicate()[1]
             assert status in (0, 2)
             assert status == 0 or "a process was killed" in message
         elif running.poll() is None:
             (os.killpg if killed == "all processes" else os.kill)(running.pid, signal.SIGKILL)
             running.wait()
+        wait_for_the_end(workers)  # of what they were making
         assert {path: path.stat().st_ino for path in made} == made  # none was made again
         made = {path: path.stat().st_ino for path in shards(tmp_path, "parquet")}
     assert commands.finish(*arguments).returncode == 0
