@@ -132,13 +132,7 @@ def work(given: SimpleNamespace) -> None:
         related[str(dim)] = {name: alone(regressed, name, pairs, dim) for name in sides}
         print(f"relatedness, D = {dim}: {'/'.join(map(str, pairs))} pairs")
         show(related[str(dim)])
-    more = {
-        "shape": shape._asdict(),
-        "folds": given.folds,
-        **sides,
-        "pairs": pairs,
-        "relatedness": related,
-    }
+    more = {"shape": shape._asdict(), "folds": given.folds, **sides, "pairs": pairs, "relatedness": related}
     write_json(given.json, {**found, **more})
 
 

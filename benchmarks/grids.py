@@ -49,16 +49,7 @@ def fair(record: dict[str, Any]) -> list[str]:
         ]
         for case in sorted(record["cases"], key=lambda case: PARTS[case["part"]])
     ]
-    heads = [
-        "ours: the peer",
-        "worst",
-        "median",
-        "best",
-        "on equal terms",
-        "ours, s",
-        "theirs, s",
-        "above the optimum",
-    ]
+    heads = ["ours: the peer", "worst", "median", "best", "on equal terms", "ours, s", "theirs, s", "above the optimum"]
     return [said, grid(heads, rows)]
 
 

@@ -11,10 +11,7 @@ from pathlib import Path
 from tests.packages import PACKAGES, ROOT
 from tests.pages import Command
 
-CODE = [
-    "configs",
-    *PACKAGES,
-]
+CODE = ["configs", *PACKAGES]
 PUBLISHED = [str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "results").glob("*.csv")]  # scores of runs
 COPIED = [*CODE, "benchmarks", "train.py", "evaluate.py", "report.py", "README.md", *PUBLISHED]
 FORKS = get_context("forkserver")  # tests/conftest.py gives it our imports; each fork imports this file, so it is light

@@ -49,12 +49,7 @@ class Parts(Objective):
 def trainer_in(folder: Path, schedule: str, epochs: int, *more: pl.Callback) -> pl.Trainer:
     """A trainer that writes best.ckpt and last.ckpt to a folder."""
     best = BestCheckpoint(
-        folder,
-        "best",
-        monitor=Parts.score,
-        mode=Parts.mode,
-        save_on_train_epoch_end=True,
-        enable_version_counter=False,
+        folder, "best", monitor=Parts.score, mode=Parts.mode, save_on_train_epoch_end=True, enable_version_counter=False
     )
     last = BestCheckpoint(folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     with warnings.catch_warnings():

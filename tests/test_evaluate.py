@@ -396,12 +396,7 @@ def test_answers_are_kept_of_downstream_accuracies_and_predictions_of_correlatio
 
 
 def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab: Lab, tmp_path: Path, tasks: str) -> None:
-    more = [
-        "downstream.tasks=MR",
-        "protocol=senteval",
-        "probes.classifier.l2=[0.5]",
-        "probes.classifier.max_passes=4",
-    ]
+    more = ["downstream.tasks=MR", "protocol=senteval", "probes.classifier.l2=[0.5]", "probes.classifier.max_passes=4"]
     summed = "probes.classifier.reduction=sum"
     (mean,), (total,) = (scored(lab, tmp_path, *FIXED, tasks, *more, *extra) for extra in ([], [summed]))
     assert mean.scores.main[0].row.hyperparameters == {"l2": "0.5 0.5"}

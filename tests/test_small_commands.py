@@ -13,11 +13,7 @@ from datamodules.word_vectors import train as train_vectors
 from probes.probing.build import __main__ as build
 
 CASES = {
-    "train_vectors": (
-        train_vectors.main,
-        "datamodules.word_vectors.store.train_bin",
-        ["{text}", "out={out}/a.bin"],
-    ),
+    "train_vectors": (train_vectors.main, "datamodules.word_vectors.store.train_bin", ["{text}", "out={out}/a.bin"]),
     "parse": (parse.main, "datamodules.trees.parse.stanza_parser", ["{text}", "{out}/a.mrg"]),
     "download": (download.main, "datamodules.download.fetch.download", ["multi30k", "to={out}"]),
     "build": (

@@ -137,15 +137,7 @@ def test_discourse_tasks_are_probed_next_to_others(lab: Lab, tmp_path: Path) -> 
 @pytest.mark.parametrize("argument", ["--help", "-h"])
 def test_help_names_every_group_and_what_each_choice_means(lab: Lab, argument: str) -> None:
     text = lab.finish(argument).stdout
-    for line in (
-        "encoder=",
-        "objective=",
-        "corpus=",
-        "embeddings=",
-        "probes=",
-        "trainer=",
-        "NMT English-French",
-    ):
+    for line in ("encoder=", "objective=", "corpus=", "embeddings=", "probes=", "trainer=", "NMT English-French"):
         assert line in text
 
 

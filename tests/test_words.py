@@ -129,12 +129,7 @@ def test_prose_is_wrapped(page: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [
-        ("Fine.\nMend it.", 2),
-        ("def test_a_run_whose_end(): ...", 1),
-        ("# it is made\n# anew", 2),
-        ("once\n# more", 1),
-    ],
+    [("Fine.\nMend it.", 2), ("def test_a_run_whose_end(): ...", 1), ("# it is made\n# anew", 2), ("once\n# more", 1)],
 )
 def test_a_forbidden_word_is_found_with_its_line(text: str, line: int) -> None:
     assert [found for found, *_ in _found(text)] == [line]

@@ -123,9 +123,7 @@ class CoherenceSettings:
         "files, or folders of files, in SyntaxGym's JSON; null is the embedded world",
     ] = None
     items: Annotated[
-        int,
-        Field(ge=2, le=MOST_ITEMS, title="the number of items, 2 or more"),
-        "of each suite of the embedded world",
+        int, Field(ge=2, le=MOST_ITEMS, title="the number of items, 2 or more"), "of each suite of the embedded world"
     ] = 200
     metric: Annotated[
         Literal["sum", "mean", "median", "range", "max", "min"] | None,

@@ -3,8 +3,4 @@
 from probes.facts import Facts
 
 SAVED = "code saved over a bag of vectors (% of the uniform code"
-FACTS = Facts(
-    axis=f"{SAVED})",
-    units={"mlp": f"{SAVED}, MLP)", "variational": f"{SAVED}, variational)"},
-    choice=False,
-)
+FACTS = Facts(axis=f"{SAVED})", units={"mlp": f"{SAVED}, MLP)", "variational": f"{SAVED}, variational)"}, choice=False)

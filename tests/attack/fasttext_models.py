@@ -68,10 +68,7 @@ def _read(path: Path) -> None:
 
 
 _change = st.integers(0, FIELDS - 1).flatmap(
-    lambda place: st.tuples(
-        st.just(place),
-        st.sampled_from(ODD) if place != 14 else st.just(0),
-    ).map(list)
+    lambda place: st.tuples(st.just(place), st.sampled_from(ODD) if place != 14 else st.just(0)).map(list)
 )
 _cases = st.tuples(
     st.lists(_change, max_size=3),

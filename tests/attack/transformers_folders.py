@@ -193,9 +193,5 @@ _change = st.one_of(
     st.tuples(st.just("gone"), _number),
 )
 ATTACKS = [
-    Attack(
-        "transformer",
-        st.tuples(st.sampled_from(sorted(MODELS)), st.lists(_change, min_size=1, max_size=2)),
-        loaded,
-    )
+    Attack("transformer", st.tuples(st.sampled_from(sorted(MODELS)), st.lists(_change, min_size=1, max_size=2)), loaded)
 ]

@@ -32,21 +32,13 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 def test_a_row_of_the_same_key_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     write_rows(tmp_path / "probes.csv", [ROW, replace(ROW, task="WC")])
     write_rows(tmp_path / "probes.csv", [replace(ROW, test_accuracy=10.0, step=99)])
-    assert [(r.task, r.test_accuracy) for r in read_rows(tmp_path / "probes.csv")] == [
-        ("Tense", 10.0),
-        ("WC", 79.0),
-    ]
+    assert [(r.task, r.test_accuracy) for r in read_rows(tmp_path / "probes.csv")] == [("Tense", 10.0), ("WC", 79.0)]
 
 
 def test_rows_are_sorted_by_epoch_and_then_by_arrival(tmp_path: Path) -> None:
     for epoch, task in ((10, "B"), (2, "B"), (10, "A"), (2, "C")):
         write_rows(tmp_path / "probes.csv", [replace(ROW, epoch=epoch, task=task)])
-    assert [(r.epoch, r.task) for r in read_rows(tmp_path / "probes.csv")] == [
-        (2, "B"),
-        (2, "C"),
-        (10, "B"),
-        (10, "A"),
-    ]
+    assert [(r.epoch, r.task) for r in read_rows(tmp_path / "probes.csv")] == [(2, "B"), (2, "C"), (10, "B"), (10, "A")]
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,7 @@ def drawn(suite: TestSuite, twins: Sequence[str], items: int | None, seed: int) 
 
 
 def suite_of_pairs(
-    name: str,
-    regions: Sequence[str],
-    conditions: Sequence[str],
-    scored: int,
-    pairs: Iterable[DraftPair],
-    comment: str,
+    name: str, regions: Sequence[str], conditions: Sequence[str], scored: int, pairs: Iterable[DraftPair], comment: str
 ) -> TestSuite:
     """A suite with the mean bits of a token as its metric, as in the paper (section 3).
 

@@ -18,10 +18,7 @@ L2 = (1e-5, 1e-3, 1e-1)
 
 def data(sentences: int, inputs: int, classes: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     draw = torch.Generator().manual_seed(seed)
-    return (
-        torch.randn(sentences, inputs, generator=draw),
-        torch.randint(0, classes, (sentences,), generator=draw),
-    )
+    return (torch.randn(sentences, inputs, generator=draw), torch.randint(0, classes, (sentences,), generator=draw))
 
 
 def pass_over(cells: Cells, x: torch.Tensor, y: torch.Tensor, batch: int = 16) -> None:

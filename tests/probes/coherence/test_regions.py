@@ -135,14 +135,7 @@ def test_without_a_token_only_the_sum_has_a_value() -> None:
     assert np.isnan(values("max", *nothing, 2)).all()
 
 
-PLAIN = {
-    "sum": np.sum,
-    "mean": np.mean,
-    "median": np.median,
-    "range": np.ptp,
-    "max": np.max,
-    "min": np.min,
-}
+PLAIN = {"sum": np.sum, "mean": np.mean, "median": np.median, "range": np.ptp, "max": np.max, "min": np.min}
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.floats(0, 40)), max_size=30), st.sampled_from(METRICS), st.randoms())

@@ -86,13 +86,7 @@ def test_the_conditions_of_an_item_may_be_in_another_order() -> None:
 
 @pytest.mark.parametrize(
     "place",
-    [
-        [],
-        ["predictions", 0],
-        ["items", 0],
-        ["items", 0, "conditions", 0],
-        ["items", 0, "conditions", 0, "regions", 1],
-    ],
+    [[], ["predictions", 0], ["items", 0], ["items", 0, "conditions", 0], ["items", 0, "conditions", 0, "regions", 1]],
     ids=str,
 )
 def test_fields_that_the_published_form_allows_are_passed_over(place: list[Any]) -> None:
@@ -120,11 +114,7 @@ FIRST = ["items", 0, "conditions", 0]
         (["predictions", 0, "type"], "relation", "prediction 1: type 'relation'"),
         (["predictions", 0, "formula"], "(2;%original%) <", "prediction 1: formula"),
         (["predictions", 0, "formula"], "(2;%original%)", "neither true nor false"),
-        (
-            ["predictions", 0, "formula"],
-            "(2;%orignal%) < 1",
-            "no condition 'orignal'; the items have original",
-        ),
+        (["predictions", 0, "formula"], "(2;%orignal%) < 1", "no condition 'orignal'; the items have original"),
         (["predictions", 0, "formula"], "(*;%orignal%) < 1", "no condition 'orignal'"),
         (["predictions", 0, "formula"], "(3;%original%) < 1", "no region 3; region_meta names 1 to 2"),
         (["predictions", 0, "formula"], "(0;%original%) < 1", "no region 0"),

@@ -141,10 +141,7 @@ def test_any_setting_works_or_is_refused_in_one_line(tmp_path: Path, key: str, v
     assert "\n" not in said
 
 
-@pytest.mark.parametrize(
-    "setting",
-    ["items=many", "metric=[sum]", "paths={a:b}"],
-)
+@pytest.mark.parametrize("setting", ["items=many", "metric=[sum]", "paths={a:b}"])
 def test_a_setting_that_cannot_work_is_status_2(setting: str) -> None:
     done = finish("evaluate.py", "model=length", "suite=coherence", f"coherence.{setting}")
     assert done.returncode == 2

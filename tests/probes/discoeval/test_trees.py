@@ -55,10 +55,7 @@ def test_trees_of_each_format_give_the_same_nodes(ending: str, tmp_path: Path) -
     nodes = read_trees([tree_folders(tmp_path / "trees", ending)])
     assert {split: len(split_nodes) for split, split_nodes in nodes.items()} == {"train": 20, "dev": 20, "test": 20}
     first, second, third = JSON["edus"]
-    assert nodes["test"][:2] == [
-        ("NS-Attribution", [first, second], [third]),
-        ("NN-Joint", [first], [second]),
-    ]
+    assert nodes["test"][:2] == [("NS-Attribution", [first, second], [third]), ("NN-Joint", [first], [second])]
 
 
 def test_more_than_two_nuclei_branch_to_the_right(tmp_path: Path) -> None:

@@ -197,9 +197,7 @@ def test_a_corpus_without_trees_gives_tasks_of_its_held_out_text(source: FromCor
     assert originals <= set(LINES)
 
 
-def test_a_small_plain_text_gives_four_tasks_and_a_larger_one_keeps_its_split(
-    tmp_path: Path,
-) -> None:
+def test_a_small_plain_text_gives_four_tasks_and_a_larger_one_keeps_its_split(tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{line}\n" for line in islice(Demo(size=3000).sentences("train"), 3000)))
     made = FromText([]).tasks(context(PlainText(str(text)), tmp_path), ["all"], (1200, None, None))
