@@ -25,24 +25,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ROOT = commands.ROOT
 TINY = [
-    "encoder.dim=16",
-    "encoder.projection=12",
-    "embeddings.dim=10",
-    "embeddings.bucket=100",
-    "embeddings.words=5000",
-    "corpus.size=160",
-    "objective.decoder_embedding=8",
-    "objective.decoder_hidden=12",
-    "probes.tasks=[SentLen,BShift,SubjNum]",
-    "probes.train_size=120",
-    "probes.dev_size=60",
-    "probes.test_size=60",
-    "probes.classifier.widths=[20]",
-    "probes.classifier.dropouts=[0.0]",
-    "trainer.max_epochs=2",
-    "trainer.enable_progress_bar=false",
-    "logger=[]",
-]
+    "encoder.dim=16", "encoder.projection=12", "embeddings.dim=10", "embeddings.bucket=100", "embeddings.words=5000",
+    "corpus.size=160", "objective.decoder_embedding=8", "objective.decoder_hidden=12",
+    "probes.tasks=[SentLen,BShift,SubjNum]", "probes.train_size=120", "probes.dev_size=60", "probes.test_size=60",
+    "probes.classifier.widths=[20]", "probes.classifier.dropouts=[0.0]", "trainer.max_epochs=2",
+    "trainer.enable_progress_bar=false", "logger=[]",
+]  # fmt: skip
 
 
 SERVER = "FORK_SERVER"  # where the test processes of xdist find the one that forks commands for all of them

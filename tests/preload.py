@@ -14,15 +14,9 @@ from tests import quick  # noqa: F401
 from tests.packages import PACKAGES, ROOT
 
 HEAVY = (
-    "torch",
-    "torch._dynamo",
-    "torch.utils.tensorboard",
-    "pytorch_lightning",
-    "sklearn.linear_model",
-    "transformers",
-    "nltk.lm",
-    "matplotlib.pyplot",
-)
+    "torch", "torch._dynamo", "torch.utils.tensorboard", "pytorch_lightning", "sklearn.linear_model", "transformers",
+    "nltk.lm", "matplotlib.pyplot",
+)  # fmt: skip
 OURS = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for package in PACKAGES

@@ -28,19 +28,10 @@ from tests.tiny_corpus import TinyCorpus
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 TINY = {
-    "dim": 32,
-    "projection": 16,
-    "layers": 1,
-    "dropout": 0.0,
-    "hidden": 32,
-    "decoder_embedding": 8,
-    "decoder_hidden": 32,
-    "decoder_layers": 1,
-    "codes": 60,
-    "batch_size": 24,
-    "sentence_positions": 4,
+    "dim": 32, "projection": 16, "layers": 1, "dropout": 0.0, "hidden": 32, "decoder_embedding": 8,
+    "decoder_hidden": 32, "decoder_layers": 1, "codes": 60, "batch_size": 24, "sentence_positions": 4,
     "paragraph_positions": 4,
-}
+}  # fmt: skip
 
 
 def choices(group: str) -> list[str]:

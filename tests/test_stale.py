@@ -295,13 +295,8 @@ def test_a_run_goes_on_with_the_same_text_elsewhere_and_with_no_other_text(lab: 
     (tmp_path / "a.txt").write_text(text)
     run = tmp_path / "run"
     small = [
-        "encoder=bov",
-        "embeddings.dim=8",
-        "embeddings.words=100",
-        "embeddings.bucket=10",
-        "probes=none",
-        "logger=[]",
-    ]
+        "encoder=bov", "embeddings.dim=8", "embeddings.words=100", "embeddings.bucket=10", "probes=none", "logger=[]",
+    ]  # fmt: skip
     corpus = ["objective=autoencoder", "corpus=text", f"corpus.root={tmp_path}/a.txt", f"cache={tmp_path}/cache"]
     first = lab.finish(*small, *corpus, f"hydra.run.dir={run}", "trainer.max_epochs=1")
     assert first.returncode == 0, first.stderr

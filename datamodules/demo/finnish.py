@@ -7,14 +7,9 @@ from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_n
 
 LINKS = {"and": "ja", "but": "mutta", "yet": "silti"}
 CONJUNCTIONS = {
-    "because": "koska",
-    "when": "kun",
-    "although": "vaikka",
-    "while": "samalla kun",
-    "if": "jos",
-    "since": "koska",
+    "because": "koska", "when": "kun", "although": "vaikka", "while": "samalla kun", "if": "jos", "since": "koska",
     "after": "sen jälkeen kun",
-}
+}  # fmt: skip
 OUTSIDE = ("station", "field", "square", "courtyard")  # Finnish uses "on" these places, not "in"
 ENDINGS = {"nom": "", "acc": "n", "gen": "n", "ine": "ssA", "ade": "llA"}
 CASES = {"nom": "Nom", "acc": "Gen", "gen": "Gen", "ine": "Ine", "ade": "Ade"}  # as treebanks name them

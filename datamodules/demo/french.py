@@ -7,14 +7,9 @@ from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_n
 
 LINKS = {"and": "et", "but": "mais", "yet": "pourtant"}
 CONJUNCTIONS = {
-    "because": "parce que",
-    "when": "quand",
-    "although": "même si",
-    "while": "pendant que",
-    "if": "si",
-    "since": "puisque",
-    "after": "après que",
-}
+    "because": "parce que", "when": "quand", "although": "même si", "while": "pendant que", "if": "si",
+    "since": "puisque", "after": "après que",
+}  # fmt: skip
 BEFORE_VOWEL = {"vieux": "vieil", "beau": "bel", "nouveau": "nouvel", "ce": "cet"}
 NOUS = {"retienn": "reten", "apprenn": "appren", "reçoiv": "recev"}  # stems: from "ils" to "nous"
 ELIDED = {"le", "la", "de", "que", "ne", "je", "se"}

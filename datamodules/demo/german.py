@@ -9,13 +9,8 @@ from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_n
 Case = Literal["nom", "acc", "dat"]
 LINKS = {"and": "und", "but": "aber", "yet": "doch"}
 CONJUNCTIONS = {
-    "because": "weil",
-    "although": "obwohl",
-    "while": "während",
-    "if": "wenn",
-    "since": "da",
-    "after": "nachdem",
-}
+    "because": "weil", "although": "obwohl", "while": "während", "if": "wenn", "since": "da", "after": "nachdem",
+}  # fmt: skip
 THE = {
     "m": {"nom": "der", "acc": "den", "dat": "dem"},
     "f": {"nom": "die", "acc": "die", "dat": "der"},

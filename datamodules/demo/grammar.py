@@ -13,26 +13,11 @@ from datamodules.trees.conllu import DependencyTree
 WORDS = lexicon()
 LONGEST, SHORTEST = 28, 5
 PATTERNS = [
-    ("plain", 24.0),
-    ("coordination", 5.0),
-    ("coordination comma", 7.0),
-    ("subordinate first", 5.0),
-    ("adverb", 4.0),
-    ("adverb comma", 4.0),
-    ("place comma", 4.5),
-    ("place", 2.5),
-    ("time comma", 3.0),
-    ("time", 2.5),
-    ("adverb between", 4.0),
-    ("interjection", 3.5),
-    ("semicolon", 3.5),
-    ("reporting clause last", 3.5),
-    ("quotation", 3.5),
-    ("yes-no", 5.0),
-    ("who", 3.0),
-    ("why", 3.0),
-    ("where", 2.5),
-]
+    ("plain", 24.0), ("coordination", 5.0), ("coordination comma", 7.0), ("subordinate first", 5.0), ("adverb", 4.0),
+    ("adverb comma", 4.0), ("place comma", 4.5), ("place", 2.5), ("time comma", 3.0), ("time", 2.5),
+    ("adverb between", 4.0), ("interjection", 3.5), ("semicolon", 3.5), ("reporting clause last", 3.5),
+    ("quotation", 3.5), ("yes-no", 5.0), ("who", 3.0), ("why", 3.0), ("where", 2.5),
+]  # fmt: skip
 ALOUD = [verb for verb in WORDS.saying if verb.base in ("say", "explain", "claim", "report", "admit")]
 SINGLE = {"plain", "adverb", "adverb comma", "place comma", "time comma", "interjection", "subordinate first"}
 

@@ -19,21 +19,11 @@ ORDERS = {
 }
 # how a person is, and what the person does because of it
 EFFECTS = {
-    "hungry": "eat taste cook peel",
-    "tired": "sleep dream",
-    "happy": "laugh sing dance smile",
-    "sad": "cry whisper",
-    "angry": "shout break burn",
-    "clever": "learn read translate",
-    "brave": "hunt save free",
-    "rich": "buy rent collect",
-    "poor": "steal sell borrow",
-    "lazy": "wait breathe",
-    "sick": "cough tremble",
-    "strong": "lift carry push",
-    "curious": "open inspect study",
-    "shy": "hide hesitate",
-}
+    "hungry": "eat taste cook peel", "tired": "sleep dream", "happy": "laugh sing dance smile", "sad": "cry whisper",
+    "angry": "shout break burn", "clever": "learn read translate", "brave": "hunt save free",
+    "rich": "buy rent collect", "poor": "steal sell borrow", "lazy": "wait breathe", "sick": "cough tremble",
+    "strong": "lift carry push", "curious": "open inspect study", "shy": "hide hesitate",
+}  # fmt: skip
 INTRANSITIVE = {verb.base: verb for verb in WORDS.intransitive}
 ADJECTIVES = {adjective.english: adjective for adjective in WORDS.adjectives["person"]}
 CONTRASTS = [pair for pair in sorted(WORDS.opposites.items()) if set(pair) <= set(EFFECTS)]

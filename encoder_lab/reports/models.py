@@ -14,19 +14,10 @@ from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow
 
 ENCODERS = {
-    "bilstm_max": "BiLSTM-max",
-    "bilstm_last": "BiLSTM-last",
-    "bilstm_att": "BiLSTM-Att",
-    "lstm_last": "LSTM-last",
-    "gated_convnet": "Gated ConvNet",
-    "bigru_mean": "BiGRU",
-    "transformer": "Transformer",
-    "transformer_max": "Transformer-max",
-    "bov": "BoV",
-    "borep": "BOREP",
-    "esn": "ESN",
-    "baseline": "Baselines",
-}
+    "bilstm_max": "BiLSTM-max", "bilstm_last": "BiLSTM-last", "bilstm_att": "BiLSTM-Att", "lstm_last": "LSTM-last",
+    "gated_convnet": "Gated ConvNet", "bigru_mean": "BiGRU", "transformer": "Transformer",
+    "transformer_max": "Transformer-max", "bov": "BoV", "borep": "BOREP", "esn": "ESN", "baseline": "Baselines",
+}  # fmt: skip
 OBJECTIVES = {
     "nmt_enfr": "NMT En-Fr",
     "nmt_ende": "NMT En-De",

@@ -16,18 +16,11 @@ BEST = "*"
 LEVEL = 0.05  # of the tests of one pair of models together
 # the measures of details.csv that are not in the table of scores, except those of single domains
 SECOND = {
-    "f1": "F1",
-    "either sense": "either sense",
-    "ceiling": "ceiling",
-    "spearman": "Spearman",
-    "mse": "mean squared error",
-    "rated modified": "rated modified",
-    "wmean pearson": "weighted mean",
-    "all pearson": "all pairs",
-    "mean spearman": "Spearman mean",
-    "wmean spearman": "Spearman weighted mean",
+    "f1": "F1", "either sense": "either sense", "ceiling": "ceiling", "spearman": "Spearman",
+    "mse": "mean squared error", "rated modified": "rated modified", "wmean pearson": "weighted mean",
+    "all pearson": "all pairs", "mean spearman": "Spearman mean", "wmean spearman": "Spearman weighted mean",
     "all spearman": "Spearman all pairs",
-}
+}  # fmt: skip
 DECIMALS = {"mse": 2}
 
 

@@ -16,17 +16,11 @@ from probes.task import Items
 from probes.vectors import alone, pair
 
 FILES = {
-    "SentLen": "sentence_length.txt",
-    "WC": "word_content.txt",
-    "TreeDepth": "tree_depth.txt",
-    "TopConst": "top_constituents.txt",
-    "BShift": "bigram_shift.txt",
-    "Tense": "past_present.txt",
-    "SubjNum": "subj_number.txt",
-    "ObjNum": "obj_number.txt",
-    "SOMO": "odd_man_out.txt",
+    "SentLen": "sentence_length.txt", "WC": "word_content.txt", "TreeDepth": "tree_depth.txt",
+    "TopConst": "top_constituents.txt", "BShift": "bigram_shift.txt", "Tense": "past_present.txt",
+    "SubjNum": "subj_number.txt", "ObjNum": "obj_number.txt", "SOMO": "odd_man_out.txt",
     "CoordInv": "coordination_inversion.txt",
-}
+}  # fmt: skip
 PUBLISHED = 120_000  # lines of each
 TOOLKIT = {  # the toolkit's names of its tasks
     "Length": "SentLen",

@@ -16,23 +16,8 @@ from encoder_lab.training.allowed_classes import PLACES, only_ours
 from tests.attack.attack import Attack, refused
 
 ODD: list[Any] = [
-    None,
-    True,
-    False,
-    0,
-    1,
-    -1,
-    2**31,
-    10**12,
-    10**30,
-    0.5,
-    -0.5,
-    1e308,
-    float("inf"),
-    float("nan"),
-    "",
-    "abc",
-]
+    None, True, False, 0, 1, -1, 2**31, 10**12, 10**30, 0.5, -0.5, 1e308, float("inf"), float("nan"), "", "abc",
+]  # fmt: skip
 ODD += [
     "1e3",
     "a\0b",

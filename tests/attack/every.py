@@ -18,18 +18,7 @@ from tests.attack import (
 from tests.attack.attack import Attack
 
 MODULES = (
-    outputs,
-    edits,
-    fasttext_models,
-    names,
-    archives,
-    paths,
-    choices,
-    arguments,
-    checkpoints,
-    transformers_folders,
-    reports_of_runs,
-    resumes,
-    texts,
-)
+    outputs, edits, fasttext_models, names, archives, paths, choices, arguments, checkpoints, transformers_folders,
+    reports_of_runs, resumes, texts,
+)  # fmt: skip
 ATTACKS: list[Attack] = [attack for module in MODULES for attack in module.ATTACKS]

@@ -46,16 +46,8 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 }
 NAMES = {"figure": "x.png", "run": RUNNING}
 KINDS = (
-    "file",
-    "link",
-    "link to a folder",
-    "dangling link",
-    "link to itself",
-    "second name",
-    "pipe",
-    "device",
-    "folder",
-)
+    "file", "link", "link to a folder", "dangling link", "link to itself", "second name", "pipe", "device", "folder",
+)  # fmt: skip
 
 
 def _placed(kind: str, at: Path, victim: Path) -> None:

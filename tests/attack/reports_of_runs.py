@@ -23,50 +23,17 @@ WHOLE = [epoch for epoch in EPOCHS if "." not in epoch]
 VALUES = ["50.0", "61.25", "0.0", "100.0", "99.99", "-1.0", "1e9", "-1e9", "1e-320", "-0.0", "1e8"]
 OWN = ["5.0", "9.0", "", "1e308", "-1e308", "nan", "inf", "-inf", "1e-320", "1e15", "9.99e14", "-1e14", "0", "1_0"]
 REFUSED = [
-    "9" * 30,
-    "9" * 400,
-    "-1",
-    "-99999999",
-    "²",
-    "٣",
-    "1_000",
-    "0x10",
-    "",
-    " 1",
-    "+1",
-    "abc",
-    "1e999",
-    "9" * 5000,
-    "x" * 6000,
-    "\x1b[31m",
-    "nan",
-    "1e308",
-]
+    "9" * 30, "9" * 400, "-1", "-99999999", "²", "٣", "1_000", "0x10", "", " 1", "+1", "abc", "1e999", "9" * 5000,
+    "x" * 6000, "\x1b[31m", "nan", "1e308",
+]  # fmt: skip
 NAMES = ["SentLen", "WC", "BShift", "MR", "SICK-R", "DCwiki", "SP", "story_cloze", "a b", "_", "_x", "$x^$", "é\u202e"]
 NAMES += [
-    "x" * 200,
-    "<b>",
-    "layer 3",
-    "",
-    " ",
-    "\\",
-    "a; b",
-    "句" * 150,
-    "SentLen without hidden layer",
-    "DC avg.",
-    "%",
-]
+    "x" * 200, "<b>", "layer 3", "", " ", "\\", "a; b", "句" * 150, "SentLen without hidden layer", "DC avg.", "%",
+]  # fmt: skip
 SUITES = ["probing", "downstream", "discoeval", "coherence", "mine", ""]
 OBJECTIVES = [
-    "nmt_enfr",
-    "layer 3",
-    "layer 99999999999999999999",
-    "layer ²",
-    "discourse",
-    "nli",
-    "untrained",
-    "x" * 6000,
-]
+    "nmt_enfr", "layer 3", "layer 99999999999999999999", "layer ²", "discourse", "nli", "untrained", "x" * 6000,
+]  # fmt: skip
 SCORES = ["val/bleu", "val/loss", "val/perplexity", "val/accuracy", "val/", "bleu", "val/part/bleu", "x" * 6000, ""]
 SETTINGS = ["encoder.dim", "objective.parts", "objective.select", "objective.losses", "labels.colour", "labels.encoder"]
 SETTINGS += ["labels.objective", "seed", "model", "checkpoint", "begun_from", "probes.classifier.protocol", "run.seed"]
@@ -78,32 +45,11 @@ LINES: list[Any] = [[], {}, 5, "a", None, [1, 2], {"a": 1}]
 RECORD = {"suite": "story_cloze", "item": 3, "condition": "a", "text": "a b", "tokens": ["a", "b"], "margin": 0.5}
 RECORD |= {"offsets": [[0, 1], [2, 3]], "regions": [0, 1], "surprisals": [1.0, None]}
 ARGUMENTS = [
-    "²",
-    "0",
-    "99999999",
-    "9" * 30,
-    "last",
-    "-1",
-    "1.5",
-    "downstream",
-    "discoeval",
-    "coherence",
-    "mine",
-    "none",
-]
+    "²", "0", "99999999", "9" * 30, "last", "-1", "1.5", "downstream", "discoeval", "coherence", "mine", "none",
+]  # fmt: skip
 ARGUMENTS += [
-    "true",
-    "a,,b",
-    "logreg",
-    "story_cloze:3",
-    ",",
-    "max_is_above_last",
-    "html",
-    "latex",
-    "csv",
-    "x" * 6000,
-    "best",
-]
+    "true", "a,,b", "logreg", "story_cloze:3", ",", "max_is_above_last", "html", "latex", "csv", "x" * 6000, "best",
+]  # fmt: skip
 COLUMNS = ["epoch", "step", "suite", "task", "classifier", "dev_accuracy", "test_accuracy", "test_low", "test_high"]
 COLUMNS += ["hyperparameters", "seed", "seconds"]
 FINDINGS = "findings"  # as text of an even number of runs, else as a picture

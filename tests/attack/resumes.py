@@ -23,13 +23,9 @@ MAY = ["trainer.max_epochs=3", "+trainer.max_steps=20", "corpus.root=/nowhere", 
 ODD = ["trainer.max_steps=-5", "trainer.max_epochs=", "trainer.callbacks=[{_target_: os.getcwd}]", "trainer={a: 1}"]
 ODD += ["trainer.strategy=ddp_spawn", "trainer.max_time=[", "trainer.a.b.c=1", "corpus.root={a: {b: 1}}", "cache="]
 ODD += [
-    "trainer.devices=[[1]",
-    "trainer.devices=[]]",
-    "trainer.precision={a",
-    "corpus.root={a: *b}",
-    "cache={a: 1",
+    "trainer.devices=[[1]", "trainer.devices=[]]", "trainer.precision={a", "corpus.root={a: *b}", "cache={a: 1",
     "trainer.a=" + "{a: " * 2000,
-]
+]  # fmt: skip
 OTHER = ["seed=3", "encoder.dim=5", "probes=none", "+a.b=1", "trainer", "=", "", "model", "objective.optimizer.lr=1"]
 
 

@@ -25,12 +25,8 @@ ODD += ["float16", "F64", "F8_E4M3", "U8", "I64", "BOOL", [], [0], [1], [-1, 4],
 ODD += ["os.system", {"": "os.getcwd"}, GONE, GONE, GONE]
 WHOLE = ["[]", "{}", "null", "5", '"bert"', "", "{", "[" * 10000, '{"model_type": "bert"}', '{"model_type": []}']
 WHOLE += [
-    '{"model_type": "abc"}',
-    '{"model_type": "t5"}',
-    '{"a": 1, "a": 2}',
-    "NaN",
-    '{"auto_map": {"AutoModel": "a.B"}}',
-]
+    '{"model_type": "abc"}', '{"model_type": "t5"}', '{"a": 1, "a": 2}', "NaN", '{"auto_map": {"AutoModel": "a.B"}}',
+]  # fmt: skip
 PLACES = ["model-1.safetensors", "/dev/zero", "../other.safetensors", "/etc/passwd", "a\0b", "", ".", "x" * 300]
 LEAVING = ("/dev/zero", "../other.safetensors", "/etc/passwd")
 LENGTHS = [0, 1, 7, 2, 10**6, 2**31, 2**40, 2**63, 2**64 - 1]
@@ -168,16 +164,9 @@ def _gone(files: dict[str, bytes], which: int) -> None:
 
 
 CHANGES: dict[str, Callable[..., None]] = {
-    "value": _replaced,
-    "whole": _whole,
-    "bytes": _bytes,
-    "cut": _cut,
-    "header": _header,
-    "length": _length,
-    "shape": _shape,
-    "index": _index,
-    "gone": _gone,
-}
+    "value": _replaced, "whole": _whole, "bytes": _bytes, "cut": _cut, "header": _header, "length": _length,
+    "shape": _shape, "index": _index, "gone": _gone,
+}  # fmt: skip
 _number, _share = st.integers(0, 60), st.floats(0, 1, width=16)
 _steps, _odd = st.lists(_number, min_size=1, max_size=4), st.integers(0, len(ODD) - 1)
 _change = st.one_of(

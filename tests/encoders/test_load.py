@@ -126,23 +126,11 @@ def test_settings_that_are_not_of_a_run_are_refused(run: Path, text: str) -> Non
     assert "config.yaml" in refusal(run)
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        "os.system",
-        "subprocess.Popen",
-        "encoders.load.pickle.loads",
-        "encoders.frozen.torch.load",
-        "encoders.load.load_encoder",
-        "encoders.load.Path",
-        "encoders.frozen.FrozenEncoder",
-        "encoders.nothing.Here",
-        "encoders",
-        "encoders.bilstm.BiLSTM.forward",
-        "encodersx.bilstm.BiLSTM",
-        "encoders..BiLSTM",
-    ],
-)
+@pytest.mark.parametrize("target", [
+    "os.system", "subprocess.Popen", "encoders.load.pickle.loads", "encoders.frozen.torch.load",
+    "encoders.load.load_encoder", "encoders.load.Path", "encoders.frozen.FrozenEncoder", "encoders.nothing.Here",
+    "encoders", "encoders.bilstm.BiLSTM.forward", "encodersx.bilstm.BiLSTM", "encoders..BiLSTM",
+])  # fmt: skip
 def test_only_encoders_of_this_project_are_loaded(run: Path, target: str) -> None:
     edit(run, "_target_: encoders.bilstm.BiLSTM", f"_target_: {target}")
     assert f"encoder._target_ is {target}; only the classes in encoders/" in refusal(run)

@@ -17,14 +17,9 @@ from tests.test_transformers import BERT, tiny
 
 EXAMPLES = ROOT / "examples"
 SMALL = [
-    "probes.tasks=[SentLen,SubjNum]",
-    "probes.train_size=60",
-    "probes.dev_size=40",
-    "probes.test_size=40",
-    "probes.classifier.widths=[0]",
-    "probes.classifier.l2=[0.01]",
-    "corpus.size=300",
-]
+    "probes.tasks=[SentLen,SubjNum]", "probes.train_size=60", "probes.dev_size=40", "probes.test_size=40",
+    "probes.classifier.widths=[0]", "probes.classifier.l2=[0.01]", "corpus.size=300",
+]  # fmt: skip
 SICK_HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
 
 

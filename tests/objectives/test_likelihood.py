@@ -34,14 +34,8 @@ TEXTS = [
     "the fish sees . the bird hears . the dog likes a fish .",
 ]
 SAID = [
-    "a dog .",
-    "it ran !",
-    "Mr. Smith saw J. R. .",
-    "( who ? )",
-    "\u201c so \u201d he said .",
-    "he left.",
-    "hi [SEP]",
-]
+    "a dog .", "it ran !", "Mr. Smith saw J. R. .", "( who ? )", "\u201c so \u201d he said .", "he left.", "hi [SEP]",
+]  # fmt: skip
 
 
 def network(data: TextPairs | SentencesInDocuments) -> tuple[BiLSTM, WordEmbedding]:
@@ -75,14 +69,8 @@ def pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
 
 def test_sentences_end_at_a_mark_and_its_closing_quotes() -> None:
     sentences = [
-        "He left .",
-        "`` Why ? ''",
-        "( No . )",
-        "Mr. J. Smith said ...",
-        "hello there.\u201d",
-        "Yes [SEP]",
-        "no",
-    ]
+        "He left .", "`` Why ? ''", "( No . )", "Mr. J. Smith said ...", "hello there.\u201d", "Yes [SEP]", "no",
+    ]  # fmt: skip
     text = " ".join(sentences)
     assert [text[start:end] for start, end in sentences_of(text)] == sentences
     assert list(sentences_of("  ")) == []

@@ -12,14 +12,9 @@ from report import main
 from tests.reports.small_runs import evaluation_of, of_a_run, run_of
 
 REPORTS = {
-    "table": ["suite=probing", "epoch=2"],
-    "training": ["published=none"],
-    "findings": ["epoch=last"],
-    "scores": [],
-    "size": [],
-    "curves": [],
-    "correlation": ["published=true"],
-}
+    "table": ["suite=probing", "epoch=2"], "training": ["published=none"], "findings": ["epoch=last"], "scores": [],
+    "size": [], "curves": [], "correlation": ["published=true"],
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -17,44 +17,18 @@ from tests.shipped import ENCODERS, OBJECTIVES
 
 CONFIGS = ROOT / "configs"
 WRONG = [
-    "seed=abc",
-    "seed=-1",
-    "checkpoints.every_n_steps=abc",
-    "trainer.max_epochs=abc",
-    "trainer.limit_train_batches=0",
-    "trainer.limit_val_batches=0",
-    "trainer.limit_val_batches=0.0",
-    "trainer.limit_val_batches=1.5",
-    "objective.optimizer.lr=abc",
-    "objective.optimizer.lr=-1",
-    "datamodule.batch_size=-1",
-    "datamodule.batch_size=abc",
-    "datamodule.batch_tokens=true",
-    "embeddings.dim=-3",
-    "encoder.dim=1.5",
-    "encoder.layers=0",
-    "encoder.projection=0",
-    "encoder.dropout=1.0",
-    "objective.decoder_layers=0",
-    "objective.dropout=-1",
-    "datamodule.codes=0",
-    "probes.every_n_epochs=0",
-    "probes.train_size=10000.0",
-    "probes.dev_size=0",
-    "probes.test_size=abc",
-    "probes.tasks=3",
-    "probes.tasks=[1]",
-    "probes.classifier.widths=[-1]",
-    "probes.classifier.widths=50",
+    "seed=abc", "seed=-1", "checkpoints.every_n_steps=abc", "trainer.max_epochs=abc", "trainer.limit_train_batches=0",
+    "trainer.limit_val_batches=0", "trainer.limit_val_batches=0.0", "trainer.limit_val_batches=1.5",
+    "objective.optimizer.lr=abc", "objective.optimizer.lr=-1", "datamodule.batch_size=-1", "datamodule.batch_size=abc",
+    "datamodule.batch_tokens=true", "embeddings.dim=-3", "encoder.dim=1.5", "encoder.layers=0", "encoder.projection=0",
+    "encoder.dropout=1.0", "objective.decoder_layers=0", "objective.dropout=-1", "datamodule.codes=0",
+    "probes.every_n_epochs=0", "probes.train_size=10000.0", "probes.dev_size=0", "probes.test_size=abc",
+    "probes.tasks=3", "probes.tasks=[1]", "probes.classifier.widths=[-1]", "probes.classifier.widths=50",
     "probes.classifier.dropouts=[1.0]",
-]
+]  # fmt: skip
 OF_SUITES = [
-    "discoeval.root=5",
-    "discoeval.tasks=true",
-    "discoeval.analyses=5",
-    "downstream.root=[1]",
-    "downstream.tasks=5",
-]
+    "discoeval.root=5", "discoeval.tasks=true", "discoeval.analyses=5", "downstream.root=[1]", "downstream.tasks=5",
+]  # fmt: skip
 OURS = (*ENCODERS, *OBJECTIVES)
 
 

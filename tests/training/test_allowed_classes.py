@@ -43,14 +43,8 @@ def run_settings() -> str:
 
 PLACES = ["corpus", "datamodule", "objective", "objective.optimizer", "objective.settings.nli.datamodule", "encoder"]
 PLACES += [
-    "encoder.dim",
-    "embeddings.source",
-    "probes.source",
-    "probes.classifier",
-    "trainer",
-    "trainer.strategy",
-    "seed",
-]
+    "encoder.dim", "embeddings.source", "probes.source", "probes.classifier", "trainer", "trainer.strategy", "seed",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -70,12 +64,8 @@ def test_settings_that_would_run_code_are_refused_in_one_line(
 
 OTHERS = ["os.system", "pytorch_lightning.callbacks.ModelCheckpoint", "torch.load", "torch.optim.Optimizer.__init__"]
 OTHERS += [
-    "torch.optim.lr_scheduler.LambdaLR",
-    "datamodules.arrays.ArrayFile",
-    "datamodules.nothing.Here",
-    "probes",
-    "",
-]
+    "torch.optim.lr_scheduler.LambdaLR", "datamodules.arrays.ArrayFile", "datamodules.nothing.Here", "probes", "",
+]  # fmt: skip
 OTHERS += ["encoder_lab.storage.files.shutil.rmtree", "encodersx.bilstm.BiLSTM"]
 
 

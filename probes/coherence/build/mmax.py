@@ -18,12 +18,8 @@ WORDS = "_words.xml"
 LEVELS, MARKABLES = ("sentence", "coref", "pos"), ("markables", "Markables")
 SPAN = re.compile(r"(\w+?)(?:\.\.(\w+))?")
 PARTS = {
-    "RST_DTreeBank": "wsj",
-    "VPC": "vpc",
-    "Trains_91": "dialogue",
-    "Trains_93": "dialogue",
-    "Pear_Stories": "fiction",
-}
+    "RST_DTreeBank": "wsj", "VPC": "vpc", "Trains_91": "dialogue", "Trains_93": "dialogue", "Pear_Stories": "fiction",
+}  # fmt: skip
 NO_SPACE_BEFORE = re.compile(r"[.,;:?!%)\]}]+|''|'\w*|n't|-R[RCS]B-", re.IGNORECASE)
 NO_SPACE_AFTER = {"(", "[", "{", "``", "$", "#", "-LRB-", "-LCB-", "-LSB-"}
 PERSONAL = ("he", "she", "it", "they", "him", "them")

@@ -39,22 +39,10 @@ def test_particles_count_as_adverbs_and_pure_punctuation_is_ignored() -> None:
     assert brackets(["(ROOT", "(PRT", "RP", ")PRT", "(PRN", ",", ")PRN", ")ROOT"]) == {Bracket("ADVP", 0, 1): 1}
 
 
-@pytest.mark.parametrize(
-    "symbols",
-    [
-        "",
-        "NN",
-        "(ROOT NN",
-        "(ROOT NN )S",
-        "(ROOT )ROOT",
-        "(ROOT (NP )NP NN )ROOT",
-        "(ROOT NN )ROOT )ROOT",
-        "(ROOT NN )ROOT NN",
-        "(ROOT NN )ROOT (ROOT NN )ROOT",
-        "(ROOT (S (NP NN )S )NP )ROOT",
-        ") (",
-    ],
-)
+@pytest.mark.parametrize("symbols", [
+    "", "NN", "(ROOT NN", "(ROOT NN )S", "(ROOT )ROOT", "(ROOT (NP )NP NN )ROOT", "(ROOT NN )ROOT )ROOT",
+    "(ROOT NN )ROOT NN", "(ROOT NN )ROOT (ROOT NN )ROOT", "(ROOT (S (NP NN )S )NP )ROOT", ") (",
+])  # fmt: skip
 def test_anything_but_one_closed_tree_is_ill_formed(symbols: str) -> None:
     assert brackets(symbols.split()) is None
 

@@ -79,17 +79,10 @@ def test_very_deep_trees_are_read() -> None:
 
 
 BROKEN = {
-    "(S (NN rain)": "not closed",
-    "(S (NN rain)))": "too many",
-    "(S (NP))": "no word under NP",
-    "()": "no word",
-    "(S (NN rain)) there": "'there'",
-    "(S rain falls)": "outside a tag",
-    "rain": "outside a tag",
-    "(S (-NONE- *))": "traces",
-    "(S (-NONE- *)) (S (NN rain))": "traces",
-    "(S (NN rain)) (-NONE- *)": "traces",
-}
+    "(S (NN rain)": "not closed", "(S (NN rain)))": "too many", "(S (NP))": "no word under NP", "()": "no word",
+    "(S (NN rain)) there": "'there'", "(S rain falls)": "outside a tag", "rain": "outside a tag",
+    "(S (-NONE- *))": "traces", "(S (-NONE- *)) (S (NN rain))": "traces", "(S (NN rain)) (-NONE- *)": "traces",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "what"), BROKEN.items())
@@ -129,19 +122,11 @@ def test_every_reader_of_trees_takes_the_wish_and_refuses_another(tmp_path: Path
     assert build_settings_of([f"trees={path}", f"out={tmp_path / 'tasks'}"]).on_bad_tree == "refuse"
 
 
-@pytest.mark.parametrize(
-    "inside",
-    [
-        "(ID 1350.BOOK.REL,.12)",
-        "(METADATA (AUTHOR Jane Smith) (YEAR 1350))",
-        "(CODE <P_12>)",
-        "(CODE (SYM SpeakerA1) (. .))",
-        "(COMMENT {COM:preceding_word_missing})",
-        "(NP-SBJ *con*)",
-        "(NP *T*-1)",
-        "(CP (WNP-1 0) (C 0))",
-    ],
-)
+@pytest.mark.parametrize("inside", [
+    "(ID 1350.BOOK.REL,.12)", "(METADATA (AUTHOR Jane Smith) (YEAR 1350))", "(CODE <P_12>)",
+    "(CODE (SYM SpeakerA1) (. .))", "(COMMENT {COM:preceding_word_missing})", "(NP-SBJ *con*)", "(NP *T*-1)",
+    "(CP (WNP-1 0) (C 0))",
+])  # fmt: skip
 def test_ids_codes_and_traces_are_no_words(inside: str) -> None:
     sentence = "(S (NP (NN rain)) (VP (VBZ falls)) (. .))"
     for text in (f"({sentence} {inside})", f"({inside} {sentence})", f"({sentence[:-1]} {inside}))"):

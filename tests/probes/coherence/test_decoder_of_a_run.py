@@ -19,22 +19,11 @@ from tests.test_train import assert_same_weights
 
 SUITES = ["suite=[probing,coherence]", "coherence.items=2"]
 SMALL = [
-    "encoder.dim=16",
-    "encoder.projection=12",
-    "embeddings.dim=10",
-    "embeddings.bucket=100",
-    "embeddings.words=5000",
-    "corpus.size=80",
-    "probes.tasks=[SentLen]",
-    "probes.train_size=60",
-    "probes.dev_size=40",
-    "probes.test_size=40",
-    "probes.classifier.widths=[20]",
-    "probes.classifier.dropouts=[0.0]",
-    "trainer.max_epochs=2",
-    "trainer.enable_progress_bar=false",
-    "logger=[]",
-]
+    "encoder.dim=16", "encoder.projection=12", "embeddings.dim=10", "embeddings.bucket=100", "embeddings.words=5000",
+    "corpus.size=80", "probes.tasks=[SentLen]", "probes.train_size=60", "probes.dev_size=40", "probes.test_size=40",
+    "probes.classifier.widths=[20]", "probes.classifier.dropouts=[0.0]", "trainer.max_epochs=2",
+    "trainer.enable_progress_bar=false", "logger=[]",
+]  # fmt: skip
 OBJECTIVES = {
     "skipthought": ["objective=skipthought", "objective.decoder_embedding=8", "objective.decoder_hidden=12"],
     "discourse": ["objective=discourse", "objective.losses=[nsp]", "objective.hidden=12"],

@@ -79,13 +79,9 @@ def consistent(text: str) -> bool:
 
 
 KNOWS: dict[str, Callable[[str], bool]] = {
-    "shuffle": told_in_order,
-    "story": told_in_order,
-    "winograd": does_what_follows,
-    "mention": form_that_fits,
-    "connectives": connected,
-    "speaker": consistent,
-}
+    "shuffle": told_in_order, "story": told_in_order, "winograd": does_what_follows, "mention": form_that_fits,
+    "connectives": connected, "speaker": consistent,
+}  # fmt: skip
 
 
 def oracle(name: str) -> Callable[[Sequence[Pair]], list[TokenLogprobs]]:

@@ -17,19 +17,9 @@ from tests.fuzzing import corrupted, lines_in, read_or_refused_by_line, refusal
 from tests.probes.discoeval.small_files import small_contents, small_files
 
 NAMES = [
-    "SParxiv",
-    "SProc",
-    "SPwiki",
-    "BSOarxiv",
-    "BSOroc",
-    "BSOwiki",
-    "DCchat",
-    "DCwiki",
-    "SSPabs",
-    "PDTB-E",
-    "PDTB-I",
+    "SParxiv", "SProc", "SPwiki", "BSOarxiv", "BSOroc", "BSOwiki", "DCchat", "DCwiki", "SSPabs", "PDTB-E", "PDTB-I",
     "RST",
-]
+]  # fmt: skip
 
 
 @pytest.fixture

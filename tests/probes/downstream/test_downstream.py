@@ -343,18 +343,10 @@ def test_an_unknown_task_lists_the_choices(tmp_path: Path) -> None:
         read_downstream(tmp_path, ["SST"])
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"),
-    [
-        ("mr", "MR"),
-        ("SST2", "SST-2"),
-        ("sst-5", "SST-5"),
-        ("SICKEntailment", "SICK-E"),
-        ("SICKRelatedness", "SICK-R"),
-        ("STS-Benchmark", "STSB"),
-        ("STS-B", "STSB"),
-    ],
-)
+@pytest.mark.parametrize(("said", "meant"), [
+    ("mr", "MR"), ("SST2", "SST-2"), ("sst-5", "SST-5"), ("SICKEntailment", "SICK-E"), ("SICKRelatedness", "SICK-R"),
+    ("STS-Benchmark", "STSB"), ("STS-B", "STSB"),
+])  # fmt: skip
 def test_a_task_is_found_by_the_names_that_people_give_it(said: str, meant: str) -> None:
     assert known([said, meant]) == [meant]
 

@@ -383,16 +383,10 @@ def test_what_the_paper_leaves_out_of_disco_annotation_is_counted(tmp_path: Path
         connectives(written(tmp_path / "other.txt", "no connective here"))
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("i am a nurse", "i am a nurse."),
-        ("hi , i ski", "hi , i ski ."),
-        ("is it ?", "is it ?"),
-        ("He said “no”", "He said “no”"),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "wanted"), [
+    ("i am a nurse", "i am a nurse."), ("hi , i ski", "hi , i ski ."), ("is it ?", "is it ?"),
+    ("He said “no”", "He said “no”"), ("", ""),
+])  # fmt: skip
 def test_a_turn_without_a_final_mark_gets_a_full_stop(text: str, wanted: str) -> None:
     assert ended(text) == wanted
 
