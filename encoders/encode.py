@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from glob import glob  # Path.glob takes no absolute pattern
 from pathlib import Path
 from types import SimpleNamespace
@@ -60,21 +61,20 @@ COMMAND = Command(
 )
 
 
-def main(arguments: list[str]) -> int:
-    """Encode standard input or files; the exit status."""
+def work(settings: SimpleNamespace) -> None:
+    """Encode standard input or files."""
+    if names := vars(settings)["in"]:
+        encode_files(settings, inputs(names))
+        return
+    for setting in OF_FILES:
+        if getattr(settings, setting.key) is not None:
+            raise InputError(f"{setting.key}=: has an effect only on files; give in=FILES too")
+    if sys.stdout.isatty():
+        raise InputError("vectors are binary: send them to a file with > vectors.npy")
+    encode(settings.positional[0], not settings.raw)
 
-    def work(settings: SimpleNamespace) -> None:
-        if names := vars(settings)["in"]:
-            encode_files(settings, inputs(names))
-            return
-        for setting in OF_FILES:
-            if getattr(settings, setting.key) is not None:
-                raise InputError(f"{setting.key}=: has an effect only on files; give in=FILES too")
-        if sys.stdout.isatty():
-            raise InputError("vectors are binary: send them to a file with > vectors.npy")
-        encode(settings.positional[0], not settings.raw)
 
-    return run(COMMAND, arguments, work, lambda settings: settings.out or "standard output", stopped=STOPPED)
+main = partial(run, COMMAND, work=work, writes=lambda settings: settings.out or "standard output", stopped=STOPPED)
 
 
 def inputs(names: list[str]) -> list[Path]:

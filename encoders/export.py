@@ -4,6 +4,7 @@ python -m encoders.export RUN out=DIR format=sentence-transformers
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -52,16 +53,15 @@ USAGE = {
 PACKAGES = {"stock": "sentence-transformers", "bundled": "sentence-transformers", TORCH: "torch safetensors"}
 
 
-def main(arguments: list[str]) -> int:
-    """Export one run; the exit status."""
+def work(options: SimpleNamespace) -> None:
+    """Export one run."""
+    if options.modules != "auto" and options.format != SENTENCE_TRANSFORMERS:
+        raise InputError(f"modules={options.modules}: only format={SENTENCE_TRANSFORMERS} has it; leave it out")
+    path, allow = Path(options.positional[0]), options.allow or ()
+    export(path, options.out, options.format, options.raw, options.modules, allow)
 
-    def work(options: SimpleNamespace) -> None:
-        if options.modules != "auto" and options.format != SENTENCE_TRANSFORMERS:
-            raise InputError(f"modules={options.modules}: only format={SENTENCE_TRANSFORMERS} has it; leave it out")
-        path, allow = Path(options.positional[0]), options.allow or ()
-        export(path, options.out, options.format, options.raw, options.modules, allow)
 
-    return run(COMMAND, arguments, work, lambda options: options.out)
+main = partial(run, COMMAND, work=work)
 
 
 def export(

@@ -1,6 +1,7 @@
 """Samples of the demo corpus: python -m datamodules.demo show=20 seed=3"""
 
 import sys
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,11 +25,6 @@ COMMAND = Command(
     ],
     most=0,
 )
-
-
-def main(arguments: list[str]) -> int:
-    """Print what is asked for; the exit status."""
-    return run(COMMAND, arguments, show, lambda options: options.conllu or "standard output")
 
 
 def show(options: SimpleNamespace) -> None:
@@ -66,6 +62,9 @@ def write_treebank(path: Path, corpus: "Demo", count: int) -> None:
 
     with atomic_write(path) as file:
         file.writelines(map(rows_of, islice(corpus.dependencies("probe"), count)))
+
+
+main = partial(run, COMMAND, work=show, writes=lambda options: options.conllu or "standard output")
 
 
 if __name__ == "__main__":

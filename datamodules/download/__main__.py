@@ -6,6 +6,7 @@ python -m datamodules.download NAME           fetch it into data/NAME
 
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from datamodules.download.catalogue import CATALOG, describe
 from encoder_lab.errors import InputError
 from encoder_lab.settings.command_line import FOLDER, TEXT, Command, Setting, run, unknown
 
+AGAIN, STOPPED = "make room, then run again to continue", "stopped; run again to continue"
 COMMAND = Command(
     "python -m datamodules.download [NAME]",
     "List the corpora, or fetch one.",
@@ -25,12 +27,6 @@ COMMAND = Command(
     "the corpus to fetch; without it all are listed",
     most=1,
 )
-
-
-def main(arguments: list[str]) -> int:
-    """List or fetch; the exit status."""
-    again = "make room, then run again to continue"
-    return run(COMMAND, arguments, work, lambda options: options.to, again, "stopped; run again to continue")
 
 
 def work(options: SimpleNamespace) -> None:
@@ -50,6 +46,9 @@ def work(options: SimpleNamespace) -> None:
     entry = known[name]
     folder = download(entry, options.to, options.base)
     print(f"{folder}: {entry.what}. Licence: {entry.licence}\nuse it with {entry.use.format(root=folder)}")
+
+
+main = partial(run, COMMAND, work=work, writes=lambda options: options.to, remedy=AGAIN, stopped=STOPPED)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ python -m datamodules.trees.gum FOLDER OUT.conllu      FOLDER has *.docs.jsonl a
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -46,9 +47,8 @@ def _document(record: dict[str, Any], texts: list[str]) -> Iterator[str]:
         for place, (form, row) in enumerate(zip(forms, rows[begin : begin + len(forms)], strict=True), start=1):
             lemma, upos, xpos, features, head, relation = row
             above = head - begin if head else 0
-            lines.append(
-                "\t".join([str(place), form, lemma, upos, xpos, features or "_", str(above), relation, "_", "_"])
-            )
+            columns = [str(place), form, lemma, upos, xpos, features or "_", str(above), relation, "_", "_"]
+            lines.append("\t".join(columns))
         yield "\n".join(lines) + "\n\n"
         begin += len(forms)
 
@@ -60,16 +60,15 @@ def _files(folder: Path, layer: str) -> list[Path]:
     return paths
 
 
-def main(arguments: list[str]) -> int:
-    """The command line; the exit status."""
+def work(options: SimpleNamespace) -> None:
+    """What the command line asks for."""
+    folder, target = map(Path, options.positional)
+    with atomic_write(target) as file:
+        written = sum(bool(file.write(text)) for text in sentences(folder))
+    print(f"{written:,} sentences in {target}")
 
-    def work(options: SimpleNamespace) -> None:
-        folder, target = map(Path, options.positional)
-        with atomic_write(target) as file:
-            written = sum(bool(file.write(text)) for text in sentences(folder))
-        print(f"{written:,} sentences in {target}")
 
-    return run(COMMAND, arguments, work, lambda options: options.positional[1])
+main = partial(run, COMMAND, work=work, writes=lambda options: options.positional[1])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ python -m datamodules.trees.parse IN.txt OUT.mrg      one sentence per line in, 
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,10 +27,8 @@ def parse_file(source: Path, target: Path, parser: Callable[[str], Any]) -> int:
         for first, sentences in _portions(source):
             parsed = parser("\n\n".join(sentences)).sentences  # only a blank line ends a sentence
             if len(parsed) != len(sentences):
-                raise InputError(
-                    f"{source}:{first}: the parser made {len(parsed)} of the {len(sentences)} sentences from here on; "
-                    "look for lines without words"
-                )
+                made = f"the parser made {len(parsed)} of the {len(sentences)} sentences from here on"
+                raise InputError(f"{source}:{first}: {made}; look for lines without words")
             file.writelines(" ".join(str(sentence.constituency).split()) + "\n" for sentence in parsed)
             trees += len(parsed)
             bar.update(len(parsed))
@@ -75,16 +74,15 @@ COMMAND = Command(
 )
 
 
-def main(arguments: list[str]) -> int:
-    """The command line; the exit status."""
+def work(options: SimpleNamespace) -> None:
+    """What the command line asks for."""
+    source, target = map(Path, options.positional)
+    if not source.is_file():
+        raise InputError(f"{source}: no such file")
+    print(f"{parse_file(source, target, stanza_parser())} trees in {target}")
 
-    def work(options: SimpleNamespace) -> None:
-        source, target = map(Path, options.positional)
-        if not source.is_file():
-            raise InputError(f"{source}: no such file")
-        print(f"{parse_file(source, target, stanza_parser())} trees in {target}")
 
-    return run(COMMAND, arguments, work, lambda options: options.positional[1])
+main = partial(run, COMMAND, work=work, writes=lambda options: options.positional[1])
 
 
 if __name__ == "__main__":

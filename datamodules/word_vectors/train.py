@@ -4,6 +4,7 @@ python -m datamodules.word_vectors.train news.txt books.txt.gz out=vectors.bin
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,11 +28,6 @@ COMMAND = Command(
 )
 
 
-def main(arguments: list[str]) -> int:
-    """Train and write a `.bin`; the exit status."""
-    return run(COMMAND, arguments, train, lambda options: options.out)
-
-
 def train(options: SimpleNamespace) -> None:
     """Read the text files, train on all of them, write the model. Raises InputError."""
     from datamodules.text.tokenize import tokenize
@@ -45,6 +41,9 @@ def train(options: SimpleNamespace) -> None:
     # as configs/embeddings/train.yaml: the learning rate and sampling of fastText are for billions of words
     training = Trained(options.dim, options.epochs, 0, 0.1, 0.001, options.bucket, 3, 6, options.threads)
     training.write(parallel_map(tokenize, lines) if options.raw else lines, options.out)
+
+
+main = partial(run, COMMAND, work=train)
 
 
 if __name__ == "__main__":

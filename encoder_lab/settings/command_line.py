@@ -146,15 +146,9 @@ FOLDER = ValueType("DIR", "a folder", FILE.read)
 WHOLE = ValueType("N", "a whole number", _whole)
 COUNT = ValueType("N", "a whole number from 1", _count)
 TRUTH = ValueType("true|false", "true or false", lambda text: {"true": True, "false": False}[text.lower()])
-PATHS = several(ValueType("PATH", "a file or folder", Path))
+PATHS = several(ValueType("PATH", "a file or folder", Path))  # that exist
 NAMES = several(ValueType("NAME", "a name", str))
 COUNTS = several(COUNT)
-
-
-def refuse_missing(paths: Sequence[Path], key: str) -> None:
-    """Raises InputError where one of the paths of a setting does not exist."""
-    if missing := [path for path in paths if not path.exists()]:
-        raise InputError(f"{missing[0]}: no such file or folder ({key}=)")
 
 
 def one_of(*choices: str, or_number: bool = False) -> ValueType:
@@ -213,14 +207,16 @@ class Command(NamedTuple):
                 values[key] = types[key].read(value)
             except (ValueError, KeyError):
                 raise InputError(f"{text}: give {types[key].wanted}") from None
+            if types[key] is PATHS and (nowhere := [path for path in values[key] if not path.exists()]):
+                raise InputError(f"{nowhere[0]}: no such file or folder ({key}=)")
         if missing := [setting for setting in self.settings if setting.required and setting.key not in values]:
             raise InputError(f"{missing[0].key}= is missing: {missing[0].meaning}; see --help")
         if len(positional) < self.least:
             raise InputError(f"{self.place} is missing: {self.meaning}; see --help")
         if self.most is not None and (extra := positional[self.most :]):
             raise InputError(f"{extra[0]}: one argument too many; settings are written key=value, see --help")
-        if self.absent and (nowhere := [text for text in positional if not Path(text).exists()]):
-            raise InputError(f"{nowhere[0]}: {self.absent}")
+        if self.absent and (absent := [text for text in positional if not Path(text).exists()]):
+            raise InputError(f"{absent[0]}: {self.absent}")
         defaults = {setting.key: setting.default for setting in self.settings}
         return SimpleNamespace(positional=positional, **{**defaults, **values})
 
@@ -289,7 +285,7 @@ def run(
     command: Command,
     arguments: Sequence[str],
     work: Callable[[SimpleNamespace], int | None],
-    writes: Callable[[SimpleNamespace], Path | str],
+    writes: Callable[[SimpleNamespace], Path | str] = lambda options: options.out,
     remedy: str = MAKE_ROOM,
     stopped: str = "stopped",
 ) -> int:

@@ -12,6 +12,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -96,9 +97,7 @@ def work(options: SimpleNamespace) -> None:
     print(f"{sum(entry.size for entry in shown) / 1e6:10,.1f} MB in {len(shown)} entries {did} {options.cache}")
 
 
-def main(arguments: list[str]) -> int:
-    """List or prune; the exit status."""
-    return run(COMMAND, arguments, work, lambda options: options.cache)
+main = partial(run, COMMAND, work=work, writes=lambda options: options.cache)
 
 
 if __name__ == "__main__":

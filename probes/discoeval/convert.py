@@ -4,7 +4,7 @@ python -m probes.discoeval.convert DIR out=DIR
 """
 
 import sys
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -37,13 +37,12 @@ def convert(folder: Path, out: Path) -> list[Path]:
     return [out / f"{name}.jsonl" for name in NAMES]
 
 
-def command(arguments: Sequence[str]) -> int:
-    """The exit status."""
+def work(options: SimpleNamespace) -> None:
+    """What the command line asks for."""
+    print("\n".join(map(str, convert(Path(options.positional[0]), options.out))))
 
-    def work(options: SimpleNamespace) -> None:
-        print("\n".join(map(str, convert(Path(options.positional[0]), options.out))))
 
-    return run(COMMAND, arguments, work, lambda options: options.out)
+command = partial(run, COMMAND, work=work)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,13 @@ python -m probes.probing.equal tasks/en tasks/fr out=equal
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import FOLDER, Command, Setting, refuse_missing, run
+from encoder_lab.settings.command_line import FOLDER, Command, Setting, run
 
 if TYPE_CHECKING:
     from probes.classification import Classification
@@ -33,6 +34,7 @@ COMMAND = Command(
     "DIR DIR...",
     "folders with tasks, one for each language or treebank",
     least=2,
+    absent="no such file or folder (DIR=)",
 )
 FEWEST = 20  # training sentences of a class; a task with fewer is left out
 Ids = Mapping[str, Sequence[str]]  # by language: the names of its test sentences, or none
@@ -49,9 +51,8 @@ def equal(name: str, tasks: "Tasks", ids: Ids) -> tuple[dict[str, "Classificatio
     parallel = [language for language in labels_by_language if ids[language]]
     if parallel and len(parallel) < len(labels_by_language):
         without = next(language for language in labels_by_language if not ids[language])
-        raise InputError(
-            f"the test sentences of {without} have no sent_id, those of {parallel[0]} have; build both alike"
-        )
+        differ = f"the test sentences of {without} have no sent_id, those of {parallel[0]} have"
+        raise InputError(f"{differ}; build both alike")
     if parallel and name == "WC":
         raise InputError("its classes are words of each language, so it has no test sentences that are in all")
     counts = [
@@ -115,10 +116,7 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
             name = name_of(path)
             by_name.setdefault(name, {})[folder.name] = read_task(name, path)
             ids.setdefault(name, {})[folder.name] = read_test_ids(path)
-    lines = [
-        "| task | classes | train | dev | test | majority | in |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
-    ]
+    lines = ["| task | classes | train | dev | test | majority | in |", f"| --- |{' ---: |' * 5} --- |"]
     for name, tasks in by_name.items():
         if len(tasks) < 2:
             print(f"{name}: left out, only {next(iter(tasks))} has it", file=sys.stderr)
@@ -138,15 +136,12 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
     return lines
 
 
-def command(arguments: Sequence[str]) -> int:
-    """Exit status 0, or 2 for an error that the user can fix."""
+def work(options: SimpleNamespace) -> None:
+    """What the command line asks for."""
+    print("\n".join(write_equal([Path(text) for text in options.positional], options.out)))
 
-    def work(options: SimpleNamespace) -> None:
-        folders = [Path(text) for text in options.positional]
-        refuse_missing(folders, "DIR")
-        print("\n".join(write_equal(folders, options.out)))
 
-    return run(COMMAND, arguments, work, lambda options: options.out)
+command = partial(run, COMMAND, work=work)
 
 
 if __name__ == "__main__":

@@ -4,24 +4,14 @@ python -m probes.coherence.build phenomenon=NAME source=PATH[,PATH...] out=DIR
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import (
-    COUNT,
-    FOLDER,
-    PATHS,
-    TRUTH,
-    WHOLE,
-    Command,
-    Setting,
-    one_of,
-    refuse_missing,
-    run,
-)
+from encoder_lab.settings.command_line import COUNT, FOLDER, PATHS, TRUTH, WHOLE, Command, Setting, one_of, run
 
 if TYPE_CHECKING:  # what takes time to import is imported where work begins
     from probes.coherence.build.draft import Draft
@@ -67,7 +57,6 @@ def build(wanted: SimpleNamespace) -> "Draft":
     from probes.coherence.build.report import write_report
     from probes.coherence.suite_file import write_suite
 
-    refuse_missing(wanted.source, "source")
     if wanted.phenomenon in OF_ONE and len(wanted.source) > 1:
         paths = ",".join(map(str, wanted.source))
         raise InputError(f"source={paths}: phenomenon={wanted.phenomenon} reads one source")
@@ -75,12 +64,9 @@ def build(wanted: SimpleNamespace) -> "Draft":
         if getattr(wanted, key) and wanted.phenomenon != phenomenon:
             raise InputError(f"{key}=true: only phenomenon={phenomenon} has it; leave it out of {wanted.phenomenon}")
     draft = _draft(wanted)
-    suites = [
-        drawn(suite, draft.twins.get(suite.name, []), wanted.items, wanted.seed)
-        for suite in draft.suites
-        if suite.items
-    ]
-    suites = [suite for suite in suites if suite.items]
+    some = (suite for suite in draft.suites if suite.items)
+    every = (drawn(suite, draft.twins.get(suite.name, []), wanted.items, wanted.seed) for suite in some)
+    suites = [suite for suite in every if suite.items]
     if not suites:
         reasons = ", ".join(f"{count} {reason}" for reason, count in draft.excluded.items()) or "nothing to read"
         raise InputError(f"{wanted.source[0]}: no item for {wanted.phenomenon} ({reasons})")
@@ -93,7 +79,6 @@ def build(wanted: SimpleNamespace) -> "Draft":
 
 
 def _draft(wanted: SimpleNamespace) -> "Draft":
-    from functools import partial
     from itertools import chain
 
     from probes.coherence.build.cloze import cloze
@@ -123,15 +108,14 @@ def _refuse_other_suites(out: Path, names: set[str]) -> None:
         raise InputError(f"out={out}: has suites of another build, such as {others[0]}; give another folder")
 
 
-def command(arguments: Sequence[str]) -> int:
-    """The exit status."""
+def work(options: SimpleNamespace) -> None:
+    """What the command line asks for."""
+    made = build(options)
+    items = sum(len(suite.items) for suite in made.suites)
+    print(f"{len(made.suites)} suites, {items} items: {options.out}/report.md")
 
-    def work(options: SimpleNamespace) -> None:
-        made = build(options)
-        items = sum(len(suite.items) for suite in made.suites)
-        print(f"{len(made.suites)} suites, {items} items: {options.out}/report.md")
 
-    return run(COMMAND, arguments, work, lambda options: options.out)
+command = partial(run, COMMAND, work=work)
 
 
 if __name__ == "__main__":

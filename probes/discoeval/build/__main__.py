@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
 from encoder_lab.errors import InputError, printable
-from encoder_lab.settings.command_line import FOLDER, PATHS, TEXT, TRUTH, WHOLE, Command, Setting, refuse_missing, run
+from encoder_lab.settings.command_line import FOLDER, PATHS, TEXT, TRUTH, WHOLE, Command, Setting, run
 
 if TYPE_CHECKING:  # what takes time to import is imported where work begins
     from probes.discoeval.build.documents import DocumentSource
@@ -72,8 +72,6 @@ def build_settings(options: SimpleNamespace) -> DiscoEvalBuildSettings:
         raise InputError("give documents=, pdtb= or rst=, or several of them; see --help")
     if options.raw and not options.pdtb:
         raise InputError("raw= has an effect only with pdtb=; leave it out")
-    for key in ("documents", "raw", "pdtb", "rst"):
-        refuse_missing(getattr(options, key) or [], key)
     for key in ("documents", "raw"):
         if len(getattr(options, key) or []) > 1:
             raise InputError(f"{key}={','.join(map(str, getattr(options, key)))}: give one path")
@@ -139,15 +137,14 @@ def _counts(parts: dict) -> str:
     return ", ".join(f"{len(part)} {split}" for split, part in parts.items())
 
 
-def command(arguments: Sequence[str]) -> int:
-    """The exit status."""
+def work(options: SimpleNamespace) -> None:
+    """What the command line asks for."""
+    for line in build(build_settings(options)):
+        print(printable(line), file=sys.stderr)
+    print(printable(f"{options.out / 'report.md'} says what was built"))
 
-    def work(options: SimpleNamespace) -> None:
-        for line in build(build_settings(options)):
-            print(printable(line), file=sys.stderr)
-        print(printable(f"{options.out / 'report.md'} says what was built"))
 
-    return run(COMMAND, arguments, work, lambda options: options.out)
+command = partial(run, COMMAND, work=work)
 
 
 if __name__ == "__main__":

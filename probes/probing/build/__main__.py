@@ -6,25 +6,14 @@ python -m probes.probing.build trees=PATH[,PATH...] out=DIR
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
 from encoder_lab.errors import InputError
-from encoder_lab.settings.command_line import (
-    FOLDER,
-    NAMES,
-    PATHS,
-    TEXT,
-    TRUTH,
-    WHOLE,
-    Command,
-    Setting,
-    fail,
-    refuse_missing,
-    run,
-)
+from encoder_lab.settings.command_line import FOLDER, NAMES, PATHS, TRUTH, WHOLE, Command, Setting, fail, run
 from probes.probing.build.pool import Sizes
 from probes.probing.build.tags import ENGLISH, TagSet, tag_set
 
@@ -55,8 +44,8 @@ COMMAND = Command(
         Setting("test", "sentences to score", WHOLE, TEST_SIZE),
         Setting("tasks", "SentLen, WC, ... (default: all that the input allows)", NAMES),
         Setting("seed", "which sentences", WHOLE, 0),
-        Setting("on_bad_tree", "refuse, or skip: leave out and count trees that cannot be read", TEXT, "refuse"),
-        Setting("tags", "what the labels of trees= mean (docs/probing_tasks.md)", TEXT, ENGLISH.name),
+        Setting("on_bad_tree", "refuse, or skip: leave out and count trees that cannot be read", default="refuse"),
+        Setting("tags", "what the labels of trees= mean (docs/probing_tasks.md)", default=ENGLISH.name),
     ],
     most=0,
 )
@@ -91,9 +80,7 @@ def build_settings(options: SimpleNamespace) -> ProbingBuildSettings:
     if len(sources) != 1:
         raise InputError(f"give one of trees=PATH, ud=PATH and text=PATH, not {' and '.join(sources) or 'none'}")
     [(source, paths)] = sources.items()
-    refuse_missing(paths, source)
     test = options.ud_test or []
-    refuse_missing(test, "ud_test")
     if test and source != "ud":
         raise InputError(f"ud_test=: the test split of ud=; leave it out with {source}=")
     if options.whole_test and not test:
@@ -106,18 +93,9 @@ def build_settings(options: SimpleNamespace) -> ProbingBuildSettings:
     check_on_bad_tree("on_bad_tree", options.on_bad_tree)
     sizes = Sizes(options.train, options.dev, options.test)
     refuse_empty(sizes)
-    return ProbingBuildSettings(
-        source,
-        paths,
-        test,
-        options.out,
-        sizes,
-        options.tasks or tasks_of(source, tags),
-        options.seed,
-        tags,
-        bool(options.whole_test),
-        options.on_bad_tree,
-    )
+    names, whole = options.tasks or tasks_of(source, tags), bool(options.whole_test)
+    more = options.seed, tags, whole, options.on_bad_tree
+    return ProbingBuildSettings(source, paths, test, options.out, sizes, names, *more)
 
 
 def tasks_of(source: str, tags: TagSet) -> list[str]:
@@ -179,16 +157,15 @@ def _built(settings: ProbingBuildSettings) -> "BuiltTasks":
     return build_plain(Progress(lines, "reading text", unit=" lines"), sizes, names, seed)
 
 
-def command(arguments: Sequence[str]) -> int:
-    """Exit status 0, or 2 for an error that the user can fix."""
+def work(options: SimpleNamespace) -> int:
+    """Build; the exit status is that of a mistake where a task could not be built."""
+    settings = build_settings(options)
+    lacking = build(settings)
+    print(f"{settings.out / 'report.md'} says what was built")
+    return max([fail(what) for what in lacking], default=0)
 
-    def work(options: SimpleNamespace) -> int:
-        settings = build_settings(options)
-        lacking = build(settings)
-        print(f"{settings.out / 'report.md'} says what was built")
-        return max([fail(what) for what in lacking], default=0)
 
-    return run(COMMAND, arguments, work, lambda options: options.out)
+command = partial(run, COMMAND, work=work)
 
 
 if __name__ == "__main__":
