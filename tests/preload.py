@@ -31,7 +31,10 @@ code = import_module("encoder_lab.storage.code")
 for package in PACKAGES:
     for path in (ROOT / package).rglob("*.py"):
         code.imported_by(path)  # it remembers what each file imports, and its hash
-code.versions(())  # and the libraries
+code.code_of(import_module("train").train)  # and the libraries
+for program in ("train", "evaluate"):
+    known = import_module("encoder_lab.settings.known").known_settings(ROOT / "configs", program)
+    list(import_module("encoder_lab.settings.arguments").wrong_values(known, program, [f"{n}=1" for n in known.names]))
 with initialize_config_dir(str(ROOT / "configs"), version_base="1.3"):  # its parsers learn the grammar once
     compose("train", ["encoder=bilstm_max", "probes.tasks=[SentLen,WC]", "trainer.max_epochs=2", "hydra.run.dir=a/b"])
 drawing = import_module("encoder_lab.reports.drawing")
