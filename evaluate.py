@@ -41,7 +41,7 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
     from encoder_lab.evaluation.open_models import complete_models, open_models
     from encoder_lab.evaluation.settings import cache_of, refuse_what_has_no_effect, refuse_wrong_settings
     from encoder_lab.progress import print_lines
-    from encoder_lab.reports.evaluations import compare_states
+    from encoder_lab.reports.evaluations import compare_states, note_what_joins_no_run
     from encoder_lab.storage.content import cache_digests_in
     from encoder_lab.storage.scratch import scratch
     from probes.evaluation import distinct_sentences
@@ -75,6 +75,8 @@ def evaluate(settings: "EvaluationSettings") -> list["WrittenScores"]:
             show(done, settings)
             raise
         compare_states(done)
+        if settings.epochs is not None:
+            note_what_joins_no_run(done)
         return list({scores.folder: scores for scores in done}.values())  # of the epochs of a run, the last
 
 

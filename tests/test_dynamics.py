@@ -113,13 +113,25 @@ def test_a_run_resumed_between_two_epochs_ends_with_the_same_rows(lab: Lab, dens
     assert (checkpoints / "epoch-2.ckpt").exists()
 
 
-def test_the_kept_epochs_get_the_scores_that_they_got_while_training(lab: Lab, dense: Dense, tmp_path: Path) -> None:
+def test_the_kept_epochs_get_the_scores_that_they_got_while_training(
+    lab: Lab, dense: Dense, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     run = shutil.copytree(dense.folder, tmp_path / "run")
     (done,) = scored(lab, Path("evaluations"), f"model={run}", "epochs=all")
+    assert "other tasks" not in capfd.readouterr().err
     assert done.folder.is_relative_to(run / "evaluations" / "probing")
     assert scores(done.folder) == scores(run)
     (model,) = models_of(each_seed_once(map(read_run, run_folders([run]))))
     assert sorted(map(what, model.runs[0].rows)) == sorted(map(what, read_run(run).rows))  # each once
+
+
+def test_epochs_scored_on_other_tasks_than_those_of_the_run_are_told_with_what_differs(
+    lab: Lab, dense: Dense, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = shutil.copytree(dense.folder, tmp_path / "run")
+    scored(lab, Path("evaluations"), f"model={run}", "epochs=[2]", "seed=2", "probes.tasks=[SentLen]")
+    assert f"{run}: its own scores are of other tasks, with seed=1 and not 2; so" in capfd.readouterr().err
+    assert len(models_of(map(read_run, run_folders([run])))) == 2
 
 
 def what(row: ProbeRow) -> tuple:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.model import Model
 from encoder_lab.reports.coherence_lines import suite_lines
 from encoder_lab.reports.escape import for_terminal
-from encoder_lab.reports.models import models_of, shortest_tails
+from encoder_lab.reports.models import models_of, shortest_tails, why_apart
 from encoder_lab.reports.published import published
 from encoder_lab.reports.runs import read_run
 from encoder_lab.reports.strips import TOKENS
@@ -77,6 +78,14 @@ def compare_states(done: Sequence[WrittenScores]) -> None:
         series = [state for folder in folders for state in history.states_in(folder / "probes.csv")]
         for (_, file), rows in zip(series, history.similarities(series), strict=True) if len(series) > 1 else ():
             write_rows(file.parents[1] / "probes.csv", rows)
+
+
+def note_what_joins_no_run(done: Sequence[WrittenScores]) -> None:
+    """Tell where the scores of evaluated epochs are of other tasks than those of their run."""
+    for folder, run in {d.folder: d.model for d in done}.items():
+        if differ := why_apart(read_run(Path(run)), read_run(folder)):
+            other = for_terminal(f"{run}: its own scores are of other tasks, with {differ}")
+            print(f"{other}; so reports show these as another model's", file=sys.stderr)
 
 
 def requested_tables(chosen: str | None) -> list[str] | None:

@@ -155,6 +155,15 @@ def with_evaluations(runs: Iterable[Run]) -> list[Run]:
     return joined
 
 
+def why_apart(home: Run, more: Run) -> str:
+    """How the tasks of an evaluation of a run differ from those of the run; empty where its scores join the run's."""
+    if len(with_evaluations([home, more])) == 1:
+        return ""
+    keys = sorted(key for key in home.settings.keys() & more.settings.keys() if key.startswith((*TASKS, "corpus.")))
+    both = [(key, setting_text(home.settings[key]), setting_text(more.settings[key])) for key in keys]
+    return ", ".join(f"{key}={here} and not {there}" for key, here, there in both if here != there)
+
+
 def _fit(home: Run, more: Run) -> bool:
     """Whether the scores of both fit in one row: each score occurs once, and a shared suite has the same settings."""
     ours, theirs = ({_row_key(row) for row in run.rows} for run in (home, more))
