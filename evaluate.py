@@ -109,7 +109,6 @@ def scored(
 
 
 def show(done: "Sequence[WrittenScores]", settings: "EvaluationSettings") -> None:
-    """Print the tables."""
     from encoder_lab.reports import evaluations
 
     reader = "mlp" if any(settings.probes.classifier.build().widths) else "logreg"
@@ -139,7 +138,6 @@ def settings_of(written: dict[str, Any]) -> "EvaluationSettings":
 
 
 def start(config: "DictConfig") -> None:
-    """Check the settings, score, print."""
     from encoder_lab.settings.check import check
     from encoder_lab.studies.compose import plain, referred
 

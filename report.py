@@ -6,6 +6,7 @@ python report.py html runs evaluations out=report.html
 
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -39,115 +40,74 @@ EPOCH = Setting(
 )
 CLASSIFIER = Setting("classifier", "where a task has both", one_of("mlp", "logreg"), DEFAULTS["classifier"])
 TABLES = Setting("published", f"instead of the published table that fits: none, or some of {', '.join(SOURCES)}", NAMES)
-
-
-def _command(name: str, purpose: str, out: str | None, *settings: Setting) -> Command:
-    where = Setting("out", f"the file to write{'' if out else ' (default: standard output)'}", FILE, out and Path(out))
-    absent = "no such folder; give a run folder, runs/<objective>/<encoder>/<time>"
-    return Command(f"python report.py {name} RUN...", purpose, (*settings, where), "RUN...", RUNS, absent=absent)
-
-
-REPORTS = {
-    "table": _command(
-        "table",
-        "Models by tasks, best in bold, 95% intervals below (Conneau et al. 2018, Table 2).",
-        None,
-        *(SUITE, EPOCH, CLASSIFIER, TABLES, Setting("format", "of the table", one_of(*FORMATS), FORMATS[0])),
+FORMAT = Setting("format", "of the table", one_of(*FORMATS), FORMATS[0])
+FINAL = (SUITE, EPOCH, CLASSIFIER)
+OVERVIEW = """\
+table: Models by tasks, best in bold, 95% intervals below (Conneau et al. 2018, Table 2).
+training: The objectives' own scores (Conneau et al. 2018, Table 3).
+compare: Two models or groups of seeds, paired over test items and seeds: effect, interval, p corrected over tasks.
+scores: Every score of every run as one CSV file of long form, for pandas; other reports read it as run folders.
+curves: Scores by epoch with the objective's own, models side by side (Conneau et al. 2018, Figure 1).
+correlation: Spearman correlation of probing with downstream scores over models (Conneau et al. 2018, Figure 2).
+size: Scores by size of the sentence vector (Conneau et al. 2018, Figure 3).
+stability: Rank correlation of models between classifiers, sizes and other settings of probing (Eger et al. 2020).
+layers: Scores by layer of Hugging Face models, tasks by layers (Chen et al. 2019, Figure 8).
+order: When tasks are learnt: the step of half, 90% and 95% of each gain, and Kendall's tau of models and seeds.
+use: Known against used: accuracy of each property, and what the objective loses without it; seeds are compared.
+pareto: Accuracy against the complexity of the classifier: cells that no simpler one equals (Pimentel et al. 2020).
+subspaces: Where tasks live: overlaps of their subspaces, and how early the final ones are there; out=NAME.csv: angles.
+findings: Which published findings hold for these runs: rules, numbers, verdicts; out=NAME.png or .svg draws them.
+html: All tables, figures and findings on one page that opens offline."""
+TEXTS = ("table", "training", "compare", "scores", "stability", "findings")  # on standard output without out=
+SETTINGS: dict[str, Sequence[Setting]] = {
+    "table": [
+        *(*FINAL, TABLES, FORMAT),
         Setting("tasks", "these columns alone, in this order", NAMES),
         Setting("transpose", "tasks as rows, models as columns", TRUTH, False),
         Setting("intervals", "where each 95% interval stands", one_of("below", "inline", "none"), "below"),
-    ),
-    "training": _command(
-        "training",
-        "The objectives' own scores (Conneau et al. 2018, Table 3).",
-        None,
-        *(TABLES, Setting("format", "of the table", one_of(*FORMATS), FORMATS[0])),
-    ),
-    "compare": _command(
-        "compare",
-        "Two models or groups of seeds, paired over test items and seeds: effect, interval, p corrected over tasks.",
-        None,
+    ],
+    "training": [TABLES, FORMAT],
+    "compare": [
         Setting("suite", "which tasks (default: all that both have)", TEXT),
         *(EPOCH, CLASSIFIER, Setting("format", "of the comparison", one_of(*COMPARED), COMPARED[0])),
-    ),
-    "scores": _command(
-        "scores",
-        "Every score of every run as one CSV file of long form, for pandas; other reports read it as run folders.",
-        None,
-    ),
-    "curves": _command(
-        "curves",
-        "Scores by epoch with the objective's own, models side by side (Conneau et al. 2018, Figure 1).",
-        "curves.png",
-        *(SUITE, CLASSIFIER, Setting("overlay", "models in one panel for each task", TRUTH, False)),
-    ),
-    "correlation": _command(
-        "correlation",
-        "Spearman correlation of probing with downstream scores over models (Conneau et al. 2018, Figure 2).",
-        "correlation.png",
+    ],
+    "scores": [],
+    "curves": [SUITE, CLASSIFIER, Setting("overlay", "models in one panel for each task", TRUTH, False)],
+    "correlation": [
         *(EPOCH, CLASSIFIER, Setting("published", "with the models of the paper's Tables 2 and 5", TRUTH, False)),
-    ),
-    "size": _command(
-        "size",
-        "Scores by size of the sentence vector (Conneau et al. 2018, Figure 3).",
-        "size.png",
-        *(SUITE, EPOCH, CLASSIFIER),
-    ),
-    "stability": _command(
-        "stability",
-        "Rank correlation of models between classifiers, sizes and other settings of probing (Eger et al. 2020).",
-        None,
-        *(SUITE, EPOCH),
-    ),
-    "layers": _command(
-        "layers",
-        "Scores by layer of Hugging Face models, tasks by layers (Chen et al. 2019, Figure 8).",
-        "layers.png",
-        *(CLASSIFIER, Setting("published", "also ELMo and BERT of the paper's Figure 8 (default: true)", TRUTH)),
-    ),
-    "order": _command(
-        "order",
-        "When tasks are learnt: the step of half, 90% and 95% of each gain, and Kendall's tau of models and seeds.",
-        "order.png",
-        *(SUITE, CLASSIFIER),
-    ),
-    "use": _command(
-        "use",
-        "Known against used: accuracy of each property, and what the objective loses without it; seeds are compared.",
-        "use.png",
-        *(EPOCH, CLASSIFIER),
-    ),
-    "pareto": _command(
-        "pareto",
-        "Accuracy against the complexity of the classifier: cells that no simpler one equals (Pimentel et al. 2020).",
-        "pareto.png",
-        *(SUITE, EPOCH, CLASSIFIER),
-    ),
-    "subspaces": _command(
-        "subspaces",
-        "Where tasks live: overlaps of their subspaces, and how early the final ones are there; out=NAME.csv: angles.",
-        "subspaces.png",
-    ),
-    "findings": _command(
-        "findings",
-        "Which published findings hold for these runs: rules, numbers, verdicts; out=NAME.png or .svg draws them.",
-        None,
-        EPOCH,
-        Setting("published", "check the papers' own tables instead of runs", TRUTH, False),
+    ],
+    "size": FINAL,
+    "stability": [SUITE, EPOCH],
+    "layers": [CLASSIFIER, Setting("published", "also ELMo and BERT of the paper's Figure 8 (default: true)", TRUTH)],
+    "order": [SUITE, CLASSIFIER],
+    "use": [EPOCH, CLASSIFIER],
+    "pareto": FINAL,
+    "subspaces": [],
+    "findings": [
+        *(EPOCH, Setting("published", "check the papers' own tables instead of runs", TRUTH, False)),
         Setting("claim", "one of them with every comparison, as max_is_above_last", TEXT),
-    ),
-    "html": _command(
-        "html",
-        "All tables, figures and findings on one page that opens offline.",
-        "report.html",
+    ],
+    "html": [
         *(EPOCH, CLASSIFIER, TABLES),
         Setting("item", "of a coherence suite, as story_cloze:3; without it the most right and most wrong ones", NAMES),
-    ),
+    ],
+}
+
+
+def _command(name: str, purpose: str) -> Command:
+    out = None if name in TEXTS else Path("report.html" if name == "html" else f"{name}.png")
+    where = Setting("out", f"the file to write{'' if out else ' (default: standard output)'}", FILE, out)
+    absent = "no such folder; give a run folder, runs/<objective>/<encoder>/<time>"
+    settings = (*SETTINGS[name], where)
+    return Command(f"python report.py {name} RUN...", purpose, settings, "RUN...", RUNS, absent=absent)
+
+
+REPORTS = {
+    name: _command(name, purpose) for name, _, purpose in (line.partition(": ") for line in OVERVIEW.split("\n"))
 }
 
 
 def overview() -> str:
-    """The text of `python report.py --help`."""
     lines = [f"  {name:<12} {command.purpose}" for name, command in REPORTS.items()]
     more = "The settings of a report: python report.py REPORT --help"
     return "\n".join([(__doc__ or "").strip(), "", "reports:", *lines, "", more])

@@ -69,7 +69,6 @@ def train(settings: "RunSettings", run: Path) -> None:
 
 
 def draw(settings: "RunSettings", run: Path, module: "Objective") -> Path:
-    """Draw the curves of a run."""
     from encoder_lab.reports.curves import draw_curves
     from encoder_lab.reports.models import models_of
     from encoder_lab.reports.runs import read_run

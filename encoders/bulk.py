@@ -50,7 +50,6 @@ class Shard(NamedTuple):
     first: int  # the number of its first row in all files together
 
     def path(self, job: Job) -> Path:
-        """Where its vectors are."""
         return job.out / f"{self.first:012}-{self.first + self.rows - 1:012}.{job.format}"
 
 

@@ -36,7 +36,6 @@ class SavedRun(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """The folder of the run."""
         return self.checkpoint.parents[1]
 
 
@@ -88,7 +87,6 @@ def load_encoder(
 
 
 def read_config(run: Path) -> dict[str, Any]:
-    """Read the settings of a run."""
     path = run / "config.yaml"
     if not path.is_file():
         raise InputError(f"{path}: missing; a run folder has config.yaml, checkpoints/ and vectors/, copy all of it")

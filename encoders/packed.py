@@ -53,7 +53,6 @@ def pack(lengths: Tensor, steps: int) -> Packing:
 
 
 def multiple(count: int, of: int) -> int:
-    """The next multiple."""
     return -(-count // of) * of
 
 

@@ -55,9 +55,7 @@ class ProbingCallback(pl.Callback):
         if trainer.global_step == 0:
             self.probe(trainer, epoch=0)
 
-    def on_train_batch_end(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         if trainer.global_step in self.steps and not trainer.is_last_batch:
             self.probe(trainer, epochs_done(trainer, batch_idx))
 

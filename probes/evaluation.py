@@ -155,7 +155,6 @@ class Evaluation:
         return [self.scored[name_of(task)] for task in every]
 
     def _path(self, task: Task) -> Path | None:
-        """Where a result is cached."""
         if self.cache is None or task.needs in FROM_SCORES:
             return None
         own = [self.model.loss.fingerprint()] if task.needs == "loss" else []
@@ -227,7 +226,6 @@ def read_cached(path: Path) -> dict[str, Any] | None:
 
 
 def write_cached(path: Path, result: dict[str, Any]) -> None:
-    """With a checksum."""
     with atomic_write(path) as file:
         json.dump({"score": result, "sum": _sum(result)}, file)
 

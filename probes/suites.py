@@ -28,7 +28,6 @@ class Context:
 
     @property
     def corpus(self) -> Corpus:
-        """The corpus of `corpus=`."""
         self.corpus_used = True
         return self.given_corpus
 

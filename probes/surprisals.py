@@ -41,7 +41,6 @@ class StoredSurprisals(Mapping[Pair, TokenLogprobs]):
         self._size = 0
 
     def add(self, scored: Sequence[tuple[Pair, TokenLogprobs]]) -> None:
-        """Append scored pairs to the file."""
         tokens = np.empty(sum(len(surprisal.tokens) for _, surprisal in scored), TOKEN)
         at = 0
         for pair, surprisal in scored:

@@ -23,7 +23,6 @@ class Items(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Every text, column by column."""
         first = self.texts[0]
         if len(self.texts) == 1 and isinstance(first, list) and first and isinstance(first[0], str):
             return first  # no copy: called often, and long

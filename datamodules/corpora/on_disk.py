@@ -32,7 +32,6 @@ class OnDisk(Corpus):
         self.root, self.size = Path(root), size
 
     def files(self) -> list[Path]:
-        """All files of the corpus."""
         raise NotImplementedError
 
     def fingerprint(self) -> str:
@@ -51,7 +50,6 @@ class OnDisk(Corpus):
         return parallel_map(partial(tokenize_pair, source=self.source_language, target=target), pairs)
 
     def cut(self, split: Split, examples: Iterable[Example]) -> Iterator[Example]:
-        """The examples of a split, cut to `size`."""
         return islice(examples, self.size if split == "train" else None)
 
     def split_name(self, split: Split) -> str:

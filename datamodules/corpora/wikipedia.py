@@ -79,7 +79,6 @@ def read_pages(path: Path) -> Iterator[Page]:
 
 
 def _article(page: Element, place: str) -> Iterator[Page]:
-    """Yields the page if it is an article."""
     parts = {_name(child): child for child in page}
     revision = {_name(child): child for child in parts.get("revision", ())}
     namespace = _text(parts.get("ns"), ARTICLES)

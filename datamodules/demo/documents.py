@@ -31,7 +31,6 @@ class Story(NamedTuple):
         return (plan for part in self.parts for paragraph in part.paragraphs for plan in paragraph)
 
     def english(self) -> Document:
-        """The document in English."""
         sections = [
             Section(part.level, part.title, [[words_of(plan, "en") for plan in p] for p in part.paragraphs])
             for part in self.parts

@@ -115,7 +115,6 @@ def finite(e: Event) -> list[Spoken]:
 
 
 def predicate(e: Event) -> list[Spoken]:
-    """The verb and its complements."""
     words = finite(e)
     describing = say(e.adjective.finnish[0], "ADJ", **marked("nom", False)) if e.adjective else []
     verb = top(describing or words)

@@ -51,7 +51,6 @@ def adjective(a: Adjective, feminine: bool, plural: bool, following: str = "") -
 
 
 def marked(feminine: bool, plural: bool) -> dict[str, str]:
-    """Gender and number."""
     return {"Gender": "Fem" if feminine else "Masc", "Number": "Plur" if plural else "Sing"}
 
 
@@ -121,7 +120,6 @@ def place(p: Place) -> list[Spoken]:
 
 
 def predicate(e: Event) -> list[Spoken]:
-    """The verb and its complements."""
     form, past_participle, tense = _verb(e)
     agreeing = {"Mood": "Ind", "Number": "Plur" if e.subject.many else "Sing", "Person": "3", "VerbForm": "Fin"}
     helps = e.verb is None or past_participle

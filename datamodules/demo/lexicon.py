@@ -174,7 +174,6 @@ class Lexicon(NamedTuple):
 
 @cache
 def lexicon() -> Lexicon:
-    """The tables, parsed."""
     nouns, verbs, words = (sections(name) for name in ("nouns", "verbs", "words"))
     adjectives: dict[str, list[Adjective]] = {}
     for cells in rows(words["adjectives"]):

@@ -141,7 +141,6 @@ class ClauseSampler:
         return self.with_modifiers(Thing(noun=noun), size)
 
     def where(self) -> Thing:
-        """A place for `in`."""
         if self.chance.often(0.2):
             return Thing(noun=self.chance.zipf(WORDS.cities))
         typical = self.chance.often(TYPICAL)

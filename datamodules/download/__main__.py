@@ -30,7 +30,6 @@ COMMAND = Command(
 
 
 def work(options: SimpleNamespace) -> None:
-    """What the command line asks for. Raises InputError."""
     if not options.positional:
         if options.base or options.to != Path("data"):
             raise InputError("to= and base= apply to one corpus; give its name before them")

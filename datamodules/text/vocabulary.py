@@ -44,7 +44,6 @@ class Vocabulary:
         return [self._row.get(word, UNKNOWN) for word in sentence.split()]
 
     def encode_all(self, sentences: Iterable[str]) -> Iterator[list[int]]:
-        """The rows of many sentences."""
         return map(self.rows, sentences)
 
     def save(self, path: Path) -> None:

@@ -61,7 +61,6 @@ def _files(folder: Path, layer: str) -> list[Path]:
 
 
 def work(options: SimpleNamespace) -> None:
-    """What the command line asks for."""
     folder, target = map(Path, options.positional)
     with atomic_write(target) as file:
         written = sum(bool(file.write(text)) for text in sentences(folder))

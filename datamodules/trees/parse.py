@@ -75,7 +75,6 @@ COMMAND = Command(
 
 
 def work(options: SimpleNamespace) -> None:
-    """What the command line asks for."""
     source, target = map(Path, options.positional)
     if not source.is_file():
         raise InputError(f"{source}: no such file")

@@ -174,7 +174,6 @@ class ComposedVectors:
 
     @cached_property
     def model(self) -> Any:
-        """The fastText model."""
         return open_bin(self.path)
 
     def __call__(self, word: str) -> np.ndarray | None:

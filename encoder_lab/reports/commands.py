@@ -237,7 +237,6 @@ def charts(models: list[ReportedModel], arguments: SimpleNamespace) -> list[Char
 
 
 def subspaces_in(folder: Path) -> Subspaces | None:
-    """The subspaces of a run; None where it has none."""
     with suppress(InputError):
         return read_subspaces(folder)
     return None

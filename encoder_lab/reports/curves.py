@@ -119,7 +119,6 @@ def band_meaning(runs: Collection[int]) -> str:
 
 
 def score_label(suite: str, unit: str = "") -> str:
-    """The label of the axis of a suite's scores."""
     return unit or facts_of(suite).axis or f"{suite} score on test (%)"
 
 

@@ -142,5 +142,4 @@ def _show(done: Sequence[WrittenScores], suite: str, reader: str, tables: Sequen
 
 
 def say(text: str) -> None:
-    """Print to the terminal."""
     print(for_terminal(text))

@@ -154,5 +154,4 @@ def _interval(cell: TableCell) -> str:
 
 
 def _signed(text: str) -> str:
-    """With the minus sign of LaTeX."""
     return text.replace("-", "$-$").replace(MINUS, "$-$")

@@ -91,7 +91,8 @@ def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
     for group in groups.values():
         encoder, objective = group[0].encoder, group[0].objective
         encoder = _label(group, "encoder", ENCODERS.get(encoder, encoder))
-        named.setdefault((encoder, _label(group, "objective", _shown(objective))), []).append(group)
+        shown = " → ".join(OBJECTIVES.get(name, name) for name in objective.split(" → "))  # one after another
+        named.setdefault((encoder, _label(group, "objective", shown)), []).append(group)
     models = [
         ReportedModel(*names, variant, group)
         for names, alike in named.items()
@@ -113,13 +114,7 @@ def _label(group: Sequence[Run], part: str, otherwise: str) -> str:
     return str(settings.get(f"labels.{part}") or settings.get(f"run.labels.{part}") or otherwise)
 
 
-def _shown(objective: str) -> str:
-    """The name of an objective, or of one after another, in tables."""
-    return " → ".join(OBJECTIVES.get(name, name) for name in objective.split(" → "))
-
-
 def scored_suites(models: Iterable[ReportedModel]) -> list[str]:
-    """The suites that models have scores of."""
     return list(dict.fromkeys(row.suite for model in models for run in model.runs for row in run.rows))
 
 

@@ -85,11 +85,9 @@ class Run:
         return ours == theirs and agree(self, evaluation, MODEL)
 
     def has(self, suite: str) -> bool:
-        """Whether it has scores of a suite."""
         return any(row.suite == suite for row in self.rows)
 
     def own_scores(self) -> dict[int, float]:
-        """The objective's score by epoch."""
         score = self.score
         return {int(m["epoch"]): float(m[score]) for m in self.metrics if score and m.get(score)}
 

@@ -34,7 +34,8 @@ def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
         {key: setting_text(v) for key, v in run.settings.items() if key.startswith("probes.") and key not in INCIDENTAL}
         for run in runs
     ]
-    keys = [key for key in dict.fromkeys(key for settings in probed for key in settings) if _differs(key, probed)]
+    every = dict.fromkeys(key for settings in probed for key in settings if not key.endswith("_target_"))
+    keys = [key for key in every if len({settings.get(key, "") for settings in probed}) > 1]
     seeds: dict[str, dict[str, dict[tuple, list[float]]]] = {}
     for run, settings in zip(runs, probed, strict=True):
         names = [key.removeprefix("probes.").removeprefix("classifier.") for key in keys]
@@ -48,10 +49,6 @@ def scores_by_condition(runs: Sequence[Run], suite: str, epoch: str) -> Scores:
         condition: {task: {model: float(np.mean(s)) for model, s in scores.items()} for task, scores in tasks.items()}
         for condition, tasks in seeds.items()
     }
-
-
-def _differs(key: str, probed: Sequence[Mapping[str, str]]) -> bool:
-    return len({settings.get(key, "") for settings in probed}) > 1 and not key.endswith("_target_")
 
 
 def stability(scores: Scores) -> list[Stability]:

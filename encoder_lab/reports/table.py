@@ -57,7 +57,6 @@ class TableRow:
 
     @property
     def title(self) -> str:
-        """Encoder and name."""
         return ", ".join(filter(None, [self.encoder, self.name]))
 
 
@@ -166,7 +165,6 @@ def has_scores_of(table: str, suite: str, tasks: Collection[str]) -> bool:
 
 
 def no_scores(models: Sequence[ReportedModel], suite: str) -> InputError:
-    """The error where no model has scores of the requested suite."""
     suites = ", ".join(sorted(scored_suites(models))) or "none at all"
     return InputError(f"no scores of the suite {suite!r}; there are {suites}")
 
@@ -205,7 +203,6 @@ def training_table(models: Sequence[ReportedModel], published_names: Sequence[st
 
 
 def published_rows(scores: Sequence[Published]) -> list[TableRow]:
-    """One row for each model of a published table."""
     rows: dict[tuple[str, str], TableRow] = {}
     for s in scores:
         row = rows.setdefault((s.encoder, s.model), TableRow(s.table, s.encoder, s.model, {}, competes=not s.kind))

@@ -61,7 +61,6 @@ def refuse_unknown_choices(configs: Path, arguments: Sequence[str]) -> None:
 
 
 def asked_suites(arguments: Sequence[str]) -> list[str]:
-    """The names in `suite=`."""
     return [name for text in arguments if text.startswith("suite=") for name in names(text.removeprefix("suite="))]
 
 

@@ -20,7 +20,6 @@ class ClassSettings(NamedTuple):
 
     @property
     def written(self) -> dict[str, Any]:
-        """As YAML has it."""
         return {CLASS: self.target, **self.arguments}
 
     def build(self, **more: Any) -> Any:
@@ -49,7 +48,6 @@ def made(settings_class: type[T], plain: Mapping[str, Any]) -> T:
 
 
 def lacking(settings_class: type, plain: Mapping[str, Any]) -> list[str]:
-    """The required settings that are missing."""
     needed = [f.name for f in fields(settings_class) if f.default is MISSING and f.default_factory is MISSING]
     return [name for name in needed if name not in plain]
 

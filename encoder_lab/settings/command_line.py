@@ -104,7 +104,6 @@ def asks_for_help(arguments: Sequence[str]) -> bool:
 
 
 def show_help(text: str) -> None:
-    """Print the text of --help."""
     make_printable()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # stop without an error if the reader stops, as head does
     print(text)
@@ -233,7 +232,6 @@ class Command(NamedTuple):
 
     @property
     def help(self) -> str:
-        """The text of --help."""
         keys = [f"{setting.key}={setting.type.shown}" for setting in self.settings]
         rows = [(self.place, self.meaning)] if self.place else []
         rows += [(key, _explained(setting)) for key, setting in zip(keys, self.settings, strict=True)]

@@ -79,7 +79,6 @@ def help_text(configs: Path, arguments: Sequence[str] = ()) -> str:
 
 
 def own_folders(arguments: Sequence[str]) -> list[Path]:
-    """The folders of `--config-dir`."""
     after = dict(pairwise(arguments))
     folders = [text.partition("=")[2] or after.get(text, "") for text in arguments if text.startswith(CONFIG_DIR)]
     return [Path(folder) for folder in folders]
@@ -133,7 +132,6 @@ def with_defaults(path: Path) -> dict[str, Any]:
 
 
 def evaluate_help(configs: Path) -> str:
-    """The text of `python evaluate.py --help`."""
     settings = at_its_place(configs / "evaluate.yaml", "")
     groups = [_group(configs / name, GROUPS[name]) for name in ("suite", "probes", "corpus", "embeddings")]
     return "\n".join([EVALUATION, *_settings("evaluate", settings), "", *groups])

@@ -86,7 +86,6 @@ def _delete(path: Path) -> None:
 
 
 def work(options: SimpleNamespace) -> None:
-    """What the command line asks for. Raises InputError."""
     if options.older and not options.prune:
         raise InputError(f"older={options.older}: is for prune=true; add it, or leave it out")
     shown = list(prune(options.cache, options.older)) if options.prune else entries(options.cache)

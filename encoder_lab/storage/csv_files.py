@@ -65,7 +65,6 @@ def upsert_csv(
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    """Rows of cells as the text of a CSV file."""
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows(rows)
     return file.getvalue()

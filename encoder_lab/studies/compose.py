@@ -15,7 +15,6 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 
 
 def composed(program: str, settings: list[str]) -> DictConfig:
-    """The composed settings of a program."""
     with initialize_config_dir(str(CONFIGS), version_base="1.3"):
         return compose(program, settings)
 

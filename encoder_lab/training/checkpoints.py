@@ -120,9 +120,7 @@ class CheckpointEvery(pl.Callback):
     def __init__(self, n: int | None, path: Path) -> None:
         self.n, self.path = n, path
 
-    def on_train_batch_end(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
         if self.n and trainer.global_step % self.n == 0 and not trainer.is_last_batch:
             trainer.save_checkpoint(self.path)
 
@@ -137,9 +135,7 @@ class KeptWeights(pl.Callback):
         if self.every and trainer.global_step == 0:
             self._keep(trainer, pl_module, "epoch-0", 0)
 
-    def on_train_batch_end(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         if trainer.global_step in self.steps:
             done = trainer.current_epoch + 1 if trainer.is_last_batch else epochs_done(trainer, batch_idx)
             self._keep(trainer, pl_module, f"step-{trainer.global_step}", done)

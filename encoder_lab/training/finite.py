@@ -28,9 +28,7 @@ class StopsWhereNotFinite(pl.Callback):
         self._recent: list[tuple[int, Any, Tensor]] = []  # step, batch, loss: not checked yet
         self._last: tuple[int, Any] = (0, None)  # step and batch
 
-    def on_train_batch_end(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_end(self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
         loss = outputs["loss"].detach()
         self._last = (trainer.global_step, batch)
         self._recent.append((*self._last, loss))
@@ -41,9 +39,7 @@ class StopsWhereNotFinite(pl.Callback):
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._check_all((*pl_module.named_parameters(), *trainer.callback_metrics.items()))
 
-    def on_save_checkpoint(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
-    ) -> None:
+    def on_save_checkpoint(self, trainer: pl.Trainer, pl_module: Any, checkpoint: dict[str, Any]) -> None:
         """Raises, in each process, before anything is written."""
         self._check_all(checkpoint["state_dict"].items())
 

@@ -44,7 +44,6 @@ class Measured(NamedTuple):
         return self.steps(examples) * epochs * self.seconds / 3600
 
     def steps(self, examples: int) -> int:
-        """Steps of an epoch."""
         return -(-examples // self.batch)
 
     def disk(self, examples: int) -> int:

@@ -46,9 +46,7 @@ class CountsSteps(pl.Callback):
         self.validated = validated
         self._bar: Progress | None = None
 
-    def on_train_batch_start(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_start(self, trainer: pl.Trainer, pl_module: Any, batch: Any, batch_idx: int) -> None:
         if self._bar is None:  # not at the start of the epoch: a resumed one starts at another batch
             self._start(trainer, epoch_of(trainer).lower(), "steps", trainer.num_training_batches, batch_idx)
 

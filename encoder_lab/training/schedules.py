@@ -40,9 +40,7 @@ class ByStep(RateSchedule):
         for group in optimizer_of(trainer).param_groups:
             group.setdefault("initial_lr", group["lr"])  # in the checkpoint, as the state of the optimizer
 
-    def on_train_batch_start(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_start(self, trainer: pl.Trainer, *_: Any) -> None:
         factor = self.factor(trainer.global_step + 1, self.length(trainer))
         for group in optimizer_of(trainer).param_groups:
             group["lr"] = group["initial_lr"] * factor

@@ -63,7 +63,6 @@ class FramedLogger(TensorBoardLogger):
 
     @rank_zero_only
     def finalize(self, status: str) -> None:
-        """Closes the files."""
         super().finalize(status)
         for line in self._lines.values():
             line.close()

@@ -35,7 +35,6 @@ class Description(NamedTuple):
 
     @property
     def bits(self) -> float:
-        """The length of all."""
         return float(self.each.sum())
 
     @property

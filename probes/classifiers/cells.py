@@ -160,7 +160,6 @@ class Cells:
         return scores
 
     def _draw(self, part: Dropout, dropout: float) -> None:
-        """Draw the mask of a step."""
         generator = self.masks[len(part.mask), dropout]
         if self.as_torch:  # shape (B, W), so that the same seed gives the same draws
             keep = part.mask.new_empty(part.mask.shape[::-1]).bernoulli_(1 - dropout, generator=generator)

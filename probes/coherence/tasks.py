@@ -38,7 +38,6 @@ class Coherence:
 
     @property
     def name(self) -> str:
-        """The name in the file."""
         return self.items.name
 
     @property

@@ -84,11 +84,7 @@ def _connectives(items: int, seed: int) -> list[TestSuite]:
 
 def _connective(sense: str, pairs: list[DraftPair]) -> TestSuite:
     regions = ("before", "connective", "after")
-    conditions = [_word(name) for name in (sense, *(other for other in SENSES if other != sense))]
+    names = (sense, *(other for other in SENSES if other != sense))
+    conditions = [name.partition(".")[2].lower() for name in names]  # Contingency.Cause as cause, for formulas
     comment = f"{CONNECTIVES[sense]!r} replaced by another connective; what follows it is scored"
     return suite_of_pairs(f"connectives_{conditions[0]}", regions, conditions, 3, pairs, comment)
-
-
-def _word(sense: str) -> str:
-    """Contingency.Cause as cause: what a formula can name."""
-    return sense.partition(".")[2].lower()

@@ -38,7 +38,6 @@ def convert(folder: Path, out: Path) -> list[Path]:
 
 
 def work(options: SimpleNamespace) -> None:
-    """What the command line asks for."""
     print("\n".join(map(str, convert(Path(options.positional[0]), options.out))))
 
 

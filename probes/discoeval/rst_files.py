@@ -123,7 +123,6 @@ def rst_items(nodes: Sequence[Node], classes: Sequence[str]) -> Items:
 
 
 def write_rst(nodes: Sequence[Node], path: Path) -> None:
-    """Nodes as JSON lines."""
     with atomic_write(path) as file:
         for node in nodes:
             file.write(json.dumps(node._asdict(), ensure_ascii=False) + "\n")

@@ -62,7 +62,6 @@ class FromCorpus:
         self.tags, self.own = tag_set(tags), own
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
-        """The named tasks."""
         wanted, corpus = built_sizes(sizes), context.corpus
         enough = TREES_PER_SENTENCE * sum(wanted)
         with suppress(NoSuchView):
@@ -93,7 +92,6 @@ class FromTrees:
         self.paths, self.tags, self.own = [Path(path) for path in paths], tag_set(tags), own
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
-        """The named tasks."""
         wanted = built_sizes(sizes)
         read = [*contents_of(_files(self.paths, tree_files)), self.on_bad_tree]
         trees = itertools.chain.from_iterable(read_texts(path, self.on_bad_tree) for path in self.paths)
@@ -218,7 +216,6 @@ class NoTasks:
     """`probes=none`: no probing."""
 
     def tasks(self, context: Context, names: Sequence[str], sizes: RequestedSizes) -> list[Classification]:
-        """No tasks."""
         return []
 
 

@@ -137,7 +137,6 @@ def write_equal(folders: Sequence[Path], out: Path) -> list[str]:
 
 
 def work(options: SimpleNamespace) -> None:
-    """What the command line asks for."""
     print("\n".join(write_equal([Path(text) for text in options.positional], options.out)))
 
 

@@ -109,7 +109,6 @@ def _refuse_other_suites(out: Path, names: set[str]) -> None:
 
 
 def work(options: SimpleNamespace) -> None:
-    """What the command line asks for."""
     made = build(options)
     items = sum(len(suite.items) for suite in made.suites)
     print(f"{len(made.suites)} suites, {items} items: {options.out}/report.md")

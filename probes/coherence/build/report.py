@@ -16,7 +16,6 @@ from probes.surprisals import Logprobs, score_pairs
 
 
 def write_report(draft: Draft, sources: list[str], path: Path) -> None:
-    """Write the report."""
     lines = ["# Coherence suites", "", f"From {', '.join(sources)}.", ""]
     for suite in draft.suites:
         lines += [f"## {suite.name}", "", f"{capital(suite.meta['comment'])}. {len(suite.items)} items.", ""]

@@ -138,7 +138,6 @@ def _counts(parts: dict) -> str:
 
 
 def work(options: SimpleNamespace) -> None:
-    """What the command line asks for."""
     for line in build(build_settings(options)):
         print(printable(line), file=sys.stderr)
     print(printable(f"{options.out / 'report.md'} says what was built"))

@@ -82,14 +82,9 @@ def _documents(source: DocumentSource) -> Iterator[tuple[str | None, Document]]:
     for path in text_files(source.root, (".jsonl",)):
         first = next(read_json_lines(path), None)
         stories = first is not None and "sections" not in first[1] and "sentences" in first[1]
-        for split, document in _stories(path) if stories else _with_sections(path):
+        sectioned = ((d.split, d.read()) for d in JsonDocuments(str(path), tokenized=True).unread_documents())
+        for split, document in _stories(path) if stories else sectioned:
             yield split, document if source.tokenized else _tokenized(document, source.language)
-
-
-def _with_sections(path: Path) -> Iterator[tuple[str | None, Document]]:
-    """The documents of docs/documents_format.md."""
-    for document in JsonDocuments(str(path), tokenized=True).unread_documents():
-        yield document.split, document.read()
 
 
 def _stories(path: Path) -> Iterator[tuple[str | None, Document]]:

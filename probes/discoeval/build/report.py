@@ -16,7 +16,6 @@ on how many words each text of an item has. *Position only*: logistic regression
 
 
 def write_report(tasks: Sequence[DiscourseTask], sizes: Mapping[str, int], lacking: Sequence[str], out: Path) -> None:
-    """Write `report.md`."""
     with atomic_write(out / "report.md") as file:
         file.write(report(tasks, sizes, lacking))
 

@@ -161,11 +161,6 @@ def _in_turn(labels: Sequence[int], count: int, chance: Random) -> list[int]:
     return turns
 
 
-def _shared_part(first: frozenset[str], second: frozenset[str]) -> float:
-    """How much of the categories of two documents both have."""
-    return len(first & second) / len(first | second)
-
-
 class _Similar:
     """Finds a document about what another one is about: by categories, or by rare words that both have."""
 
@@ -185,7 +180,8 @@ class _Similar:
         alike = {other.id: other for category in document.categories for other in self.about[category]}
         alike.pop(document.id, None)
         if alike:
-            share = {id: _shared_part(document.categories, other.categories) for id, other in alike.items()}
+            mine, theirs = document.categories, {id: other.categories for id, other in alike.items()}
+            share = {id: len(mine & own) / len(mine | own) for id, own in theirs.items()}
             return alike[chance.choice(sorted(id for id in share if share[id] == max(share.values())))]
         some = chance.sample(self.documents, min(NEIGHBOURS + 1, len(self.documents)))
         others = [other for other in some if other.id != document.id][:NEIGHBOURS]

@@ -87,7 +87,6 @@ def analyse(tree: Tree, tags: TagSet = ENGLISH) -> Analysis | None:
 
 
 def non_empty(values: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Those that are not empty, as a tuple."""
     return tuple((name, value) for name, value in values.items() if value)
 
 

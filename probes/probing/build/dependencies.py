@@ -98,7 +98,6 @@ class _Sentence:
 
 
 def _by_token(tree: DependencyTree) -> list[list[int]]:
-    """The words of each token."""
     held: list[list[int]] = [[] for _ in tree.tokens]
     for place, word in enumerate(tree.words):
         held[word.token].append(place)

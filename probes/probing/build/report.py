@@ -19,7 +19,6 @@ MOST_CLASSES = 24  # in a table
 
 
 def write_report(built: BuiltTasks, wanted: Sizes, source: Sequence[str], out: Path) -> None:
-    """Write `report.md` and `controls.png`."""
     with atomic_write(out / "report.md") as file:
         file.write(report(built, wanted, source))
     with atomic_write(out / "controls.png", binary=True) as file:

@@ -67,7 +67,6 @@ def deciding(splits: Sequence[Held], sizes: Sizes) -> tuple[Sequence[Held], Size
 
 
 def at_share(sizes: Sizes | TrainDev, share: float) -> Sizes | TrainDev:
-    """This share of each size."""
     return type(sizes)(*(int(size * share + 1e-9) for size in sizes))
 
 
