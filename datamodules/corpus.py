@@ -30,6 +30,9 @@ class Document(NamedTuple):
     sections: list[Section]
     categories: tuple[str, ...] = ()  # its subjects, as in an encyclopedia
 
+    def sentences(self) -> Iterator[str]:
+        return (sentence for section in self.sections for paragraph in section.paragraphs for sentence in paragraph)
+
 
 class Inference(NamedTuple):
     """A premise, a hypothesis and the label of the pair."""

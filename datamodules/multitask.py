@@ -76,9 +76,7 @@ class Mixture(ResumableData):
         seed: int,
         parts: Annotated[Sequence[str], "objectives by name, such as [nmt_enfr,nli]"],
         settings: Annotated[Mapping[str, Any], "those of each objective"],
-        weights: Annotated[
-            Sequence[float] | None, "how often each part is drawn, such as [2, 1, 1]; null: equally often"
-        ] = None,
+        weights: Annotated[Sequence[float] | None, "how often each part is drawn, as [2, 1, 1]; null: equally"] = None,
     ) -> None:
         super().__init__(batch_size=0, seed=seed)  # each part has its own
         names = list(parts)

@@ -104,11 +104,9 @@ def followed(documents: Iterable[Document], split: Split = "train") -> Iterator[
     """Each sentence with the one after it in the same document. Raises InputError where none of train has one."""
     alone = False  # whether all documents so far have one sentence
     for number, document in enumerate(documents):
-        pairs = list(pairwise(s for section in document.sections for p in section.paragraphs for s in p))
+        pairs = list(pairwise(document.sentences()))
         alone = not pairs and (alone or not number)
         yield from pairs
     if alone and split == "train":
-        raise InputError(
-            "no sentence has one after it, as every document has one sentence; put each sentence of a document on a "
-            "line of its own, and blank lines between documents alone"
-        )
+        remedy = "put each sentence of a document on a line of its own, and blank lines between documents alone"
+        raise InputError(f"no sentence has one after it, as every document has one sentence; {remedy}")

@@ -28,13 +28,9 @@ class BiLSTM(Encoder):
     def __init__(
         self,
         input_dim: int,
-        dim: Annotated[
-            Width, "sentence vector: 256 units per direction (Figure 3 of the paper: 1024, 2048, 4096)"
-        ] = 512,
+        dim: Annotated[Width, "sentence vector: 256 units per direction (Figure 3: 1024, 2048, 4096)"] = 512,
         layers: Annotated[Depth, "of LSTM units (section 3.3)"] = 2,
-        projection: Annotated[
-            Width | None, "width the word vectors are projected to (1024: appendix); null: none"
-        ] = 1024,
+        projection: Annotated[Width | None, "width of the projected word vectors (1024: appendix); null: none"] = 1024,
         dropout: Annotated[
             Fraction, "on the projected words and between layers (no number in the paper; 0.1 in Vaswani et al. 2017)"
         ] = 0.1,

@@ -30,9 +30,7 @@ class GatedConvNet(Encoder):
     def __init__(
         self,
         input_dim: int,
-        dim: Annotated[
-            Width, 'channels, "input embedding size" and sentence vector (Conneau et al. 2018, section 3.3)'
-        ] = 512,
+        dim: Annotated[Width, 'channels, "input embedding size" and sentence vector (Conneau et al. 2018, 3.3)'] = 512,
         layers: Annotated[Depth, "convolutions (section 3.3)"] = 8,
         kernel: Annotated[Depth, "words seen by one convolution; odd (section 3.3)"] = 3,
         dropout: Annotated[

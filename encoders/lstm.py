@@ -18,9 +18,7 @@ class ForwardLSTM(Encoder):
         input_dim: int,
         dim: Annotated[Width, "units and sentence vector"] = 512,
         layers: Annotated[Depth, "of LSTM units (section 3.3)"] = 2,
-        projection: Annotated[
-            Width | None, "width the word vectors are projected to (1024: appendix); null: none"
-        ] = 1024,
+        projection: Annotated[Width | None, "width of the projected word vectors (1024: appendix); null: none"] = 1024,
         dropout: Annotated[Fraction, "on the projected words and between layers"] = 0.1,
         pooling: Annotated[Literal["max", "last"], "max or last: the last state or the largest"] = ("last"),
     ) -> None:

@@ -42,9 +42,7 @@ class Multitask(Objective):
         seed: int,
         parts: Annotated[Sequence[str], "objectives by name, such as [nmt_enfr,nli]"],
         settings: Annotated[Mapping[str, Any], "those of each objective"],
-        select: Annotated[
-            str | None, "the part with the score that chooses the best checkpoint; null: the first"
-        ] = None,
+        select: Annotated[str | None, "the part with the score that chooses the checkpoint; null: the first"] = None,
     ) -> None:
         super().__init__(encoder, embedding, build(optimizer), seed)
         chosen = select or parts[0]

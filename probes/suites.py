@@ -63,9 +63,8 @@ def suites_of(
         made.append(Suite(name, tasks, context.corpus_used, more))
     if set(measures) - {"accuracy"} and not any(facts_of(name).controls for name in suites):
         names = ",".join(suites)
-        raise InputError(
-            f"probes.measures=, control= and mdl= apply only to probing tasks; leave them out with suite={names}"
-        )
+        remedy = f"leave them out with suite={names}"
+        raise InputError(f"probes.measures=, control= and mdl= apply only to probing tasks; {remedy}")
     return made
 
 

@@ -150,15 +150,12 @@ def test_a_suite_added_later_is_one_curve_of_the_run_also_after_a_move(lab: Lab,
     assert len(panel.own.x) == 2
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (["epochs=[5]"], "no checkpoint of epoch 5"),
-        (["epochs=some"], "give all, or numbers"),
-        (["epochs=all", "model=bov"], "model=bov: no run folder"),
-        (["epochs=all"], "keeps no epoch"),
-    ],
-)
+@pytest.mark.parametrize(("more", "said"), [
+    (["epochs=[5]"], "no checkpoint of epoch 5"),
+    (["epochs=some"], "give all, or numbers"),
+    (["epochs=all", "model=bov"], "model=bov: no run folder"),
+    (["epochs=all"], "keeps no epoch"),
+])  # fmt: skip
 def test_epochs_that_cannot_be_scored_are_refused(
     lab: Lab, finished_run: Path, tmp_path: Path, more: list[str], said: str
 ) -> None:
@@ -166,15 +163,12 @@ def test_epochs_that_cannot_be_scored_are_refused(
         scored(lab, tmp_path, f"model={finished_run}", *more)
 
 
-@pytest.mark.parametrize(
-    ("setting", "said"),
-    [
-        ("checkpoints.every_n_epochs=2", "give checkpoints.keep=every with it"),
-        ("checkpoints.steps=[1,999]", "checkpoints.steps: the run has 10 steps, so it never reaches step 999"),
-        ("probes.steps=[11]", "probes.steps: the run has 10 steps"),
-        ("init=/nowhere", "no such run folder"),
-    ],
-)
+@pytest.mark.parametrize(("setting", "said"), [
+    ("checkpoints.every_n_epochs=2", "give checkpoints.keep=every with it"),
+    ("checkpoints.steps=[1,999]", "checkpoints.steps: the run has 10 steps, so it never reaches step 999"),
+    ("probes.steps=[11]", "probes.steps: the run has 10 steps"),
+    ("init=/nowhere", "no such run folder"),
+])  # fmt: skip
 def test_what_would_have_no_effect_is_refused(lab: Lab, tmp_path: Path, setting: str, said: str) -> None:
     done = lab.finish(*lab.settings(tmp_path / "run", setting, "probes.tasks=[SentLen]"))
     assert done.returncode == 2

@@ -260,16 +260,13 @@ def test_no_form_of_a_model_is_refused_before_slow_imports(form: str) -> None:
     refuse_missing_models([f"model={form}"])
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("v.npy", r"model=vectors:.*v\.npy sentences=FILE"),
-        ("crawl.vec", "embeddings=file embeddings.path="),
-        ("glove.txt.gz", "embeddings=file embeddings.path="),
-        ("infersent2.pkl", "a pickle, which is not opened"),
-        ("bert/config.json", "model=hf:.*bert, or model=lm:"),
-    ],
-)
+@pytest.mark.parametrize(("name", "said"), [
+    ("v.npy", r"model=vectors:.*v\.npy sentences=FILE"),
+    ("crawl.vec", "embeddings=file embeddings.path="),
+    ("glove.txt.gz", "embeddings=file embeddings.path="),
+    ("infersent2.pkl", "a pickle, which is not opened"),
+    ("bert/config.json", "model=hf:.*bert, or model=lm:"),
+])  # fmt: skip
 def test_a_path_of_another_form_is_answered_with_how_it_is_given(name: str, said: str, tmp_path: Path) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("{}")
@@ -289,19 +286,16 @@ def test_the_words_for_models_are_those_that_build_one() -> None:
     assert set(WORDS) == {*INITIAL, *BASELINES, *ORDERS}
 
 
-@pytest.mark.parametrize(
-    ("model", "said"),
-    [
-        ("no/such/run", "no such run folder"),
-        ("untrained/perceptron", "there are bigru_mean"),
-        ("call:tests.test_evaluate:nothing", "nothing"),
-        ("call:tests.test_evaluate", "write call:package.module:function"),
-        ("call::lengths", "write call:package.module:function"),
-        ("call:.test_evaluate:lengths", "write call:package.module:function"),
-        ("call:tests.test_evaluate:FIXED", "not a function"),
-        ("vectors:/no/such.npy", "sentences="),
-    ],
-)
+@pytest.mark.parametrize(("model", "said"), [
+    ("no/such/run", "no such run folder"),
+    ("untrained/perceptron", "there are bigru_mean"),
+    ("call:tests.test_evaluate:nothing", "nothing"),
+    ("call:tests.test_evaluate", "write call:package.module:function"),
+    ("call::lengths", "write call:package.module:function"),
+    ("call:.test_evaluate:lengths", "write call:package.module:function"),
+    ("call:tests.test_evaluate:FIXED", "not a function"),
+    ("vectors:/no/such.npy", "sentences="),
+])  # fmt: skip
 def test_an_unknown_model_is_answered_with_what_there_is(lab: Lab, tmp_path: Path, model: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         scored(lab, tmp_path, f"model={model}")
@@ -404,16 +398,13 @@ def test_the_settings_of_the_classifiers_reach_the_downstream_tasks(lab: Lab, tm
     assert OmegaConf.load(mean.folder / "config.yaml").probes.classifier.protocol == "senteval"
 
 
-@pytest.mark.parametrize(
-    ("setting", "said"),
-    [
-        ("downstream.kfold=1", "downstream.kfold=1: give the number of folds, 2 or more"),
-        ("downstream.tasks=SNLI", "no downstream task SNLI"),
-        ("probes.classifier.widths=[100]", "logistic regression; leave widths= and dropouts= out"),
-        ("probes.classifier.reduction=sum", "reduction= is a setting of protocol=senteval"),
-        ("model=[call:tests.test_evaluate:lengths,length]", "model=length: .* majority alone"),
-    ],
-)
+@pytest.mark.parametrize(("setting", "said"), [
+    ("downstream.kfold=1", "downstream.kfold=1: give the number of folds, 2 or more"),
+    ("downstream.tasks=SNLI", "no downstream task SNLI"),
+    ("probes.classifier.widths=[100]", "logistic regression; leave widths= and dropouts= out"),
+    ("probes.classifier.reduction=sum", "reduction= is a setting of protocol=senteval"),
+    ("model=[call:tests.test_evaluate:lengths,length]", "model=length: .* majority alone"),
+])  # fmt: skip
 def test_a_downstream_setting_that_cannot_be_is_refused_before_anything_is_scored(
     lab: Lab, tmp_path: Path, tasks: str, setting: str, said: str
 ) -> None:

@@ -41,17 +41,14 @@ def test_no_two_modules_define_a_type_of_the_same_name() -> None:
     assert {name: places for name, places in modules.items() if len(places) > 1} == {}
 
 
-@pytest.mark.parametrize(
-    ("source", "names"),
-    [
-        ("class Cell: ...", ["Cell"]),
-        ("Scores = dict[str, float]", ["Scores"]),
-        ("Style: TypeAlias = str", ["Style"]),
-        ("class _Cell: ...", []),
-        ("SPLITS = 3", []),
-        ("Item = TypeVar('Item')", []),
-        ("def f():\n    class Inside: ...", []),
-    ],
-)
+@pytest.mark.parametrize(("source", "names"), [
+    ("class Cell: ...", ["Cell"]),
+    ("Scores = dict[str, float]", ["Scores"]),
+    ("Style: TypeAlias = str", ["Style"]),
+    ("class _Cell: ...", []),
+    ("SPLITS = 3", []),
+    ("Item = TypeVar('Item')", []),
+    ("def f():\n    class Inside: ...", []),
+])  # fmt: skip
 def test_classes_and_aliases_are_types(source: str, names: list[str]) -> None:
     assert list(_types(source)) == names

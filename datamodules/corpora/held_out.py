@@ -53,9 +53,8 @@ def _drawn(id: str, held_out: int) -> Split:
 def check_held_out(held_out: object) -> None:
     """Raises InputError for fewer parts than there are splits."""
     if not isinstance(held_out, int) or held_out < 5:
-        raise InputError(
-            f"corpus.held_out={held_out}: give 5 or more: one part in this many is dev, one test, two probe"
-        )
+        parts = "one part in this many is dev, one test, two probe"
+        raise InputError(f"corpus.held_out={held_out}: give 5 or more: {parts}")
 
 
 def refuse_probing(split: Split, probe_split: bool) -> None:
@@ -111,25 +110,16 @@ class DocumentCorpus(OnDisk):
 
         for document in parallel_map(methodcaller("read"), of_split(), AT_A_TIME):
             seen += 1
-            sentences += sum(len(paragraph) for section in document.sections for paragraph in section.paragraphs)
+            sentences += len(list(document.sentences()))
             yield document
             if most is not None and sentences >= most:
                 return
         if not seen and split != "test":
-            raise InputError(
-                f"{self.root}: none of its {documents} documents falls into the {split} split, "
-                f"for which one in {self.held_out} is held out; give more documents, or a smaller corpus.held_out="
-            )
+            why = f"none of its {documents} documents falls into the {split} split, for which one in {self.held_out} is"
+            raise InputError(f"{self.root}: {why} held out; give more documents, or a smaller corpus.held_out=")
 
     def sentences(self, split: Split) -> Iterator[str]:
-        every = (
-            sentence
-            for document in self.documents(split)
-            for section in document.sections
-            for paragraph in section.paragraphs
-            for sentence in paragraph
-        )
-        return islice(every, self._most(split))
+        return islice((s for document in self.documents(split) for s in document.sentences()), self._most(split))
 
     def _most(self, split: Split) -> int | None:
         """Maximum sentences of a split. With a small `size`, dev and test have a fifth of it, at least 500."""

@@ -70,9 +70,8 @@ class Parallel(Corpus):
     def parallel(self, split: Split, target: str) -> Iterator[tuple[str, str]]:
         if target != self.target_language:
             languages = f"{self.source_language}-{self.target_language}"
-            raise InputError(
-                f"corpus parallel has {languages}, not {target}: give objective=nmt, which takes it from there"
-            )
+            remedy = "give objective=nmt, which takes it from there"
+            raise InputError(f"corpus parallel has {languages}, not {target}: {remedy}")
         raw = self._of(split, lambda files: aligned(*files))
         return parallel_map(partial(self._pair, target=target), raw)
 

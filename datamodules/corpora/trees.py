@@ -32,9 +32,7 @@ class Trees(OnDisk):
         root: Annotated[str | None, "a file, or a folder of .mrg and .const.tsv (or .gz)"],
         size: CorpusSize = None,
         held_out: PartHeldOut = HELD_OUT,
-        stretch: Annotated[
-            Count, "consecutive trees that stay in one split, as they share a topic; 1: each is drawn"
-        ] = 50,
+        stretch: Annotated[Count, "consecutive trees in one split, as they share a topic; 1: each is drawn"] = 50,
         probe_split: ProbeSplit = True,
         on_bad_tree: OnBadTreeSetting = "refuse",
     ) -> None:
@@ -73,10 +71,11 @@ class Trees(OnDisk):
                     trees_of_split += 1
                     yield tree
         if not trees_of_split and split != "test":
-            raise InputError(
-                f"{self.root}: none of its {count} trees falls into the {split} split, for which one stretch of "
-                f"{self.stretch} trees in {self.held_out} is held out; give more trees, or a smaller corpus.held_out="
+            why = (
+                f"none of its {count} trees falls into the {split} split, for which one stretch of {self.stretch} trees"
             )
+            remedy = "give more trees, or a smaller corpus.held_out="
+            raise InputError(f"{self.root}: {why} in {self.held_out} is held out; {remedy}")
 
 
 def _published(path: Path) -> Split | None:

@@ -28,9 +28,7 @@ class TreebankText(OnDisk):
 
     def __init__(
         self,
-        root: Annotated[
-            str | None, "a folder with files that have train, dev and test in their names (.conllu, .gz, .bz2)"
-        ],
+        root: Annotated[str | None, "a folder of files with train, dev and test in their names (.conllu, .gz, .bz2)"],
         size: CorpusSize = None,
         source_language: SourceLanguage = "en",
         more: Annotated[Paths, "files of plain text (.txt, .gz, .bz2), one sentence per line, added to train"] = (),

@@ -33,12 +33,8 @@ class Demo(Corpus):
         size: Annotated[Count | None, "training sentences; thousands to millions"] = 5000,
         seed: Annotated[Seed, "the same seed gives the same text on every machine"] = 1,
         source_language: SourceLanguage = "en",
-        constant: Annotated[
-            Sequence[Property], "never vary in training text: tense, subject_number, object_number"
-        ] = (),
-        irrelevant: Annotated[
-            Sequence[Property], "vary in what the encoder reads and not in the translation: the same"
-        ] = (),
+        constant: Annotated[Sequence[Property], "never vary in training: tense, subject_number, object_number"] = (),
+        irrelevant: Annotated[Sequence[Property], "vary in what is read and not in the translation: the same"] = (),
     ) -> None:
         refuse_languages(self.name, [source_language], LANGUAGES)
         if not isinstance(size, int) or size < 1:
@@ -89,10 +85,8 @@ class Demo(Corpus):
 
     def _refuse_irrelevant(self, split: Split) -> None:
         if self.irrelevant and split != "probe":
-            raise InputError(
-                f"corpus.irrelevant={self.irrelevant}: only a translation (objective=nmt) can leave it out; "
-                "use corpus.constant="
-            )
+            why = "only a translation (objective=nmt) can leave it out; use corpus.constant="
+            raise InputError(f"corpus.irrelevant={self.irrelevant}: {why}")
 
     def _refuse_others(self, view: str) -> None:
         if self.source_language != "en":

@@ -27,9 +27,9 @@ COMMAND = Command(
 
 def sentences(folder: Path) -> Iterator[str]:
     """The sentences of all documents in CoNLL-U. Raises InputError naming file and line."""
-    documents = (record for path in _files(folder, "docs") for _, record in read_json_lines(path))
+    documents = (record for path in files(folder, "docs.jsonl") for _, record in read_json_lines(path))
     texts = {record.get("id"): record.get("sentences") or [] for record in documents}
-    for path in _files(folder, "coref"):
+    for path in files(folder, "coref.jsonl"):
         for number, record in read_json_lines(path):
             try:
                 yield from list(_document(record, texts[record["id"]]))
@@ -53,10 +53,11 @@ def _document(record: dict[str, Any], texts: list[str]) -> Iterator[str]:
         begin += len(forms)
 
 
-def _files(folder: Path, layer: str) -> list[Path]:
-    paths = sorted(path for path in folder.glob(f"*.{layer}.jsonl*") if path.name.endswith((".jsonl", ".jsonl.gz")))
+def files(folder: Path, ending: str) -> list[Path]:
+    """The files of all splits, packed or not. Raises InputError where there are none."""
+    paths = sorted(path for path in folder.glob(f"*.{ending}*") if path.name.endswith((ending, f"{ending}.gz")))
     if not paths:
-        raise InputError(f"{folder}: no *.{layer}.jsonl or *.{layer}.jsonl.gz; give the folder of GUM")
+        raise InputError(f"{folder}: no *.{ending} or *.{ending}.gz; give the folder of GUM")
     return paths
 
 

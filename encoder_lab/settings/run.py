@@ -227,9 +227,7 @@ class RunSettings:
     seed: Annotated[Seed, "every random choice of the run: weights, order, dropout, probes"] = 1
     resume: Annotated[NameOrNull, "resume=RUN continues the run in that folder"] = None
     init: Annotated[NameOrNull, "init=RUN or a checkpoint: begin with its encoder and word vectors"] = None
-    exclude_task_sentences: Annotated[
-        bool, "sentences of the tasks that probe the run are no training text; false: they are"
-    ] = True
+    exclude_task_sentences: Annotated[bool, "sentences of its tasks are no training text; false: they are"] = True
     early_stopping: EarlyStopping = EarlyStopping()
     logger: Annotated[
         NonEmpty | Sequence[str],
@@ -238,9 +236,7 @@ class RunSettings:
             description="tensorboard, csv, wandb, mlflow: Lightning's loggers; all get the scores of the tasks",
         ),
     ] = ("tensorboard",)
-    allow: Annotated[
-        Sequence[str], "packages with your own parts: allow=[my_package]; given again to resume or load the run"
-    ] = ()
+    allow: Annotated[Sequence[str], "packages with your own parts: [my_package]; given again to resume or load"] = ()
     checkpoints: Checkpoints = Checkpoints()
     cache: Annotated[NonEmpty, "tokenised corpora, subword codes, word vectors; safe to delete"] = ".cache"
     labels: Labels = Labels()
@@ -272,9 +268,7 @@ class EvaluationSettings:
             description="of a run: all that it keeps, or some as [0,1,5]; the scores join its curves",
         ),
     ] = None
-    protocol: Annotated[
-        Literal["modern", "senteval"] | None, "senteval or modern; null is what probes.classifier says"
-    ] = None
+    protocol: Annotated[Literal["modern", "senteval"] | None, "senteval or modern; null: as probes.classifier"] = None
     control: Annotated[bool, "true adds control tasks and selectivity"] = False
     mdl: Annotated[bool, "true adds description lengths; baselines have none"] = False
     layers: Annotated[
@@ -291,9 +285,7 @@ class EvaluationSettings:
     bos: Annotated[bool, "of lm:PATH: the token that begins a text, as context"] = True
     eos: Annotated[bool, "of lm:PATH: scored: the token that ends a text; of a run, each sentence"] = False
     sentences: Annotated[NameOrNull, "of vectors:FILE.npy: the text file with one line for each row"] = None
-    write_sentences: Annotated[
-        NameOrNull, "write the suite's distinct sentences to this file, one per line, and stop"
-    ] = None
+    write_sentences: Annotated[NameOrNull, "write the distinct sentences to this file, one per line, and stop"] = None
     published: Annotated[NameOrNull, "adds the papers' scores of these tasks; or a table's name; null for none"] = (
         "paper"
     )
@@ -305,9 +297,7 @@ class EvaluationSettings:
         Field(title="the name of a folder, or off", description="or off: compute everything again"),
     ] = ".cache"
     allow: Annotated[Sequence[str], "packages with your own encoder or corpus in a run: allow=[my_package]"] = ()
-    seed: Annotated[
-        Seed | None, "every random choice: tasks, classifiers; null is 1, and 1111 with protocol=senteval"
-    ] = None
+    seed: Annotated[Seed | None, "random choices: tasks, classifiers; null: 1, or 1111 with protocol=senteval"] = None
     device: Annotated[
         Annotated[str, Field(pattern=DEVICE)] | None,
         Field(

@@ -71,9 +71,7 @@ class Grid:
         tuple[NotNegative, ...], Field(min_length=1, description="penalties, ascending: the first wins a tie")
     ] = (1e-5, 1e-4, 1e-3, 1e-2)
     protocol: Annotated[Literal["modern", "senteval"], "modern | senteval, see docs/probing_protocol.md"] = "modern"
-    block_mb: Annotated[
-        Count | None, "memory of classifiers that are trained together; null: 32, no limit on a GPU"
-    ] = None
+    block_mb: Annotated[Count | None, "memory of classifiers trained together; null: 32, no limit on a GPU"] = None
     max_passes: Annotated[ZeroOrMore, "no block of passes starts after more"] = 200
     block: Annotated[Count, "passes between two evaluations on dev"] = 4
     tenacity: Annotated[Count, "early-stopping patience: evaluations without improvement, in total"] = 5

@@ -113,4 +113,4 @@ def _running(corpus: Corpus) -> Iterator[list[str]]:
         yield from ([sentence] for sentence in corpus.sentences("train"))
         return
     for document in corpus.documents("train"):
-        yield [sentence for section in document.sections for paragraph in section.paragraphs for sentence in paragraph]
+        yield list(document.sentences())

@@ -26,9 +26,7 @@ class DiscoEvalSettings:
     train_size: Annotated[Even | None, "items of a task of the embedded world; null is 1200"] = None
     dev_size: Annotated[Even | None, "null is 300"] = None
     test_size: Annotated[Even | None, "null is 500"] = None
-    analyses: Annotated[
-        NamesOrNull, "hidden_layer: DC also without it (Table 4); context: SP also without it (Table 6)"
-    ] = None
+    analyses: Annotated[NamesOrNull, "also DC without hidden_layer (Table 4), SP without context (Table 6)"] = None
 
 
 def tasks(context: Context, settings: DiscoEvalSettings) -> list[Classification]:

@@ -43,6 +43,7 @@ from probes.probing.published_files import FILES, PUBLISHED, own_files, read_sen
 from probes.published_sizes import warn_of_wrong_sizes
 from probes.suites import Context
 
+Tags = Annotated[str, "what the labels of its trees mean: english/penn | german/tiger, see docs/probing_tasks.md"]
 ALL = "all"  # in place of the names of tasks: all that the source has
 RequestedSizes = Sequence[int | None]  # sentences of train, dev and test; None where the files decide
 USUAL = Sizes(1200, 300, 500)
@@ -54,9 +55,7 @@ class FromCorpus:
 
     def __init__(
         self,
-        tags: Annotated[
-            str, "what the labels of its trees mean: english/penn | german/tiger, see docs/probing_tasks.md"
-        ] = ENGLISH.name,
+        tags: Tags = ENGLISH.name,
         own: Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"] = NO_TASKS,
     ) -> None:
         self.tags, self.own = tag_set(tags), own
@@ -79,9 +78,7 @@ class FromTrees:
     def __init__(
         self,
         paths: Annotated[Paths, "files (.mrg, .txt, .gz; tab-separated with the tree last), or folders"],
-        tags: Annotated[
-            str, "what their labels mean: english/penn | german/tiger, see docs/probing_tasks.md"
-        ] = ENGLISH.name,
+        tags: Tags = ENGLISH.name,
         own: Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"] = NO_TASKS,
         on_bad_tree: OnBadTreeSetting = "refuse",
     ) -> None:
@@ -107,9 +104,7 @@ class FromTreebank:
 
     def __init__(
         self,
-        paths: Annotated[
-            Paths, "CoNLL-U files (.conllu, .gz, .bz2), or folders; train, dev and test keep their splits"
-        ],
+        paths: Annotated[Paths, "CoNLL-U files (.conllu, .gz, .bz2), or folders; train, dev, test keep their splits"],
         test_paths: Annotated[Paths, "the test split, in place of that of paths: such as a parallel treebank"] = (),
         own: Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"] = NO_TASKS,
     ) -> None:
@@ -137,12 +132,8 @@ class FromText:
     def __init__(
         self,
         paths: Annotated[Paths, "files with a sentence per line (.txt, .gz, .bz2), or folders; []: text of the corpus"],
-        tokenized: Annotated[
-            bool, "true if the text of these files is already tokenised, with spaces between tokens"
-        ] = False,
-        language: Annotated[
-            str | None, "of the files, which decides how they are tokenised; null: that of the corpus"
-        ] = None,
+        tokenized: Annotated[bool, "true if these files are already tokenised, with spaces between tokens"] = False,
+        language: Annotated[str | None, "of the files, for their tokens; null: that of the corpus"] = None,
         own: Annotated[Mapping[str, TaskBuilder], "tasks of your own, see docs/own_parts.md"] = NO_TASKS,
     ) -> None:
         if not paths and (tokenized or language):
@@ -196,9 +187,7 @@ class FromFiles:
 
     def __init__(
         self,
-        paths: Annotated[
-            Paths, "files or folders; a file is a task: split, label, sentence, as published or as JSON lines"
-        ],
+        paths: Annotated[Paths, "files or folders; each file is a task: split, label, sentence, or JSON lines"],
     ) -> None:
         if not paths:
             raise InputError("probes=files needs probes.paths=[FILE,...]: split, tab, label, tab, sentence; or .jsonl")

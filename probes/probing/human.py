@@ -75,9 +75,8 @@ def survey(options: SimpleNamespace) -> None:
     Random(options.seed).shuffle(order)
     pretest, items = order[: options.pretest], order[options.pretest : options.pretest + options.items]
     if not items:
-        raise InputError(
-            f"{options.task}: {len(order):,} test sentences, too few for pretest={options.pretest}; give fewer"
-        )
+        few = f"{len(order):,} test sentences, too few for pretest={options.pretest}"
+        raise InputError(f"{options.task}: {few}; give fewer")
     paths = [options.out / name for name in PRETESTS]
     if not any(path.exists() for path in paths):
         for path in paths:
@@ -112,10 +111,8 @@ def sentences_to_judge(path: Path) -> dict[str, bool]:
 def sheets_of(items: Sequence[str], controls: Sequence[str], size: int, count: int, seed: int) -> list[list[str]]:
     """Each item on one sheet, with `count` controls among every `size` sentences, in random order."""
     if not FEWEST <= count < size or len(controls) < count:
-        raise InputError(
-            f"controls={count}: give {FEWEST} or more, fewer than sheet={size}, and at most the {len(controls)} "
-            "sentences on which both pretests agree"
-        )
+        most = f"fewer than sheet={size}, and at most the {len(controls)} sentences on which both pretests agree"
+        raise InputError(f"controls={count}: give {FEWEST} or more, {most}")
     random, sheets = Random(seed), []
     for first in range(0, len(items), size - count):
         sheet = [*items[first : first + size - count], *random.sample(controls, count)]

@@ -142,9 +142,8 @@ def _records(path: Path, gold: str) -> Iterator[TaskRow]:
     for number, line in read_lines(path):
         fields = line.rstrip().split("\t")
         if len(fields) < 3 or fields[0] not in SPLITS or not fields[1] or not fields[-1].strip():
-            raise InputError(
-                f"{path}:{number}: expected tr, va or te, a label and a sentence between tabs: {line[:60]!r}"
-            )
+            expected = "expected tr, va or te, a label and a sentence between tabs"
+            raise InputError(f"{path}:{number}: {expected}: {line[:60]!r}")
         yield TaskRow(number, fields[0], fields[1], (" ".join(fields[-1].split()),))
 
 

@@ -53,15 +53,12 @@ def test_files_for_dev_leave_the_other_rows_to_train(tmp_path: Path) -> None:
     assert [len(list(corpus.parallel(split, "de"))) for split in ("train", "dev", "test")] == [8, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"target_language": None}, "corpus.target_language=LANGUAGE"),
-        ({"dev_source": "x"}, "dev_source= and corpus.dev_target=: give both"),
-        ({"held_out": 2}, "held_out=2: give"),
-        ({"source": "/no/such/file"}, "/no/such/file: no such file"),
-    ],
-)
+@pytest.mark.parametrize(("more", "message"), [
+    ({"target_language": None}, "corpus.target_language=LANGUAGE"),
+    ({"dev_source": "x"}, "dev_source= and corpus.dev_target=: give both"),
+    ({"held_out": 2}, "held_out=2: give"),
+    ({"source": "/no/such/file"}, "/no/such/file: no such file"),
+])  # fmt: skip
 def test_what_is_missing_is_named(tmp_path: Path, more: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Parallel(**(files(tmp_path, 5) | {"target_language": "de"} | more))
@@ -170,18 +167,15 @@ def test_a_broken_data_set_is_named(tmp_path: Path, break_it: str, message: str)
         list(corpus.sentences("train"))
 
 
-@pytest.mark.parametrize(
-    ("values", "column", "message"),
-    [
-        (["a", None, "b"], "text", "row 1 of column text is None (NoneType), not a text"),
-        ([3, 4], "text", "row 0 of column text is 3 (int), not a text"),
-        ([["a"], ["b"]], "text", "row 0 of column text is ['a'] (list), not a text"),
-        ([{"en": "a", "fr": "b"}, {"en": None, "fr": "c"}], "text.en", "row 1 of column text.en is None"),
-        ([{"en": "a", "fr": "b"}, None], "text.en", "row 1 of column text.en is None"),
-        ([{"en": "a", "fr": "b"}], "text.de", "no column text with a field de; there are en, fr"),
-        (["a"], "text.de", "no column text with a field de; there are none"),
-    ],
-)
+@pytest.mark.parametrize(("values", "column", "message"), [
+    (["a", None, "b"], "text", "row 1 of column text is None (NoneType), not a text"),
+    ([3, 4], "text", "row 0 of column text is 3 (int), not a text"),
+    ([["a"], ["b"]], "text", "row 0 of column text is ['a'] (list), not a text"),
+    ([{"en": "a", "fr": "b"}, {"en": None, "fr": "c"}], "text.en", "row 1 of column text.en is None"),
+    ([{"en": "a", "fr": "b"}, None], "text.en", "row 1 of column text.en is None"),
+    ([{"en": "a", "fr": "b"}], "text.de", "no column text with a field de; there are en, fr"),
+    (["a"], "text.de", "no column text with a field de; there are none"),
+])  # fmt: skip
 def test_a_value_that_is_no_text_and_a_field_that_is_not_there_are_named(
     tmp_path: Path, values: list, column: str, message: str
 ) -> None:

@@ -68,20 +68,17 @@ def test_a_group_of_rows_that_is_skipped_is_not_read(tmp_path: Path) -> None:
     assert list(read_rows(path, "text", 3)) == ["d", "e", "f"]
 
 
-@pytest.mark.parametrize(
-    ("name", "column", "break_it", "wrong"),
-    [
-        ("a.jsonl", "words", None, "a.jsonl:1: no key words; there are text (column=)"),
-        ("a.jsonl", "text", b'{"text": "a"}\n{"text": 3}\n', "a.jsonl:2: text is 3 (int), no text"),
-        ("a.jsonl", "text", b'{"text": "a"}\n{"te\n', "a.jsonl:2: not valid JSON"),
-        ("a.parquet", "words", None, "a.parquet: no column words; there are x, text (column=)"),
-        ("a.parquet", "x", None, "a.parquet: row 0 of column x is 0 (int), no text"),
-        ("a.parquet", "text", b"PAR1 no PAR1", "a.parquet: not a table of this form, or damaged"),
-        ("a.arrow", "text", b"no", "a.arrow: not a table of this form, or damaged"),
-        ("a.feather", "text.en", None, "a.feather: no column text with a field en; there are none"),
-        ("a.txt", "text", b"a\n\xff\n", "a.txt:2: not valid UTF-8"),
-    ],
-)
+@pytest.mark.parametrize(("name", "column", "break_it", "wrong"), [
+    ("a.jsonl", "words", None, "a.jsonl:1: no key words; there are text (column=)"),
+    ("a.jsonl", "text", b'{"text": "a"}\n{"text": 3}\n', "a.jsonl:2: text is 3 (int), no text"),
+    ("a.jsonl", "text", b'{"text": "a"}\n{"te\n', "a.jsonl:2: not valid JSON"),
+    ("a.parquet", "words", None, "a.parquet: no column words; there are x, text (column=)"),
+    ("a.parquet", "x", None, "a.parquet: row 0 of column x is 0 (int), no text"),
+    ("a.parquet", "text", b"PAR1 no PAR1", "a.parquet: not a table of this form, or damaged"),
+    ("a.arrow", "text", b"no", "a.arrow: not a table of this form, or damaged"),
+    ("a.feather", "text.en", None, "a.feather: no column text with a field en; there are none"),
+    ("a.txt", "text", b"a\n\xff\n", "a.txt:2: not valid UTF-8"),
+])  # fmt: skip
 def test_what_is_wrong_is_named(tmp_path: Path, name: str, column: str, break_it: bytes | None, wrong: str) -> None:
     path = tmp_path / name
     FORMATS[name](path, ["a", "b"])

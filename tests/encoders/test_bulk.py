@@ -135,18 +135,15 @@ def test_other_weights_or_word_vectors_are_another_plan(tmp_path: Path, place: s
 
 
 @pytest.mark.usefixtures("texts")
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["in={texts}"], "out= is missing"),
-        (["out=x"], "out=: has an effect only on files; give in=FILES too"),
-        (["in=nowhere*", "out={out}"], "in=nowhere*: no such file"),
-        (["in={texts}/a.txt,{texts}", "out={out}"], "a file is in it twice"),
-        (["in={texts}", "out={out}", "column=words"], "column=words: no file of in= has columns"),
-        (["in={texts}", "out={texts}"], "has other files in it; give out= a new folder"),
-        (["in={texts}", "out={out}", "ray=127.0.0.1:1"], "ray=127.0.0.1:1: no cluster there"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["in={texts}"], "out= is missing"),
+    (["out=x"], "out=: has an effect only on files; give in=FILES too"),
+    (["in=nowhere*", "out={out}"], "in=nowhere*: no such file"),
+    (["in={texts}/a.txt,{texts}", "out={out}"], "a file is in it twice"),
+    (["in={texts}", "out={out}", "column=words"], "column=words: no file of in= has columns"),
+    (["in={texts}", "out={texts}"], "has other files in it; give out= a new folder"),
+    (["in={texts}", "out={out}", "ray=127.0.0.1:1"], "ray=127.0.0.1:1: no cluster there"),
+])  # fmt: skip
 def test_a_mistake_is_one_line(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:

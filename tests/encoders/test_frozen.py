@@ -219,24 +219,21 @@ def test_encoding_leaves_modes_random_state_and_gradients_as_they_were() -> None
     assert all(weight.grad is None for weight in encoder.encoder.parameters())
 
 
-@pytest.mark.parametrize(
-    ("sentences", "message"),
-    [
-        (["a", None], r"sentences\[1\] is 'None' \(NoneType\)"),
-        (["a", "b", 3.5], r"sentences\[2\] is '3.5' \(float\)"),
-        ([["a", "b"], ["c"]], r"sentences\[0\] .* \(list\), not a text; join the words"),
-        ([("a", "b")], r"sentences\[0\] .* \(tuple\), not a text; join the words"),
-        ([b"a"], r"sentences\[0\] .* \(bytes\)"),
-        (np.array(["a", None], dtype=object), r"sentences\[1\]"),
-        (np.array([["a", "b"]]), r"one column of sentences, not ndarray \(1, 2\)"),
-        (["a", "b \ud800"], r"sentences\[1\] has half of a character"),
-        ({"a": 1}, "a list of sentences, not dict"),
-        ({"a"}, "a list of sentences, not set"),
-        (b"a", "a list of sentences, not bytes"),
-        (None, "a list of sentences, not NoneType"),
-        ("a b", r"not one string: encode\(\['a b'\]\)"),
-    ],
-)
+@pytest.mark.parametrize(("sentences", "message"), [
+    (["a", None], r"sentences\[1\] is 'None' \(NoneType\)"),
+    (["a", "b", 3.5], r"sentences\[2\] is '3.5' \(float\)"),
+    ([["a", "b"], ["c"]], r"sentences\[0\] .* \(list\), not a text; join the words"),
+    ([("a", "b")], r"sentences\[0\] .* \(tuple\), not a text; join the words"),
+    ([b"a"], r"sentences\[0\] .* \(bytes\)"),
+    (np.array(["a", None], dtype=object), r"sentences\[1\]"),
+    (np.array([["a", "b"]]), r"one column of sentences, not ndarray \(1, 2\)"),
+    (["a", "b \ud800"], r"sentences\[1\] has half of a character"),
+    ({"a": 1}, "a list of sentences, not dict"),
+    ({"a"}, "a list of sentences, not set"),
+    (b"a", "a list of sentences, not bytes"),
+    (None, "a list of sentences, not NoneType"),
+    ("a b", r"not one string: encode\(\['a b'\]\)"),
+])  # fmt: skip
 def test_what_is_no_text_is_refused_with_its_place(sentences: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
         bag().encode(sentences)

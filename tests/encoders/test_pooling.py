@@ -16,15 +16,12 @@ def test_valid_marks_the_words() -> None:
     assert valid(LENGTHS, 3).tolist() == [[True, True, False], [True, True, True]]
 
 
-@pytest.mark.parametrize(
-    ("pool", "vectors"),
-    [
-        (max_pool, [[-1, 4, 5, 2], [6, 1, 2, 1]]),  # a negative maximum stays negative
-        (mean_pool, [[-2, 3, 2.5, 1.5], [3, 0, 1, 0]]),
-        (last_pool, [[-3, 4, 5, 1], [6, -1, 1, 1]]),  # forward at the last word, backward at the first
-        (end_pool, [[-3, 4, 0, 2], [6, -1, 0, -1]]),  # both directions at the last word
-    ],
-)
+@pytest.mark.parametrize(("pool", "vectors"), [
+    (max_pool, [[-1, 4, 5, 2], [6, 1, 2, 1]]),  # a negative maximum stays negative
+    (mean_pool, [[-2, 3, 2.5, 1.5], [3, 0, 1, 0]]),
+    (last_pool, [[-3, 4, 5, 1], [6, -1, 1, 1]]),  # forward at the last word, backward at the first
+    (end_pool, [[-3, 4, 0, 2], [6, -1, 0, -1]]),  # both directions at the last word
+])  # fmt: skip
 def test_words_are_pooled_without_padding(pool: Callable[..., torch.Tensor], vectors: list[list[float]]) -> None:
     assert pool(STATES, LENGTHS).tolist() == vectors
 

@@ -227,22 +227,19 @@ def test_scoring_changes_neither_modes_nor_random_numbers(skipthought: tuple[Ski
     assert torch.equal(torch.get_rng_state(), state)
 
 
-@pytest.mark.parametrize(
-    ("settings", "why"),
-    [
-        (["objective=nmt_enfr"], "translation or a copy"),
-        (["objective=autoencoder"], "translation or a copy"),
-        (["objective=seq2tree"], "the tree of a sentence"),
-        (["objective=nli"], "labels pairs"),
-        (["objective=untrained"], "not trained"),
-        (["objective=multitask"], "several objectives"),
-        (["objective=discourse", "objective.losses=[spp,nl]"], "only nsp predicts words"),
-        (["objective=skipthought", "objective.attention=true"], "attends over the words"),
-        (["objective=skipthought", "encoder=bilstm_att"], "attends over the words"),
-        (["objective=skipthought"], ""),
-        (["objective=discourse"], ""),
-    ],
-)
+@pytest.mark.parametrize(("settings", "why"), [
+    (["objective=nmt_enfr"], "translation or a copy"),
+    (["objective=autoencoder"], "translation or a copy"),
+    (["objective=seq2tree"], "the tree of a sentence"),
+    (["objective=nli"], "labels pairs"),
+    (["objective=untrained"], "not trained"),
+    (["objective=multitask"], "several objectives"),
+    (["objective=discourse", "objective.losses=[spp,nl]"], "only nsp predicts words"),
+    (["objective=skipthought", "objective.attention=true"], "attends over the words"),
+    (["objective=skipthought", "encoder=bilstm_att"], "attends over the words"),
+    (["objective=skipthought"], ""),
+    (["objective=discourse"], ""),
+])  # fmt: skip
 def test_an_objective_without_a_likelihood_says_why(settings: list[str], why: str) -> None:
     from hydra.utils import get_class
 

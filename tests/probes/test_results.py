@@ -41,17 +41,14 @@ def test_rows_are_sorted_by_epoch_and_then_by_arrival(tmp_path: Path) -> None:
     assert [(r.epoch, r.task) for r in read_rows(tmp_path / "probes.csv")] == [(2, "B"), (2, "C"), (10, "B"), (10, "A")]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "named"),
-    [
-        ("79.00", "good", "probes.csv:2: test_accuracy"),
-        (",2.50", "", "probes.csv:2: expected 13 columns"),
-        ('"{""l2"":1e-05,""width"":50}"', "[1]", "probes.csv:2: hyperparameters"),
-        ("suite", "sweet", "probes.csv:1: no column suite"),
-        ("\n1,10,", "\n01,10,", "probes.csv:2: epoch is '01'"),
-        ("\n1,10,", '\n1,"10\n",', "probes.csv:2: not a line of CSV"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "named"), [
+    ("79.00", "good", "probes.csv:2: test_accuracy"),
+    (",2.50", "", "probes.csv:2: expected 13 columns"),
+    ('"{""l2"":1e-05,""width"":50}"', "[1]", "probes.csv:2: hyperparameters"),
+    ("suite", "sweet", "probes.csv:1: no column suite"),
+    ("\n1,10,", "\n01,10,", "probes.csv:2: epoch is '01'"),
+    ("\n1,10,", '\n1,"10\n",', "probes.csv:2: not a line of CSV"),
+])  # fmt: skip
 def test_a_broken_file_is_named_and_left_alone(tmp_path: Path, old: str, new: str, named: str) -> None:
     path = tmp_path / "probes.csv"
     write_rows(path, [ROW])

@@ -9,17 +9,14 @@ from tests.conftest import ROOT
 CONFIGS = ROOT / "configs"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["encoder=bov", "experiment=conneau2018/bilstm_max_nli", "probes=none"],
-        ["suite=[probing,downstream]"],
-        ["suite=[]"],
-        ["experiment=null"],
-        ["-m", "encoder=bov,bilstm_max"],
-        ["encoder.dim=3", "+corpus@parts.nli.corpus=sick", "hydra/launcher=joblib"],
-    ],
-)
+@pytest.mark.parametrize("arguments", [
+    ["encoder=bov", "experiment=conneau2018/bilstm_max_nli", "probes=none"],
+    ["suite=[probing,downstream]"],
+    ["suite=[]"],
+    ["experiment=null"],
+    ["-m", "encoder=bov,bilstm_max"],
+    ["encoder.dim=3", "+corpus@parts.nli.corpus=sick", "hydra/launcher=joblib"],
+])  # fmt: skip
 def test_choices_of_our_files_and_what_is_left_to_hydra_pass(arguments: list[str]) -> None:
     refuse_unknown_choices(CONFIGS, arguments)
 

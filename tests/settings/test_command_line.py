@@ -49,28 +49,25 @@ COMMAND = Command(
 )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["a", "out=x", "minuts=3"], "minuts=3: no such setting; did you mean minutes=? There are out=, minutes=, "),
-        (["a", "out=x", "minutes=some"], "minutes=some: give a whole number"),
-        (["a", "out=x", "minutes=-1"], "minutes=-1: give a whole number"),
-        (["a", "out=x", "heat=cold"], "heat=cold: give low, high or a whole number"),
-        (["a", "out=x", "with_salt=yes"], "with_salt=yes: give true or false"),
-        (["a", "out=x", "weights=500,0"], "weights=500,0: give a whole number from 1, or several with commas between"),
-        (["a", "out=x", "shapes=[square]"], "shapes=[square]: give long or round, or several with commas between them"),
-        (["a", "out="], "out=: give a file, or leave it out"),
-        (["a", "out=x", "out=y"], "out=y: out= is given twice; give it once"),
-        (["a"], "out= is missing: the loaf; see --help"),
-        (["out=x"], "FLOUR... is missing: bags of flour; see --help"),
-        (["a", "b", "c", "out=x"], "c: one argument too many; settings are written key=value, see --help"),
-        (["a", "--out", "x"], "--out: settings are written key=value; write out=x"),
-        (["a", "--minutes=3"], "--minutes=3: settings are written key=value; write minutes=3"),
-        (["a", "--with-salt", "b"], "--with-salt: settings are written key=value; write with_salt=true"),
-        (["a", "--out"], "--out: settings are written key=value; write out=FILE"),
-        (["a", "--ouf=x"], "--ouf=x: no such setting; did you mean out=? There are out=, "),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["a", "out=x", "minuts=3"], "minuts=3: no such setting; did you mean minutes=? There are out=, minutes=, "),
+    (["a", "out=x", "minutes=some"], "minutes=some: give a whole number"),
+    (["a", "out=x", "minutes=-1"], "minutes=-1: give a whole number"),
+    (["a", "out=x", "heat=cold"], "heat=cold: give low, high or a whole number"),
+    (["a", "out=x", "with_salt=yes"], "with_salt=yes: give true or false"),
+    (["a", "out=x", "weights=500,0"], "weights=500,0: give a whole number from 1, or several with commas between"),
+    (["a", "out=x", "shapes=[square]"], "shapes=[square]: give long or round, or several with commas between them"),
+    (["a", "out="], "out=: give a file, or leave it out"),
+    (["a", "out=x", "out=y"], "out=y: out= is given twice; give it once"),
+    (["a"], "out= is missing: the loaf; see --help"),
+    (["out=x"], "FLOUR... is missing: bags of flour; see --help"),
+    (["a", "b", "c", "out=x"], "c: one argument too many; settings are written key=value, see --help"),
+    (["a", "--out", "x"], "--out: settings are written key=value; write out=x"),
+    (["a", "--minutes=3"], "--minutes=3: settings are written key=value; write minutes=3"),
+    (["a", "--with-salt", "b"], "--with-salt: settings are written key=value; write with_salt=true"),
+    (["a", "--out"], "--out: settings are written key=value; write out=FILE"),
+    (["a", "--ouf=x"], "--ouf=x: no such setting; did you mean out=? There are out=, "),
+])  # fmt: skip
 def test_a_mistake_is_answered_with_what_to_write(arguments: list[str], message: str) -> None:
     with pytest.raises(InputError) as raised:
         COMMAND.read(arguments)
@@ -129,19 +126,16 @@ FULL = OSError(errno.ENOSPC, "No space left on device")
 FULL_FILE = OSError(errno.ENOSPC, "No space left on device", "loaf.tmp")
 
 
-@pytest.mark.parametrize(
-    ("error", "status", "message"),
-    [
-        (InputError("flour: mouldy"), 2, "error: flour: mouldy\n"),
-        (ConfigKeyError("no key flour"), 2, "error: no key flour\n"),
-        (FULL, 2, "error: loaf: No space left on device; bake less\n"),
-        (FULL_FILE, 2, "error: loaf.tmp: No space left on device; bake less\n"),
-        (Exception("I/O: no room (os error 28)"), 2, "error: loaf: No space left on device; bake less\n"),
-        (Exception("I/O (os error 24)"), 2, "error: loaf: Too many open files; check this path\n"),
-        (OSError(errno.ESTALE, "Stale file handle"), 2, "error: loaf: Stale file handle; check this path\n"),
-        (KeyboardInterrupt(), 130, "\nstopped; the dough is there\n"),
-    ],
-)
+@pytest.mark.parametrize(("error", "status", "message"), [
+    (InputError("flour: mouldy"), 2, "error: flour: mouldy\n"),
+    (ConfigKeyError("no key flour"), 2, "error: no key flour\n"),
+    (FULL, 2, "error: loaf: No space left on device; bake less\n"),
+    (FULL_FILE, 2, "error: loaf.tmp: No space left on device; bake less\n"),
+    (Exception("I/O: no room (os error 28)"), 2, "error: loaf: No space left on device; bake less\n"),
+    (Exception("I/O (os error 24)"), 2, "error: loaf: Too many open files; check this path\n"),
+    (OSError(errno.ESTALE, "Stale file handle"), 2, "error: loaf: Stale file handle; check this path\n"),
+    (KeyboardInterrupt(), 130, "\nstopped; the dough is there\n"),
+])  # fmt: skip
 def test_what_a_user_can_fix_is_one_line_and_a_status(
     error: BaseException, status: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,15 +25,12 @@ def test_the_message_comes_without_the_text_of_hydra() -> None:
     assert in_one_line(wrapped) == "corpus.root= is missing"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "remedy"),
-    [
-        *((name, "one", f"unset {name}") for name in NUMBERS),
-        *(("RANK", value, "unset RANK") for value in ("", "-1", "1.0")),
-        ("PL_TRAINER_MAX_EPOCHS", "3", "give trainer.max_epochs=3"),
-        ("PL_TRAINER_LIMIT_TRAIN_BATCHES", "2", "give trainer.limit_train_batches=2"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "remedy"), [
+    *((name, "one", f"unset {name}") for name in NUMBERS),
+    *(("RANK", value, "unset RANK") for value in ("", "-1", "1.0")),
+    ("PL_TRAINER_MAX_EPOCHS", "3", "give trainer.max_epochs=3"),
+    ("PL_TRAINER_LIMIT_TRAIN_BATCHES", "2", "give trainer.limit_train_batches=2"),
+])  # fmt: skip
 @pytest.mark.parametrize(("command", "argument"), [(train.command, "resume=a"), (evaluate.command, "model=bov")])
 def test_a_variable_that_a_library_would_read_in_silence_is_refused(
     command: Callable[[list[str]], None],

@@ -62,15 +62,12 @@ def test_a_value_that_hydra_cannot_read_is_answered_with_its_quotes(key: str, pa
     assert answer(program, right) == ""
 
 
-@pytest.mark.parametrize(
-    ("argument", "message"),
-    [
-        ("objective.head=mlp", "no such setting; these have: objective=nli"),
-        ("corpus.held_out=10", "corpus=parallel, corpus=text, corpus=trees, corpus=wikipedia"),
-        ("probes.tasks=[a=b]", "not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"),
-        ("foo", "foo: settings are written key=value; see --help"),
-    ],
-)
+@pytest.mark.parametrize(("argument", "message"), [
+    ("objective.head=mlp", "no such setting; these have: objective=nli"),
+    ("corpus.held_out=10", "corpus=parallel, corpus=text, corpus=trees, corpus=wikipedia"),
+    ("probes.tasks=[a=b]", "not a list or a group; in it, quote each text that is more than a name: ['a=b','c d']"),
+    ("foo", "foo: settings are written key=value; see --help"),
+])  # fmt: skip
 def test_no_hint_of_hydra_leads_into_a_refusal(argument: str, message: str) -> None:
     assert answer("train", argument).endswith(message)
 

@@ -57,19 +57,16 @@ class StopsAfter(pl.Callback):
         trainer.should_stop = trainer.current_epoch + 1 == self.epochs
 
 
-@pytest.mark.parametrize(
-    ("name", "settings", "culprit"),
-    [
-        ("Adam", {"weight_decay": -1}, "weight_decay=-1"),
-        ("Adam", {"betas": [0.9, 1.0]}, r"betas=\[0.9, 1.0\]"),
-        ("AdamW", {"eps": -0.1}, "eps=-0.1"),
-        ("SGD", {"momentum": -1}, "momentum=-1"),
-        ("SGD", {"nesterov": True}, "nesterov=True"),
-        ("Adam", {"momentum": 0.9}, "momentum=0.9"),
-        ("RMSprop", {"fused": True}, "fused=True"),
-        ("Adam", {"fused": True, "foreach": True}, "_target_=torch.optim.Adam with these settings"),
-    ],
-)
+@pytest.mark.parametrize(("name", "settings", "culprit"), [
+    ("Adam", {"weight_decay": -1}, "weight_decay=-1"),
+    ("Adam", {"betas": [0.9, 1.0]}, r"betas=\[0.9, 1.0\]"),
+    ("AdamW", {"eps": -0.1}, "eps=-0.1"),
+    ("SGD", {"momentum": -1}, "momentum=-1"),
+    ("SGD", {"nesterov": True}, "nesterov=True"),
+    ("Adam", {"momentum": 0.9}, "momentum=0.9"),
+    ("RMSprop", {"fused": True}, "fused=True"),
+    ("Adam", {"fused": True, "foreach": True}, "_target_=torch.optim.Adam with these settings"),
+])  # fmt: skip
 def test_a_setting_that_an_optimiser_refuses_is_named(name: str, settings: dict[str, Any], culprit: str) -> None:
     with pytest.raises(InputError, match=rf"^objective\.optimizer\.{culprit}: "):
         prepared(name, **settings)

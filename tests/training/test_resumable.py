@@ -108,18 +108,15 @@ def test_odd_tensors_are_refused(tmp_path: Path, odd: Callable[[Tensor], Any], p
         read_resumable(tmp_path / LAST, trainer, module)
 
 
-@pytest.mark.parametrize(
-    ("name", "odd"),
-    [
-        ("epoch", 10**20),
-        ("epochs_done", float("nan")),
-        ("epochs_done", -1),
-        ("train_sums", {"train/loss": [1.0, 0.0]}),
-        ("train_sums", {"train/loss": [1.0, float("nan")]}),
-        ("train_sums", {1: [1.0, 1.0]}),
-        ("train_sums", {"train/loss": [10**400, 1.0]}),
-    ],
-)
+@pytest.mark.parametrize(("name", "odd"), [
+    ("epoch", 10**20),
+    ("epochs_done", float("nan")),
+    ("epochs_done", -1),
+    ("train_sums", {"train/loss": [1.0, 0.0]}),
+    ("train_sums", {"train/loss": [1.0, float("nan")]}),
+    ("train_sums", {1: [1.0, 1.0]}),
+    ("train_sums", {"train/loss": [10**400, 1.0]}),
+])  # fmt: skip
 def test_odd_epochs_and_sums_are_refused(tmp_path: Path, name: str, odd: Any) -> None:
     checkpoint, trainer, module = written()
     torch.save(checkpoint | {name: odd}, tmp_path / LAST)

@@ -25,15 +25,12 @@ def test_a_run_gets_a_row_of_test_scores(lab: Lab, finished_run: Path, tmp_path:
     assert f"perplexity {float(row['val/perplexity']):.2f}" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["suite=objective", "model={empty}"], "no config.yaml"),
-        (["suite=objective", "model=bov"], "bov: no such run"),
-        (["suite=[objective]", "model=tests/golden_run", "probes=none"], "suite=objective keeps the run's settings"),
-        (["suite=[probing,objective]", "model=tests/golden_run"], "give it alone"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["suite=objective", "model={empty}"], "no config.yaml"),
+    (["suite=objective", "model=bov"], "bov: no such run"),
+    (["suite=[objective]", "model=tests/golden_run", "probes=none"], "suite=objective keeps the run's settings"),
+    (["suite=[probing,objective]", "model=tests/golden_run"], "give it alone"),
+])  # fmt: skip
 def test_what_cannot_be_scored_is_refused_in_one_line(
     arguments: list[str], message: str, tmp_path: Path, capfd: pytest.CaptureFixture
 ) -> None:

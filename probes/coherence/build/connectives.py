@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from datamodules.trees.gum import files
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_table
 from probes.coherence.build.disco import read_segments
 from probes.coherence.build.draft import Draft, DraftPair, capital, clean, suite_of_pairs
-from probes.coherence.build.gum import GumDocument, files, numbers_in, read_documents
+from probes.coherence.build.gum import GumDocument, numbers_in, read_documents
 from probes.coherence.suite_file import TestSuite
 
 CONNECTIVES = ("although", "as", "however", "since", "though", "while", "yet")  # table 4 of the paper
@@ -70,8 +71,8 @@ def _gum_connectives(folder: Path, excluded: Counter[str]) -> Iterator[Connectiv
                 raise InputError(f"{path}:{number}: token numbers that the document does not have") from None
             sense = sense_of(row)
             if not SENSE.fullmatch(sense):
-                problem = f"sense {row['sense'][:40]!r}; expected one such as Comparison.Contrast"
-                raise InputError(f"{path}:{number}: {problem}")
+                wrong = f"sense {row['sense'][:40]!r}; expected one such as Comparison.Contrast"
+                raise InputError(f"{path}:{number}: {wrong}")
             reason, regions = _regions(document, places, arguments)
             if reason:
                 excluded[reason] += 1

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from datamodules.trees.gum import files
 from encoder_lab.errors import InputError
 from encoder_lab.storage.text_files import read_json_lines
 from probes.coherence.build.draft import clean
@@ -92,14 +93,6 @@ def _mentions(record: dict[str, Any], tokens: int) -> Iterator[Mention]:
         if not 1 <= first <= last <= tokens:
             raise ValueError
         yield Mention(int(mention["entity"]), first, last, str(mention["form"]))
-
-
-def files(folder: Path, ending: str) -> list[Path]:
-    """The files of all splits, packed or not. Raises InputError where there are none."""
-    paths = sorted(path for path in folder.glob(f"*.{ending}*") if path.name.endswith((ending, f"{ending}.gz")))
-    if not paths:
-        raise InputError(f"{folder}: no *.{ending} or *.{ending}.gz; give the folder of GUM")
-    return paths
 
 
 def aligned(name: str, rows: list[list[str]], raw: list[str]) -> GumDocument:

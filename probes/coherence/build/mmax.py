@@ -87,9 +87,8 @@ def _spans(path: Path, place: dict[str, int]) -> Iterator[tuple[ElementTree.Elem
         match = SPAN.fullmatch(span)
         ends = [place.get(id) for id in (match[1], match[2] or match[1])] if match else [None]
         if None in ends or ends[0] > ends[1]:  # type: ignore[operator]
-            raise InputError(
-                f"{path}: markable {element.get('id')!r}: span {span[:40]!r} names no words of the document"
-            )
+            wrong = f"span {span[:40]!r} names no words of the document"
+            raise InputError(f"{path}: markable {element.get('id')!r}: {wrong}")
         yield element, (ends[0], ends[1])  # type: ignore[misc]
 
 

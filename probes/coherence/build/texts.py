@@ -90,9 +90,8 @@ def _persona_chat(path: Path) -> Iterator[SourceText]:
     for number, line in read_lines(path):
         place, _, rest = line.partition(" ")
         if not place.isdecimal():
-            raise InputError(
-                f"{path}:{number}: {line[:20]!r} does not begin with the number of the line in its dialogue"
-            )
+            wrong = "does not begin with the number of the line in its dialogue"
+            raise InputError(f"{path}:{number}: {line[:20]!r} {wrong}")
         if place == "1" and start:
             yield SourceText(f"{path.name}:{start}", turns, dialogue=True)
             turns = []

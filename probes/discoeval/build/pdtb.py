@@ -89,9 +89,8 @@ def _pipe_relations(path: Path, raw: Path | None) -> Iterator[Relation]:
         if not line.strip():
             continue
         if len(fields) not in SENSES:
-            raise InputError(
-                f"{place}: {len(fields)} fields between |, expected {PDTB_2} (PDTB 2) or {PDTB_3} (PDTB 3)"
-            )
+            expected = f"expected {PDTB_2} (PDTB 2) or {PDTB_3} (PDTB 3)"
+            raise InputError(f"{place}: {len(fields)} fields between |, {expected}")
         if fields[0] not in GROUPS:
             continue
         split = _split(place, path, fields)

@@ -61,16 +61,13 @@ def test_features_may_be_missing_and_relations_have_subtypes(tmp_path: Path) -> 
     assert (tree.words[4].relation, tree.words[4].universal_relation) == ("obl:arg", "obl")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        SHORT.replace("\n", "\r\n"),
-        "\ufeff" + SHORT,
-        SHORT.rstrip("\n"),
-        "\n\n# a comment alone\n\n" + SHORT + "\n\n",
-        SHORT.replace("\n\n", "\n# a comment at the end\n \n"),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    SHORT.replace("\n", "\r\n"),
+    "\ufeff" + SHORT,
+    SHORT.rstrip("\n"),
+    "\n\n# a comment alone\n\n" + SHORT + "\n\n",
+    SHORT.replace("\n\n", "\n# a comment at the end\n \n"),
+])  # fmt: skip
 def test_line_ends_marks_and_blank_lines_do_not_matter(tmp_path: Path, text: str) -> None:
     expected = DependencyTree(["Oui"], [Dependent("Oui", "INTJ", "", -1, "root", 0)])
     assert list(read_conllu(written(tmp_path, text))) == [expected]

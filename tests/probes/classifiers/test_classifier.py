@@ -142,18 +142,15 @@ def test_successive_halving_of_logistic_regression_comes_near_the_optimum() -> N
     assert race.dev_accuracy > best.dev_accuracy - 10
 
 
-@pytest.mark.parametrize(
-    ("setting", "said"),
-    [
-        ({"reduction": "max"}, "mean or sum"),
-        ({"l2": 0.01}, "l2=0.01: give a"),
-        ({"l2": [0.01, 0.01]}, "l2=.*: give each value once"),
-        ({"dropouts": (0.1, 0.1)}, "dropouts=.*: give each value once"),
-        ({"widths": (50, 100, 50)}, "widths=.*: give each value once"),
-        ({"widths": (0, 50)}, "widths=.*: 0 is logistic regression"),
-        ({"batch": 32}, "batch= is a setting of protocol=senteval"),
-    ],
-)
+@pytest.mark.parametrize(("setting", "said"), [
+    ({"reduction": "max"}, "mean or sum"),
+    ({"l2": 0.01}, "l2=0.01: give a"),
+    ({"l2": [0.01, 0.01]}, "l2=.*: give each value once"),
+    ({"dropouts": (0.1, 0.1)}, "dropouts=.*: give each value once"),
+    ({"widths": (50, 100, 50)}, "widths=.*: give each value once"),
+    ({"widths": (0, 50)}, "widths=.*: 0 is logistic regression"),
+    ({"batch": 32}, "batch= is a setting of protocol=senteval"),
+])  # fmt: skip
 def test_an_invalid_grid_is_refused(setting: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
         Grid(**setting)

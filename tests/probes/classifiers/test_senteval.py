@@ -23,15 +23,12 @@ def labelled(sentences: int, seed: int, classes: int = 3) -> Labelled:
     return Labelled(x, (2 * x[:, :classes] + random.gumbel(size=(sentences, classes))).argmax(1))
 
 
-@pytest.mark.parametrize(
-    "grid",
-    [
-        GRID,
-        LOGISTIC,
-        replace(GRID, reduction="sum", widths=(3,)),
-        replace(GRID, optimiser="rmsprop", batch=128, tenacity=3, widths=(5,)),
-    ],
-)
+@pytest.mark.parametrize("grid", [
+    GRID,
+    LOGISTIC,
+    replace(GRID, reduction="sum", widths=(3,)),
+    replace(GRID, optimiser="rmsprop", batch=128, tenacity=3, widths=(5,)),
+])  # fmt: skip
 def test_each_cell_scores_like_the_toolkit(grid: Grid) -> None:
     train, dev, test = labelled(150, 1), labelled(90, 2), labelled(80, 3)
     dev_accuracy, test_accuracy, _ = search(*(as_tensors(part, "cpu") for part in (train, dev, test)), 3, grid, seed=7)

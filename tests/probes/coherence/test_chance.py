@@ -10,20 +10,17 @@ from hypothesis import strategies as st
 from probes.coherence.chance import chance
 
 
-@pytest.mark.parametrize(
-    ("formulas", "percent"),
-    [
-        (["(1;%a%) < (1;%b%)"], 50),
-        (["(1;%a%) < (1;%b%)", "(1;%a%) < (1;%c%)"], 100 / 3),  # the smallest of three
-        (["((1;%a%) < (1;%b%)) & ((2;%a%) < (2;%b%))"], 25),
-        (["((1;%a%) < (1;%b%)) | ((2;%a%) < (2;%b%))"], 75),
-        (["(1;%a%) = (1;%b%)"], 0),
-        (["(1;%a%) < (1;%b%)", "(1;%b%) < (1;%a%)"], 0),
-        (["(1;%a%) - (1;%b%) > (2;%a%) - (2;%b%)"], 50),
-        (["((1;%a%) - (1;%b%) > 0) & ((2;%a%) + (2;%b%) < (2;%c%) + (2;%d%))"], 25),
-        (["(1;%a%) > 5"], None),
-    ],
-)
+@pytest.mark.parametrize(("formulas", "percent"), [
+    (["(1;%a%) < (1;%b%)"], 50),
+    (["(1;%a%) < (1;%b%)", "(1;%a%) < (1;%c%)"], 100 / 3),  # the smallest of three
+    (["((1;%a%) < (1;%b%)) & ((2;%a%) < (2;%b%))"], 25),
+    (["((1;%a%) < (1;%b%)) | ((2;%a%) < (2;%b%))"], 75),
+    (["(1;%a%) = (1;%b%)"], 0),
+    (["(1;%a%) < (1;%b%)", "(1;%b%) < (1;%a%)"], 0),
+    (["(1;%a%) - (1;%b%) > (2;%a%) - (2;%b%)"], 50),
+    (["((1;%a%) - (1;%b%) > 0) & ((2;%a%) + (2;%b%) < (2;%c%) + (2;%d%))"], 25),
+    (["(1;%a%) > 5"], None),
+])  # fmt: skip
 def test_the_chance_of_formulas_is_their_own(formulas: list[str], percent: float | None) -> None:
     assert chance(formulas) == (percent if percent is None else pytest.approx(percent, abs=0.4))
 

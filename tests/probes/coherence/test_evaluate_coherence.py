@@ -149,21 +149,18 @@ def test_suites_in_files_are_scored_as_those_in_memory(lm: Path, once: Once, tmp
 SMALL_PROBES = ["probes.tasks=[BShift]", "probes.train_size=60", "probes.dev_size=30", "probes.test_size=30"]
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (["model=majority"], "model=majority: has no language model, which suite=coherence needs; give a run of"),
-        (["model=bov"], "has no language model"),
-        (["model=lm:no/such"], "no such folder"),
-        (["model=ngram", "suite=probing", *SMALL_PROBES], "a baseline of other suites; suite=probing has majority"),
-        (
-            [f"model=call:{__name__}:characters", "suite=[probing,coherence]", *SMALL_PROBES],
-            "gives vectors or surprisals, not both",
-        ),
-        (["write_sentences=all.txt"], "suite=coherence needs none"),
-        (["model=ngram", "control=true"], "apply only to probing tasks"),
-    ],
-)
+@pytest.mark.parametrize(("more", "said"), [
+    (["model=majority"], "model=majority: has no language model, which suite=coherence needs; give a run of"),
+    (["model=bov"], "has no language model"),
+    (["model=lm:no/such"], "no such folder"),
+    (["model=ngram", "suite=probing", *SMALL_PROBES], "a baseline of other suites; suite=probing has majority"),
+    (
+        [f"model=call:{__name__}:characters", "suite=[probing,coherence]", *SMALL_PROBES],
+        "gives vectors or surprisals, not both",
+    ),
+    (["write_sentences=all.txt"], "suite=coherence needs none"),
+    (["model=ngram", "control=true"], "apply only to probing tasks"),
+])  # fmt: skip
 def test_a_model_that_does_not_give_what_a_suite_needs_is_refused(once: Once, more: list[str], said: str) -> None:
     with pytest.raises(InputError, match=said):
         scored(once.folder, "embeddings.dim=4", "embeddings.words=5000", *more)

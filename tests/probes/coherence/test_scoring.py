@@ -36,16 +36,13 @@ THREE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("metric", "formula", "truths", "undefined"),
-    [
-        ("sum", "(2;%a%) > (2;%b%)", [1, 0.5, 0], 0),
-        ("sum", "(2;%a%) < (2;%b%)", [0, 0.5, 1], 0),
-        ("mean", "(2;%a%) < (2;%b%)", [0, 0.5, 0], 1),  # no token, no mean: the comparison is false
-        ("sum", "(*;%a%) < (*;%b%)", [0, 1, 1], 0),
-        ("mean", "(*;%a%) < (*;%b%)", [0.5, 1, 1], 0),
-    ],
-)
+@pytest.mark.parametrize(("metric", "formula", "truths", "undefined"), [
+    ("sum", "(2;%a%) > (2;%b%)", [1, 0.5, 0], 0),
+    ("sum", "(2;%a%) < (2;%b%)", [0, 0.5, 1], 0),
+    ("mean", "(2;%a%) < (2;%b%)", [0, 0.5, 0], 1),  # no token, no mean: the comparison is false
+    ("sum", "(*;%a%) < (*;%b%)", [0, 1, 1], 0),
+    ("mean", "(*;%a%) < (*;%b%)", [0.5, 1, 1], 0),
+])  # fmt: skip
 def test_predictions_have_the_truth_worked_out_by_hand(
     metric: str, formula: str, truths: list[float], undefined: int
 ) -> None:
@@ -223,23 +220,20 @@ def test_what_is_no_function_is_said(name: str) -> None:
         function_named(name, "scores")
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (None, "expected tokens, offsets"),
-        ((["a"], [(0, 1)]), "expected tokens, offsets"),
-        ((["a"], [(0, 1)], ["x"]), "expected tokens, offsets"),
-        ((["a", "b"], [(0, 1)], [-1.0]), "2 tokens"),
-        ((["a"], [(0, 1)], [[-1.0]]), "1 tokens"),
-        ((["a"], [(0, 9)], [-1.0]), "outside the 3 characters"),
-        ((["a"], [(2, 1)], [-1.0]), "ends before it starts"),
-        (([3], [(0, 1)], [-1.0]), "a token that is no text"),
-        ((["\ud800"], [(0, 1)], [-1.0]), "a token that is no text"),
-        ((["a"], [(0, 1)], [-(10**400)]), "too large"),
-        ((["a"], [(0, 1)], [0.5]), "above 0"),
-        ((["a"], [(0, 1)], [math.nan]), "NaN"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "said"), [
+    (None, "expected tokens, offsets"),
+    ((["a"], [(0, 1)]), "expected tokens, offsets"),
+    ((["a"], [(0, 1)], ["x"]), "expected tokens, offsets"),
+    ((["a", "b"], [(0, 1)], [-1.0]), "2 tokens"),
+    ((["a"], [(0, 1)], [[-1.0]]), "1 tokens"),
+    ((["a"], [(0, 9)], [-1.0]), "outside the 3 characters"),
+    ((["a"], [(2, 1)], [-1.0]), "ends before it starts"),
+    (([3], [(0, 1)], [-1.0]), "a token that is no text"),
+    ((["\ud800"], [(0, 1)], [-1.0]), "a token that is no text"),
+    ((["a"], [(0, 1)], [-(10**400)]), "too large"),
+    ((["a"], [(0, 1)], [0.5]), "above 0"),
+    ((["a"], [(0, 1)], [math.nan]), "NaN"),
+])  # fmt: skip
 def test_an_answer_that_is_no_such_thing_is_refused(answer: object, said: str) -> None:
     with pytest.raises(InputError, match=said) as error:
         checked(answer, ("", "a b"))

@@ -108,17 +108,14 @@ def test_a_file_and_a_folder_of_suites_are_read_with_the_metric_asked_for(tmp_pa
     assert of_folder.syntaxgym
 
 
-@pytest.mark.parametrize(
-    ("given_settings", "said"),
-    [
-        ({"paths": ["no/such"]}, "no such file or folder; build suites with python -m probes.coherence.build"),
-        ({"paths": []}, "give files or folders"),
-        ({"metric": "most"}, "give sum, mean"),
-        ({"compat": "lmzoo"}, "give syntaxgym or beyer2021"),
-        ({"items": 1}, "2 or more"),
-        ({"items": True}, "2 or more"),
-    ],
-)
+@pytest.mark.parametrize(("given_settings", "said"), [
+    ({"paths": ["no/such"]}, "no such file or folder; build suites with python -m probes.coherence.build"),
+    ({"paths": []}, "give files or folders"),
+    ({"metric": "most"}, "give sum, mean"),
+    ({"compat": "lmzoo"}, "give syntaxgym or beyer2021"),
+    ({"items": 1}, "2 or more"),
+    ({"items": True}, "2 or more"),
+])  # fmt: skip
 def test_settings_that_cannot_work_are_answered_with_what_can(tmp_path: Path, given_settings: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
         found(tmp_path, **given_settings)

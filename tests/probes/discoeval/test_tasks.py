@@ -119,16 +119,13 @@ def test_what_is_skipped_is_said_without_control_characters(root: Path, capsys: 
     assert all(line.isprintable() for line in said)
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"analyses": "depth"}, "discoeval.analyses=depth: give hidden_layer or context"),
-        ({"analyses": "context", "tasks": "DC"}, "analyses=context: it is about SP; add SP to discoeval.tasks="),
-        ({"tasks": ["MR"]}, "no DiscoEval task mr; choose from SPdemo, SP, "),
-        ({"root": "."}, "discoeval.train_size= is about the embedded world"),
-        ({"root": "tests", **NO_SIZES}, "none of the tasks is there"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "said"), [
+    ({"analyses": "depth"}, "discoeval.analyses=depth: give hidden_layer or context"),
+    ({"analyses": "context", "tasks": "DC"}, "analyses=context: it is about SP; add SP to discoeval.tasks="),
+    ({"tasks": ["MR"]}, "no DiscoEval task mr; choose from SPdemo, SP, "),
+    ({"root": "."}, "discoeval.train_size= is about the embedded world"),
+    ({"root": "tests", **NO_SIZES}, "none of the tasks is there"),
+])  # fmt: skip
 def test_a_setting_without_effect_is_refused(tmp_path: Path, settings: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
         suite(tmp_path, **settings)

@@ -90,16 +90,13 @@ def test_rs3_is_read_in_its_declared_encoding_and_as_utf8_where_it_is_that(name:
             assert read_rs3(tmp_path / "a.rs3")[0].left[0] == f"The {word} rose ( again )"
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (RS3.replace("index", "café").encode().decode("cp1252").encode(), r":4: 'Ã©' for 'é': UTF-8 that was read"),
-        (b'<?xml version="1.0" encoding="latin-99"?>' + RS3.encode(), "no encoding is called 'latin-99'"),
-        (b'<?xml version="1.0" encoding="rot13"?>' + RS3.encode() + b"\xe9", "no encoding is called 'rot13'"),
-        (b'<?xml version="1.0" encoding="us-ascii"?>' + RS3.encode() + b"\xe9", "not us-ascii, as it says"),
-        (RS3.encode() + b"\xe9", "not utf-8"),
-    ],
-)
+@pytest.mark.parametrize(("data", "said"), [
+    (RS3.replace("index", "café").encode().decode("cp1252").encode(), r":4: 'Ã©' for 'é': UTF-8 that was read"),
+    (b'<?xml version="1.0" encoding="latin-99"?>' + RS3.encode(), "no encoding is called 'latin-99'"),
+    (b'<?xml version="1.0" encoding="rot13"?>' + RS3.encode() + b"\xe9", "no encoding is called 'rot13'"),
+    (b'<?xml version="1.0" encoding="us-ascii"?>' + RS3.encode() + b"\xe9", "not us-ascii, as it says"),
+    (RS3.encode() + b"\xe9", "not utf-8"),
+])  # fmt: skip
 def test_rs3_of_a_wrong_encoding_is_refused(data: bytes, said: str, tmp_path: Path) -> None:
     (tmp_path / "a.rs3").write_bytes(data)
     with pytest.raises(InputError, match=said):

@@ -318,19 +318,16 @@ def test_tasks_that_are_not_there_are_told_apart_from_those_that_are(tmp_path: P
     assert "MRPC" not in [task.name for task in tasks]
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "said"),
-    [
-        ("TREC/TREC_10.label", "HUM:x Who ?\nWHY:x Why ?\n", r"TREC_10.label:2: label 'WHY'"),
-        ("SST/binary/sentiment-dev", "no label here\n", r"sentiment-dev:1: label ''|label 'no label here'"),
-        ("SST/fine/sentiment-dev", "7 a film\n", r"sentiment-dev:1: label '7'"),
-        ("MRPC/msr_paraphrase_train.txt", "head\n1\t2\n", r"train.txt:1: 1 columns, expected 5"),
-        ("STS/STSBenchmark/sts-dev.csv", "a\tb\tc\td\t5.5\tx\ty\n", r"sts-dev.csv:1: score '5.5'"),
-        ("STS/STSBenchmark/sts-dev.csv", "a\tb\tc\td\tnan\tx\ty\n", r"score 'nan' is no number from 0 to 5"),
-        ("STS/STS12-en-test/STS.gs.MSRpar.txt", "1\n", r"1 scores for the 6 pairs of .*STS.input.MSRpar.txt"),
-        ("SICK/SICK_trial.txt", "a\tb\n", r"SICK_trial.txt:1: no column sentence_A"),
-    ],
-)
+@pytest.mark.parametrize(("file", "text", "said"), [
+    ("TREC/TREC_10.label", "HUM:x Who ?\nWHY:x Why ?\n", r"TREC_10.label:2: label 'WHY'"),
+    ("SST/binary/sentiment-dev", "no label here\n", r"sentiment-dev:1: label ''|label 'no label here'"),
+    ("SST/fine/sentiment-dev", "7 a film\n", r"sentiment-dev:1: label '7'"),
+    ("MRPC/msr_paraphrase_train.txt", "head\n1\t2\n", r"train.txt:1: 1 columns, expected 5"),
+    ("STS/STSBenchmark/sts-dev.csv", "a\tb\tc\td\t5.5\tx\ty\n", r"sts-dev.csv:1: score '5.5'"),
+    ("STS/STSBenchmark/sts-dev.csv", "a\tb\tc\td\tnan\tx\ty\n", r"score 'nan' is no number from 0 to 5"),
+    ("STS/STS12-en-test/STS.gs.MSRpar.txt", "1\n", r"1 scores for the 6 pairs of .*STS.input.MSRpar.txt"),
+    ("SICK/SICK_trial.txt", "a\tb\n", r"SICK_trial.txt:1: no column sentence_A"),
+])  # fmt: skip
 def test_a_broken_file_is_named_with_its_line(tmp_path: Path, file: str, text: str, said: str) -> None:
     root = folder_of_tasks(tmp_path)
     (root / "downstream" / file).write_text(text)

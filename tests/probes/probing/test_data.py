@@ -150,15 +150,12 @@ def test_tasks_that_are_built_need_a_size(source: FromCorpus | FromTrees, tmp_pa
         source.tasks(context(TinyCorpus(), tmp_path, 0), NAMES, (None, 12, 12))
 
 
-@pytest.mark.parametrize(
-    ("asked", "built"),
-    [
-        ((1200, None, None), (1200, 300, 500)),
-        ((120, None, None), (120, 30, 50)),
-        ((100_000, None, 7), (100_000, 300, 7)),
-        ((2, None, None), (2, 1, 1)),
-    ],
-)
+@pytest.mark.parametrize(("asked", "built"), [
+    ((1200, None, None), (1200, 300, 500)),
+    ((120, None, None), (120, 30, 50)),
+    ((100_000, None, 7), (100_000, 300, 7)),
+    ((2, None, None), (2, 1, 1)),
+])  # fmt: skip
 def test_fewer_training_sentences_come_with_fewer_of_the_other_parts(asked: tuple, built: tuple) -> None:
     assert built_sizes(asked) == built
 

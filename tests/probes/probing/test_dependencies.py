@@ -97,21 +97,18 @@ def test_depth_counts_words_from_the_root_and_tags_have_the_features_of_nouns_an
     assert analysis.tags.split()[2:5] == ["DET", "ADJ", "NOUN|Case=Acc|Gender=Neut|Number=Plur"]
 
 
-@pytest.mark.parametrize(
-    ("text", "top"),
-    [
-        (SEES, "nsubj_root_obj_obl_."),
-        # function words, adverbs and commas are left out; parts of one kind next to each other count once
-        (
-            "Morgens/ADV/4/advmod ,/PUNCT/4/punct a/NOUN/4/obl b/VERB/0/root c/NOUN/4/obl d/NOUN/4/obl !/PUNCT/4/punct",
-            "obl_root_obl_.",
-        ),
-        (
-            "a/NOUN/3/nsubj wird/AUX/3/aux b/VERB/0/root c/NOUN/3/obl:arg ./PUNCT/3/punct »/PUNCT/3/punct",
-            "nsubj_root_obl_MARK",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "top"), [
+    (SEES, "nsubj_root_obj_obl_."),
+    # function words, adverbs and commas are left out; parts of one kind next to each other count once
+    (
+        "Morgens/ADV/4/advmod ,/PUNCT/4/punct a/NOUN/4/obl b/VERB/0/root c/NOUN/4/obl d/NOUN/4/obl !/PUNCT/4/punct",
+        "obl_root_obl_.",
+    ),
+    (
+        "a/NOUN/3/nsubj wird/AUX/3/aux b/VERB/0/root c/NOUN/3/obl:arg ./PUNCT/3/punct »/PUNCT/3/punct",
+        "nsubj_root_obl_MARK",
+    ),
+])  # fmt: skip
 def test_the_top_is_the_root_and_the_parts_of_its_clause(text: str, top: str) -> None:
     assert sentence(text).top == top
 
@@ -139,16 +136,13 @@ def test_two_clauses_change_places_around_the_conjunction() -> None:
     assert invert(analysis, UNIVERSAL._replace(names=frozenset({"PROPN"}))) == "Hunde bellten laut , und Anna kam ."
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("Hunde/NOUN/6/nsubj", "Hunde/NOUN/6/obj"),  # no subject of its own
-        ("bellten/VERB/", "bellten/NOUN/"),  # not a clause
-        ("laut/ADV/6/advmod", "laut/ADV/2/advmod"),  # the last word belongs to the first clause
-        ("./PUNCT", '"/PUNCT'),  # a quotation mark
-        ("laut/ADV", "oder/CCONJ"),  # two conjunctions
-    ],
-)
+@pytest.mark.parametrize(("old", "new"), [
+    ("Hunde/NOUN/6/nsubj", "Hunde/NOUN/6/obj"),  # no subject of its own
+    ("bellten/VERB/", "bellten/NOUN/"),  # not a clause
+    ("laut/ADV/6/advmod", "laut/ADV/2/advmod"),  # the last word belongs to the first clause
+    ("./PUNCT", '"/PUNCT'),  # a quotation mark
+    ("laut/ADV", "oder/CCONJ"),  # two conjunctions
+])  # fmt: skip
 def test_other_coordinations_are_not_inverted(old: str, new: str) -> None:
     assert sentence(TWO.replace(old, new)).clauses is None
 

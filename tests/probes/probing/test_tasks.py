@@ -287,15 +287,12 @@ def test_targets_are_found_by_structure(below: str, expected: tuple[str | None, 
     assert tuple(t and t.label for t in (analysis.tense, analysis.subject, analysis.object)) == expected
 
 
-@pytest.mark.parametrize(
-    ("tree", "spans"),
-    [
-        ("(S (S (NP (PRP I)) (VP (VBD ran))) (, ,) (CC but) (S (NP (PRP he)) (VP (VBD sat))) (. .))", (0, 2, 4, 6)),
-        ("(S (S (NP (PRP I)) (VP (VBD ran))) (, ,) (S (NP (PRP he)) (VP (VBD sat))) (. .))", None),
-        ("(S (S (NP (PRP I) (CC or) (PRP we)) (VP (VBD ran))) (CC but) (S (VP (VBD sat))) (. .))", None),
-        ("(S (S (NP (PRP I)) (VP (VBD ran))) (CC but) (S (NP (PRP he))) (. .) ('' ''))", None),
-    ],
-)
+@pytest.mark.parametrize(("tree", "spans"), [
+    ("(S (S (NP (PRP I)) (VP (VBD ran))) (, ,) (CC but) (S (NP (PRP he)) (VP (VBD sat))) (. .))", (0, 2, 4, 6)),
+    ("(S (S (NP (PRP I)) (VP (VBD ran))) (, ,) (S (NP (PRP he)) (VP (VBD sat))) (. .))", None),
+    ("(S (S (NP (PRP I) (CC or) (PRP we)) (VP (VBD ran))) (CC but) (S (VP (VBD sat))) (. .))", None),
+    ("(S (S (NP (PRP I)) (VP (VBD ran))) (CC but) (S (NP (PRP he))) (. .) ('' ''))", None),
+])  # fmt: skip
 def test_clauses_are_two_full_ones_around_the_only_conjunction(tree: str, spans: tuple[int, ...] | None) -> None:
     clauses = sentence(f"(ROOT {tree})").clauses
     assert clauses == (Clauses(*spans) if spans else None)

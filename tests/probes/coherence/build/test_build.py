@@ -206,16 +206,13 @@ def test_a_collection_that_defines_entities_is_refused(tmp_path: Path) -> None:
         winograd(path)
 
 
-@pytest.mark.parametrize(
-    ("option", "pronoun", "before", "after", "wanted"),
-    [
-        ("The man", "he", "The man saw the boy because", "ran", "the man"),
-        ("Bill", "his", "John hit Bill on", "nose", "Bill's"),
-        ("the boy", "He", "The man saw the boy.", "ran", "The boy"),
-        ("Lemons", "they", "The lemons and lemons here, as", "are sour", "lemons"),
-        ("My dog", "it", "My dog ate, and", "slept", "my dog"),
-    ],
-)
+@pytest.mark.parametrize(("option", "pronoun", "before", "after", "wanted"), [
+    ("The man", "he", "The man saw the boy because", "ran", "the man"),
+    ("Bill", "his", "John hit Bill on", "nose", "Bill's"),
+    ("the boy", "He", "The man saw the boy.", "ran", "The boy"),
+    ("Lemons", "they", "The lemons and lemons here, as", "are sour", "lemons"),
+    ("My dog", "it", "My dog ate, and", "slept", "my dog"),
+])  # fmt: skip
 def test_a_noun_takes_the_form_of_its_place(option: str, pronoun: str, before: str, after: str, wanted: str) -> None:
     assert inserted(option, pronoun, before, after) == wanted
 
@@ -426,23 +423,20 @@ def test_the_command_writes_suites_and_a_report(tmp_path: Path, capsys: pytest.C
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ([], "phenomenon= is missing"),
-        (["order"], "phenomenon= is missing"),
-        (["phenomenon=order", "source=.", "out=x", "more"], "more: one argument too many"),
-        (["phenomenon=order", "source=.", "out=x", "colour=red"], "no such setting"),
-        (["phenomenon=odd", "source=.", "out=x"], "give order, cloze, winograd"),
-        (["phenomenon=order", "source=no/such", "out=x"], "no/such: no such file or folder (source=)"),
-        (["phenomenon=order", "source=.", "out=x", "seed=-1"], "seed=-1: give a whole number"),
-        (["phenomenon=order", "source=.", "out=x", "items=0"], "items=0: give a whole number from 1"),
-        (["phenomenon=order", "source=.", "out=x", "seed="], "seed=: give a whole number, or leave it out"),
-        (["phenomenon=winograd", "source=.,.", "out=x"], "reads one source"),
-        (["phenomenon=order", "source=.", "out=x", "comma=true"], "only phenomenon=connectives has it"),
-        (["phenomenon=cloze", "source=.", "out=x", "separator=true"], "only phenomenon=order has it"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), [
+    ([], "phenomenon= is missing"),
+    (["order"], "phenomenon= is missing"),
+    (["phenomenon=order", "source=.", "out=x", "more"], "more: one argument too many"),
+    (["phenomenon=order", "source=.", "out=x", "colour=red"], "no such setting"),
+    (["phenomenon=odd", "source=.", "out=x"], "give order, cloze, winograd"),
+    (["phenomenon=order", "source=no/such", "out=x"], "no/such: no such file or folder (source=)"),
+    (["phenomenon=order", "source=.", "out=x", "seed=-1"], "seed=-1: give a whole number"),
+    (["phenomenon=order", "source=.", "out=x", "items=0"], "items=0: give a whole number from 1"),
+    (["phenomenon=order", "source=.", "out=x", "seed="], "seed=: give a whole number, or leave it out"),
+    (["phenomenon=winograd", "source=.,.", "out=x"], "reads one source"),
+    (["phenomenon=order", "source=.", "out=x", "comma=true"], "only phenomenon=connectives has it"),
+    (["phenomenon=cloze", "source=.", "out=x", "separator=true"], "only phenomenon=order has it"),
+])  # fmt: skip
 def test_wrong_arguments_are_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(arguments) == 2
     err = capsys.readouterr().err
@@ -547,17 +541,14 @@ def test_a_corrupted_file_of_gum_is_read_or_refused_in_one_line(gum: Path, name:
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="needs the open data")
-@pytest.mark.parametrize(
-    ("phenomenon", "source", "suites", "items"),
-    [
-        ("winograd", "winograd/wsc273.jsonl", 2, 546),
-        ("remention", "gum", 1, 1035),
-        ("connectives", "gum", 21, 505),
-        ("cloze", "stories/aesop_for_children.jsonl.gz", 1, 236),
-        ("order", "dialogue/taskmaster4_coffee.jsonl.gz", 2, 816),
-        ("speakers", "senteval_downstream/data/downstream/SICK/SICK_trial.txt", 1, 74),
-    ],
-)
+@pytest.mark.parametrize(("phenomenon", "source", "suites", "items"), [
+    ("winograd", "winograd/wsc273.jsonl", 2, 546),
+    ("remention", "gum", 1, 1035),
+    ("connectives", "gum", 21, 505),
+    ("cloze", "stories/aesop_for_children.jsonl.gz", 1, 236),
+    ("order", "dialogue/taskmaster4_coffee.jsonl.gz", 2, 816),
+    ("speakers", "senteval_downstream/data/downstream/SICK/SICK_trial.txt", 1, 74),
+])  # fmt: skip
 def test_open_data_give_suites_that_are_read_again(
     tmp_path: Path, phenomenon: str, source: str, suites: int, items: int
 ) -> None:
