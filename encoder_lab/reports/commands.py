@@ -41,6 +41,7 @@ from encoder_lab.reports.page import page
 from encoder_lab.reports.pareto import as_text as pareto_text
 from encoder_lab.reports.pareto import draw_fronts, fronts_of
 from encoder_lab.reports.published import TRAINING
+from encoder_lab.reports.runs import by_one_reader
 from encoder_lab.reports.scores import as_csv, runs_in
 from encoder_lab.reports.scores import scores as scores_of_runs
 from encoder_lab.reports.sizes import by_size, draw_sizes, has_size, lines_by_size
@@ -94,9 +95,9 @@ def scores(arguments: SimpleNamespace) -> None:
 
 
 def compare(arguments: SimpleNamespace) -> None:
-    (title, first), (other, second) = two_models(folders(arguments, ", of two models, A and B"))
-    compared = compare_models(first, second, arguments.suite, arguments.epoch, arguments.classifier)
-    notes = notes_on(compared, [title, other], [len(first.runs), len(second.runs)])
+    titles, models = zip(*two_models(folders(arguments, ", of two models, A and B")), strict=True)
+    compared = compare_models(*models, arguments.suite, arguments.epoch, arguments.classifier)
+    notes = notes_on(compared, titles, models, arguments.epoch)
     write_text(COMPARISONS[arguments.format](compared, notes), arguments.out)
 
 
@@ -256,7 +257,7 @@ def panels_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[P
 def panel(model: ReportedModel, arguments: SimpleNamespace, unit: str) -> Panel:
     """The curves of a model on one suite in one unit, by the requested classifier where a task has several."""
     charts = [by_chart(run.rows).get((arguments.suite, unit), []) for run in model.runs]
-    rows = [sorted(chart, key=lambda row: row.classifier == arguments.classifier) for chart in charts]
+    rows = by_one_reader(charts, arguments.classifier)
     # several seeds of one checkpoint each are one point, also if their best epochs differ
     if all(run.evaluated and len({row.epoch for row in run.rows}) < 2 for run in model.runs):
         last = max((row.epoch for seed_rows in rows for row in seed_rows), default=0)

@@ -15,6 +15,7 @@ from encoder_lab.reports.findings import by_items
 from encoder_lab.reports.models import ReportedModel, models_of, scored_suites, shortest_tails
 from encoder_lab.reports.scores import runs_in
 from encoder_lab.reports.table import scores_by_task
+from encoder_lab.reports.table_notes import at_another_epoch, by_protocol
 from encoder_lab.reports.text import aligned
 from encoder_lab.storage.csv_files import csv_text
 from probes.results import ProbeRow
@@ -37,6 +38,7 @@ class TaskComparison(NamedTuple):
     second: float
     difference: PairedComparison
     paired: bool  # item by item
+    readers: tuple[str, str]
     corrected: float = 1.0  # p-value over all tasks (Holm 1979)
 
 
@@ -73,16 +75,25 @@ def _compared(suite: str, task: str, first: Sequence[ProbeRow], second: Sequence
     ours, theirs = ([row.interval for row in rows] for rows in (first, second))
     paired = by_items(answers_of(first), answers_of(second))
     difference = paired or unpaired(ours, theirs)
-    return TaskComparison(suite, task, mean_of_runs(ours)[0], mean_of_runs(theirs)[0], difference, paired is not None)
+    means, readers = (mean_of_runs(ours)[0], mean_of_runs(theirs)[0]), (first[0].classifier, second[0].classifier)
+    return TaskComparison(suite, task, *means, difference, paired is not None, readers)
 
 
-def notes_on(compared: Sequence[TaskComparison], titles: Sequence[str], seeds: Sequence[int]) -> list[str]:
-    """Who A and B are, the test, and which tasks are compared as if on different items."""
+def notes_on(
+    compared: Sequence[TaskComparison], titles: Sequence[str], models: Sequence[ReportedModel], epoch: str
+) -> list[str]:
+    """Who A and B are, what else differs, the test, and which tasks are compared as if on different items."""
+    seeds = [len(model.runs) for model in models]
     names = [f"{letter}: {t} ({n} seed{'s' * (n > 1)})." for letter, t, n in zip("AB", titles, seeds, strict=True)]
+    for suite in dict.fromkeys(c.suite for c in compared):
+        names += [*at_another_epoch(models, suite, epoch), *by_protocol(models, suite)]
+    readers = [(c.task, *c.readers) for c in compared if c.readers[0] != c.readers[1]]
+    other = ", ".join(f"{task} (A {first}, B {second})" for task, first, second in readers)
+    names += [f"Not only the models differ, as the classifiers do: {other}."] if other else []
     apart = ", ".join(c.task for c in compared if not c.paired)
     why = "other test sentences or numbers of seeds, or no answers.csv; the interval is then wide"
     alone = ["One seed: nothing is said of other seeds."] if min(seeds) == 1 else []
-    return [*names, NOTE.format(LEVEL, len(compared)), *alone, *([f"Not paired: {apart} ({why})."] if apart else [])]
+    return [*dict.fromkeys(names), NOTE.format(LEVEL, len(compared)), *alone, *([f"Not paired: {apart} ({why})."] if apart else [])]
 
 
 def as_text(compared: Sequence[TaskComparison], notes: Sequence[str]) -> str:

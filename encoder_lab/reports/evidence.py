@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from encoder_lab.reports.models import ReportedModel, scored_suites
 from encoder_lab.reports.published import PUBLISHED_TEST, published
-from encoder_lab.reports.runs import Run
+from encoder_lab.reports.runs import Run, by_one_reader
 from encoder_lab.reports.table import final_rows, published_rows
 from encoder_lab.reports.table_notes import RELATEDNESS, at_another_epoch
 from encoder_lab.storage.csv_files import read_csv
@@ -169,26 +169,26 @@ def answers_of(rows: Sequence[ProbeRow]) -> tuple[Answers, ...]:
 
 def moments_of(runs: Sequence[Run]) -> list[EpochScores]:
     """Every epoch that a run was probed at, by the MLP where it can be; others count with their last one before."""
-    probed = [(list(by_epoch), by_epoch) for run in runs if (by_epoch := _by_epoch(run))]
+    rows = by_one_reader([[row for row in run.rows if row.suite == "probing"] for run in runs], "mlp")
+    probed = [(list(by_epoch), by_epoch) for of_run in rows if (by_epoch := _by_epoch(of_run))]
     bleu = [run.own_scores() for run in runs if run.score.endswith("bleu")]
     moments = []
     for epoch in sorted({epoch for epochs, _ in probed for epoch in epochs if isinstance(epoch, int)}):
-        rows: dict[str, list[ProbeRow]] = {}
+        at: dict[str, list[ProbeRow]] = {}
         for epochs, by_epoch in probed:
             until = epochs[max(0, bisect_right(epochs, epoch) - 1)]
             for task, row in by_epoch[until].items():
-                rows.setdefault(task, []).append(row)
+                at.setdefault(task, []).append(row)
         scores = [own[epoch] for own in bleu if epoch in own]
-        points = {task: _point(several) for task, several in rows.items()}
+        points = {task: _point(several) for task, several in at.items()}
         moments.append(EpochScores(epoch, points, sum(scores) / len(scores) if scores else None))
     return moments
 
 
-def _by_epoch(run: Run) -> dict[Epoch, dict[str, ProbeRow]]:
-    """The probing scores of a run by epoch, in order, and by task; by the MLP where a task has two classifiers."""
+def _by_epoch(rows: Sequence[ProbeRow]) -> dict[Epoch, dict[str, ProbeRow]]:
+    """The scores of a run by epoch, in order, and by task."""
     by_epoch: dict[Epoch, dict[str, ProbeRow]] = {}
-    rows = (row for row in run.rows if row.suite == "probing")
-    for row in sorted(rows, key=lambda row: (row.epoch, row.classifier == "mlp")):
+    for row in sorted(rows, key=lambda row: row.epoch):
         by_epoch.setdefault(row.epoch, {})[row.task] = row
     return by_epoch
 

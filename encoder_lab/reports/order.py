@@ -13,10 +13,10 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.drawing import in_order, looks, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
 from encoder_lab.reports.models import ReportedModel
-from encoder_lab.reports.runs import Run
+from encoder_lab.reports.runs import by_one_reader
 from encoder_lab.reports.text import aligned
 from probes.results import ProbeRow
-from probes.statistics import Interval
+from probes.statistics import Z95, Interval
 
 PARTS = (0.5, 0.9, 0.95)  # of the gain
 MARKERS = "o", "s", "D"
@@ -29,7 +29,7 @@ class Curve(NamedTuple):
 
     steps: np.ndarray  # (T,)
     scores: np.ndarray  # (T,)
-    drawn: np.ndarray  # (DRAWS, T): the same of test items drawn with replacement, the same ones at all steps
+    drawn: np.ndarray  # (DRAWS, T): of test items drawn with replacement, the same ones at all steps, where known
 
 
 class Learnt(NamedTuple):
@@ -55,7 +55,8 @@ class ModelOrder(NamedTuple):
 
 def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
     """The order of a model's tasks. Seeds are averaged at the steps that all of them have; intervals draw seeds too."""
-    runs = [curves_of(run, suite, classifier) for run in model.runs]
+    rows = [[row for row in run.rows if row.suite == suite] for run in model.runs]
+    runs = list(map(curves_of, by_one_reader(rows, classifier)))
     names = in_order([task for curves in runs for task in curves])
     learnt = [when_learnt(task, [curves[task] for curves in runs if task in curves]) for task in names]
     learnt.sort(key=lambda task: (not np.isfinite(task.at[0][0]), task.at[0][0]))
@@ -64,20 +65,20 @@ def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
     return ModelOrder(model.title, learnt, float(np.mean(taus)) if taus else np.nan)
 
 
-def curves_of(run: Run, suite: str, classifier: str) -> dict[str, Curve]:
-    """The tasks of a run that were scored at three steps or more, by the requested classifier where there is one."""
-    rows: dict[str, dict[int, ProbeRow]] = {}
-    for row in sorted(run.rows, key=lambda row: (row.classifier == classifier, row.step)):
-        if row.suite == suite:
-            rows.setdefault(row.task, {})[row.step] = row
-    return {task: _curve([at[step] for step in sorted(at)]) for task, at in rows.items() if len(at) > 2}
+def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
+    """The tasks of a run that were scored at three steps or more."""
+    by_task: dict[str, dict[int, ProbeRow]] = {}
+    for row in rows:
+        by_task.setdefault(row.task, {})[row.step] = row
+    return {task: _curve([at[step] for step in sorted(at)]) for task, at in by_task.items() if len(at) > 2}
 
 
 def _curve(rows: Sequence[ProbeRow]) -> Curve:
     steps, scores = np.array([row.step for row in rows]), np.array([row.test_accuracy for row in rows])
     answers = [row.answers for row in rows if row.answers and not row.answers.domains]
     if len(answers) < len(rows) or len({known.test for known in answers}) > 1:
-        return Curve(steps, scores, np.tile(scores, (DRAWS, 1)))
+        errors = np.array([row.test_high - row.test_low for row in rows]) / 2 / Z95
+        return Curve(steps, scores, np.random.default_rng(0).normal(scores, errors, (DRAWS, len(rows))))
     right = np.array([known.right for known in answers], dtype=float)  # (T, N)
     counts = np.random.default_rng(0).multinomial(right.shape[1], np.full(right.shape[1], 1 / right.shape[1]), DRAWS)
     return Curve(steps, scores, 100 * counts @ right.T / right.shape[1])

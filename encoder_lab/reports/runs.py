@@ -162,6 +162,13 @@ def _named_after(losses: Any) -> str:
     return "+ " + " + ".join(others) if others else "Baseline (NSP)"
 
 
+def by_one_reader(runs: Sequence[Sequence[ProbeRow]], classifier: str) -> list[list[ProbeRow]]:
+    """The rows of runs, each task by one reader: the requested classifier, where any row is by it."""
+    rows = [row for rows in runs for row in rows]
+    readers = {(row.suite, row.task): row.classifier for row in sorted(rows, key=lambda r: r.classifier == classifier)}
+    return [[row for row in rows if row.classifier == readers[row.suite, row.task]] for rows in runs]
+
+
 def agree(run: Run, other: Run, on: tuple[str, ...]) -> bool:
     """Whether the settings with these prefixes are equal, where both runs have them."""
     both = [key for key in run.settings.keys() & other.settings.keys() if key.startswith(on)]

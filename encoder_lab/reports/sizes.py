@@ -12,7 +12,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.curves import TOP, band_meaning, explain, over_runs, score_label
 from encoder_lab.reports.drawing import LOOKS, Line, draw_lines, in_order, name_ends, new_figure, plain_axes
 from encoder_lab.reports.models import models_of, with_evaluations
-from encoder_lab.reports.runs import Run
+from encoder_lab.reports.runs import Run, by_one_reader
 from encoder_lab.reports.table import final_rows
 from probes.results import chance_of
 
@@ -75,9 +75,10 @@ def draw_sizes(models: Sequence[ModelSizes], suite: str, epoch: str, classifier:
 
 def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> list[Line]:
     """The scores by size; none if there is only one size."""
-    scores = [(size, final_rows(run, suite, epoch, classifier)) for size, run in model.runs]
-    tasks = in_order([task for _, rows in scores for task in rows])
-    runs = {task: [(float(size), rows[task]) for size, rows in scores if task in rows] for task in tasks}
+    final = [list(final_rows(run, suite, epoch, classifier).values()) for _, run in model.runs]
+    scores = list(zip(model.runs, by_one_reader(final, classifier), strict=True))
+    tasks = in_order([row.task for _, rows in scores for row in rows])
+    runs = {task: [(float(size), r) for (size, _), rows in scores for r in rows if r.task == task] for task in tasks}
     lines = [
         over_runs(task, [{size: row.interval} for size, row in sized], chance_of([row for _, row in sized]))
         for task, sized in runs.items()

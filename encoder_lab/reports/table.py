@@ -9,7 +9,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.drawing import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
 from encoder_lab.reports.published import TRAINING, Published, fitting, published
-from encoder_lab.reports.runs import OWN_SCORES, Run
+from encoder_lab.reports.runs import OWN_SCORES, Run, by_one_reader
 from encoder_lab.reports.table_notes import measures, notes_of, quoting, read_by, seeds_note
 from encoder_lab.storage.csv_files import read_csv
 from probes.classifiers.grid import FRONT
@@ -234,11 +234,11 @@ def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
 
 
 def scores_by_task(model: ReportedModel, suite: str, epoch: str, classifier: str) -> RowsByTask:
-    """The scores of all seeds of a model by task, at one epoch of each."""
+    """The scores of all seeds of a model by task, at one epoch of each, by one classifier."""
     by_task: RowsByTask = {}
-    for run in model.runs:
-        for task, row in final_rows(run, suite, epoch, classifier).items():
-            by_task.setdefault(task, []).append(row)
+    final = [list(final_rows(run, suite, epoch, classifier).values()) for run in model.runs]
+    for row in (row for rows in by_one_reader(final, classifier) for row in rows):
+        by_task.setdefault(row.task, []).append(row)
     return by_task
 
 

@@ -33,7 +33,7 @@ def notes_of(
     name = "Scores" if any(units) else "Test scores"  # those with a unit are of other data, as the objective's dev
     notes = [f"{name} in {' or '.join(unit or '%' for unit in units)},{by} {when}."]
     notes += _otherwise_classified(reported, used) if choice else []
-    notes += _by_protocol([model for model, scores in reported if _uses_classifiers(scores)], suite, quoted)
+    notes += by_protocol([model for model, scores in reported if _uses_classifiers(scores)], suite, quoted)
     notes += _smaller([scores for _, scores in reported]) if quoted else []
     notes += _scaled([model for model, _ in reported])
     notes += at_another_epoch([model for model, _ in reported], suite, epoch)
@@ -47,7 +47,7 @@ def _uses_classifiers(scores: RowsByTask) -> bool:
     return any(row.classifier != "surprisal" for rows in scores.values() for row in rows)
 
 
-def _by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool) -> list[str]:
+def by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool = False) -> list[str]:
     """How our classifiers were trained (docs/probing_protocol.md); `quoted`: papers' scores are in the table."""
     used: dict[str, list[str]] = {}
     for model in models:

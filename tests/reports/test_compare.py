@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,10 @@ from encoder_lab.reports.compare import TaskComparison, compare_models, two_mode
 from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.findings import half_of_difference
 from probes.correlations import domain
-from probes.results import Answers, ProbeRow, write_rows
+from probes.results import Answers, ProbeRow, read_rows, write_rows
 from probes.statistics import compare, paired_over_seeds, unpaired
 from report import main
-from tests.reports.small_runs import run_of
+from tests.reports.small_runs import run_of, with_rows
 
 RIGHT = np.random.default_rng(1).random((2, 3, 300)) < np.array([0.8, 0.6])[:, None, None]
 GOLD = np.random.default_rng(2).random(300)
@@ -136,3 +137,15 @@ def test_two_runs_that_differ_in_seed_can_be_compared_and_three_models_are_refus
     assert [len(model.runs) for _, model in two_models([tmp_path])] == [3, 3]
     with pytest.raises(InputError, match="these are 1: BiLSTM-max"):
         two_models([tmp_path / "a"])
+
+
+def test_the_report_says_where_classifiers_and_epochs_differ_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = run_of(tmp_path / "a"), run_of(tmp_path / "b", "bov")
+    early = [row for row in read_rows(second / "probes.csv") if row.epoch < 2]
+    with_rows(second, *(replace(row, classifier="logreg") if row.task == "WC" else row for row in early))
+    assert main(["compare", str(first), str(second), "epoch=3"]) == 0
+    printed = capsys.readouterr().out
+    assert "as the classifiers do: WC (A mlp, B logreg)." in printed
+    assert "At epoch 1, as the requested one has no scores: BoV" in printed

@@ -22,7 +22,7 @@ from encoder_lab.reports.more_claims import (
     size_helps_nli,
     untrained_encoders_call_odd_words_everywhere,
 )
-from encoder_lab.reports.runs import Run, read_run
+from encoder_lab.reports.runs import Run, by_one_reader, read_run
 from encoder_lab.reports.table import final_rows
 from encoder_lab.storage.csv_files import upsert_csv
 from probes.probing.tasks import rated_odd
@@ -253,8 +253,10 @@ def test_a_moment_of_a_curve_is_the_table_of_its_epoch(keys: list[list[tuple[flo
         Run(Path(), "e", "o", {}, [ProbeRow(e, 1, s, t, c, 1.0, i, 0, 9, {}, seed, 0.1) for i, (e, t, c, s) in key], [])
         for seed, key in enumerate(map(enumerate, keys))
     ]
+    of_one = by_one_reader([run.rows for run in runs], "mlp")
+    alone = [replace(run, rows=rows) for run, rows in zip(runs, of_one, strict=True)]
     for moment in moments_of(runs):
-        at = [final_rows(run, "probing", str(moment.epoch), "mlp") for run in runs]
+        at = [final_rows(run, "probing", str(moment.epoch), "mlp") for run in alone]
         wanted = {task: [rows[task].test_accuracy for rows in at if task in rows] for rows in at for task in rows}
         assert {task: point.score for task, point in moment.probing.items()} == {
             task: pytest.approx(sum(scores) / len(scores)) for task, scores in wanted.items()

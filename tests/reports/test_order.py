@@ -9,7 +9,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.interactive import charts_of_order
 from encoder_lab.reports.models import models_of
 from encoder_lab.reports.order import agreement, as_text, order_of, orders, reached
-from encoder_lab.reports.runs import Run
+from encoder_lab.reports.runs import Run, read_run
 from probes.results import Answers, ProbeRow
 from report import main
 from tests.reports.small_runs import run_of
@@ -59,6 +59,12 @@ def test_tasks_are_in_the_order_of_half_their_gain_and_one_without_a_gain_has_no
 def test_more_test_items_give_a_narrower_interval() -> None:
     few, many = (order_of(models_of([trained(items=n)])[0], "probing", "mlp").tasks[0].at[1] for n in (100, 2000))
     assert (many[2] - many[1]) < (few[2] - few[1]) / 2
+
+
+def test_without_answers_the_interval_is_made_of_those_of_the_scores(tmp_path: Path) -> None:
+    run = read_run(run_of(tmp_path / "run"))  # gains of 3 points, scores with an interval of 2 to each side
+    learnt = order_of(models_of([run])[0], "probing", "mlp").tasks[0]
+    assert learnt.gain == pytest.approx((3, 3 - 2 * 2**0.5, 3 + 2 * 2**0.5), abs=0.2)
 
 
 def test_seeds_are_one_curve_and_their_orders_are_compared() -> None:

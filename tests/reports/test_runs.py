@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 import torch
 
+from encoder_lab.reports.commands import panel
 from encoder_lab.reports.models import each_seed_once
+from encoder_lab.reports.order import order_of
 from encoder_lab.reports.runs import Run, read_run, run_folders
 from encoder_lab.reports.table import final_rows, probing_table
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.training.checkpoints import BestCheckpoint
-from probes.results import Answers, read_rows
+from probes.results import Answers, ProbeRow, read_rows, write_rows
 from tests.reports.small_runs import evaluation_of, models, of_a_run, run_of, with_rows, with_settings
 
 
@@ -89,6 +91,18 @@ def test_a_run_made_twice_counts_once(tmp_path: Path) -> None:
     folders = [run_of(tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 2), ("c", 1))]
     kept_runs = each_seed_once(map(read_run, folders))
     assert [run.folder.name for run in kept_runs] == ["c", "b"]
+
+
+def test_one_curve_or_mean_is_of_one_classifier(tmp_path: Path) -> None:
+    folders = [run_of(tmp_path / name, seed=seed) for seed, name in enumerate("ab")]
+    write_rows(folders[0] / "probes.csv", [ProbeRow(2, 2, "probing", "WC", "logreg", 1.0, 9.0, 8.0, 10.0, {}, 0, 0.1)])
+    (model,) = models(*folders)
+    for classifier, score, epochs in (("mlp", 52, [0, 1, 2, 3]), ("logreg", 9, [2])):
+        assert probing_table([model], "probing", "2", classifier).rows[0].cells["WC"].score == score
+        drawn = panel(model, SimpleNamespace(suite="probing", classifier=classifier), "")
+        assert next(line.x for line in drawn.lines if line.name == "WC") == epochs
+        learnt = order_of(model, "probing", classifier).tasks
+        assert ("WC" in [task.task for task in learnt]) == (classifier == "mlp")
 
 
 def folders_read(*evaluations: Path) -> list[str]:
