@@ -93,7 +93,12 @@ def notes_on(
     apart = ", ".join(c.task for c in compared if not c.paired)
     why = "other test sentences or numbers of seeds, or no answers.csv; the interval is then wide"
     alone = ["One seed: nothing is said of other seeds."] if min(seeds) == 1 else []
-    return [*dict.fromkeys(names), NOTE.format(LEVEL, len(compared)), *alone, *([f"Not paired: {apart} ({why})."] if apart else [])]
+    return [
+        *dict.fromkeys(names),
+        NOTE.format(LEVEL, len(compared)),
+        *alone,
+        *([f"Not paired: {apart} ({why})."] if apart else []),
+    ]
 
 
 def as_text(compared: Sequence[TaskComparison], notes: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Groups the runs that are seeds of one model, and names the models by what differs between them."""
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -96,10 +97,18 @@ def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
     models = [
         ReportedModel(*names, variant, group)
         for names, alike in named.items()
-        for group, variant in zip(alike, _short([_difference(group, alike) for group in alike]), strict=True)
+        for group, variant in zip(alike, _variants(alike), strict=True)
     ]
     first = {encoder: place for place, encoder in reversed(list(enumerate(model.encoder for model in models)))}
     return sorted(models, key=lambda model: first[model.encoder])
+
+
+def _variants(alike: Sequence[Sequence[Run]]) -> list[str]:
+    """What tells apart the models of one name: settings; folders where these settings are the same."""
+    variants = _short([_difference(group, alike) for group in alike])
+    tails = shortest_tails([str(group[0].folder) for group in alike])
+    named = zip(variants, tails, strict=True)
+    return [f"{variant} ({tail})".lstrip() if variants.count(variant) > 1 else variant for variant, tail in named]
 
 
 def _short(variants: Sequence[str]) -> list[str]:
@@ -119,20 +128,36 @@ def scored_suites(models: Iterable[ReportedModel]) -> list[str]:
 
 
 def each_seed_once(runs: Iterable[Run]) -> list[Run]:
-    """Of runs with the same settings and seed, the last; of evaluations of one model, the newest."""
-    newest: dict[tuple, Run] = {}
+    """Of runs with the same settings and seed, the last, and says so; of evaluations of one model, the newest scores."""
+    groups: dict[tuple, list[Run]] = {}
     for run in runs:
         place = identity(run, "run."), _seeds(run), run.evaluated  # a run that was trained for longer is still that run
-        if place not in newest or _age(run) >= _age(newest[place]):
-            newest[place] = run
-    return list(newest.values())
+        groups.setdefault(place, []).append(run)
+    left_out = set()
+    for *others, last in (group for group in groups.values() if "model" not in group[0].settings):
+        left_out |= {str(run.folder.resolve()) for run in others}  # with their evaluations
+        for run in others:
+            print(f"{run.folder}: left out, as {last.folder} has the same settings and seed", file=sys.stderr)
+    return [_newest(group) for group in groups.values() if group[0].evaluated not in left_out]
+
+
+def _newest(group: Sequence[Run]) -> Run:
+    """The last run; of evaluations the newest, and the scores of tasks that only older ones have."""
+    *older, last = sorted(group, key=_age)
+    rows = list(last.rows)
+    for run in reversed(older) if "model" in last.settings else ():
+        known = {_row_key(row) for row in rows}
+        rows += [row for row in run.rows if _row_key(row) not in known]
+    return replace(last, rows=rows)
 
 
 def _age(run: Run) -> tuple[Epoch, int]:
     """Larger is newer: the evaluated epoch, then the time; runs that are no evaluations are equal."""
     if "model" not in run.settings:
         return 0, 0
-    return max((row.epoch for row in run.rows), default=0), (run.folder / SETTINGS).stat().st_mtime_ns
+    alone = run.settings.get("checkpoint") != EACH_EPOCH
+    epoch = max((row.epoch for row in run.rows), default=0) if alone else 0
+    return epoch, (run.folder / SETTINGS).stat().st_mtime_ns
 
 
 def with_evaluations(runs: Iterable[Run]) -> list[Run]:

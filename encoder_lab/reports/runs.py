@@ -1,6 +1,7 @@
 """Reads run folders for reports."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,10 @@ EACH_EPOCH = "each epoch"  # the checkpoint of an evaluation of several epochs
 EVALUATIONS = "evaluations"  # in a run folder: scores of its epochs on more suites
 # prefixes of the settings that, with its name, make an evaluated model
 MODEL = ("embeddings.", "corpus.", "checkpoint")
+MADE_BY = re.compile(  # the settings of a run that made its weights, without places of files
+    r"seed$|(encoder|objective)_name$|(encoder|objective|datamodule|corpus|embeddings)\."
+    r"(?!.*(root|path|more|source|target)$)"
+)
 
 
 @dataclass(frozen=True)
@@ -61,15 +66,15 @@ class Run:
     def evaluated(self) -> str:
         """What an evaluation scored: the folder of a run, or another name of `model=`; empty for a run.
 
-        An evaluation inside a run's folder is of that run. Otherwise a relative path is tried from the current folder
-        and from every parent folder of the evaluation.
+        An evaluation inside a run's folder is of that run. Otherwise a relative path is tried from every parent folder
+        of the evaluation and from the current folder.
         """
         name = str(self.settings.get("model", ""))
         above = self.folder.absolute().parents
         around = next((path.parent for path in above if path.name == EVALUATIONS), None)
         if name and around and (around / SETTINGS).exists():
             return str(around.resolve())
-        bases = [Path(), *(self.folder.absolute().parents if "/" in name else [])]
+        bases = [*(self.folder.absolute().parents if "/" in name else []), Path()]
         path = next((base / name for base in bases if name and (base / name).exists()), None)
         if path is None:
             return name
@@ -79,8 +84,12 @@ class Run:
         """Whether this is the run, or another evaluation of the model, that an evaluation scored."""
         if "model" not in evaluation.settings:
             return False
-        if "model" not in self.settings:
-            return evaluation.evaluated == str(self.folder.resolve())
+        if "model" not in self.settings:  # the folder may have another run by now
+            scored = {
+                key.removeprefix("run."): value for key, value in evaluation.settings.items() if key[:4] == "run."
+            }
+            same = all(str(self.settings.get(key, v)) == str(v) for key, v in scored.items() if MADE_BY.match(key))
+            return same and evaluation.evaluated == str(self.folder.resolve())
         ours, theirs = ((run.evaluated, run.encoder, run.objective) for run in (self, evaluation))
         return ours == theirs and agree(self, evaluation, MODEL)
 

@@ -9,7 +9,7 @@ from typing import Any
 from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.metrics import checked_metrics
-from encoder_lab.reports.models import INCIDENTAL, each_seed_once, with_evaluations
+from encoder_lab.reports.models import INCIDENTAL, each_seed_once, identity, with_evaluations
 from encoder_lab.reports.run_settings_check import check_settings
 from encoder_lab.reports.runs import Run, read_run, run_folders
 from encoder_lab.storage.csv_files import csv_text, numbered_csv
@@ -47,11 +47,19 @@ def scores(*folders: str | Path) -> list[dict[str, Any]]:
 
 
 def runs_in(paths: Iterable[Path]) -> list[Run]:
-    """The runs in folders, each seed of a model once, and those of files that `as_csv` wrote."""
+    """The runs in folders, each seed of a model once, and those of files that `as_csv` wrote.
+
+    Raises InputError where two files have other scores of one seed.
+    """
     paths = list(paths)
     folders = [path for path in paths if not path.is_file()]
-    files = [run for path in paths if path.is_file() for run in read_scores(path)]
-    return [*each_seed_once(map(read_run, run_folders(folders))), *files]
+    files: dict[tuple, tuple[Path, Run]] = {}
+    for path, run in ((path, run) for path in paths if path.is_file() for run in read_scores(path)):
+        other, same = files.setdefault((identity(run), run.settings["seed"], run.evaluated), (path, run))
+        if path != other and run.rows != same.rows:
+            twice = f"{run.encoder}, {run.objective}, seed {run.settings['seed']}, has other scores in {other}"
+            raise InputError(f"{path}: {twice}; give one of these files, or report.py scores of all runs")
+    return [*each_seed_once(map(read_run, run_folders(folders))), *(run for _, run in files.values())]
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:

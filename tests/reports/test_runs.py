@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from encoder_lab.reports.commands import panel
-from encoder_lab.reports.models import each_seed_once
+from encoder_lab.reports.models import each_seed_once, models_of
 from encoder_lab.reports.order import order_of
 from encoder_lab.reports.runs import Run, read_run, run_folders
 from encoder_lab.reports.table import final_rows, probing_table
@@ -165,6 +165,39 @@ def test_another_readout_of_the_same_tasks_is_a_part_of_the_run(
     for folder, sentences, newer in ((run, 1200, ""), (more, size, tags)):
         with_settings(folder, f"probes:\n  train_size: {sentences}\n{newer}")
     assert len(models(run, more)) == count
+
+
+def test_an_evaluation_of_an_earlier_run_in_the_folder_is_no_part_of_the_later_one(tmp_path: Path) -> None:
+    run, before = run_of(tmp_path / "run"), evaluation_of(tmp_path / "x", tmp_path / "run", settings=of_a_run(1, 64))
+    assert joined(run, before) == [sorted(row.task for row in read_run(run).rows), ["MR"]]
+
+
+def test_of_copies_of_a_run_one_counts_with_its_evaluations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [run_of(tmp_path / name) for name in "ab"]
+    folders = [evaluation_of(run / "evaluations" / "x", run, score=at) for at, run in enumerate(runs)]
+    (model,) = models_of(each_seed_once(map(read_run, [*runs, *folders])))
+    assert probing_table([model], "downstream").rows[0].cells["MR"].score == 1
+    assert capsys.readouterr().err == f"{runs[0]}: left out, as {runs[1]} has the same settings and seed\n"
+
+
+@pytest.mark.parametrize(("settings", "epoch"), [("", 1), ("checkpoint: each epoch\n", 3)])
+def test_evaluations_of_one_model_add_their_tasks_and_the_newest_score_counts(
+    tmp_path: Path, settings: str, epoch: int
+) -> None:
+    new, old, more = (evaluation_of(tmp_path / n, "run", "use", task=n[0], settings=settings) for n in ("A", "A0", "B"))
+    write_rows(
+        old / "probes.csv", [replace(row, epoch=epoch, test_accuracy=9) for row in read_rows(old / "probes.csv")]
+    )
+    os.utime(old / "config.yaml", (0, 0))
+    (run,) = each_seed_once(map(read_run, (new, old, more)))
+    assert sorted((row.task, row.epoch, row.test_accuracy) for row in run.rows) == [("A", 2, 80), ("B", 2, 80)]
+
+
+def test_no_two_models_have_one_name(tmp_path: Path) -> None:
+    made = [(1, 2, 3, 10), (1, 2, 3, 20), (4, 5, 6, 30)]  # the name has three settings at most
+    settings = ["{{a: {}, b: {}, c: {}, d: {}}}".format(*values) for values in made]
+    runs = [with_settings(run_of(tmp_path / str(at)), f"other: {text}\n") for at, text in enumerate(settings)]
+    assert len({model.title for model in models(*runs)}) == 3
 
 
 def test_a_report_made_elsewhere_finds_the_run_that_an_evaluation_names_from_where_it_was_made(tmp_path: Path) -> None:

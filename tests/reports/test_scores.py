@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.scores import as_csv, read_scores, scores
+from encoder_lab.reports.scores import as_csv, read_scores, runs_in, scores
 from probes.results import Answers, ProbeRow, write_rows
 from report import main
 from tests.reports.small_runs import evaluation_of, of_a_run, run_of
@@ -56,6 +56,15 @@ def test_there_is_a_row_for_each_score_and_a_column_for_each_setting_that_differ
     assert list(rows[0])[:4] == ["run", "encoder", "objective", "encoder.dim"]
     own = [row["test_accuracy"] for row in rows if (row["run"], row["suite"]) == ("a", "training")]
     assert own == ["5", "9", "7"]
+
+
+def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(runs: Path, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("early.csv", "again.csv", "late.csv")]
+    for file, score in zip(files, ("70.00", "70.00", "71.00"), strict=True):
+        file.write_text(as_csv(scores(runs)).replace("70.00", score), encoding="utf-8")
+    assert len(runs_in(files[:2])) == len(read_scores(files[0]))
+    with pytest.raises(InputError, match=r"late.csv: .* seed 1, has other scores in .*early.csv; give one"):
+        runs_in(files)
 
 
 def test_without_scores_it_says_so(tmp_path: Path) -> None:
