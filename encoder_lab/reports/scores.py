@@ -54,7 +54,7 @@ def runs_in(paths: Iterable[Path]) -> list[Run]:
     paths = list(paths)
     folders = [path for path in paths if not path.is_file()]
     files: dict[tuple, tuple[Path, Run]] = {}
-    for path, run in ((path, run) for path in paths if path.is_file() for run in read_scores(path)):
+    for path, run in ((file, run) for file in paths if file.is_file() for run in read_scores(file)):
         other, same = files.setdefault((identity(run), run.settings["seed"], run.evaluated), (path, run))
         if path != other and run.rows != same.rows:
             twice = f"{run.encoder}, {run.objective}, seed {run.settings['seed']}, has other scores in {other}"
