@@ -128,7 +128,7 @@ def scored_suites(models: Iterable[ReportedModel]) -> list[str]:
 
 
 def each_seed_once(runs: Iterable[Run]) -> list[Run]:
-    """Of runs with the same settings and seed, the last, with a line; of evaluations of one model, the newest scores."""
+    """Of runs with the same settings and seed, the last, with a line; of evaluations of a model, the newest scores."""
     groups: dict[tuple, list[Run]] = {}
     for run in runs:
         place = identity(run, "run."), _seeds(run), run.evaluated  # a run that was trained for longer is still that run
