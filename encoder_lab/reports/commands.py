@@ -95,9 +95,9 @@ def scores(arguments: SimpleNamespace) -> None:
 
 
 def compare(arguments: SimpleNamespace) -> None:
-    titles, models = zip(*two_models(folders(arguments, ", of two models, A and B")), strict=True)
-    compared = compare_models(*models, arguments.suite, arguments.epoch, arguments.classifier)
-    notes = notes_on(compared, titles, models, arguments.epoch)
+    (title, first), (other, second) = two_models(folders(arguments, ", of two models, A and B"))
+    compared = compare_models(first, second, arguments.suite, arguments.epoch, arguments.classifier)
+    notes = notes_on(compared, [title, other], [first, second], arguments.epoch)
     write_text(COMPARISONS[arguments.format](compared, notes), arguments.out)
 
 
