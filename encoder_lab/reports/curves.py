@@ -54,9 +54,15 @@ class Panel(NamedTuple):
     unit: str = ""  # of its scores; empty: percent
 
     @property
-    def top(self) -> float:
-        """The upper end of the axis of its scores."""
-        return 1.08 * max([1.0, *(y for line in self.lines for y in line.high)]) if self.unit else TOP
+    def ends(self) -> tuple[float, float]:
+        """The ends of the axis of its scores."""
+        return ends_of(self.lines, self.unit)
+
+
+def ends_of(lines: Sequence[Line], unit: str) -> tuple[float, float]:
+    """The ends of the axis of scores in a unit; empty: percent."""
+    bottom = 1.08 * min([0.0, *(y for line in lines for y in line.low)])
+    return bottom, 1.08 * max([1.0, *(y for line in lines for y in line.high)]) if unit else TOP
 
 
 def draw_curves(run: Path, score: str, title: str = "") -> Path:
@@ -154,7 +160,7 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
     """One model. Without epochs to join, each task is a point with its interval."""
     plain_axes(axes, panel.title)
     axes.set_ylabel(score_label(panel.suite, panel.unit), fontsize=9)
-    axes.set_ylim(0, panel.top)
+    axes.set_ylim(panel.ends)
     epochs = _epochs(panel)
     if len(epochs) < 2:
         _points(axes, panel.lines)
@@ -162,14 +168,14 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
     axes.set_xlim(epochs[0] - 0.02 * (epochs[-1] - epochs[0]), epochs[-1])
     ends = draw_lines(axes, panel.lines)
     if panel.score:
-        ends.append((panel.score, _own_score(axes, panel.own, panel.score, panel.top), OWN))
-    name_ends(axes, ends, epochs[-1], 0, panel.top)
+        ends.append((panel.score, _own_score(axes, panel.own, panel.score, panel.ends), OWN))
+    name_ends(axes, ends, epochs[-1], *panel.ends)
     axes.set_xlabel("epoch (0: before training)" if epochs[0] == 0 else "epoch", fontsize=9)
     ticks = MaxNLocator(nbins=10, integer=True).tick_values(epochs[0], epochs[-1])
     axes.xaxis.set_major_locator(FixedLocator([t for t in ticks if epochs[0] <= t <= epochs[-1]]))
 
 
-def _own_score(axes: Axes, own: Line, name: str, probes_top: float) -> float:
+def _own_score(axes: Axes, own: Line, name: str, probes: tuple[float, float]) -> float:
     """Draw the objective's score behind the probes on a second axis; returns the height of its end on the first."""
     other = axes.twinx()
     top = 1.7 * max(own.high) or 1.0  # it stays in the lower part, where few probes are
@@ -186,7 +192,7 @@ def _own_score(axes: Axes, own: Line, name: str, probes_top: float) -> float:
     other.spines["right"].set_color(OWN)
     axes.set_zorder(other.get_zorder() + 1)
     axes.patch.set_visible(False)
-    return probes_top * own.y[-1] / top
+    return probes[0] + (probes[1] - probes[0]) * own.y[-1] / top
 
 
 def _points(axes: Axes, lines: Sequence[Line]) -> None:

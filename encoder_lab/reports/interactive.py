@@ -15,7 +15,7 @@ from encoder_lab.reports.findings import Finding
 from encoder_lab.reports.findings_picture import COLOURS, place_of, stacked
 from encoder_lab.reports.layers import LayerScores
 from encoder_lab.reports.order import PARTS, ModelOrder
-from encoder_lab.reports.overlay import look_of
+from encoder_lab.reports.overlay import lines_by_task, looks_of, own_lines
 from encoder_lab.reports.sizes import ModelSizes
 from encoder_lab.reports.subspaces import Subspaces
 from encoder_lab.reports.use import ModelUse
@@ -46,17 +46,13 @@ class ChartSection(NamedTuple):
 
 def charts_by_task(panels: Sequence[Panel]) -> ChartSection:
     """A chart for each task, a line for each model; the objectives' own scores come last."""
-    legend = {panel.title: look_of(panels, place) for place, panel in enumerate(panels)}
-    tasks = in_order([line.name for panel in panels for line in panel.lines])
+    legend = looks_of(panels)
+    cells = [(f"{task} ({unit})" if unit else task, lines) for (task, unit), lines in lines_by_task(panels).items()]
+    cells += [(f"{score} on dev", lines) for score, lines in own_lines(panels).items()]
     charts = []
-    for task in tasks:
-        lines = [(panel.title, line) for panel in panels for line in panel.lines if line.name == task]
+    for name, lines in cells:
         traces = [trace for title, line in lines for trace in _traces(line, legend[title], title, EPOCH, title)]
-        charts.append(Chart(_with_chance(traces, [line for _, line in lines]), _layout(task, EPOCH)))
-    for score in dict.fromkeys(panel.score for panel in panels if panel.score):
-        owners = [panel for panel in panels if panel.score == score]
-        traces = [t for p in owners for t in _traces(p.own, legend[p.title], p.title, EPOCH, p.title)]
-        charts.append(Chart(traces, _layout(f"{score} on dev", EPOCH)))
+        charts.append(Chart(_with_chance(traces, [line for _, line in lines]), _layout(name, EPOCH)))
     return ChartSection(f"{panels[0].suite} by epoch: each task", charts, legend)
 
 
@@ -67,7 +63,7 @@ def charts_by_model(panels: Sequence[Panel]) -> ChartSection:
     charts = []
     for panel in panels:
         traces = [t for line in panel.lines for t in _traces(line, legend[line.name], line.name, EPOCH, panel.title)]
-        y = {"range": [0, panel.top], "title": {"text": _text(score_label(panel.suite, panel.unit))}}
+        y = {"range": list(panel.ends), "title": {"text": _text(score_label(panel.suite, panel.unit))}}
         layout = _layout(panel.title, EPOCH, y)
         if panel.score:
             own = _traces(panel.own, (OWN, "-"), panel.score, EPOCH, panel.title)
@@ -79,14 +75,14 @@ def charts_by_model(panels: Sequence[Panel]) -> ChartSection:
     return ChartSection(f"{panels[0].suite} by epoch: each model", charts, legend | scores)
 
 
-def charts_by_size(suite: str, models: Sequence[tuple[ModelSizes, Sequence[Line]]]) -> ChartSection:
+def charts_by_size(suite: str, models: Sequence[tuple[ModelSizes, str, Sequence[Line]]]) -> ChartSection:
     """A chart for each model, a line for each task, the size on a logarithmic axis."""
-    names = in_order([line.name for _, lines in models for line in lines])
+    names = in_order([line.name for *_, lines in models for line in lines])
     legend = dict(zip(names, looks(names), strict=True))
     charts = []
-    for model, lines in models:
+    for model, unit, lines in models:
         traces = [trace for line in lines for trace in _traces(line, legend[line.name], line.name, SIZE, "")]
-        layout = _layout(model.title, SIZE)
+        layout = _layout(model.title, SIZE, {"title": {"text": _text(score_label(suite, unit))}})
         layout["xaxis"] |= {"type": "log", "tickvals": model.sizes, "ticktext": [str(size) for size in model.sizes]}
         charts.append(Chart(_with_chance(traces, lines), layout, 2, 340))
     return ChartSection(f"{suite} by size of the sentence vector", charts, legend)

@@ -1,6 +1,6 @@
 """Several models in one figure: a small panel for each task, a line for each model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import fill
 
 from matplotlib.artist import Artist
@@ -13,33 +13,30 @@ from encoder_lab.reports.curves import Panel, band_meaning, handles_of
 from encoder_lab.reports.drawing import CHANCE, Line, Style, in_order, look_at, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
 
+Look = tuple[str, Style]
 BANDED = 6  # models; with more, bands would overlap too much
 HANDLE, LETTER = 0.95, 0.075  # inches of a line of the legend with the space around it, and of a letter
 
 
 def draw_overlay(panels: Sequence[Panel]) -> Figure:
     """The models task by task, each task on its own scale; the objectives' scores come last."""
-    tasks = in_order([line.name for panel in panels for line in panel.lines])
-    units = {line.name: panel.unit for panel in panels for line in panel.lines}
-    banded = len(panels) <= BANDED
-    own = list(dict.fromkeys(panel.score for panel in panels if panel.score))
-    lines_of = [{line.name: line for line in panel.lines} for panel in panels]
-    cells = [(task, [lines.get(task) for lines in lines_of]) for task in tasks]
-    cells += [(f"{name} (dev)", [panel.own if panel.score == name else None for panel in panels]) for name in own]
+    looks = looks_of(panels)
+    banded = len(looks) <= BANDED
+    cells = [(f"{task} ({unit or '%'})", lines) for (task, unit), lines in lines_by_task(panels).items()]
+    cells += [(f"{name} (dev)", lines) for name, lines in own_lines(panels).items()]
     columns = min(len(cells), 4)
     rows = -(-len(cells) // columns)
     width = 2.9 * columns + 0.5
-    handles = _legend(panels, banded, width)
+    handles = _legend(panels, looks, banded, width)
     longest = max(len(line) for handle in handles for line in str(handle.get_label()).split("\n"))
     entries = max(1, min(2, int(width / (HANDLE + LETTER * longest))))  # in a row
-    figure = new_figure(width, 2.25 * rows + 0.35 * len(panels) / entries + 0.4)
+    figure = new_figure(width, 2.25 * rows + 0.35 * len(looks) / entries + 0.4)
     for place, (title, lines) in enumerate(cells):
         axes = figure.add_subplot(rows, columns, place + 1)
-        plain_axes(axes, title if title not in tasks else f"{title} ({units.get(title) or '%'})")
-        for model, line in enumerate(lines):
-            if line:
-                _draw(axes, line, look_of(panels, model), banded)
-        for level in {round(line.chance, 1) for line in lines if line and line.chance is not None}:
+        plain_axes(axes, title)
+        for model, line in lines:
+            _draw(axes, line, looks[model], banded)
+        for level in {round(line.chance, 1) for _, line in lines if line.chance is not None}:
             axes.axhline(level, label=f"chance {level:.0f}", **CHANCE)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
@@ -49,20 +46,36 @@ def draw_overlay(panels: Sequence[Panel]) -> Figure:
     return figure
 
 
-def _legend(panels: Sequence[Panel], banded: bool, width: float) -> list[Artist]:
+def lines_by_task(panels: Sequence[Panel]) -> dict[tuple[str, str], list[tuple[str, Line]]]:
+    """By task and unit: the titles of models and their lines. A model has a panel for each unit."""
+    tasks = in_order([line.name for panel in panels for line in panel.lines])
+    cells: dict[tuple[str, str], list[tuple[str, Line]]] = {}
+    for task, panel in ((task, panel) for task in tasks for panel in panels):
+        lines = [(panel.title, line) for line in panel.lines if line.name == task]
+        if lines:
+            cells.setdefault((task, panel.unit), []).extend(lines)
+    return cells
+
+
+def own_lines(panels: Sequence[Panel]) -> dict[str, list[tuple[str, Line]]]:
+    """By the name of an objective's score: the titles of models and their lines."""
+    scores = dict.fromkeys(panel.score for panel in panels if panel.score)
+    return {score: list({p.title: p.own for p in panels if p.score == score}.items()) for score in scores}
+
+
+def _legend(panels: Sequence[Panel], looks: Mapping[str, Look], banded: bool, width: float) -> list[Artist]:
     """An entry for each model, and one for the bands; a name that is wider than the figure has several lines."""
     letters = int((width - HANDLE) / LETTER)
     handles: list[Artist] = [
-        Line2D([], [], color=colour, linestyle=style, linewidth=2, label=fill(for_figure(panel.title), letters))
-        for place, panel in enumerate(panels)
-        for colour, style in [look_of(panels, place)]
+        Line2D([], [], color=colour, linestyle=style, linewidth=2, label=fill(for_figure(title), letters))
+        for title, (colour, style) in looks.items()
     ]
     meaning = f"bands: {band_meaning({n for panel in panels for n in panel.runs})}"
     lines = [line for panel in panels for line in panel.lines]
     return handles + handles_of(lines, fill(meaning, letters) if banded else "")
 
 
-def _draw(axes: Axes, line: Line, look: tuple[str, Style], banded: bool) -> None:
+def _draw(axes: Axes, line: Line, look: Look, banded: bool) -> None:
     colour, style = look
     if banded:
         axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.12, linewidth=0)
@@ -70,7 +83,8 @@ def _draw(axes: Axes, line: Line, look: tuple[str, Style], banded: bool) -> None
     axes.plot(line.x, line.y, "o", color=colour, markersize=2.4)
 
 
-def look_of(panels: Sequence[Panel], place: int) -> tuple[str, Style]:
-    """Colour and line style of a model among others: the colour that its settings give it, or one of ours."""
-    colour, style = look_at(place)
-    return panels[place].colour or colour, style
+def looks_of(panels: Sequence[Panel]) -> dict[str, Look]:
+    """Colour and line style of each model, by its title: the colour that its settings give it, or one of ours."""
+    colours = {panel.title: panel.colour for panel in panels}
+    looks = ((title, own, look_at(place)) for place, (title, own) in enumerate(colours.items()))
+    return {title: (own or colour, style) for title, own, (colour, style) in looks}

@@ -9,11 +9,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.curves import TOP, band_meaning, explain, over_runs, score_label
+from encoder_lab.reports.curves import band_meaning, ends_of, explain, over_runs, score_label
 from encoder_lab.reports.drawing import LOOKS, Line, draw_lines, in_order, name_ends, new_figure, plain_axes
 from encoder_lab.reports.models import models_of, with_evaluations
 from encoder_lab.reports.runs import Run, by_one_reader
 from encoder_lab.reports.table import final_rows
+from probes.facts import unit_of
 from probes.results import chance_of
 
 SIZE = "encoder.dim"
@@ -45,53 +46,53 @@ def by_size(runs: Iterable[Run]) -> list[ModelSizes]:
 
 def lines_by_size(
     models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str
-) -> list[tuple[ModelSizes, list[Line]]]:
-    """A line for each task of each model. Raises InputError where no model has scores at several sizes."""
+) -> list[tuple[ModelSizes, str, list[Line]]]:
+    """The lines of the tasks by model and unit. Raises InputError where no model has scores at several sizes."""
     several = [model for model in models if len(model.sizes) > 1]
     if not several:
         raise InputError("no runs differ only in encoder.dim (and seed); give runs of one model with several sizes")
-    drawn = [(model, lines) for model in several if (lines := _lines(model, suite, epoch, classifier))]
+    drawn = [(model, *lines) for model in several for lines in _lines(model, suite, epoch, classifier).items()]
     if not drawn:
         raise InputError(f"no scores of the suite {suite!r} at several sizes; evaluate.py makes them")
     return drawn
 
 
 def draw_sizes(models: Sequence[ModelSizes], suite: str, epoch: str, classifier: str) -> Figure:
-    """One panel for each model, one line for each task, the size on a logarithmic axis."""
+    """One panel for each model and unit, one line for each task, the size on a logarithmic axis."""
     drawn = lines_by_size(models, suite, epoch, classifier)
     columns = min(len(drawn), 2)
     rows = -(-len(drawn) // columns)
     figure = new_figure(9.0 if columns == 1 else 12.0, 4.8 * rows)
-    for place, (model, lines) in enumerate(drawn):
+    for place, (model, unit, lines) in enumerate(drawn):
         axes = figure.add_subplot(rows, columns, place + 1)
         plain_axes(axes, model.title)
-        axes.set_ylabel(score_label(suite), fontsize=9)
-        _draw(axes, lines)
-    seeds = {[size for size, _ in model.runs].count(size) for model, _ in drawn for size in model.sizes}
-    shown = [line for _, lines in drawn for line in lines]
+        axes.set_ylabel(score_label(suite, unit), fontsize=9)
+        _draw(axes, lines, ends_of(lines, unit))
+    seeds = {[size for size, _ in model.runs].count(size) for model, *_ in drawn for size in model.sizes}
+    shown = [line for *_, lines in drawn for line in lines]
     explain(figure, shown, f"bands: {band_meaning(seeds)}", any(line.name in LOOKS for line in shown))
     return figure
 
 
-def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> list[Line]:
-    """The scores by size; none if there is only one size."""
+def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> dict[str, list[Line]]:
+    """The scores by unit and size; none if there is only one size."""
     final = [list(final_rows(run, suite, epoch, classifier).values()) for _, run in model.runs]
     scores = list(zip(model.runs, by_one_reader(final, classifier), strict=True))
     tasks = in_order([row.task for _, rows in scores for row in rows])
     runs = {task: [(float(size), r) for (size, _), rows in scores for r in rows if r.task == task] for task in tasks}
-    lines = [
-        over_runs(task, [{size: row.interval} for size, row in sized], chance_of([row for _, row in sized]))
-        for task, sized in runs.items()
-    ]
-    return lines if any(len(line.x) > 1 for line in lines) else []
+    lines: dict[str, list[Line]] = {}
+    for task, sized in runs.items():
+        line = over_runs(task, [{size: row.interval} for size, row in sized], chance_of([row for _, row in sized]))
+        lines.setdefault(unit_of(suite, sized[0][1].classifier), []).append(line)
+    return {unit: some for unit, some in lines.items() if any(len(line.x) > 1 for line in some)}
 
 
-def _draw(axes: Axes, lines: Sequence[Line]) -> None:
+def _draw(axes: Axes, lines: Sequence[Line], ends: tuple[float, float]) -> None:
     sizes = sorted({size for line in lines for size in line.x})
     axes.set_xscale("log", base=2)
     axes.set_xlim(sizes[0] * (sizes[0] / sizes[-1]) ** 0.02, sizes[-1])
-    axes.set_ylim(0, TOP)
-    name_ends(axes, draw_lines(axes, lines), sizes[-1], 0, TOP)
+    axes.set_ylim(ends)
+    name_ends(axes, draw_lines(axes, lines), sizes[-1], *ends)
     axes.xaxis.set_major_locator(FixedLocator(sizes))
     axes.xaxis.set_major_formatter("{x:.0f}")
     axes.xaxis.set_minor_locator(NullLocator())

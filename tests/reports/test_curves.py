@@ -12,9 +12,9 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.curves import draw_curves, draw_panels, over_runs, panel_of
+from encoder_lab.reports.curves import by_chart, draw_curves, draw_panels, over_runs, panel_of
 from encoder_lab.reports.drawing import OWN, TASKS, as_svg, looks, name_ends, new_figure, save_figure, spread
-from encoder_lab.reports.overlay import draw_overlay
+from encoder_lab.reports.overlay import draw_overlay, lines_by_task
 from encoder_lab.storage.csv_files import read_csv, upsert_csv
 from probes.results import ProbeRow, read_rows, write_rows
 from probes.statistics import mean_of_runs
@@ -160,15 +160,32 @@ def test_the_axis_names_the_suite() -> None:
 
 @pytest.mark.parametrize(("models", "banded"), [(6, True), (7, False)])
 def test_many_models_over_each_other_have_no_bands(tmp_path: Path, models: int, banded: bool) -> None:
-    figure = draw_overlay([panel_of_runs(run_of(tmp_path, 3, ("WC",)))] * models)
+    panel = panel_of_runs(run_of(tmp_path, 3, ("WC",)))
+    figure = draw_overlay([panel._replace(title=f"model {place}") for place in range(models)])
     assert bool(figure.axes[0].collections) == banded
     assert ("bands: 95% interval" in legend_of(figure)) == banded
 
 
+def test_a_model_with_scores_in_two_units_is_one_model_over_others_and_each_unit_has_its_own_axis() -> None:
+    scores = {"EffRank": ("dimensions", 300), "IsoScore": ("percent", -5), "Both": ("dimensions", 1)}
+    rows = [
+        ProbeRow(e, e, "geometry", task, reader, y, y, y - 1, y + 1, {}, 1, 0.1)
+        for e in (0, 1)
+        for task, (reader, y) in [*scores.items(), ("Both", ("percent", 2))]
+    ]
+    panels = [panel_of("one", [some], "", []) for some in by_chart(rows).values()]
+    assert legend_of(draw_overlay(panels)) == ["one", "bands: 95% interval"]
+    both = {("EffRank", "dimensions"), ("IsoScore", ""), ("Both", "dimensions"), ("Both", "")}
+    assert lines_by_task(panels).keys() == both
+    limits = [axes.get_ylim() for axes in draw_panels(panels).axes]
+    assert [low <= -6 for low, _ in limits] == [False, True]
+    assert limits[0][1] > 301
+
+
 @pytest.mark.parametrize("letters", [10, 70, 300])
 def test_the_legend_of_many_models_ends_inside_the_figure(tmp_path: Path, letters: int) -> None:
-    panel = panel_of_runs(run_of(tmp_path, 3, ("WC", "BShift", "Tense")))._replace(title=("name " * letters)[:letters])
-    figure = draw_overlay([panel] * 21)
+    panel = panel_of_runs(run_of(tmp_path, 3, ("WC", "BShift", "Tense")))
+    figure = draw_overlay([panel._replace(title=f"{place:02} {'name ' * letters}"[:letters]) for place in range(21)])
     as_svg(figure)
     legend, whole = figure.legends[0].get_window_extent(), figure.bbox
     assert 0 <= legend.x0 < legend.x1 <= whole.x1

@@ -28,7 +28,7 @@ from encoder_lab.reports.overlay import draw_overlay
 from encoder_lab.reports.published import SCORES as PUBLISHED_SCORES
 from encoder_lab.reports.published import SOURCES, published
 from encoder_lab.reports.runs import read_run
-from encoder_lab.reports.sizes import by_size
+from encoder_lab.reports.sizes import by_size, lines_by_size
 from encoder_lab.reports.table import Table, TableCell, TableRow, probing_table, training_table
 from encoder_lab.reports.terminal import plain
 from encoder_lab.storage.csv_files import read_csv
@@ -449,6 +449,17 @@ def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Pat
     other = with_settings(run_of(tmp_path / "other", dim=1024), "  layers: 1\n")
     sized = by_size(map(read_run, [*runs, other]))
     assert [(model.sizes, len(model.runs)) for model in sized] == [([512, 1024], 4), ([1024], 1)]
+
+
+def test_each_unit_of_a_suite_has_its_own_axis_of_sizes(tmp_path: Path) -> None:
+    units = {"EffRank": "dimensions", "IsoScore": "percent"}
+    rows = [ProbeRow(1, 1, "geometry", task, unit, 300, 300, 299, 301, {}, 1, 0.1) for task, unit in units.items()]
+    runs = [with_rows(run_of(tmp_path / str(dim), dim=dim), *rows) for dim in (512, 1024)]
+    drawn = lines_by_size(by_size(map(read_run, runs)), "geometry", "last", "mlp")
+    assert [(unit, [line.name for line in lines]) for _, unit, lines in drawn] == [
+        ("dimensions", ["EffRank"]),
+        ("", ["IsoScore"]),
+    ]
 
 
 def test_sizes_are_compared_on_a_suite_that_evaluations_scored(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
