@@ -23,6 +23,7 @@ from encoder_lab.storage.files import atomic_write
 rcParams["text.parse_math"] = False  # names with $ in them are no formulas
 
 Style = Literal["-"] | tuple[float, tuple[float, ...]]  # of a line: solid, or offset with dashes and gaps
+Look = tuple[str, Style]  # with its colour
 SURFACE: Style = (0, (1, 1))
 SYNTAX: Style = "-"
 SEMANTICS: Style = (0, (5, 1.6))

@@ -10,7 +10,7 @@ import numpy as np
 from encoder_lab.errors import printable
 from encoder_lab.reports.correlation import Correlations
 from encoder_lab.reports.curves import Panel, score_label
-from encoder_lab.reports.drawing import OWN, Line, Style, in_order, looks
+from encoder_lab.reports.drawing import OWN, Line, Look, Style, in_order, looks
 from encoder_lab.reports.findings import Finding
 from encoder_lab.reports.findings_picture import COLOURS, place_of, stacked
 from encoder_lab.reports.layers import LayerScores
@@ -24,7 +24,6 @@ from probes.statistics import Interval
 DASHES: dict[Style, str] = {"-": "solid", (0, (1, 1)): "dot", (0, (5, 1.6)): "dash"}
 EPOCH, SIZE = "epoch", "dimensions of the sentence vector"
 DOWNWARDS = {"autorange": "reversed", "automargin": True}  # an axis
-Look = tuple[str, Style]
 
 
 class Chart(NamedTuple):

@@ -10,10 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from encoder_lab.reports.curves import Panel, band_meaning, handles_of
-from encoder_lab.reports.drawing import CHANCE, Line, Style, in_order, look_at, new_figure, plain_axes
+from encoder_lab.reports.drawing import CHANCE, Line, Look, in_order, look_at, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
 
-Look = tuple[str, Style]
 BANDED = 6  # models; with more, bands would overlap too much
 HANDLE, LETTER = 0.95, 0.075  # inches of a line of the legend with the space around it, and of a letter
 

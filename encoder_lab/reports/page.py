@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from encoder_lab.reports.drawing import Look
 from encoder_lab.reports.escape import for_html
 from encoder_lab.reports.findings import RULE, Finding, how_many_paired
 from encoder_lab.reports.formats import as_html
-from encoder_lab.reports.interactive import DASHES, Chart, ChartSection, Look, chart_of_findings
+from encoder_lab.reports.interactive import DASHES, Chart, ChartSection, chart_of_findings
 from encoder_lab.reports.strips import ShownItem, strips
 from encoder_lab.reports.table import Table
 
