@@ -10,7 +10,7 @@ from torch import Tensor
 from datamodules.arrays import Ragged
 from datamodules.batches import PADDING, UNKNOWN, Sentences
 from datamodules.samplers import pad
-from datamodules.text.vocabulary import Vocabulary
+from datamodules.text.vocabulary import SPECIALS, Vocabulary
 from encoders.embedding import WordEmbedding
 
 WINDOW = 1 << 15  # words; enough that most of them come several times
@@ -32,7 +32,7 @@ class WordRows:
         rows = self.vocabulary.rows(sentence)
         if self.compose and UNKNOWN in rows:
             for place, word in enumerate(sentence.split()):
-                if rows[place] == UNKNOWN:
+                if rows[place] == UNKNOWN and word not in SPECIALS:  # as in training
                     rows[place] = self._new(word, self.compose)
         return rows
 

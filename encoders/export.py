@@ -109,7 +109,9 @@ def limits_of(parts: "Parts", raw: bool, how: str) -> "list[str]":
     """What the exported encoder reads, and where its vectors differ from those of the run."""
     from encoders.portable.stock import why_not_stock
 
-    moses = "Raw text, tokenised by sacremoses (pip install sacremoses)."
+    moses = f"Raw text, tokenised by sacremoses (pip install sacremoses), language {parts.language}."
+    if parts.config["corpus"].get("tokenized"):
+        moses += " The text of the run came tokenised: if by other rules, export with raw=false and tokenise by these."
     split = f"{'Raw text' if raw else 'Tokenised text'}: words are separated by spaces."
     reads = [moses if parts.moses else split]
     if parts.ngrams is not None and how == "stock":

@@ -53,7 +53,8 @@ def trained(run: SavedRun, device: str, more: WordVectors | None = None, allow: 
 def bag_of(frozen: FrozenEncoder) -> Model:
     """A bag of the word vectors that an encoder reads."""
     network = BagOfVectors(frozen.embedding.dim).eval()
-    return Model("bov", "bov", FrozenEncoder(network, frozen.embedding, frozen.vocabulary, frozen.oov).encode)
+    words = frozen.embedding, frozen.vocabulary, frozen.oov
+    return Model("bov", "bov", FrozenEncoder(network, *words, lowercase=frozen.lowercase).encode)
 
 
 def precomputed(path: Path, sentences: Path | None) -> Model:

@@ -32,6 +32,7 @@ ReadSentences = Callable[[], Iterable[str]]  # returns the source sentences of t
 COMPARED = 200  # words compared to check that a run was made from a store
 SCALED_BY = 50_000  # rows of a store from which its scale is computed
 CAPITALS = 0.001  # share of the words with capitals up to which a file counts as lower-cased
+LOWERCASE = "lowercase.npy"  # in the vectors of a run that looks words up in lower case
 SUBWORDS = "subwords.bin"  # of a store: the fastText model of a packed file
 MOST_FREQUENT = 10_000  # words; rare ones may be names and typing errors
 FEWEST = 0.1  # of the words of a text must have a vector: with fewer, these are vectors of another text or language
@@ -166,18 +167,27 @@ def _hash(word: str) -> int:
 class ComposedVectors:
     """Vectors of words that a run does not have. The fastText model is opened at the first of them."""
 
-    def __init__(self, path: Path, scale: float) -> None:
-        self.path, self.scale = path, scale
+    def __init__(
+        self, path: Path, scale: float, words: Vocabulary | None = None, matrix: np.ndarray | None = None
+    ) -> None:
+        """`words` and their vectors, `matrix`: of a run that looks words up in lower case."""
+        self.path, self.scale, self.words, self.matrix = path, scale, words, matrix
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.path, "scale": self.scale}  # an open model cannot be pickled
+        return {name: value for name, value in vars(self).items() if name != "model"}  # which cannot be pickled
 
     @cached_property
     def model(self) -> Any:
         return open_bin(self.path)
 
     def __call__(self, word: str) -> np.ndarray | None:
-        """A vector (E,) composed of the word's character n-grams, or None where the run has no subwords."""
+        """The vector (E,) of the word in lower case, if that is how the run looks words up and it has that word; or
+        composed of character n-grams; or None where the run has no subwords.
+        """
+        if self.words is not None and self.matrix is not None:
+            word = word.lower()
+            if (vector := np.array(self.matrix[self.words.rows(word)[0]])).any():
+                return vector
         if not self.path.exists():
             return None
         vector = np.asarray(self.model.get_word_vector(word), dtype=np.float32) * np.float32(self.scale)
@@ -197,7 +207,8 @@ class RunVectors:
         if scale.size != 1 or not np.isfinite([scale.sum(), self.matrix.sum(dtype=np.float64)]).all():
             raise InputError(f"{folder}: numbers that are not finite, or not one scale; copy the whole run folder")
         self.scale = float(scale.item())
-        self.lookup_oov = ComposedVectors(folder / "subwords.bin", self.scale)
+        known = (self.vocabulary, self.matrix) if (folder / LOWERCASE).exists() else ()
+        self.lookup_oov = ComposedVectors(folder / "subwords.bin", self.scale, *known)
 
     def extended(self, store: WordVectors) -> Callable[[str], np.ndarray | None]:
         """A lookup, in `store`, of words that are not in the run folder.
@@ -229,17 +240,19 @@ def save_run_vectors(
     subwords_bin: Path | None = None,
     scale: float = 1.0,
     scaled: bool = False,
+    lowercase: bool = False,
 ) -> None:
     """Write `vectors/` of a run folder: words, their vectors times `scale`, and a small enough subword model.
 
-    `scaled`: the vectors are already times `scale`.
+    `scaled`: the vectors are already times `scale`. `lowercase`: words are looked up in lower case.
     """
     folder = run / "vectors"
     vocabulary.save(folder / "words.txt")
     if subwords_bin and subwords_bin.stat().st_size <= RUN_SUBWORDS_LIMIT:
         with atomic_write(folder / "subwords.bin", binary=True) as file, subwords_bin.open("rb") as source:
             shutil.copyfileobj(source, file)
-    numbers: dict[str, Any] = {"scale.npy": scale, "matrix.npy": matrix if scaled else matrix * np.float32(scale)}
+    numbers: dict[str, Any] = {LOWERCASE: 1} if lowercase else {}
+    numbers |= {"scale.npy": scale, "matrix.npy": matrix if scaled else matrix * np.float32(scale)}
     for name, values in numbers.items():  # the matrix last: where it is, the folder is complete
         with atomic_write(folder / name, binary=True) as file:
             np.save(file, values)

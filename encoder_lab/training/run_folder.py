@@ -188,13 +188,16 @@ def run_vectors(
         vocabulary = data.vocabulary.extend(word for s in probed for word in s.split())
         if begin_with:
             vocabulary, looked_up = words_of(begin_with, vocabulary, store)
-            path, scale = begin_with.vectors.lookup_oov.path, begin_with.vectors.scale
-            subwords = path if path.exists() else None
+            composed, scale = begin_with.vectors.lookup_oov, begin_with.vectors.scale
+            subwords = composed.path if composed.path.exists() else None
+            lowercase = composed.words is not None
         else:
             looked_up, subwords, scale = store.lookup(vocabulary.words), store.subwords_bin, store.scale
+            lowercase = store.lowercase
         say(looked_up.coverage)
         refuse_low_coverage(looked_up.known[len(SPECIALS) : len(data.vocabulary)], "embeddings")
-        save_run_vectors(run, vocabulary, looked_up.matrix, subwords, scale, scaled=begin_with is not None)
+        scaled = begin_with is not None
+        save_run_vectors(run, vocabulary, looked_up.matrix, subwords, scale, scaled, lowercase)
     return load_run_vectors(run)
 
 

@@ -14,6 +14,7 @@ from datamodules.batches import UNKNOWN
 from datamodules.corpora.on_disk import OnDisk
 from datamodules.corpus import Corpus
 from datamodules.text.tokenize import tokenize
+from datamodules.word_vectors.store import ComposedVectors
 from encoder_lab.errors import InputError
 from encoders.encoder import Encoder
 from encoders.frozen import LONGEST, FrozenEncoder
@@ -33,14 +34,16 @@ class Parts(NamedTuple):
     table: Tensor  # (V, E), the run's words, then those that its subwords know in addition
     ngrams: np.ndarray | None  # (buckets, E) of the character n-grams that compose other words
     settings: dict[str, Any]  # what the exported reader needs
-    moses: bool  # raw text is tokenised by Moses; otherwise words are separated by spaces
+    moses: bool  # raw text is tokenised by Moses, in `language`; otherwise words are separated by spaces
+    language: str
     allow: tuple[str, ...]
 
     def source(self, *roots: Any, ending: str = "") -> str:
         """One Python file without our imports that has `roots` and what they need."""
         more = [tokenize] if self.moses else []
         text = bundled_source([*more, *roots], [*OURS, *self.allow])
-        tokenized = "TextReader.tokenize = staticmethod(tokenize)\n" if self.moses else ""
+        spoken = f"TextReader.tokenize = staticmethod(lambda text: tokenize(text, {self.language!r}))\n"
+        tokenized = spoken if self.moses else ""
         title = '"""An encoder exported from Sentence Encoder Lab; README.md shows how to use it."""'
         return f"{title}\n\n{text}\n\n{tokenized}{ending}"
 
@@ -60,18 +63,20 @@ def parts_of(path: Path, raw: bool, allow: Sequence[str]) -> Parts:
     settings = {key: value for key, value in config["encoder"].items() if key != "_target_"}
     sizes = {"input_dim": table.shape[1], "dim": frozen.dim, "ngram_sizes": ngram_sizes, "longest": LONGEST}
     sizes["lowercase"] = frozen.lowercase
+    sizes["lowercase_lookup"] = composed_by(frozen).words is not None
     known = {"encoder": settings, **sizes, "words": words}
     moses = raw and _is_moses(run.folder / "config.yaml", config, allow)
-    return Parts(run.folder, config, run.epoch, frozen.encoder, table, ngrams, known, moses, tuple(allow))
+    reads = moses, str(config["corpus"].get("source_language", "en"))
+    return Parts(run.folder, config, run.epoch, frozen.encoder, table, ngrams, known, *reads, tuple(allow))
 
 
 def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndarray | None, list[int]]:
     """Words, their table, the vectors of n-grams and their shortest and longest size."""
     words, table = frozen.vocabulary.words, frozen.embedding.table.detach().clone()
     path = run / "vectors" / "subwords.bin"
-    if not path.exists() or frozen.oov is None:
+    if not path.exists():
         return words, table, None, [0, 0]
-    composed = getattr(frozen.oov, "__wrapped__")  # noqa: B009  # of ComposedVectors
+    composed = composed_by(frozen)
     model = composed.model
     arguments = model.f.getArgs()
     new = [word for word in model.get_words() if UNKNOWN in frozen.vocabulary.rows(word) and len(word.split()) == 1]
@@ -82,6 +87,11 @@ def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndar
     scale = np.float32(composed.scale)
     ngrams = np.ascontiguousarray(model.get_input_matrix()[len(model.get_words()) :] * scale, dtype=np.float32)
     return words, table, ngrams if arguments.maxn and len(ngrams) else None, [arguments.minn, arguments.maxn]
+
+
+def composed_by(frozen: FrozenEncoder) -> ComposedVectors:
+    """What gives an encoder of a run folder the vectors of words that it does not have."""
+    return getattr(frozen.oov, "__wrapped__")  # type: ignore[no-any-return]  # noqa: B009
 
 
 def _is_moses(path: Path, config: Mapping[str, Any], allow: Sequence[str]) -> bool:

@@ -24,6 +24,7 @@ class TextReader:
         self.rows = {word: row for row, word in enumerate(settings["words"])}
         self.dim, self.vector_dim, self.longest = settings["input_dim"], settings["dim"], settings["longest"]
         self.lowercase = settings.get("lowercase", False)  # older exports have none
+        self.lowercase_lookup = settings.get("lowercase_lookup", False)
         self.shortest_ngram, self.longest_ngram = settings["ngram_sizes"]
         self.ngrams = ngrams
 
@@ -46,8 +47,10 @@ class TextReader:
         vectors = [np.zeros(self.dim, dtype=np.float32)]
         for row, sentence in zip(ids, words, strict=True):
             for place, word in enumerate(sentence):
-                row[place] = self.rows.get(word, UNKNOWN_ROW)
-                if row[place] != UNKNOWN_ROW:
+                if self.lowercase_lookup and word not in self.rows:
+                    word = word.lower()
+                if word in self.rows:
+                    row[place] = self.rows[word]
                     continue
                 if word not in new:
                     vector = self.composed(word)

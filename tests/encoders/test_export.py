@@ -19,19 +19,21 @@ from omegaconf import OmegaConf
 from datamodules.corpus import Corpus
 from datamodules.word_vectors.formats import open_bin
 from datamodules.word_vectors.skipgram import train_bin
+from datamodules.word_vectors.store import LOWERCASE
 from encoder_lab.errors import InputError
 from encoders import load_encoder
 from encoders.export import export, main
 from encoders.portable.parts import parts_of
 from encoders.portable.source import bundled_source
 from encoders.portable.text import TextReader
+from encoders.sources import bag_of
 from tests.conftest import ROOT
 from tests.packages import PACKAGES
 from tests.test_every_encoder import CONFIGS, SMALL
 
 GOLDEN = ROOT / "tests" / "golden_run"
 OURS = ("configs", *PACKAGES)
-TEXTS = ["the dog sees a cat .", "Dogs don't run, doggish Été!", "dog", " a  b\tcat\x1cdog <unk> ", "the dog " * 20]
+TEXTS = ["the dog sees a cat .", "Dogs don't run, doggish Été!", "The Dog sees l'Hound", "dog", " a  b\tcat\x1cdog <unk> ", "the dog " * 20]
 STOCK = ("bov", "bilstm_max", "bilstm_att")
 Make = Callable[..., Path]
 
@@ -51,12 +53,13 @@ def make(tmp_path: Path, subwords: Path, monkeypatch: pytest.MonkeyPatch) -> Mak
     """Makes a run of an encoder: the golden run's words, random weights, and subwords and a Moses corpus on demand."""
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
 
-    def made(name: str, composes: bool = False, moses: bool = False) -> Path:
+    def made(name: str, composes: bool = False, moses: bool = False, lowercase: bool = False) -> Path:
         run = shutil.copytree(GOLDEN, tmp_path / f"run-{name}-{composes}-{moses}")
         config = OmegaConf.load(run / "config.yaml")
         small = {key: value for key, value in {**SMALL, "dim": 8, "layers": 2}.items() if key in CONFIGS[name]}
         config.encoder = {**CONFIGS[name], **small}
         config.corpus._target_ = "datamodules.corpora.on_disk.OnDisk" if moses else "datamodules.corpus.Corpus"
+        config.corpus.source_language = "fr"
         OmegaConf.save(config, run / "config.yaml")
         torch.manual_seed(0)
         weights = instantiate(config.encoder, input_dim=5).state_dict()
@@ -65,6 +68,8 @@ def make(tmp_path: Path, subwords: Path, monkeypatch: pytest.MonkeyPatch) -> Mak
         if composes:
             shutil.copy(subwords, run / "vectors" / "subwords.bin")
             np.save(run / "vectors" / "scale.npy", 2.0)
+        if lowercase:
+            np.save(run / "vectors" / LOWERCASE, 1)
         return run
 
     return made
@@ -88,7 +93,7 @@ def vectors_in_sentence_transformers(folder: Path, **trust: Any) -> np.ndarray:
 
 @pytest.mark.parametrize(("name", "raw"), [*((name, True) for name in CONFIGS), ("bov", False), ("transformer", False)])
 def test_every_encoder_gives_the_same_vectors_in_each_library(name: str, raw: bool, make: Make, tmp_path: Path) -> None:
-    run = make(name, composes=True, moses=True)
+    run = make(name, composes=True, moses=True, lowercase=raw)
     wanted = load_encoder(run, "cpu", raw=raw).encode(TEXTS)
     export(run, tmp_path / "out", raw=raw)
     result = vectors_in_sentence_transformers(tmp_path / "out", trust_remote_code=True)
@@ -110,11 +115,20 @@ def test_a_run_that_reads_lower_case_does_so_frozen_and_exported(make: Make, tmp
     wanted = load_encoder(make("bov", moses=True), "cpu").encode(["the dog sees", "the cat"])
     texts = ["THE Dog sees", "The cat"]
     np.testing.assert_array_equal(load_encoder(run, "cpu").encode(texts), wanted)
+    encode_bag = bag_of(load_encoder(run, "cpu")).encode
+    assert encode_bag
+    np.testing.assert_array_equal(encode_bag(texts), wanted)
     export(run, tmp_path / "torch", "torch")
     result = loaded(tmp_path / "torch").SentenceEncoder.load(tmp_path / "torch").encode(texts)
     np.testing.assert_allclose(result, wanted, atol=1e-6)
     with pytest.raises(InputError, match="this run reads lower case"):
         export(run, tmp_path / "stock", modules="stock")
+
+
+def test_the_mark_of_unknown_words_is_read_as_in_training(make: Make) -> None:
+    encoder = load_encoder(make("bov", composes=True), "cpu")
+    assert not encoder.encode(["<unk>"]).any()
+    assert encoder.encode(["<unknown>"]).any()
 
 
 @pytest.mark.parametrize("name", STOCK)

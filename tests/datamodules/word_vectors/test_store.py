@@ -1,3 +1,4 @@
+import pickle
 import tracemalloc
 from pathlib import Path
 
@@ -117,14 +118,18 @@ def test_damaged_vectors_of_a_run_are_named(tmp_path: Path, name: str, content: 
         load_run_vectors(tmp_path / "run")
 
 
-def test_a_run_keeps_its_vectors_and_composes_new_words(store: WordVectors, tmp_path: Path) -> None:
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_a_run_keeps_its_vectors_and_composes_new_words(store: WordVectors, tmp_path: Path, lowercase: bool) -> None:
+    store = WordVectors(store.folder, store.subwords_bin, lowercase)
     vocabulary = Vocabulary(["dog", "cat"])
     looked_up = store.lookup(vocabulary.words)
-    save_run_vectors(tmp_path / "run", vocabulary, looked_up.matrix, store.subwords_bin)
+    save_run_vectors(tmp_path / "run", vocabulary, looked_up.matrix, store.subwords_bin, lowercase=lowercase)
     vectors = load_run_vectors(tmp_path / "run")
     assert vectors.vocabulary.words == vocabulary.words
     np.testing.assert_array_equal(vectors.matrix, looked_up.matrix)
-    np.testing.assert_array_equal(vectors.lookup_oov("house"), store.lookup(["house"]).matrix[0])
+    for lookup in (vectors.lookup_oov, pickle.loads(pickle.dumps(vectors.lookup_oov))):
+        for word in ("house", "Houses", "DOG"):
+            np.testing.assert_array_equal(lookup(word), store.lookup([word]).matrix[0])
 
 
 def two_of_three(folder: Path) -> tuple[WordVectors, RunVectors]:
