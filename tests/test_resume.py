@@ -13,6 +13,7 @@ import torch
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 
+from encoder_lab.storage.csv_files import read_csv
 from encoder_lab.storage.locks import locked
 from probes.results import ProbeRow, read_rows
 from tests.conftest import ROOT, Lab
@@ -91,6 +92,22 @@ def test_a_checkpoint_in_the_middle_of_an_epoch_resumes_exactly(lab: Lab, finish
     assert "\n1," not in (run / "probes.csv").read_text(), "the first epoch was already over"
     go_on(lab, run)
     assert_same_weights(run, finished_run)
+
+
+def test_a_run_that_ends_within_an_epoch_is_scored_there_and_resumes_exactly(
+    lab: Lab, finished_run: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    steps = int(read_csv(finished_run / "metrics.csv")[0]["step"])
+    assert lab.finish(*lab.settings(run, f"+trainer.max_steps={steps + 1}")).returncode == 0
+    first, second = read_csv(run / "metrics.csv")
+    assert (first["epoch"], second["epoch"], second["step"]) == ("1", "2", str(steps + 1))
+    assert first["val/loss"] != second["val/loss"]
+    assert lab.finish(f"resume={run}", "trainer.max_steps=-1").returncode == 0
+    assert_same_weights(run, finished_run)
+    assert scores(run) == scores(finished_run)
+    ours, theirs = (read_csv(path / "metrics.csv") for path in (run, finished_run))
+    assert [{**row, "seconds": ""} for row in ours] == [{**row, "seconds": ""} for row in theirs]
 
 
 def test_two_processes_never_share_a_run(lab: Lab, finished_run: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import ModelCheckpoint
+from pytorch_lightning.callbacks import Checkpoint, ModelCheckpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from encoder_lab.errors import InputError
@@ -97,6 +97,11 @@ class BestCheckpoint(ModelCheckpoint):
 
     best_loss = math.inf
 
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Where the run ends within an epoch, only the best: `CheckpointEvery` has saved what it resumes from."""
+        if self.monitor or trainer.is_last_batch:
+            super().on_train_epoch_end(trainer, pl_module)
+
     def check_monitor_top_k(self, trainer: pl.Trainer, current: torch.Tensor | None = None) -> bool:
         metrics = trainer.callback_metrics
         loss = float(metrics.get(f"{(self.monitor or '').rpartition('/')[0]}/loss", math.inf))
@@ -114,14 +119,24 @@ class BestCheckpoint(ModelCheckpoint):
         self.best_loss = state_dict.get("best_loss", math.inf)
 
 
-class CheckpointEvery(pl.Callback):
-    """Saves every n optimiser steps within an epoch, not after its last: its end probes first, then saves."""
+class CheckpointEvery(Checkpoint):
+    """Saves every n optimiser steps within an epoch, not after its last: its end probes first, then saves.
+
+    Also where a run ends within an epoch, by `trainer.max_steps` or `max_time`: it resumes as if it had not ended.
+    """
 
     def __init__(self, n: int | None, path: Path) -> None:
         self.n, self.path = n, path
 
-    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any) -> None:
-        if self.n and trainer.global_step % self.n == 0 and not trainer.is_last_batch:
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        if trainer.is_last_batch:
+            return
+        if trainer.global_step == trainer.max_steps:
+            trainer.val_check_batch = batch_idx + 1  # or the scores of this epoch would be those of the one before
+        ends = trainer.global_step == trainer.max_steps or trainer.fit_loop.epoch_loop.done
+        if ends or (self.n and trainer.global_step % self.n == 0):
             trainer.save_checkpoint(self.path)
 
 
