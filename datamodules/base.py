@@ -142,6 +142,9 @@ class CachedData(ResumableData):
         self._ids: dict[tuple[str, str], Ragged] = {}
         if batch_tokens is not None and (not isinstance(batch_tokens, int) or batch_tokens < 1):
             raise InputError(f"datamodule.batch_tokens={batch_tokens}: give a number of tokens, or null")
+        if batch_size and batch_tokens:
+            why = f"batches are formed by datamodule.batch_tokens={batch_tokens}"
+            raise InputError(f"datamodule.batch_size={batch_size}: {why}; give null for one of them")
         examples = len(self.lengths("train", self.sources[0]))
         super().__init__(batch_size or fitting_batch(examples), seed, batch_tokens)
         self.vocabulary = Vocabulary.load(folder / "words.txt")
@@ -194,12 +197,16 @@ class CachedData(ResumableData):
         return batch if self._new_rows is None else Sentences(from_numpy(self._new_rows[batch.ids]), batch.lengths)
 
     def by_length(self, lengths: np.ndarray, collate: Callable[[np.ndarray], NamedTuple]) -> DataLoader:
-        """The validation batches of this process, the longest first."""
+        """The validation batches of this process, the longest first; with `limit_val_batches`, of all lengths each."""
         if len(lengths) < self.world:
             raise InputError(f"{len(lengths)} examples to validate on and {self.world} processes; use fewer")
         size = min(4 * max(64, self.batch_size), len(lengths) // self.world)  # at least one for each process
-        mine = list(SortedBatches(lengths, size))[self.rank :: self.world]
-        return loader(collate, mine)  # type: ignore[arg-type]
+        batches = list(SortedBatches(lengths, size))
+        limit = self.trainer.limit_val_batches if self.trainer else 1.0
+        if isinstance(limit, int) or limit < 1:  # the first ones are all that is scored
+            examples = np.concatenate(batches)
+            batches = [examples[first :: len(batches)] for first in range(len(batches))]
+        return loader(collate, batches[self.rank :: self.world])  # type: ignore[arg-type]
 
 
 def fitting_batch(examples: int) -> int:

@@ -86,6 +86,10 @@ class Discourse(Objective):
         if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(LOSSES):
             raise InputError(f"objective.losses={chosen}: name some of {', '.join(LOSSES)}, each once")
         self.weights = dict(weights or {})
+        for name, weight in self.weights.items():
+            if name not in LOSSES or (name not in chosen and weight != 1):
+                wrong = f"no such loss among objective.losses={chosen}"
+                raise InputError(f"objective.weights.{name}={weight}: {wrong}; add it there, or leave the weight out")
         self.targets = {f"{name}_{part}": target for name in chosen for part, target in LOSSES[name].items()}
         sizes = {name: target.classes(data) for name, target in self.targets.items()}
         self.heads = nn.ModuleDict({n: feedforward(encoder.dim, hidden, size, dropout) for n, size in sizes.items()})

@@ -219,7 +219,7 @@ def test_a_process_without_targets_does_not_change_the_loss(tmp_path: Path) -> N
 @given(examples=st.integers(1, 300), processes=st.integers(1, 70), batch=st.integers(1, 64))
 def test_every_process_has_something_to_validate_on(examples: int, processes: int, batch: int) -> None:
     class Part(CachedData):
-        world, batch_size = processes, batch
+        world, batch_size, trainer = processes, batch, None
         rank = property(lambda self: self.place)
 
         def __init__(self, place: int) -> None:

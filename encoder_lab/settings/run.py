@@ -134,7 +134,7 @@ class Trainer:
         Literal[1], Field(title="1: every epoch has a score; probes.every_n_epochs= makes probing rarer")
     ] = 1
     overfit_batches: Annotated[
-        Literal[0], Field(title="0: trainer=overfit trains on the same eight batches again and again")
+        Literal[0], Field(title="0: trainer=overfit trains on the same 256 sentences again and again")
     ] = 0
     limit_test_batches: Annotated[None, Field(title="null: training has no test batches")] = None
     limit_predict_batches: Annotated[None, Field(title="null: training predicts nothing")] = None

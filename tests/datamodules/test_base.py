@@ -2,6 +2,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -121,6 +123,21 @@ def test_the_next_sentence_is_of_the_same_document() -> None:
 def test_documents_of_one_sentence_have_no_next_one(documents: int) -> None:
     with pytest.raises(InputError, match="every document has one sentence"):
         list(followed(Document(str(i), None, [Section(None, None, [["a b"]])]) for i in range(documents)))
+
+
+@pytest.mark.parametrize("limit", [1, 0.5])
+def test_each_batch_of_a_limited_validation_has_all_lengths(tmp_path: Path, limit: float) -> None:
+    data: Any = TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40, batch_size=1)
+    data.trainer = SimpleNamespace(limit_val_batches=limit, global_rank=0, world_size=1)
+    lengths = np.repeat(np.arange(1, 11), 100)
+    batches = list(data.by_length(lengths, lambda rows: rows))
+    assert sorted(np.concatenate(batches).tolist()) == list(range(1000))
+    assert all(abs(lengths[rows].mean() - 5.5) < 0.1 for rows in batches)
+
+
+def test_a_batch_has_sentences_or_tokens_not_both(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="batch_size=3: batches are formed by datamodule.batch_tokens=90; give null"):
+        TextPairs(TinyCorpus(), "same", tmp_path, seed=1, codes=40, batch_size=3, batch_tokens=90)
 
 
 def test_trees_become_symbols_between_marks(tmp_path: Path) -> None:

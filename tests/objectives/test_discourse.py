@@ -85,3 +85,9 @@ def test_only_the_heads_of_the_chosen_losses_are_built(tmp_path: Path) -> None:
 def test_invalid_losses_are_refused_with_the_valid_ones(tmp_path: Path, losses: list[str]) -> None:
     with pytest.raises(InputError, match=", ".join(LOSSES)):
         objective(tmp_path, losses=losses)
+
+
+@pytest.mark.parametrize("weights", [{"nl": 0.5}, {"nspp": 1.0}])
+def test_a_weight_of_a_loss_that_is_not_trained_is_refused(tmp_path: Path, weights: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="no such loss among objective.losses=.*leave the weight out"):
+        objective(tmp_path, losses=["nsp"], weights=weights)
