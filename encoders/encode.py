@@ -169,7 +169,7 @@ def read_sentences() -> Iterator[str]:
     number = 0
     for number, line in enumerate(sys.stdin.buffer, start=1):
         try:
-            yield line.decode("utf-8").rstrip("\r\n")
+            yield line.decode("utf-8").removeprefix("\ufeff" if number == 1 else "").rstrip("\r\n")
         except UnicodeDecodeError:
             raise InputError(f"standard input:{number}: not valid UTF-8; convert the file") from None
     if not number:

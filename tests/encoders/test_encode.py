@@ -45,7 +45,7 @@ def test_the_command_turns_lines_into_a_matrix(tmp_path: Path) -> None:
 
 
 def test_only_a_newline_ends_a_line(shell: Shell) -> None:
-    status, out, err = shell("a\u2028dog\x0bcat\r\n\nno-such-word\n".encode(), str(GOLDEN), "raw=true")
+    status, out, err = shell("\ufeffa\u2028dog\x0bcat\r\n\nno-such-word\n".encode(), str(GOLDEN), "raw=true")
     assert status == 0
     assert np.load(io.BytesIO(out)).shape == (3, 8)
     assert "1 of 4 words without a vector; 1 empty sentence(s) got the zero vector" in err
