@@ -89,5 +89,5 @@ def test_invalid_losses_are_refused_with_the_valid_ones(tmp_path: Path, losses: 
 
 @pytest.mark.parametrize("weights", [{"nl": 0.5}, {"nspp": 1.0}])
 def test_a_weight_of_a_loss_that_is_not_trained_is_refused(tmp_path: Path, weights: dict[str, float]) -> None:
-    with pytest.raises(InputError, match="no such loss among objective.losses=.*leave the weight out"):
+    with pytest.raises(InputError, match=r"no such loss among objective\.losses=.*leave the weight out"):
         objective(tmp_path, losses=["nsp"], weights=weights)
