@@ -80,7 +80,7 @@ def _words(frozen: FrozenEncoder, run: Path) -> tuple[list[str], Tensor, np.ndar
     model = composed.model
     arguments = model.f.getArgs()
     new = [word for word in model.get_words() if UNKNOWN in frozen.vocabulary.rows(word) and len(word.split()) == 1]
-    made = {word: vector for word in new if (vector := frozen.oov(word)) is not None}
+    made = {word: vector for word in new if (vector := composed(word)) is not None}
     if made:
         words = [*words, *made]
         table = torch.cat([table, torch.from_numpy(np.stack(list(made.values())))])
