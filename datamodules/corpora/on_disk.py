@@ -76,11 +76,13 @@ def find_file(root: Path, name: str, remedy: str) -> Path:
 
 
 def text_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
-    """`root` itself if it is a file, else all files below it with one of these endings, compressed or not."""
+    """`root` itself if it is a file, else all below it with one of these endings, compressed or not, with content."""
     if root.is_file():
         return [root]
     packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", ".gz", ".bz2"))
-    files = sorted(path for path in root.rglob("*") if path.name.endswith(packed) and path.is_file())
+    named = (path for path in root.rglob("*") if path.name.endswith(packed) and path.is_file())
+    files = sorted(path for path in named if path.stat().st_size)
     if not files:
-        raise InputError(f"{root}: no files there that end in {', '.join(endings)} (or those with .gz, .bz2)")
+        ends = f"end in {', '.join(endings)} (or those with .gz, .bz2)"
+        raise InputError(f"{root}: no files there that {ends} and are not empty")
     return files

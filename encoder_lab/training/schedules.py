@@ -12,6 +12,7 @@ from torch.optim import Optimizer
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings.types import Count, PartOfOne, ZeroOrMore
+from encoder_lab.training.devices import say
 from objectives.objective import Objective
 
 
@@ -39,6 +40,8 @@ class ByStep(RateSchedule):
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         for group in optimizer_of(trainer).param_groups:
             group.setdefault("initial_lr", group["lr"])  # in the checkpoint, as the state of the optimizer
+        if self.warmup > (steps := trainer.estimated_stepping_batches):
+            say(f"schedule.warmup={self.warmup}: the run has {steps} steps, so the rate stays below its highest")
 
     def on_train_batch_start(self, trainer: pl.Trainer, *_: Any) -> None:
         factor = self.factor(trainer.global_step + 1, self.length(trainer))

@@ -188,6 +188,12 @@ def test_a_compressed_dump_reads_like_a_plain_one(tmp_path: Path) -> None:
     assert whole(Wikipedia(str(dump)))[0] == LIGHTHOUSE
 
 
+def test_an_empty_file_in_a_folder_is_no_document(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "markdown", tmp_path / "markdown")
+    (folder / "empty.md").touch()
+    assert whole(Markdown(str(folder))) == whole(Markdown(str(FIXTURES / "markdown")))
+
+
 def test_markdown_gives_text_in_sections() -> None:
     guide, notes = whole(Markdown(str(FIXTURES / "markdown")))
     assert guide.title == "A guide"

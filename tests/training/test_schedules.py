@@ -78,6 +78,14 @@ def by_epoch(rates: list[float], epochs: int) -> list[float]:
     return [float(part[0]) for part in np.array_split(rates, epochs)]
 
 
+@pytest.mark.parametrize(("warmup", "told"), [(6, ""), (7, "schedule.warmup=7: the run has 6 steps, so")])
+def test_a_warm_up_longer_than_the_run_is_told(
+    data: InferencePairs, warmup: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit(data, [Linear(warmup, 0.0, None)], epochs=2)
+    assert capsys.readouterr().out[: len(told) or 1] == told
+
+
 def test_infersent_lowers_the_rate_each_epoch_and_more_without_gain(data: InferencePairs) -> None:
     _, rates = fit(data, [InferSent(0.99, 0.2, 1e-5)], epochs=5)
     steps = np.cumprod([1, 0.99, 0.99, 0.99 / 5, 0.99])
