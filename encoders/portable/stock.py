@@ -31,7 +31,7 @@ def why_not_stock(parts: Parts) -> str:
     mean = isinstance(encoder, BagOfVectors) and encoder.pooling == "mean"
     if type(encoder) not in (BiLSTM, BagOfVectors) or not (pooled or mean):
         return f"they have no {type(encoder).__name__}{'' if pooled else ' with its pooling'}"
-    if parts.settings["lowercase"] or parts.settings["lowercase_lookup"]:
+    if parts.settings["lowercase"]:
         return "their words have capitals, and this run reads lower case"
     return "they have no Moses tokenisation; raw=false reads tokenised text" if parts.moses else ""
 
