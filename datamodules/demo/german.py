@@ -7,36 +7,24 @@ from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_name, marked_by, say, tidy, top, under
 
 Case = Literal["nom", "acc", "dat"]
+CASES: dict[Case, str] = {"nom": "Nom", "acc": "Acc", "dat": "Dat"}  # as treebanks name them
 LINKS = {"and": "und", "but": "aber", "yet": "doch"}
 CONJUNCTIONS = {
     "because": "weil", "although": "obwohl", "while": "während", "if": "wenn", "since": "da", "after": "nachdem",
 }  # fmt: skip
-THE = {
-    "m": {"nom": "der", "acc": "den", "dat": "dem"},
-    "f": {"nom": "die", "acc": "die", "dat": "der"},
-    "n": {"nom": "das", "acc": "das", "dat": "dem"},
-    "pl": {"nom": "die", "acc": "die", "dat": "den"},
-}
-THIS = {
-    "m": {"nom": "dieser", "acc": "diesen", "dat": "diesem"},
-    "f": {"nom": "diese", "acc": "diese", "dat": "dieser"},
-    "n": {"nom": "dieses", "acc": "dieses", "dat": "diesem"},
-    "pl": {"nom": "diese", "acc": "diese", "dat": "diesen"},
-}
-A = {
-    "m": {"nom": "ein", "acc": "einen", "dat": "einem"},
-    "f": {"nom": "eine", "acc": "eine", "dat": "einer"},
-    "n": {"nom": "ein", "acc": "ein", "dat": "einem"},
-}
-STRONG = {
-    "m": {"nom": "er", "acc": "en", "dat": "em"},
-    "f": {"nom": "e", "acc": "e", "dat": "er"},
-    "n": {"nom": "es", "acc": "es", "dat": "em"},
-    "pl": {"nom": "e", "acc": "e", "dat": "en"},
-}
+
+
+def _forms(**by_gender: str) -> dict[str, dict[Case, str]]:
+    """The forms of nominative, accusative and dative, by gender or plural."""
+    return {gender: dict(zip(CASES, forms.split(), strict=True)) for gender, forms in by_gender.items()}
+
+
+THE = _forms(m="der den dem", f="die die der", n="das das dem", pl="die die den")
+THIS = _forms(m="dieser diesen diesem", f="diese diese dieser", n="dieses dieses diesem", pl="diese diese diesen")
+A = _forms(m="ein einen einem", f="eine eine einer", n="ein ein einem")
+STRONG = _forms(m="er en em", f="e e er", n="es es em", pl="e e en")
 STEMS = {"teuer": "teur", "dunkel": "dunkl"}
 GENDERS = {"m": "Masc", "f": "Fem", "n": "Neut"}
-CASES = {"nom": "Nom", "acc": "Acc", "dat": "Dat"}  # as treebanks name them
 PRONOUNS = {"m": "er", "f": "sie", "n": "es"}
 CONTRACTIONS = {("in", "dem"): "im", ("an", "dem"): "am"}
 

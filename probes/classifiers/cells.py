@@ -101,7 +101,7 @@ class Cells:
         self.steps += 1
         for l2, (parameters, gradients, means, squares) in self.by_l2.items():
             if self.optimiser == "adam":
-                adam(parameters, gradients, means, squares, [self.steps] * len(parameters), rate, l2)
+                adam((parameters, gradients, means, squares, [self.steps] * len(parameters)), rate, l2)
             else:
                 rmsprop(parameters, gradients, squares, l2)
 

@@ -49,7 +49,7 @@ class FoldCells:
         if self.optimiser == "adam":
             steps += 1
             state = [list(tensors.unbind()) for tensors in (weights, slope, means, squares, steps)]
-            adam(state[0], state[1], state[2], state[3], state[4])
+            adam(state)
         else:
             rmsprop([weights], [slope], [squares])
 

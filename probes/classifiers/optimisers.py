@@ -1,39 +1,23 @@
 """Adam and RMSprop with L2, as torch has them, on lists of tensors without autograd."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 from torch import Tensor
 
+Tensors = list[Tensor]
+ADAM: dict[str, Any] = {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "amsgrad": False, "maximize": False}  # torch's
 RMSPROP_RATE, RMSPROP_DECAY = 1e-2, 0.99  # torch's defaults
 
 
-def adam(
-    parameters: list[Tensor],
-    gradients: list[Tensor],
-    means: list[Tensor],
-    squares: list[Tensor],
-    steps: list[Tensor],
-    rate: float = 1e-3,
-    l2: float = 0.0,
-) -> None:
-    """A step in place; `steps`: how many each tensor has had with this one, as a number in a tensor."""
-    torch._fused_adam_(
-        parameters,
-        gradients,
-        means,
-        squares,
-        [],
-        steps,
-        lr=rate,
-        beta1=0.9,
-        beta2=0.999,
-        weight_decay=l2,
-        eps=1e-8,
-        amsgrad=False,
-        maximize=False,
-    )
+def adam(state: Sequence[Tensors], rate: float = 1e-3, l2: float = 0.0) -> None:
+    """A step in place. `state`: weights, gradients, their means and squares, and the steps of each with this one."""
+    weights, gradients, means, squares, steps = state
+    torch._fused_adam_(weights, gradients, means, squares, [], steps, lr=rate, weight_decay=l2, **ADAM)
 
 
-def rmsprop(parameters: list[Tensor], gradients: list[Tensor], squares: list[Tensor], l2: float = 0.0) -> None:
+def rmsprop(parameters: Tensors, gradients: Tensors, squares: Tensors, l2: float = 0.0) -> None:
     """A step in place, with torch's defaults."""
     slopes = list(torch._foreach_add(gradients, parameters, alpha=l2))
     torch._foreach_mul_(squares, RMSPROP_DECAY)
