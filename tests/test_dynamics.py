@@ -210,13 +210,10 @@ def test_reports_name_the_chain(after: Path) -> None:
     assert model.title == "BiLSTM-max, NMT En-Fr → NLI"
 
 
-@pytest.mark.parametrize(
-    ("setting", "said"),
-    [
-        ("encoder.dim=18", "another encoder: encoder.dim=16 there and 18 here"),
-        ("embeddings.dim=11", "its word vectors have 10 numbers; give embeddings.dim=10"),
-    ],
-)
+@pytest.mark.parametrize(("setting", "said"), [
+    ("encoder.dim=18", "another encoder: encoder.dim=16 there and 18 here"),
+    ("embeddings.dim=11", "its word vectors have 10 numbers; give embeddings.dim=10"),
+])  # fmt: skip
 def test_sizes_that_differ_are_one_line(lab: Lab, dense: Dense, tmp_path: Path, setting: str, said: str) -> None:
     settings = [text for text in lab.settings(tmp_path / "run") if not text.startswith("objective.")]
     done = lab.finish(*settings, *OF_NLI, f"init={dense.folder}", setting)

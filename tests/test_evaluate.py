@@ -214,13 +214,10 @@ def test_no_two_untrained_encoders_share_cached_scores(tmp_path: Path) -> None:
     assert len(made) == len(names)
 
 
-@pytest.mark.parametrize(
-    ("sentences", "said"),
-    [
-        (["a b"], "bov: 0 of 2 words (0.0%) have no vector; looked up in lower case, vectors times 0.5\n"),
-        (["A c", "B"], "warning: bov: 1 of 3 words (33.3%) have no vector; looked up in lower case, "),
-    ],
-)
+@pytest.mark.parametrize(("sentences", "said"), [
+    (["a b"], "bov: 0 of 2 words (0.0%) have no vector; looked up in lower case, vectors times 0.5\n"),
+    (["A c", "B"], "warning: bov: 1 of 3 words (33.3%) have no vector; looked up in lower case, "),
+])  # fmt: skip
 def test_a_bag_of_vectors_says_how_many_words_have_no_vector(
     tmp_path: Path, sentences: list[str], said: str, capsys: pytest.CaptureFixture
 ) -> None:
@@ -249,13 +246,10 @@ def test_a_missing_model_is_told_before_slow_imports(given: list[str]) -> None:
         refuse_missing_models(given)
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        *("bov", "hf:org/name", "vectors:/a/b.npy", "call:a.b:c", "untrained/bov", "[bov,ngram]"),
-        *(r"runs/a\,b", "'runs/a,b,c'", "['x, y, z',bov]", "${a,b,c}"),  # which Hydra reads
-    ],
-)
+@pytest.mark.parametrize("form", [
+    *("bov", "hf:org/name", "vectors:/a/b.npy", "call:a.b:c", "untrained/bov", "[bov,ngram]"),
+    *(r"runs/a\,b", "'runs/a,b,c'", "['x, y, z',bov]", "${a,b,c}"),  # which Hydra reads
+])  # fmt: skip
 def test_no_form_of_a_model_is_refused_before_slow_imports(form: str) -> None:
     refuse_missing_models([f"model={form}"])
 

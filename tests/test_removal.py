@@ -44,14 +44,11 @@ def trained(arguments: list[str], said: Path, moment: str, remove: Callable[[Pat
     command(arguments)
 
 
-@pytest.mark.parametrize(
-    ("moment", "remove", "what", "ends"),
-    [
-        ("objectives.sequence.SequenceObjective.training_step", deleted, "cache", {0, 2}),
-        ("probes.probing.data.write_task", deleted, "cache", {0, 2}),  # while the cache is filled
-        ("encoder_lab.training.checkpoints.AtomicCheckpoints.save_checkpoint", renamed, "run", {2}),
-    ],
-)
+@pytest.mark.parametrize(("moment", "remove", "what", "ends"), [
+    ("objectives.sequence.SequenceObjective.training_step", deleted, "cache", {0, 2}),
+    ("probes.probing.data.write_task", deleted, "cache", {0, 2}),  # while the cache is filled
+    ("encoder_lab.training.checkpoints.AtomicCheckpoints.save_checkpoint", renamed, "run", {2}),
+])  # fmt: skip
 def test_a_folder_that_disappears_is_one_line_at_most(
     tmp_path: Path, moment: str, remove: Callable[[Path], None], what: str, ends: set[int]
 ) -> None:

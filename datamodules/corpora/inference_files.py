@@ -20,6 +20,8 @@ COLUMNS = ("gold_label", "sentence1", "sentence2")
 class _Published(OnDisk):
     """Pairs from files with columns `gold_label`, `sentence1`, `sentence2`; skips pairs without a gold label."""
 
+    for_probing = ("dev", "test")
+
     def files(self) -> list[Path]:
         return [self._file(split) for split in self.splits]
 
@@ -42,7 +44,6 @@ class Snli(_Published):
     """The Stanford corpus: the premises are image captions."""
 
     name = "snli"
-    for_probing = ("dev", "test")
     remedy = "python -m datamodules.download snli, then set corpus.root= to its folder"
     splits: ClassVar = {"train": "snli_1.0_train", "dev": "snli_1.0_dev", "test": "snli_1.0_test"}
 
@@ -51,7 +52,6 @@ class MultiNli(_Published):
     """Ten genres of speech and writing. The mismatched dev set, of other genres than training, is the test set."""
 
     name = "multinli"
-    for_probing = ("dev", "test")
     remedy = "python -m datamodules.download multinli, then set corpus.root= to its folder"
     splits: ClassVar = {
         "train": "multinli_1.0_train",

@@ -151,13 +151,10 @@ def test_a_saved_data_set_is_a_source_of_nli_with_the_names_of_its_labels(tmp_pa
     assert [pair.label for pair in corpus.inference("train")] == ["contradiction", "entailment"]  # row 1 is test
 
 
-@pytest.mark.parametrize(
-    ("break_it", "message"),
-    [
-        ("column", "no column words; there are text"),
-        ("file", "data-00000-of-00002.arrow: not a table of this form, or damaged"),
-    ],
-)
+@pytest.mark.parametrize(("break_it", "message"), [
+    ("column", "no column words; there are text"),
+    ("file", "data-00000-of-00002.arrow: not a table of this form, or damaged"),
+])  # fmt: skip
 def test_a_broken_data_set_is_named(tmp_path: Path, break_it: str, message: str) -> None:
     folder = saved(tmp_path / "set", {"text": ["a", "b"]})
     if break_it == "file":

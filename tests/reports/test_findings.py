@@ -124,17 +124,14 @@ def test_a_claim_that_holds_fails_when_turned_round(pairs: list[tuple[float, flo
     assert turned.verdict == opposite[straight.verdict]
 
 
-@pytest.mark.parametrize(
-    ("comparisons", "verdict"),
-    [
-        ([(5, 1)] * 3 + [(-5, 1)], "holds"),
-        ([(5, 1)] * 2 + [(-5, 1)], "cannot tell"),
-        ([(-5, 1)] * 3 + [(5, 1)], "fails"),
-        ([(5, 1), (5, 9), (-5, 9)], "holds"),
-        ([(5, 1), (5, 9), (-5, 9), (5, 9)], "cannot tell"),
-        ([(5, 5)], "cannot tell"),
-    ],
-)
+@pytest.mark.parametrize(("comparisons", "verdict"), [
+    ([(5, 1)] * 3 + [(-5, 1)], "holds"),
+    ([(5, 1)] * 2 + [(-5, 1)], "cannot tell"),
+    ([(-5, 1)] * 3 + [(5, 1)], "fails"),
+    ([(5, 1), (5, 9), (-5, 9)], "holds"),
+    ([(5, 1), (5, 9), (-5, 9), (5, 9)], "cannot tell"),
+    ([(5, 5)], "cannot tell"),
+])  # fmt: skip
 def test_the_verdict_follows_the_rule(comparisons: list[tuple[float, float]], verdict: str) -> None:
     assert finding(*comparisons).verdict == verdict
 

@@ -117,13 +117,10 @@ def test_dev_scores_are_in_the_printed_table_where_dev_chose(tmp_path: Path) -> 
     assert printed[0].index("Tense") + len("Tense") == len(dev)
 
 
-@pytest.mark.parametrize(
-    ("task", "said"),
-    [
-        ("STSB", "STSB: Pearson's r times 100; the others: accuracy."),
-        ("STS12", "STS12: Pearson's r times 100 (STS12: the mean of its parts' r); the others: accuracy."),
-    ],
-)
+@pytest.mark.parametrize(("task", "said"), [
+    ("STSB", "STSB: Pearson's r times 100; the others: accuracy."),
+    ("STS12", "STS12: Pearson's r times 100 (STS12: the mean of its parts' r); the others: accuracy."),
+])  # fmt: skip
 def test_a_correlation_among_the_downstream_scores_is_said_to_be_one(tmp_path: Path, task: str, said: str) -> None:
     table = probing_table(models(evaluation_of(tmp_path / "a", "hf:name", task=task)), "downstream")
     assert table.notes[0] == "Test scores in %, as evaluated."
@@ -294,17 +291,14 @@ def test_every_published_table_has_its_source() -> None:
     assert set(SOURCES) == {row["table"] for row in read_csv(PUBLISHED_SCORES)}
 
 
-@pytest.mark.parametrize(
-    ("suite", "task", "classifier", "asked", "source"),
-    [
-        ("probing", "Tense", "mlp", "mlp", "Conneau et al. 2018, Table 2"),
-        ("probing", "Tense", "logreg", "logreg", "Conneau et al. 2018, Table 4"),
-        ("probing", "Tense", "logreg", "mlp", "Conneau et al. 2018, Table 4"),
-        ("probing", "WC", "logreg", "mlp", "Conneau et al. 2018, Table 2"),
-        ("downstream", "MR", "logreg", "mlp", "Conneau et al. 2018, Table 5"),
-        ("control", "Tense", "mlp", "mlp", None),
-    ],
-)
+@pytest.mark.parametrize(("suite", "task", "classifier", "asked", "source"), [
+    ("probing", "Tense", "mlp", "mlp", "Conneau et al. 2018, Table 2"),
+    ("probing", "Tense", "logreg", "logreg", "Conneau et al. 2018, Table 4"),
+    ("probing", "Tense", "logreg", "mlp", "Conneau et al. 2018, Table 4"),
+    ("probing", "WC", "logreg", "mlp", "Conneau et al. 2018, Table 2"),
+    ("downstream", "MR", "logreg", "mlp", "Conneau et al. 2018, Table 5"),
+    ("control", "Tense", "mlp", "mlp", None),
+])  # fmt: skip
 def test_the_published_scores_are_those_of_the_suite_by_what_read_ours(
     tmp_path: Path, suite: str, task: str, classifier: str, asked: str, source: str | None
 ) -> None:
@@ -487,21 +481,18 @@ def test_a_report_of_nothing_asks_for_runs(capsys: pytest.CaptureFixture[str], r
     assert "give run folders" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["table", "{none}"], "no such folder"),
-        (["table", "{run}", "suite=nonsense"], "no scores of the suite 'nonsense'; there are probing"),
-        (["table", "{run}", "published=nonsense"], "no published table 'nonsense'"),
-        (["curves", "{run}", "out=a.gif"], "ends in .png or .svg"),
-        (["correlation", "{run}"], "no scores of the suite 'downstream'"),
-        (["size", "{run}"], "no runs differ only in encoder.dim"),
-        (["training", "{untrained}"], "no run has a score"),
-        (["table", "{broken}"], "probes.csv:2: epoch is 'x'"),
-        (["table", "{metrics}"], "metrics.csv:2: val/bleu is 'high'"),
-        (["table", "{config}"], "config.yaml:2: not YAML"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["table", "{none}"], "no such folder"),
+    (["table", "{run}", "suite=nonsense"], "no scores of the suite 'nonsense'; there are probing"),
+    (["table", "{run}", "published=nonsense"], "no published table 'nonsense'"),
+    (["curves", "{run}", "out=a.gif"], "ends in .png or .svg"),
+    (["correlation", "{run}"], "no scores of the suite 'downstream'"),
+    (["size", "{run}"], "no runs differ only in encoder.dim"),
+    (["training", "{untrained}"], "no run has a score"),
+    (["table", "{broken}"], "probes.csv:2: epoch is 'x'"),
+    (["table", "{metrics}"], "metrics.csv:2: val/bleu is 'high'"),
+    (["table", "{config}"], "config.yaml:2: not YAML"),
+])  # fmt: skip
 def test_errors_that_the_user_can_fix_are_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
 ) -> None:

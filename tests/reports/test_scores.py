@@ -74,15 +74,12 @@ def test_without_scores_it_says_so(tmp_path: Path) -> None:
         as_csv(scores(run))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("run,encoder", "run,model", r":1: no column encoder"),
-        (",70.00,", ",many,", r":2: test_accuracy is 'many'"),
-        ("val/bleu,,,5,", "val/bleu,,,high,", r": val/bleu is 'high'"),
-        (",11:92", ",12:9", r": not the answers of a score"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ("run,encoder", "run,model", r":1: no column encoder"),
+    (",70.00,", ",many,", r":2: test_accuracy is 'many'"),
+    ("val/bleu,,,5,", "val/bleu,,,high,", r": val/bleu is 'high'"),
+    (",11:92", ",12:9", r": not the answers of a score"),
+])  # fmt: skip
 def test_a_damaged_file_names_its_line(runs: Path, tmp_path: Path, old: str, new: str, message: str) -> None:
     text, file = as_csv(scores(runs)), tmp_path / "scores.csv"
     assert old in text

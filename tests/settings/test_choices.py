@@ -21,14 +21,11 @@ def test_choices_of_our_files_and_what_is_left_to_hydra_pass(arguments: list[str
     refuse_unknown_choices(CONFIGS, arguments)
 
 
-@pytest.mark.parametrize(
-    ("argument", "message"),
-    [
-        ("encoder=bilstm_mx", "encoder=bilstm_mx: no such choice; did you mean bilstm_max"),
-        ("suite=[probing,toys]", "suite=toys: no such choice"),
-        ("objective=seq2seq", "objective=seq2seq: no such choice; did you mean seq2tree"),
-    ],
-)
+@pytest.mark.parametrize(("argument", "message"), [
+    ("encoder=bilstm_mx", "encoder=bilstm_mx: no such choice; did you mean bilstm_max"),
+    ("suite=[probing,toys]", "suite=toys: no such choice"),
+    ("objective=seq2seq", "objective=seq2seq: no such choice; did you mean seq2tree"),
+])  # fmt: skip
 def test_an_unknown_choice_is_refused_with_the_closest_one(argument: str, message: str) -> None:
     with pytest.raises(InputError, match=f"^{message.replace('[', chr(92) + '[')}"):
         refuse_unknown_choices(CONFIGS, [argument])

@@ -220,14 +220,11 @@ def test_an_unknown_scale_is_answered_with_the_choices() -> None:
         run_study(CONFIGS, "conneau2018/figure1", ["scale=huge"])
 
 
-@pytest.mark.parametrize(
-    ("said", "remedy"),
-    [
-        ("experiment=conneau2018/table2", "that is a study; give study=conneau2018/table2"),
-        ("study.dir=here", "give study_dir=here"),
-        ("study=conneau2018/table3", "there are chen2019/table2, conneau2018/figure1, "),
-    ],
-)
+@pytest.mark.parametrize(("said", "remedy"), [
+    ("experiment=conneau2018/table2", "that is a study; give study=conneau2018/table2"),
+    ("study.dir=here", "give study_dir=here"),
+    ("study=conneau2018/table3", "there are chen2019/table2, conneau2018/figure1, "),
+])  # fmt: skip
 def test_an_old_or_unknown_name_of_a_study_is_answered_with_the_new_one(said: str, remedy: str) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(said)}: {re.escape(remedy)}"):
         named_study(CONFIGS, ["scale=demo", said])

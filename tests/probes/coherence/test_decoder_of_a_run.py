@@ -116,13 +116,10 @@ def test_a_mark_that_a_decoder_does_not_have_is_refused(trained: Trained, tmp_pa
         assert sums[0] > sums[1]
 
 
-@pytest.mark.parametrize(
-    ("damaged", "said"),
-    [
-        (lambda run: next((run / "decoder").iterdir()).write_bytes(b"no words"), "decoder/"),
-        (lambda run: (run / "config.yaml").write_text("encoder: {}\nembeddings: {}\ncorpus: {}\n"), "config.yaml"),
-    ],
-)
+@pytest.mark.parametrize(("damaged", "said"), [
+    (lambda run: next((run / "decoder").iterdir()).write_bytes(b"no words"), "decoder/"),
+    (lambda run: (run / "config.yaml").write_text("encoder: {}\nembeddings: {}\ncorpus: {}\n"), "config.yaml"),
+])  # fmt: skip
 def test_a_damaged_run_is_refused_in_one_line(trained: Trained, tmp_path: Path, damaged: object, said: str) -> None:
     run = shutil.copytree(trained.folder / "whole", tmp_path / "run")
     damaged(run)  # type: ignore[operator]

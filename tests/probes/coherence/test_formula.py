@@ -87,14 +87,11 @@ def test_the_published_toolkit_has_ties_false() -> None:
     assert computed("(1;%a%) < 2", True, a1=2.0) == computed("(1;%a%) > 2", True, a1=2.0) == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "write"),
-    [
-        ("1 < 2 < 3", "(1.0 < 2.0) & (2.0 < 3.0)"),
-        ("(1;%a%) < (2;%a%) = 3", "((1;%a%) < (2;%a%)) & ((2;%a%) = 3.0)"),
-        ("1 < 2 | 3 < 4 & 5 < 6", "((1.0 < 2.0) | (3.0 < 4.0)) & (5.0 < 6.0)"),
-    ],
-)
+@pytest.mark.parametrize(("text", "write"), [
+    ("1 < 2 < 3", "(1.0 < 2.0) & (2.0 < 3.0)"),
+    ("(1;%a%) < (2;%a%) = 3", "((1;%a%) < (2;%a%)) & ((2;%a%) = 3.0)"),
+    ("1 < 2 | 3 < 4 & 5 < 6", "((1.0 < 2.0) | (3.0 < 4.0)) & (5.0 < 6.0)"),
+])  # fmt: skip
 def test_what_can_be_read_in_two_ways_is_refused_with_what_to_write(text: str, write: str) -> None:
     with pytest.raises(InputError, match="two ways") as said:
         parse(text)

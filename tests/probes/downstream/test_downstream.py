@@ -176,13 +176,10 @@ def test_scored_pairs_of_the_users_own_are_a_regression_or_cosines(
     assert method == "similarity" or task.rated == (1, 4)
 
 
-@pytest.mark.parametrize(
-    ("splits", "grid", "said"),
-    [
-        (("train", "test"), MODERN, "lines of train and test alone"),
-        (("train", "dev", "test"), PUBLISHED, "protocol=senteval reads scores from 1 to 5 only"),
-    ],
-)
+@pytest.mark.parametrize(("splits", "grid", "said"), [
+    (("train", "test"), MODERN, "lines of train and test alone"),
+    (("train", "dev", "test"), PUBLISHED, "protocol=senteval reads scores from 1 to 5 only"),
+])  # fmt: skip
 def test_scored_pairs_that_cannot_be_read_are_refused(
     tmp_path: Path, splits: tuple[str, ...], grid: Grid, said: str
 ) -> None:

@@ -131,14 +131,11 @@ def test_probes_none_has_no_tasks(tmp_path: Path) -> None:
     assert NoTasks().tasks(context(TinyCorpus(), tmp_path, 0), NAMES, SIZES) == []
 
 
-@pytest.mark.parametrize(
-    ("source", "key"),
-    [
-        (lambda: FromTrees([]), "probes.paths"),
-        (lambda: FromTrees(["."], "german"), "tags=german"),
-        (lambda: FromSentEval(None), "probes.root"),
-    ],
-)
+@pytest.mark.parametrize(("source", "key"), [
+    (lambda: FromTrees([]), "probes.paths"),
+    (lambda: FromTrees(["."], "german"), "tags=german"),
+    (lambda: FromSentEval(None), "probes.root"),
+])  # fmt: skip
 def test_a_source_that_cannot_be_names_the_key(source: type, key: str) -> None:
     with pytest.raises(InputError, match=key):
         source()

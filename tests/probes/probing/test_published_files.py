@@ -125,14 +125,11 @@ def test_a_task_keeps_its_name_and_its_reader_on_the_way_through_a_file(tmp_path
         (tmp_path / file).unlink()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (PAIRS.replace("label", "score", 1), "scores in place of labels; give it as suite=downstream"),
-        (PAIRS.replace("b  no", "", 1), r"more.tsv:2: expected split .*, and sentence2 of a pair"),
-        (PAIRS.replace("dev\tyes", "dev\tmaybe"), r"more.tsv:5: label 'maybe' is not among"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    (PAIRS.replace("label", "score", 1), "scores in place of labels; give it as suite=downstream"),
+    (PAIRS.replace("b  no", "", 1), r"more.tsv:2: expected split .*, and sentence2 of a pair"),
+    (PAIRS.replace("dev\tyes", "dev\tmaybe"), r"more.tsv:5: label 'maybe' is not among"),
+])  # fmt: skip
 def test_a_table_that_is_no_task_names_the_line(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "more.tsv").write_text(text)
     with pytest.raises(InputError, match=said):
@@ -146,14 +143,11 @@ def test_a_second_task_of_a_name_is_refused(tmp_path: Path) -> None:
         tasks(Context(Grid(), 1, tmp_path, TinyCorpus()), {**settings, "more": [str(tmp_path)]})
 
 
-@pytest.mark.parametrize(
-    ("names", "sizes", "said"),
-    [
-        (["other"], [None] * 3, "no probing task other; the files are mine"),
-        ([], [5, None, None], "train_size=5: the files have their own"),
-        ([], [None] * 3, r"mine.jsonl:1: expected split"),
-    ],
-)
+@pytest.mark.parametrize(("names", "sizes", "said"), [
+    (["other"], [None] * 3, "no probing task other; the files are mine"),
+    ([], [5, None, None], "train_size=5: the files have their own"),
+    ([], [None] * 3, r"mine.jsonl:1: expected split"),
+])  # fmt: skip
 def test_what_own_files_cannot_be_is_refused(tmp_path: Path, names: list, sizes: list, said: str) -> None:
     (tmp_path / "mine.jsonl").write_text(JSON.replace("train", "all"))
     with pytest.raises(InputError, match=said):

@@ -86,13 +86,10 @@ def test_german_clauses_are_two_with_verb_and_subject(tree: str, clauses: Clause
     assert german(tree).clauses == clauses
 
 
-@pytest.mark.parametrize(
-    ("first", "inverted"),
-    [
-        (DOG, "Die Katze ist müde , aber der Hund bellt ."),
-        ("(S (NN Kinder) (VVFIN lachen))", "Die Katze ist müde , aber Kinder lachen ."),
-    ],
-)
+@pytest.mark.parametrize(("first", "inverted"), [
+    (DOG, "Die Katze ist müde , aber der Hund bellt ."),
+    ("(S (NN Kinder) (VVFIN lachen))", "Die Katze ist müde , aber Kinder lachen ."),
+])  # fmt: skip
 def test_german_nouns_keep_their_capital_letter(first: str, inverted: str) -> None:
     assert invert(german(f"(VROOT (CS {first} ($, ,) (KON aber) {CAT}) ($. .))"), GERMAN) == inverted
 
