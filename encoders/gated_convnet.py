@@ -33,9 +33,7 @@ class GatedConvNet(Encoder):
         dim: Annotated[Width, 'channels, "input embedding size" and sentence vector (Conneau et al. 2018, 3.3)'] = 512,
         layers: Annotated[Depth, "convolutions (section 3.3)"] = 8,
         kernel: Annotated[Depth, "words seen by one convolution; odd (section 3.3)"] = 3,
-        dropout: Annotated[
-            Fraction, "on the input of every convolution (no number in the paper; 0.1 in Gehring et al. 2017)"
-        ] = 0.1,
+        dropout: Annotated[Fraction, "on the input of every convolution (0.1 in Gehring et al. 2017)"] = 0.1,
         positions: Annotated[
             Literal["sinusoidal", "sukhbaatar"],
             "added to the words (Vaswani et al. 2017), or factors of them (Sukhbaatar et al. 2015, as cited)",

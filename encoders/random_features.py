@@ -44,9 +44,7 @@ class EchoState(Encoder):
         input_dim: int,
         dim: Annotated[Width, "sentence vector; each direction has half of it (section 4)"] = 4096,
         radius: Annotated[AboveZero, "spectral radius of the recurrent weights"] = 0.8,
-        density: Annotated[
-            float, Field(gt=0, le=1, title="above 0, at most 1", description="part of them that are not 0")
-        ] = 0.5,
+        density: Annotated[float, Field(gt=0, le=1, title="above 0, at most 1", description="part not 0")] = 0.5,
         scale: Annotated[AboveZero, "input weights are uniform in -scale to scale"] = 0.1,
     ) -> None:
         super().__init__()

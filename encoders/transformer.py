@@ -31,9 +31,7 @@ class TransformerEncoder(Encoder):
         layers: Annotated[Depth, "as many weights as the Gated ConvNet of the paper"] = 4,
         heads: Annotated[Depth, "of the attention (Vaswani et al. 2017, section 3.2.2)"] = 8,
         feed_forward: Annotated[Width, "width inside a layer (Vaswani et al. 2017, section 3.3)"] = 2048,
-        dropout: Annotated[
-            Fraction, "on the input, the attention and each part of a layer (Vaswani et al. 2017, section 5.4)"
-        ] = 0.1,
+        dropout: Annotated[Fraction, "on input, attention and each part of a layer (Vaswani et al. 2017, 5.4)"] = 0.1,
         pooling: Annotated[Literal["mean", "max"], "mean or max over the words"] = "mean",
     ) -> None:
         super().__init__()

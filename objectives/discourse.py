@@ -75,9 +75,7 @@ class Discourse(Objective):
         seed: int,
         losses: Annotated[Sequence[str], "any combination (Chen et al. 2019, sections 4.1 to 4.4)"] = ("nsp",),
         weights: Annotated[Mapping[str, float] | None, "of each loss"] = None,
-        hidden: Annotated[
-            Width, "units of the two hidden layers of every head, as the authors' code; no number in the paper"
-        ] = 300,
+        hidden: Annotated[Width, "units of the two hidden layers of every head, as in the authors' code"] = 300,
         dropout: Annotated[Fraction, "after each hidden layer"] = 0.0,
     ) -> None:
         super().__init__(encoder, embedding, optimizer, seed)

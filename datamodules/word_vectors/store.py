@@ -275,9 +275,7 @@ class FromFile:
 
     def __init__(
         self,
-        path: Annotated[
-            str | None, ".vec, GloVe .txt (or .gz of them), or fastText .bin, with subwords for unknown words"
-        ],
+        path: Annotated[str | None, ".vec, GloVe .txt (or .gz), or fastText .bin, with subwords for unknown words"],
         lowercase: Annotated[
             bool | Literal["auto"],
             "true: words are looked up in lower case; auto: if the file has no words with capitals",
@@ -310,9 +308,7 @@ class Trained:
         epochs: Annotated[Count, "passes over the text; more over a short text,"],
         words: Annotated[ZeroOrMore, "until this many words were read"],
         lr: Annotated[AboveZero, "the default of fastText is 0.05"],
-        sampling: Annotated[
-            AboveZero, "words with a larger share of the text are subsampled; the default of fastText is 0.0001"
-        ],
+        sampling: Annotated[AboveZero, "words with a larger share are subsampled; fastText's default is 0.0001"],
         bucket: Annotated[Count, "rows for character n-grams; the default of fastText is 2,000,000"],
         minn: Annotated[Grams, "shortest character n-gram"],
         maxn: Annotated[Grams, "longest character n-gram"],

@@ -42,9 +42,7 @@ Size = Annotated[ItemCount | None, Field(title=SIZE)]
 
 @dataclass(frozen=True)
 class EarlyStopping:
-    patience: Annotated[
-        Count | None, "the run ends after so many epochs without a better score of the objective; null: never"
-    ] = None
+    patience: Annotated[Count | None, "epochs without a better score that end the run; null: never"] = None
 
 
 @dataclass(frozen=True)
@@ -279,9 +277,7 @@ class EvaluationSettings:
         Literal["mean", "cls", "max", "last"] | None,
         "of hf:NAME: mean, cls, max or last; null: as its sentence-transformers folder says, or mean",
     ] = None
-    prompt: Annotated[
-        str | None, 'of hf:NAME: in front of each sentence, as "query: ", or the name of a prompt of the folder'
-    ] = None
+    prompt: Annotated[str | None, 'of hf:NAME: before each sentence, as "query: ", or the name of a prompt'] = None
     bos: Annotated[bool, "of lm:PATH: the token that begins a text, as context"] = True
     eos: Annotated[bool, "of lm:PATH: scored: the token that ends a text; of a run, each sentence"] = False
     sentences: Annotated[NameOrNull, "of vectors:FILE.npy: the text file with one line for each row"] = None
