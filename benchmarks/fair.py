@@ -181,7 +181,7 @@ def sentences(dim: int, count: int, precision: str) -> Sides:
     narrow = precision == "bf16-mixed"
     ours = FrozenEncoder(encoder, table, vocabulary, bfloat16=narrow)
     peer = PlainInferSent(WIDTH, dim).to(DEVICE)
-    for direction, layer in (("", encoder.lstm.ahead[0]), ("_reverse", encoder.lstm.back[0])):
+    for direction, layer in (("", encoder.lstm.forward_layers[0]), ("_reverse", encoder.lstm.backward_layers[0])):
         for name, weight in layer.named_parameters():
             getattr(peer.lstm, name + direction).data = weight.data
     known = {str(i): matrix[vocabulary.rows(str(i))[0]] for i in range(encoding.WORDS)}

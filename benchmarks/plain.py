@@ -31,11 +31,11 @@ class PackedEncoder(nn.Module):
         self.pool: WordPooling = getattr(encoder, "pool", MEAN)  # BiGRU has mean pooling
         recurrent = next((module for module in encoder.modules() if isinstance(module, Bidirectional)), None)
         if recurrent is not None:
-            first: Any = recurrent.ahead[0]
+            first: Any = recurrent.forward_layers[0]
             self.layers = type(first)(
                 first.input_size,
                 first.hidden_size,
-                len(recurrent.ahead),
+                len(recurrent.forward_layers),
                 dropout=recurrent.dropout.p,
                 batch_first=True,
                 bidirectional=True,

@@ -33,8 +33,8 @@ class Bidirectional(nn.Module):
         if dim < 2 or dim % 2:
             raise InputError(f"encoder.dim={dim}: each direction has half of it, so it must be even")
         widths = [input_dim] + [dim] * (layers - 1)
-        self.ahead = nn.ModuleList(layer(width, dim // 2) for width in widths)
-        self.back = nn.ModuleList(layer(width, dim // 2) for width in widths)
+        self.forward_layers = nn.ModuleList(layer(width, dim // 2) for width in widths)
+        self.backward_layers = nn.ModuleList(layer(width, dim // 2) for width in widths)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
@@ -48,7 +48,7 @@ class Bidirectional(nn.Module):
             return padded.view(*places.shape, -1)
         states = inputs.transpose(0, 1)  # (T, B, E), the layout of the kernels
         mirror = mirrored(lengths, states.shape[0])
-        for level, (forward, backward) in enumerate(zip(self.ahead, self.back, strict=True)):
+        for level, (forward, backward) in enumerate(zip(self.forward_layers, self.backward_layers, strict=True)):
             states = both_directions(forward, backward, self.dropout(states) if level else states, mirror)
         return (states * valid(lengths, states.shape[0]).t()[:, :, None]).transpose(0, 1)
 
@@ -65,9 +65,13 @@ class Bidirectional(nn.Module):
 
     def _packed(self, words: Tensor, table: int) -> Callable[[Tensor, Tensor], tuple[Tensor, Packing]]:
         narrow = torch.is_autocast_enabled("cpu") and not stays_wide("cpu")
-        dtype = torch.get_autocast_dtype("cpu") if narrow else self.ahead[0].get_parameter("weight_hh_l0").dtype
+        dtype = (
+            torch.get_autocast_dtype("cpu") if narrow else self.forward_layers[0].get_parameter("weight_hh_l0").dtype
+        )
         with torch.autocast("cpu", enabled=False):
-            read = packed_reader(list(zip(self.ahead, self.back, strict=True)), self.dropout, dtype, words, table)
+            read = packed_reader(
+                list(zip(self.forward_layers, self.backward_layers, strict=True)), self.dropout, dtype, words, table
+            )
         return torch.autocast("cpu", enabled=False)(read)
 
 

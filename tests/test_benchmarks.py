@@ -47,7 +47,7 @@ from tests.tiny_corpus import TinyCorpus
 def tied(packed: PackedEncoder) -> PackedEncoder:
     """Copy the weights of the original encoder."""
     for ours in (module for module in packed.encoder.modules() if isinstance(module, Bidirectional)):
-        for layer, both in enumerate(zip(ours.ahead, ours.back, strict=True)):
+        for layer, both in enumerate(zip(ours.forward_layers, ours.backward_layers, strict=True)):
             for direction, suffix in zip(both, ("", "_reverse"), strict=True):
                 for name, weight in direction.named_parameters():
                     getattr(packed.layers, name.replace("_l0", f"_l{layer}{suffix}")).data = weight.data
@@ -146,7 +146,7 @@ def test_a_peer_as_it_comes_runs_in_a_process_of_its_own() -> None:
 
 def test_infersents_way_to_encode_gives_the_same_vectors() -> None:
     encoder, peer = BiLSTM(4, 6, layers=1, projection=None).eval(), PlainInferSent(4, 6)
-    for direction, layer in (("", encoder.lstm.ahead[0]), ("_reverse", encoder.lstm.back[0])):
+    for direction, layer in (("", encoder.lstm.forward_layers[0]), ("_reverse", encoder.lstm.backward_layers[0])):
         for name, weight in layer.named_parameters():
             getattr(peer.lstm, name + direction).data = weight.data
     table = torch.randn(9, 4)

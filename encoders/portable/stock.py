@@ -47,7 +47,7 @@ def write_stock(parts: Parts, folder: Path) -> None:
     table = encoder.projection(parts.table) if isinstance(encoder, BiLSTM) else parts.table
     words = WordEmbeddings(_tokenizer(parts), table.numpy(), max_seq_length=LONGEST)
     if isinstance(encoder, BiLSTM):
-        layers = len(encoder.lstm.ahead)
+        layers = len(encoder.lstm.forward_layers)
         lstm = LSTM(table.shape[1], encoder.dim // 2, layers, encoder.dropout.p if layers > 1 else 0.0)
         lstm.encoder.load_state_dict(_stacked(encoder))
         modules: list[nn.Module] = [words, lstm, Pooling(encoder.dim, "max")]
@@ -61,7 +61,7 @@ def write_stock(parts: Parts, folder: Path) -> None:
 def _stacked(encoder: BiLSTM) -> dict[str, Tensor]:
     """The weights of both directions under the names of a stacked bidirectional nn.LSTM."""
     weights = {}
-    for direction, layers in (("", encoder.lstm.ahead), ("_reverse", encoder.lstm.back)):
+    for direction, layers in (("", encoder.lstm.forward_layers), ("_reverse", encoder.lstm.backward_layers)):
         for number, layer in enumerate(layers):
             for name, weight in layer.state_dict().items():
                 weights[f"{name.removesuffix('_l0')}_l{number}{direction}"] = weight

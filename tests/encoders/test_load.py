@@ -160,7 +160,7 @@ def test_settings_that_the_encoder_does_not_accept_are_refused(run: Path, old: s
 
 def test_weights_of_another_size_are_named(run: Path) -> None:
     edit(run, "dim: 8", "dim: 4")
-    assert "wrong shape or dtype of lstm.ahead.0.weight_ih_l0 (16, 6)" in refusal(run)
+    assert "wrong shape or dtype of lstm.forward_layers.0.weight_ih_l0 (16, 6)" in refusal(run)
 
 
 def test_missing_and_unexpected_weights_are_named(run: Path) -> None:

@@ -53,9 +53,9 @@ def gru(words: np.ndarray, w: Weights) -> np.ndarray:
 
 def both_ways(cell, words: np.ndarray, layers: nn.Module) -> np.ndarray:
     """States (T, D) of stacked layers, each reading the sentence forwards and backwards."""
-    for ahead, back in zip(layers.ahead, layers.back, strict=True):
-        forward = cell(words, weights(ahead))
-        backward = cell(words[::-1], weights(back))[::-1]
+    for forward_layer, backward_layer in zip(layers.forward_layers, layers.backward_layers, strict=True):
+        forward = cell(words, weights(forward_layer))
+        backward = cell(words[::-1], weights(backward_layer))[::-1]
         words = np.concatenate([forward, backward], 1)
     return words
 
@@ -99,7 +99,10 @@ def test_states_equal_those_of_torchs_own_bidirectional_layers_on_packed_sentenc
     ours = BiLSTM(5, dim=8, projection=7).eval()
     theirs = nn.LSTM(7, 4, 2, bidirectional=True, batch_first=True)
     for layer in range(2):
-        for direction, module in (("", ours.lstm.ahead[layer]), ("_reverse", ours.lstm.back[layer])):
+        for direction, module in (
+            ("", ours.lstm.forward_layers[layer]),
+            ("_reverse", ours.lstm.backward_layers[layer]),
+        ):
             for name, weight in module.named_parameters():
                 getattr(theirs, name.replace("l0", f"l{layer}{direction}")).data.copy_(weight)
     packed = nn.utils.rnn.pack_padded_sequence(ours.projection(words), lengths, True, enforce_sorted=False)
