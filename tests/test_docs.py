@@ -22,6 +22,7 @@ from encoder_lab.studies.plan import read_study
 from encoder_lab.training.test_scores import SUITE
 from tests.clone import CODE, Clone
 from tests.conftest import ROOT, TINY, Lab
+from tests.packages import PACKAGES
 from tests.pages import Command, blocks, commands, headings, prose
 from tests.shipped import ENCODERS, OBJECTIVES
 
@@ -213,3 +214,11 @@ def test_every_encoder_and_objective_is_in_the_table_of_choices() -> None:
         row = next(line for line in text.split("\n") if line.startswith(f"| `{group}=`"))
         paths = (CONFIGS / group).glob("*.yaml")
         assert [path.stem for path in paths if f"`{path.stem}`" not in row and path.stem in OURS] == []
+
+
+def test_readme_names_the_size_of_the_project() -> None:
+    packages = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    lines = sum(path.read_bytes().count(b"\n") for path in [*packages, *ROOT.glob("*.py")])
+    named = re.search(r"([\d,]+) lines of Python", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert named
+    assert abs(int(named[1].replace(",", "")) / lines - 1) < 0.02
