@@ -87,12 +87,14 @@ def scored(
     from encoder_lab.evaluation.settings import written_of
     from encoder_lab.reports.evaluations import ModelScores, write, write_tokens
     from encoder_lab.reports.strips import TOKENS
+    from encoder_lab.storage.content import key_of
     from probes.evaluation import Evaluation
     from probes.geometry.history import keep_state
     from probes.suites import measured_tasks
 
     by_epoch = settings.epochs is not None
     out = Path(name) / settings.out if by_epoch else Path(settings.out)
+    inside = by_epoch and out.resolve().is_relative_to(Path(name).resolve())
     evaluation = Evaluation(model, measured_tasks(suites), cache=cache, seed=settings.random_seed)
     for suite in suites:
         main = evaluation.scores(suite.tasks)
@@ -100,6 +102,7 @@ def scored(
         if not model.encode and any(task.suite == "bits" for task in suite.measures):
             print(f"{name}: no description length, as it has no vectors", file=sys.stderr)
         key = evaluation.key(suite.tasks, with_model=not by_epoch)
+        key = key_of(key, str(Path(name).resolve()))[:8] if by_epoch and not inside else key  # one folder for each run
         written = written_of(settings, suite, model)
         done = write(out, name, model, suite.name, ModelScores(key, main, [score.row for score in more]), written)
         if by_epoch or not (done.folder / TOKENS).exists():  # the folder's name identifies model and tasks

@@ -8,7 +8,7 @@ from torch import nn
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from encoder_lab.model import Model
-from probes.results import read_rows
+from probes.results import Epoch, read_rows
 from probes.task import Task
 from probes.vectors import EncodesSentences
 from probes.watch import probe_now
@@ -40,17 +40,17 @@ class ProbingTrainerCallback(TrainerCallback):
             self.probe(state, 0, parts["model"])
 
     def on_epoch_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **parts: Any) -> None:
-        epoch = round(state.epoch or 0)
-        if epoch % self.every_n_epochs == 0:
+        epoch = epochs_done(state)
+        if isinstance(epoch, int) and epoch % self.every_n_epochs == 0:  # training may end within an epoch
             self.probe(state, epoch, parts["model"])
 
     def on_train_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **parts: Any) -> None:
         """Also probes where training ended between two probed epochs."""
         steps = {row.step for row in read_rows(self.results)}
         if state.global_step not in steps:
-            self.probe(state, round(state.epoch or 0), parts["model"])
+            self.probe(state, epochs_done(state), parts["model"])
 
-    def probe(self, state: TrainerState, epoch: int, module: nn.Module) -> None:
+    def probe(self, state: TrainerState, epoch: Epoch, module: nn.Module) -> None:
         """Score the model now."""
         if not state.is_world_process_zero:
             return
@@ -58,3 +58,9 @@ class ProbingTrainerCallback(TrainerCallback):
         rows = probe_now(self.tasks, self.model, module, *more)
         scores = {f"{row.suite}/{row.task}": row.test_accuracy for row in rows}
         state.log_history.append({**scores, "epoch": epoch, "step": state.global_step})
+
+
+def epochs_done(state: TrainerState) -> Epoch:
+    """How many epochs are done, such as 2, or 0.25 within the first."""
+    epochs = round(float(state.epoch or 0), 6)
+    return int(epochs) if epochs.is_integer() else epochs

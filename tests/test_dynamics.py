@@ -123,6 +123,8 @@ def test_the_kept_epochs_get_the_scores_that_they_got_while_training(
     assert scores(done.folder) == scores(run)
     (model,) = models_of(each_seed_once(map(read_run, run_folders([run]))))
     assert sorted(map(what, model.runs[0].rows)) == sorted(map(what, read_run(run).rows))  # each once
+    elsewhere = scored(lab, tmp_path / "out", f"model=[{run},{dense.folder}]", "epochs=[2]")
+    assert len({scores.folder for scores in elsewhere}) == 2  # outside of the runs, too, none replaces another's
 
 
 def test_epochs_scored_on_other_tasks_than_those_of_the_run_are_told_with_what_differs(

@@ -13,6 +13,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.curves import TOP
 from encoder_lab.reports.drawing import Line, draw_lines, in_order, name_ends, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
+from encoder_lab.reports.runs import EVALUATIONS
 from encoder_lab.reports.text import aligned
 from encoder_lab.storage.csv_files import csv_text
 from probes.geometry.history import HALVES, SUBSPACE, read_state, states_in
@@ -49,8 +50,10 @@ class Subspaces(NamedTuple):
 
 
 def read_subspaces(folder: Path) -> Subspaces:
-    """The saved subspaces of a run or an evaluation. Raises InputError where there are none."""
-    states = {row.epoch: read_state(path) for row, path in states_in(folder / "probes.csv")}
+    """The saved subspaces of a run, or else of its evaluations, or of an evaluation. Raises InputError for none."""
+    places = [folder, *sorted(folder.glob(f"{EVALUATIONS}/geometry/*"))]
+    series = ({row.epoch: read_state(path) for row, path in states_in(place / "probes.csv")} for place in places)
+    states = next((s for s in series if any(key.startswith(SUBSPACE) for state in s.values() for key in state)), {})
     keys = [(epoch, key) for epoch, state in states.items() for key in state if key.startswith(SUBSPACE)]
     bases = {(epoch, key.removeprefix(SUBSPACE)): states[epoch][key].numpy() for epoch, key in keys}
     epochs, names = list(states), in_order([name for _, name in bases])

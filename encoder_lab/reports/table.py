@@ -258,7 +258,13 @@ def _means(
 
 
 def _row(model: ReportedModel, scores: RowsByTask, suite: str, means: Mapping[str, TableCell]) -> TableRow:
+    items: dict[str, frozenset[str]] = {}  # a measure that has none has those of its task
+    for task, answers in ((row.task, row.answers) for run in model.runs for row in run.rows if row.answers):
+        items[task] = items.get(task, frozenset()) | {answers.test}
     cells = {task: _cell(rows) for task, rows in scores.items()}
+    cells = {
+        task: cell if cell.test else cell._replace(test=items.get(task, cell.test)) for task, cell in cells.items()
+    }
     cells = {**means, **by_group(cells, facts_of(suite).groups)}
     competes = facts_of(suite).ranked and model.runs[0].encoder not in BASELINES
     return TableRow("", model.encoder, model.name, cells, competes=competes)

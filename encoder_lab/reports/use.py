@@ -14,6 +14,7 @@ from encoder_lab.reports.drawing import in_order, looks, name_ends, new_figure, 
 from encoder_lab.reports.escape import for_figure
 from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.order import agreement
+from encoder_lab.reports.runs import by_one_reader
 from encoder_lab.reports.table import scores_by_task
 from probes.results import ProbeRow
 from probes.statistics import Interval, mean_of_runs
@@ -61,10 +62,7 @@ def use_of(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list
 
 
 def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: str) -> ModelUse:
-    suites = dict.fromkeys(row.suite for run in model.runs for row in run.rows if row.suite != "use")
-    known: RowsByTask = {}
-    for suite in reversed(suites):
-        known |= scores_by_task(model, suite, epoch, classifier)
+    known = _known(model, epoch, classifier)
     properties = [
         _property(name, rows[name], known.get(name.partition(" in ")[0], ())) for name in in_order(list(rows))
     ]
@@ -73,6 +71,18 @@ def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: s
     rises = [{name: row.test_accuracy for name, (row,) in one.items()} for one in each]
     taus = [tau for first, second in combinations(rises, 2) if (tau := agreement(first, second)) is not None]
     return ModelUse(model.title, properties, float(np.mean(taus)) if taus else np.nan)
+
+
+def _known(model: ReportedModel, epoch: str, classifier: str) -> RowsByTask:
+    """The scores of other suites at the epoch of the use in each run; of each task those of the first suite."""
+    shown = [(run, run.epoch(epoch, "use")) for run in model.runs if run.has("use")]
+    scored = [[row for row in run.rows if row.suite != "use" and row.epoch == at] for run, at in shown]
+    suites: dict[str, str] = {}
+    known: RowsByTask = {}
+    for row in (row for rows in by_one_reader(scored, classifier) for row in rows):
+        if suites.setdefault(row.task, row.suite) == row.suite:
+            known.setdefault(row.task, []).append(row)
+    return known
 
 
 def _property(name: str, rows: Sequence[ProbeRow], known: Sequence[ProbeRow]) -> PropertyUse:

@@ -62,7 +62,7 @@ def begin(settings: RunSettings, run: Path, sweep: bool) -> None:
         if any((run / "checkpoints").glob("*.ckpt")) or "made_with" not in read_config(run):
             again = f"continue it with: {resume_command(run, settings.allow)} or choose another hydra.run.dir="
             raise InputError(f"{run}: a run is already there; {again}")
-        for path in (run / name for name in (*EARLY, *FILES)):
+        for path in (run / name for name in (*EARLY, *FILES, "geometry", "evaluations")):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
     with atomic_write(run / "config.yaml") as file:
         file.write(as_yaml({**settings.written, "made_with": made_with()}))

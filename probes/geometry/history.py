@@ -32,20 +32,22 @@ def keep_state(folder: Path, evaluation: Evaluation, tasks: Sequence[Task], agai
     """Write the state of the model into the folder of a run or an evaluation. `again`: replace a file that exists.
 
     A state is the vectors (N, D) of the sentences of the geometry suite, and the subspaces of the classification tasks
-    of one sentence. Returns whether there is one: it needs a task of that suite. The first process writes.
+    of one sentence, also those that the file already has of the same vectors. Returns whether there is one: it needs a
+    task of that suite. The first process writes.
     """
-    shape, path = (
-        next((task for task in tasks if isinstance(task, Shape)), None),
-        file_of(folder, evaluation.model.epoch),
-    )
-    if shape is None or (path.exists() and not again):
+    shape = next((task for task in tasks if isinstance(task, Shape)), None)
+    path = file_of(folder, evaluation.model.epoch)
+    read = [task for task in evaluation.tasks if isinstance(task, Classification) and task.features is alone]
+    read = [task for task in read if task.suite != CONTROL]
+    if shape is None or (path.exists() and not again and {SUBSPACE + t.name for t in read} <= read_state(path).keys()):
         return shape is not None
     vectors = evaluation.vectors  # made by all processes together
     if evaluation.share.rank == 0:
         state = {VECTORS: matrix_of(vectors, shape.sentences)}
-        for task in evaluation.tasks:
-            if isinstance(task, Classification) and task.features is alone and task.suite != CONTROL:
-                state |= _subspaces(task, vectors.features(task.train, alone)[:].numpy())
+        for task in read:
+            state |= _subspaces(task, vectors.features(task.train, alone)[:].numpy())
+        if path.exists() and torch.equal((before := read_state(path)).get(VECTORS, torch.empty(0)), state[VECTORS]):
+            state = before | state
         with atomic_write(path, binary=True) as file:
             file.write(save(state))
     return True

@@ -88,9 +88,10 @@ def test_the_trainer_of_hugging_face_is_probed_and_trains_as_it_would_without(tm
     assert same_weights(module, trained_by_hugging_face(tmp_path / "other", probed=False)[0])
 
 
-def test_a_training_that_ends_between_probed_epochs_is_probed_at_its_end(tmp_path: Path) -> None:
-    trained_by_hugging_face(tmp_path, probed=True, epochs=1)
-    assert {(row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")} == {(0, 0), (1, 4)}
+@pytest.mark.parametrize("epochs", [1, 0.5, 1.5])
+def test_a_training_that_ends_between_probed_epochs_is_probed_at_its_end(tmp_path: Path, epochs: float) -> None:
+    trained_by_hugging_face(tmp_path, probed=True, epochs=epochs)
+    assert {(row.epoch, row.step) for row in read_rows(tmp_path / "probes.csv")} == {(0, 0), (epochs, 4 * epochs)}
 
 
 def test_tasks_for_settings_are_those_that_evaluate_scores(tmp_path: Path) -> None:

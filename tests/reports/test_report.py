@@ -445,6 +445,16 @@ def test_sizes_are_compared_among_runs_that_differ_in_nothing_else(tmp_path: Pat
     assert [(model.sizes, len(model.runs)) for model in sized] == [([512, 1024], 4), ([1024], 1)]
 
 
+def test_a_measure_is_of_the_items_of_its_task(tmp_path: Path) -> None:
+    made = [ProbeRow(1, 1, suite, "WC", "mlp", 50, 50, 49, 51, {}, 1, 0.1) for suite in ("probing", "selectivity")]
+    for name, encoder in (("one", "bilstm_max"), ("other", "bilstm_last")):
+        scored = replace(made[0], answers=Answers(name, np.ones(4, bool)))
+        with_rows(run_of(tmp_path / name, encoder), scored, made[1])
+    table = probing_table(models(tmp_path / "one", tmp_path / "other"), "selectivity")
+    assert any(note.startswith("WC: rows are of different test sentences") for note in table.notes)
+    assert not any(table.best(row, "WC") for row in table.rows)
+
+
 def test_each_unit_of_a_suite_has_its_own_axis_of_sizes(tmp_path: Path) -> None:
     units = {"EffRank": "dimensions", "IsoScore": "percent"}
     rows = [ProbeRow(1, 1, "geometry", task, unit, 300, 300, 299, 301, {}, 1, 0.1) for task, unit in units.items()]

@@ -49,9 +49,12 @@ def test_the_picture_and_the_page_have_a_point_for_each_property_and_one_not_use
 
 
 def test_an_epoch_that_is_not_the_last_is_told(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    folder = with_rows(run_of(tmp_path / "run"), *run(1).rows)
+    later = ProbeRow(3, 12, "probing", "Tense", "mlp", 0, 99, 98, 100, {}, 1, 0)
+    folder = with_rows(run_of(tmp_path / "run"), *run(1).rows, later)
     assert main(["use", str(folder), "epoch=last", f"out={tmp_path / 'use.png'}"]) == 0
-    assert "At epoch 2, as the requested one has no scores: BiLSTM-max, NMT En-Fr." in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "At epoch 2, as the requested one has no scores: BiLSTM-max, NMT En-Fr." in printed
+    assert "| Tense | 90.0 | 28.0 [" in printed  # both are of that epoch
 
 
 def test_runs_without_the_suite_are_refused() -> None:

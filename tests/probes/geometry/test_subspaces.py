@@ -1,6 +1,7 @@
 """The subspace of a task is that of linear discriminant analysis, and overlaps have their known values."""
 
 import csv
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from probes.geometry.subspaces import nearness, random_overlap, subspace
 from probes.task import single
 from probes.watch import probe_now
 from tests import commands
-from tests.probes.geometry.test_geometry import SHAPES
+from tests.probes.geometry.test_geometry import SHAPES, Turning
 
 SIZE, WIDTH = 1200, 12
 TEXTS = [f"text {number}" for number in range(SIZE)]
@@ -129,6 +130,18 @@ def test_the_report_has_every_pair_and_every_epoch(run: Path, tmp_path: Path) ->
     for name in ("subspaces.svg", "subspaces.csv"):
         assert commands.finish("report.py", "subspaces", str(run), f"out={tmp_path / name}").returncode == 0
         assert (tmp_path / name).stat().st_size
+
+
+def test_measuring_the_vectors_alone_again_keeps_the_subspaces_and_other_vectors_do_not(
+    run: Path, tmp_path: Path
+) -> None:
+    evaluation = tmp_path / "evaluations" / "geometry" / "one"  # a report of the run finds it there
+    shutil.copytree(run, evaluation)
+    probe_now(SHAPES, Learning(2), nn.Identity(), evaluation / "probes.csv", 2)
+    assert read_subspaces(tmp_path).tasks == ["both", "first", "second"]
+    probe_now(SHAPES, Turning(2), nn.Identity(), evaluation / "probes.csv", 2)
+    with pytest.raises(InputError, match="not at every epoch"):
+        read_subspaces(tmp_path)
 
 
 def test_what_cannot_be_compared_is_one_line(run: Path, tmp_path: Path) -> None:
