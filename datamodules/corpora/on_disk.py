@@ -76,13 +76,11 @@ def find_file(root: Path, name: str, remedy: str) -> Path:
 
 
 def text_files(root: Path, endings: tuple[str, ...]) -> list[Path]:
-    """`root` itself if it is a file, else all below it with one of these endings, compressed or not, with content."""
+    """`root` itself if it is a file, else all below it with one of these endings, compressed or not, but empty ones."""
     if root.is_file():
         return [root]
     packed = tuple(f"{ending}{pack}" for ending in endings for pack in ("", ".gz", ".bz2"))
-    named = (path for path in root.rglob("*") if path.name.endswith(packed) and path.is_file())
-    files = sorted(path for path in named if path.stat().st_size)
+    files = sorted(path for path in root.rglob("*") if path.name.endswith(packed) and path.is_file())
     if not files:
-        ends = f"end in {', '.join(endings)} (or those with .gz, .bz2)"
-        raise InputError(f"{root}: no files there that {ends} and are not empty")
-    return files
+        raise InputError(f"{root}: no files there that end in {', '.join(endings)} (or those with .gz, .bz2)")
+    return [path for path in files if path.stat().st_size] or files  # the reader refuses an empty file
