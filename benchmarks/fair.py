@@ -183,7 +183,7 @@ def sentences(dim: int, count: int, precision: str) -> Sides:
     peer = PlainInferSent(WIDTH, dim).to(DEVICE)
     for direction, layer in (("", encoder.lstm.forward_layers[0]), ("_reverse", encoder.lstm.backward_layers[0])):
         for name, weight in layer.named_parameters():
-            getattr(peer.lstm, name + direction).data = weight.data
+            getattr(peer.lstm, name + direction).data.copy_(weight.data)
     known = {str(i): matrix[vocabulary.rows(str(i))[0]] for i in range(encoding.WORDS)}
     split = [text.split() for text in texts]
     few = slice(0, 100)

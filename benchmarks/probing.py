@@ -18,6 +18,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -74,6 +75,7 @@ class Shape(NamedTuple):
     classes: int  # C
 
 
+@cache
 def vectors(shape: Shape) -> list[Labelled]:
     """Vectors from some hundred latent features; classes depend on these, partly linearly, and on noise."""
     random = np.random.default_rng(shape.dim + shape.classes)

@@ -100,7 +100,8 @@ def _counts(path: Path, wanted: dict[str, Any]) -> list[int]:
 def encode_here(job: Job, shards: Iterable[Shard], processes: int) -> Iterator[EncodedRows]:
     """Encode shards in processes of this machine; this one reads the files."""
     try:
-        yield from parallel_map(partial(_encode, job), _with_texts(job, shards), 1, processes)
+        start = "spawn" if job.gpus else "fork"
+        yield from parallel_map(partial(_encode, job), _with_texts(job, shards), 1, processes, start)
     except BrokenExecutor:
         raise InputError(f"{job.out}: a process was killed, perhaps because the memory was full; {AGAIN}") from None
 

@@ -24,6 +24,7 @@ from encoders.fingerprint import code_of_encoder
 from encoders.frozen import FrozenEncoder
 from encoders.load import SavedRun, load_encoder
 
+SAME = 1e-3  # of the largest number, by which two vectors of a sentence may differ
 MANY = 0.02  # share of words without a vector from which there is a warning
 
 
@@ -65,7 +66,11 @@ def precomputed(path: Path, sentences: Path | None) -> Model:
     lines = [line for _, line in read_lines(sentences)]
     if matrix.ndim != 2 or len(matrix) != len(lines):
         raise InputError(f"{path}: {matrix.shape} is not one vector for each of the {len(lines)} lines of {sentences}")
-    row = {line: at for at, line in enumerate(lines)}
+    row: dict[str, int] = {}
+    for at, line in enumerate(lines):
+        first = row.setdefault(line, at)
+        if first < at and not np.allclose(matrix[at], matrix[first], rtol=0, atol=SAME * np.abs(matrix[first]).max()):
+            raise InputError(f"{sentences}:{at + 1}: the sentence of line {first + 1} with another vector; keep one")
 
     def encode(wanted: list[str]) -> np.ndarray:
         if missing := [s for s in wanted if s not in row]:

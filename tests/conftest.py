@@ -8,6 +8,7 @@ from pathlib import Path
 
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # as train.py does, before torch is loaded
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny products gain nothing from two
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")  # expected numbers are a CPU's; `make gpu` compares a GPU's
 
 import pytest
 from filelock import FileLock

@@ -43,12 +43,12 @@ def hangs(sizes: int) -> Iterator[int]:
 
 
 def test_a_part_that_fails_dies_or_hangs_keeps_its_rows_and_does_not_stop_the_others() -> None:
-    parts = [Part(__name__, name, 5.0 if name == "hangs" else 100.0) for name in ("fails", "dies", "hangs", "ends")]
+    parts = [Part(__name__, name, 8.0 if name == "hangs" else 100.0) for name in ("fails", "dies", "hangs", "ends")]
     shown: list[Outcome] = []
     found = run_all(parts, 3, shown.append)
     assert shown == found
     assert [outcome.rows for outcome in found] == [[3], [], [3], [3]]
-    errors = ["ValueError: no such kernel", "its process ended with 7", "stopped after its 5 seconds", ""]
+    errors = ["ValueError: no such kernel", "its process ended with 7", "stopped after its 8 seconds", ""]
     assert [outcome.error for outcome in found] == errors
 
 

@@ -4,6 +4,7 @@ The models are those of the tests, and so are their sizes. In 32 bits a GPU's re
 PyTorch has it by default, with 11 bits where float32 has 24; bfloat16 has 8.
 """
 
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -11,6 +12,7 @@ from copy import deepcopy
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from lightning_fabric.utilities import move_data_to_device
@@ -21,6 +23,8 @@ from benchmarks.gpu.sizes import TINY, Sizes
 from benchmarks.machine import DEVICE
 from benchmarks.settings import PRECISIONS
 from encoders.language_model import CausalLM
+from probes.classifiers import recorded
+from probes.classifiers.cells import Cell, Cells
 from tests import test_every_encoder as each_encoder
 from tests import test_every_objective as each_objective
 from tests import test_other_device as each_classifier
@@ -86,6 +90,21 @@ def classifiers(sizes: Sizes) -> Iterator[Difference]:
         for score in (each_classifier.folds, each_classifier.relatedness):
             apart_by = abs(score(DEVICE, protocol) - score("cpu", protocol))
             yield Difference(f"{score.__name__}, {protocol}: percent", apart_by, PERCENT)
+    for protocol in ("modern", "senteval"):
+        graphs, plain = (weights_after_steps(protocol, calls) for calls in (recorded.PLAIN, sys.maxsize))
+        yield Difference(f"steps as graphs and kernel by kernel, {protocol}: weights", apart(graphs, plain), 0.0)
+
+
+def weights_after_steps(protocol: str, plain: int) -> torch.Tensor:
+    """All weights of classifiers with dropout; `plain`: steps before they are recorded."""
+    drawn = torch.Generator().manual_seed(1)
+    x, y = torch.randn(64, 12, generator=drawn), torch.randint(3, (64,), generator=drawn)
+    grid = [Cell(width, dropout, l2) for width in (4, 9) for dropout in (0.0, 0.2) for l2 in (1e-5, 1e-2)]
+    cells = Cells(12, 3, grid, 1, DEVICE, as_torch=protocol == "senteval")
+    with patch.object(recorded, "PLAIN", plain):
+        for step in range(20):
+            cells.step(x.to(DEVICE), y.to(DEVICE), 1e-3 / (1 + step))
+    return torch.cat([weight.flatten() for weight in cells.parameters])
 
 
 def language_model(_: Sizes) -> Iterator[Difference]:

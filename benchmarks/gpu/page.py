@@ -5,6 +5,7 @@ from typing import Any
 
 HEADS = ["part", "what", "result", "others", "products", "memory"]
 NOT_RUN = "Not run yet: no GPU was available. On a machine with one `make gpu` writes this page\n([how](../gpu.md))."
+LONGEST = 100  # characters of a cell on the terminal; the page has all
 TITLE = "# On a GPU: all measurements\n"
 
 
@@ -40,7 +41,7 @@ def failures(record: Mapping[str, Any]) -> int:
 
 def as_text(record: Mapping[str, Any]) -> str:
     """The table in columns."""
-    lines = [HEADS, *lines_of(record)]
+    lines = [[cell[:LONGEST] for cell in line] for line in (HEADS, *lines_of(record))]
     widths = [max(len(line[place]) for line in lines) for place in range(len(HEADS))]
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 

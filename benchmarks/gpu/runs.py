@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.gpu.rows import Difference, Row, Time, apart
-from benchmarks.gpu.sizes import QUICK, TINY, Sizes
+from benchmarks.gpu.sizes import QUICK, Sizes
 from benchmarks.machine import DEVICE
 
 ROOT = Path(__file__).parents[2]
@@ -29,24 +29,40 @@ def train(*settings: str) -> float:
     return time.perf_counter() - started
 
 
-def runs(sizes: Sizes) -> Iterator[Row]:
-    """The seconds of the demo, and the weights of runs that should end alike."""
+def resumed(_: Sizes) -> Iterator[Row]:
+    """A run that is resumed ends with the weights of one that is not interrupted, and both take the same batches."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        whole = weights(tiny(folder, "whole"))
+        tiny(folder, "resumed", epochs=1)
+        train(f"resume={folder / 'resumed'}", f"trainer.max_epochs={EPOCHS}")
+        yield Difference("resumed and uninterrupted run: weights", apart(weights(folder / "resumed"), whole), 0.0)
+
+
+def distributed(_: Sizes) -> Iterator[Row]:
+    """A run in one process of DDP ends with the weights of a run without it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        whole, other = tiny(folder, "whole"), tiny(folder, "ddp", "trainer=ddp", "trainer.devices=1")
+        yield Difference("DDP on one device: weights", apart(weights(other), weights(whole)), 1e-4)
+
+
+def demo(sizes: Sizes) -> Iterator[Row]:
+    """The seconds of the demo, with an empty cache."""
     with tempfile.TemporaryDirectory() as folder:
-        cache = f"cache={folder}/cache"
+        yield Time(f"{EPOCHS} epochs", train(*of(Path(folder), "demo"), *sizes.demo))
 
-        def run(name: str, *settings: str, epochs: int = EPOCHS) -> float:
-            where = f"hydra.run.dir={folder}/{name}"
-            return train(where, cache, f"trainer.accelerator={DEVICE}", f"trainer.max_epochs={epochs}", *settings)
 
-        yield Time(f"demo, {EPOCHS} epochs", run("demo", *sizes.demo))
-        if sizes != TINY:
-            run("whole", *QUICK)
-        whole = weights(Path(folder, "demo" if sizes == TINY else "whole"))
-        run("resumed", *QUICK, epochs=1)
-        train(f"resume={folder}/resumed", f"trainer.max_epochs={EPOCHS}")
-        yield Difference("resumed and uninterrupted run: weights", apart(weights(Path(folder, "resumed")), whole), 0.0)
-        run("ddp", *QUICK, "trainer=ddp", "trainer.devices=1")
-        yield Difference("DDP on one device: weights", apart(weights(Path(folder, "ddp")), whole), 1e-4)
+def tiny(folder: Path, name: str, *settings: str, epochs: int = EPOCHS) -> Path:
+    """The folder of a run on a few sentences."""
+    train(*of(folder, name, epochs), *QUICK, *settings)
+    return folder / name
+
+
+def of(folder: Path, name: str, epochs: int = EPOCHS) -> list[str]:
+    """Settings of a run on the device."""
+    where = [f"hydra.run.dir={folder / name}", f"cache={folder / 'cache'}"]
+    return [*where, f"trainer.accelerator={DEVICE}", f"trainer.max_epochs={epochs}"]
 
 
 def weights(run: Path) -> torch.Tensor:

@@ -1,8 +1,10 @@
 """Times at published sizes, ours and what a competent person would run."""
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import torch
 
@@ -11,10 +13,14 @@ from benchmarks.gpu.rows import Time
 from benchmarks.gpu.sizes import Sizes
 from benchmarks.machine import DEVICE, now, repeated
 from benchmarks.peers import scikit_learn
-from benchmarks.probing import fused, modern, sequential, vectors
+from benchmarks.probing import Shape, fused, modern, sequential, vectors
 from benchmarks.settings import PRECISIONS
 from benchmarks.sides import Sides
 from benchmarks.steps import WIDTH, by_length, generate, our_module, our_step
+from probes.classifiers import recorded
+from probes.classifiers.blocks import blocks
+from probes.classifiers.cells import Cells
+from probes.classifiers.classifier import Grid, as_tensors
 
 PASSES = 1  # of each width and dropout, from which the seconds of one classifier after another are calculated
 L2 = 1e-3
@@ -84,7 +90,9 @@ def encoding(sizes: Sizes) -> Iterator[Time]:
 
 def probing(sizes: Sizes) -> Iterator[Time]:
     """A task under both protocols, one classifier after another, and scikit-learn with one L2 value."""
-    shape, published = sizes.probed, fused(sizes.probed, 0)
+    shape = sizes.probed
+    yield step_of_a_grid(shape, sizes.times)
+    published = fused(shape, 0)
     alone = sequential(shape, published["toolkit_passes"], PASSES)["seconds"]
     started = now()
     with warnings.catch_warnings():
@@ -93,6 +101,20 @@ def probing(sizes: Sizes) -> Iterator[Time]:
     peers = {"one classifier after another": alone, "scikit-learn, one L2 value": now() - started}
     for protocol, result in (("senteval", published), ("modern", modern(shape))):
         yield Time(f"{shape.train:,} sentences, {protocol}", result["seconds"], peers, result["gflop"])
+
+
+def step_of_a_grid(shape: Shape, times: int) -> Time:
+    """A step of all classifiers of the published grid, recorded and kernel by kernel."""
+    data, took = as_tensors(vectors(shape)[0], DEVICE), {}
+    [cells] = blocks(shape.dim, shape.classes, Grid(protocol="senteval"), "cuda")
+    for plain in (recorded.PLAIN, sys.maxsize):
+        model = Cells(shape.dim, shape.classes, cells, 1, DEVICE)
+        with patch.object(recorded, "PLAIN", plain):
+            batches = list(data.batches(torch.arange(64 * 100, device=DEVICE) % shape.train, 64))
+            took[plain] = repeated(lambda model=model, batches=batches: [model.step(*b) for b in batches], times)
+    return Time(
+        f"100 steps of {len(cells)} classifiers", took.pop(recorded.PLAIN), {"kernel by kernel": took.popitem()[1]}
+    )
 
 
 def compiled(sizes: Sizes) -> Iterator[Time]:

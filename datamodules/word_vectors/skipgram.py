@@ -38,7 +38,8 @@ def train_bin(text: Path, out: Path, settings: Mapping[str, float]) -> None:
     first = text.with_suffix(".first.vec")
     _write_first_vectors(text, first, int(settings["dim"]))
     root = Path(__file__).parents[2]
-    environment = {**os.environ, **ZEROED, "PYTHONPATH": str(root)}
+    paths = os.pathsep.join([str(root), *filter(None, sys.path)])  # fasttext may lie where only this process looks
+    environment = {**os.environ, **ZEROED, "PYTHONPATH": paths}
     arguments = [str(text), str(first), str(out), json.dumps(settings), str(os.getpid())]
     command = [sys.executable, "-m", "datamodules.word_vectors.skipgram", *arguments]
     title = f"training word vectors, {settings['epoch']} passes"

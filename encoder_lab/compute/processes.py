@@ -19,12 +19,17 @@ IN_FLIGHT = 2  # chunks in flight per core, so that memory stays bounded
 
 
 def parallel_map(
-    function: Callable[[Item], Result], items: Iterable[Item], chunk: int = CHUNK, cores: int | None = None
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    chunk: int = CHUNK,
+    cores: int | None = None,
+    start: str = "fork",
 ) -> Iterator[Result]:
     """Yield `function(item)` for every item, in order. An error is raised in place of the result of its item.
 
     Starts processes only if there is more than one chunk; then the function, the items and the results are pickled.
-    `cores`: how many; by default all, and one where the system has no semaphores.
+    `cores`: how many; by default all, and one where the system has no semaphores. `start`: "spawn" where processes
+    use a GPU, which a copy of this one cannot.
     """
     chunks = _chunks(items, chunk)
     head = list(islice(chunks, 2))
@@ -35,7 +40,7 @@ def parallel_map(
             if error:
                 raise error
         return
-    with ProcessPoolExecutor(cores, get_context("fork"), _as_worker, (os.getpid(),)) as pool:
+    with ProcessPoolExecutor(cores, get_context(start), _as_worker, (os.getpid(),)) as pool:
         waiting: deque[tuple[Future[list[Result]], Exception | None]] = deque()
         for some, error in chain(head, chunks):
             waiting.append((pool.submit(_map, function, some), error))

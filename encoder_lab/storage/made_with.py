@@ -17,7 +17,7 @@ BLOCK = re.compile(rb"^made_with:\n(?:[ \t].*\n?)*", re.MULTILINE)  # in a confi
 def made_with() -> dict[str, str | int | None]:
     """A value for each of KEYS; None for a package that is not installed, and for the commit outside git."""
     about = {"commit": commit(), "python": platform.python_version(), "threads": torch.get_num_threads()}
-    return {**about, **{name: _version(name) for name in PACKAGES}}
+    return {**about, **{name: _version(name) for name in PACKAGES}, "torch": str(torch.__version__)}  # with its build
 
 
 def without_made_with(settings: bytes) -> bytes:

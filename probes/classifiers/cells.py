@@ -15,6 +15,7 @@ from torch import Tensor
 
 from probes.classifiers.buffers import Buffers, Dropout, Group, buffers_for
 from probes.classifiers.optimisers import adam, rmsprop
+from probes.classifiers.recorded import Recorded
 from probes.vectors import Features, rows_at_once
 
 CHUNK = 2048  # sentences predicted at a time, at most
@@ -86,8 +87,15 @@ class Cells:
 
     def step(self, x: Tensor, y: Tensor, rate: float = 1e-3, scale: float | None = None) -> None:
         """One step of Adam on `x (B, D)`, `y (B,)`; the loss is the mean, or the sum times `scale`."""
+        scale = 1 / len(x) if scale is None else scale
+        if x.is_cuda:
+            self.recorded(self._step, x, y, torch.full_like(self.steps, rate), scale=scale)
+        else:
+            self._step(x, y, rate, scale)
+
+    def _step(self, x: Tensor, y: Tensor, rate: float | Tensor, scale: float) -> None:
         x = x.bfloat16() if self.bfloat16 else x
-        grad_hidden = self._backward(x, y, 1 / len(x) if scale is None else scale)
+        grad_hidden = self._backward(x, y, scale)
         if self.bfloat16:
             self.gradients[0].copy_(torch.mm(grad_hidden.bfloat16(), x))
         elif self.sums is None:
@@ -172,6 +180,7 @@ class Cells:
     def _arrange(self) -> None:
         """Compute the groups of cells, and the rows and views of each cell."""
         self.buffers: dict[int, Buffers] = {}  # by the number of sentences
+        self.recorded = Recorded(self.masks.values())
         ends = list(accumulate(cell.width or self.classes for cell in self.cells))
         self.rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
         self.heads = [group for group, (width, *_) in self._neighbours(1) if width]

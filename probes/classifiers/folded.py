@@ -13,6 +13,7 @@ from torch import Tensor
 from probes.classifiers.cells import initial
 from probes.classifiers.grid import Grid, Tensors
 from probes.classifiers.optimisers import adam, rmsprop
+from probes.classifiers.recorded import Recorded
 
 
 class Fold(NamedTuple):
@@ -34,9 +35,16 @@ class FoldCells:
         self.l2 = l2[:, :, None, None]
         self.means, self.squares = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
         self.steps = torch.zeros(len(l2), device=l2.device)
+        self.recorded = Recorded()
 
     def step(self, x: Tensor, y: Tensor, share: Tensor) -> None:
         """A step of the first f folds, each on its batch: `x (f, B, D)`, `y (f, B)`; `share (f, B)`: loss weights."""
+        if x.is_cuda:
+            self.recorded(self._step, x, y, share)
+        else:
+            self._step(x, y, share)
+
+    def _step(self, x: Tensor, y: Tensor, share: Tensor) -> None:
         folds, (_, cells, classes, inputs) = len(x), self.weights.shape
         weights = self.weights[:folds]
         error = torch.bmm(weights.view(folds, -1, inputs), x.transpose(1, 2)).view(folds, cells, classes, -1)
@@ -57,6 +65,7 @@ class FoldCells:
         """Keep only these folds: positions among the current folds."""
         for name in ("weights", "l2", "means", "squares", "steps"):
             setattr(self, name, getattr(self, name)[folds])
+        self.recorded = Recorded()
 
 
 class Stopped(NamedTuple):

@@ -11,7 +11,7 @@ ADAM: dict[str, Any] = {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "amsgrad": Fa
 RMSPROP_RATE, RMSPROP_DECAY = 1e-2, 0.99  # torch's defaults
 
 
-def adam(state: Sequence[TensorList], rate: float = 1e-3, l2: float = 0.0) -> None:
+def adam(state: Sequence[TensorList], rate: float | Tensor = 1e-3, l2: float = 0.0) -> None:
     """A step in place. `state`: weights, gradients, their means and squares, and the steps of each with this one."""
     weights, gradients, means, squares, steps = state
     torch._fused_adam_(weights, gradients, means, squares, [], steps, lr=rate, weight_decay=l2, **ADAM)

@@ -1,6 +1,7 @@
 """A parallel map gives the results of `map`."""
 
 import errno
+import math
 import os
 import pickle
 import subprocess
@@ -47,7 +48,7 @@ def test_a_corpus_that_several_processes_read_has_the_same_text(
     corpus = corpus_of(settings_of(name, tmp_path / "data"))
     alone = views(corpus)
     monkeypatch.setattr(processes, "ProcessPoolExecutor", Pickling)
-    monkeypatch.setattr(parallel_map, "__defaults__", (2, 2))
+    monkeypatch.setattr(parallel_map, "__defaults__", (2, 2, "fork"))
     assert views(corpus) == alone
 
 
@@ -70,6 +71,10 @@ def test_results_equal_those_of_map_in_order(items: int, chunk: int, cores: int)
 def test_only_many_items_start_other_processes() -> None:
     assert os.getpid() not in set(parallel_map(process, range(20), chunk=5, cores=2))
     assert set(parallel_map(process, range(20), chunk=20, cores=2)) == {os.getpid()}
+
+
+def test_processes_can_start_without_a_copy_of_this_one() -> None:
+    assert list(parallel_map(math.sqrt, range(20), 5, 2, "spawn")) == [math.sqrt(i) for i in range(20)]
 
 
 def test_an_error_in_a_worker_is_raised_in_the_parent() -> None:

@@ -1,0 +1,54 @@
+"""Steps of a GPU as CUDA graphs: to start their kernels one by one takes several times as long as the kernels do."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+PLAIN = 3  # calls with the same shapes before a step is recorded: its libraries then have what they need
+
+
+class Graph(NamedTuple):
+    """A recorded step, and the tensors that it reads."""
+
+    graph: torch.cuda.CUDAGraph
+    inputs: list[Tensor]
+
+
+class Recorded:
+    """Runs `step(*tensors, **constants)`, which changes tensors in place; recorded once for each shape.
+
+    What the step changes must stay where it is in memory. `generators`: those from which it draws; a recorded step
+    draws what a plain one would. The step is no part of this object: it would keep its owner in memory.
+    """
+
+    def __init__(self, generators: Iterable[torch.Generator] = ()) -> None:
+        self.generators = list(generators)
+        self.calls, self.graphs = Counter[Any](), dict[Any, Graph]()
+
+    def __call__(self, step: Callable[..., None], *tensors: Tensor, **constants: Any) -> None:
+        key = (*(tensor.shape for tensor in tensors), *constants.items())
+        self.calls[key] += 1
+        if self.calls[key] <= PLAIN:
+            step(*tensors, **constants)
+            return
+        if key not in self.graphs:
+            self.graphs[key] = self._record(step, tensors, constants)
+        for own, tensor in zip(self.graphs[key].inputs, tensors, strict=True):
+            own.copy_(tensor)
+        self.graphs[key].graph.replay()
+
+    def _record(self, step: Callable[..., None], tensors: Iterable[Tensor], constants: dict[str, Any]) -> Graph:
+        inputs, graph = [torch.empty_like(tensor) for tensor in tensors], torch.cuda.CUDAGraph()
+        for generator in self.generators:
+            graph.register_generator_state(generator)
+        here, aside = torch.cuda.current_stream(), torch.cuda.Stream()
+        aside.wait_stream(here)
+        with torch.cuda.stream(aside):
+            graph.capture_begin(capture_error_mode="thread_local")  # loaders pin memory in threads of their own
+            step(*inputs, **constants)
+            graph.capture_end()
+        here.wait_stream(aside)
+        return Graph(graph, inputs)
