@@ -202,8 +202,8 @@ def html(arguments: SimpleNamespace) -> None:
 
 def items_of(models: list[ReportedModel], arguments: SimpleNamespace) -> list[ShownItem]:
     """The items of coherence suites to show. Raises InputError where a requested one is in no evaluation."""
-    scored = [(model.title, run.folder) for model in models for run in model.runs if (run.folder / TOKENS).exists()]
-    items = [item for title, folder in scored for item in shown_items(title, folder, arguments.item)]
+    scored = [(model.title, path) for model in models for run in model.runs for path in run.files(TOKENS)]
+    items = [item for title, path in scored for item in shown_items(title, path.parent, arguments.item)]
     names = {f"{item.records[0]['suite']}:{item.records[0]['item']}" for item in items}
     if missing := [name for name in arguments.item or () if name not in names]:
         raise InputError(f"item={missing[0]}: no such item in {TOKENS} of the evaluations; give SUITE:NUMBER")

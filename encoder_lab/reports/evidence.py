@@ -15,7 +15,6 @@ from encoder_lab.reports.published import PUBLISHED_TEST, published
 from encoder_lab.reports.runs import Run, by_one_reader
 from encoder_lab.reports.table import final_rows, published_rows
 from encoder_lab.reports.table_notes import RELATEDNESS, at_another_epoch
-from encoder_lab.storage.csv_files import read_csv
 from probes.facts import facts_of
 from probes.probing.tasks import RATED_ODD
 from probes.results import Answers, Epoch, ProbeRow
@@ -133,11 +132,9 @@ def _rated_odd(runs: Sequence[Run]) -> dict[str, Point]:
     by_task: dict[str, list[Interval]] = {}
     for run in runs:
         sizes = {row.task: len(row.answers.right) for row in run.rows if row.answers}
-        path = run.folder / "details.csv"
-        for row in read_csv(path) if path.exists() else ():
-            if row["measure"] == RATED_ODD and (items := sizes.get(row["task"])):
-                percent = float(row["score"])
-                by_task.setdefault(row["task"], []).append((percent, *wilson(round(percent * items / 100), items)))
+        for (task, measure), percent in run.details.items():
+            if measure == RATED_ODD and (items := sizes.get(task)):
+                by_task.setdefault(task, []).append((percent, *wilson(round(percent * items / 100), items)))
     return {task: _mean_point(runs) for task, runs in by_task.items()}
 
 

@@ -148,7 +148,8 @@ def _newest(group: Sequence[Run]) -> Run:
     for run in reversed(older) if "model" in last.settings else ():
         known = {_row_key(row) for row in rows}
         rows += [row for row in run.rows if _row_key(row) not in known]
-    return replace(last, rows=rows)
+    more = [run.folder for run in reversed(older)] if "model" in last.settings else []
+    return replace(last, rows=rows, evaluations=more)
 
 
 def _age(run: Run) -> tuple[Epoch, int]:
@@ -171,7 +172,8 @@ def with_evaluations(runs: Iterable[Run]) -> list[Run]:
             each = run.settings.get("checkpoint") == EACH_EPOCH
             known = {_row_key(row, each) for row in home.rows}
             new = [row for row in run.rows if _row_key(row, each) not in known]
-            joined[joined.index(home)] = replace(home, rows=[*home.rows, *new])
+            folders = [*home.evaluations, *(() if each else (run.folder, *run.evaluations))]
+            joined[joined.index(home)] = replace(home, rows=[*home.rows, *new], evaluations=folders)
     return joined
 
 

@@ -13,6 +13,7 @@ from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.run_settings_check import check_settings
 from encoder_lab.settings.known import flat
 from encoder_lab.settings.run_settings import objective_of, read_settings
+from encoder_lab.storage.csv_files import read_csv
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.results import Epoch, ProbeRow, read_rows
 
@@ -31,6 +32,7 @@ UNNAMED = {  # settings that are not told apart from absent ones at these values
     **{f"embeddings.{part}scale": None for part in ("", "source.")},
 }
 SETTINGS = "config.yaml"  # a folder with this file is a run folder
+DETAILS = "details.csv"  # of an evaluation: other measures of its predictions
 EACH_EPOCH = "each epoch"  # the checkpoint of an evaluation of several epochs
 EVALUATIONS = "evaluations"  # in a run folder: scores of its epochs on more suites
 # prefixes of the settings that, with its name, make an evaluated model
@@ -52,6 +54,18 @@ class Run:
     rows: Sequence[ProbeRow]
     metrics: Sequence[Mapping[str, str]]
     tests: Sequence[Mapping[str, str]] = ()  # of evaluate.py suite=objective
+    evaluations: Sequence[Path] = ()  # folders of the evaluations whose scores joined its own, the newest first
+
+    def files(self, name: str) -> list[Path]:
+        """Those of its folder and of its evaluations that have this name."""
+        return [path for folder in (self.folder, *self.evaluations) if (path := folder / name).exists()]
+
+    @property
+    def details(self) -> Mapping[tuple[str, str], float]:
+        """Other measures of its scores by task and measure (details.csv); none of several epochs, as it has one."""
+        files = [] if self.settings.get("checkpoint") == EACH_EPOCH else self.files(DETAILS)
+        rows = [row for path in reversed(files) for row in read_csv(path)]
+        return {(row["task"], row["measure"]): float(row["score"]) for row in rows}
 
     @property
     def score(self) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from os.path import commonpath, relpath
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,26 @@ from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.metrics import checked_metrics
 from encoder_lab.reports.models import INCIDENTAL, each_seed_once, identity, with_evaluations
 from encoder_lab.reports.run_settings_check import check_settings
-from encoder_lab.reports.runs import Run, read_run, run_folders
+from encoder_lab.reports.runs import Run, agree, read_run, run_folders
 from encoder_lab.storage.csv_files import csv_text, numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY
-from probes.results import COLUMNS, KEY, NEEDED, answers_from_text, answers_to_text, row_from_text, row_to_text
+from probes.results import (
+    COLUMNS,
+    KEY,
+    NEEDED,
+    ProbeRow,
+    answers_from_text,
+    answers_to_text,
+    row_from_text,
+    row_to_text,
+)
 
 NAMES = ("run", "encoder", "objective")
 ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
 OWN = "training"  # the suite of the objective's own scores
 CLASSIFIER = tuple(f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY))
-STATED = ("run.seed", "encoder.dim", "objective.parts", "objective.select", "labels.colour", *CLASSIFIER)  # by reports
+LABELS = tuple(f"{of}labels.{name}" for of in ("", "run.") for name in ("encoder", "objective", "colour"))
+STATED = ("run.seed", "encoder.dim", "objective.parts", "objective.select", *LABELS, *CLASSIFIER)  # by reports
 
 
 def scores(*folders: str | Path) -> list[dict[str, Any]]:
@@ -47,7 +58,7 @@ def scores(*folders: str | Path) -> list[dict[str, Any]]:
 
 
 def runs_in(paths: Iterable[Path]) -> list[Run]:
-    """The runs in folders, each seed of a model once, and those of files that `as_csv` wrote.
+    """The runs in folders, each seed of a model once, and those of files that `as_csv` wrote; what both have, once.
 
     Raises InputError where two files have other scores of one seed.
     """
@@ -59,7 +70,35 @@ def runs_in(paths: Iterable[Path]) -> list[Run]:
         if path != other and run.rows != same.rows:
             twice = f"{run.encoder}, {run.objective}, seed {run.settings['seed']}, has other scores in {other}"
             raise InputError(f"{path}: {twice}; give one of these files, or report.py scores of all runs")
-    return [*each_seed_once(map(read_run, run_folders(folders))), *(run for _, run in files.values())]
+    runs: list[tuple[Path, Run]] = [(run.folder, run) for run in each_seed_once(map(read_run, run_folders(folders)))]
+    for path, run in files.values():
+        others = [place for place, (source, _) in enumerate(runs) if source != path]
+        place = next((place for place in others if _is_same(runs[place][1], run)), None)
+        if place is None:
+            runs.append((path, run))
+            continue
+        known = {_measured(row) for other in others for row in runs[other][1].rows}  # also of an evaluation's folder
+        source, same = runs[place]
+        rows = [*same.rows, *(row for row in run.rows if _measured(row) not in known)]
+        runs[place] = source, replace(same, rows=rows, settings={**run.settings, **same.settings})
+    return [run for _, run in runs]
+
+
+def _is_same(run: Run, again: Run) -> bool:
+    """Whether two sources have the same run: the settings and scores that both have are equal."""
+    if (run.encoder, run.objective) != (again.encoder, again.objective) or not agree(run, again, ("",)):
+        return False
+    rows, own = ({_place(row): row for row in r.rows} for r in (run, again)), (run.own_scores(), again.own_scores())
+    pairs = [(mine[key], theirs[key]) for mine, theirs in (tuple(rows), own) for key in mine.keys() & theirs.keys()]
+    return bool(pairs) and all(mine == theirs for mine, theirs in pairs)
+
+
+def _place(row: ProbeRow) -> tuple:
+    return tuple(getattr(row, name) for name in KEY)
+
+
+def _measured(row: ProbeRow) -> tuple:
+    return *_place(row), row.test_accuracy, row.seconds
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -100,11 +139,14 @@ def _columns(runs: Sequence[Run]) -> list[str]:
 def _rows(run: Run) -> list[dict[str, str]]:
     empty = dict.fromkeys(ROW_COLUMNS, "")
     probed = [empty | row_to_text(row) | (answers_to_text(row.answers) if row.answers else {}) for row in run.rows]
-    own = {"suite": OWN, "task": run.score, "seed": str(run.settings.get("seed", ""))}
+    own = {"suite": OWN, "seed": str(run.settings.get("seed", ""))}
+    # of equal scores the loss decides which is best, and curves draw the perplexity where BLEU is 0
+    names = dict.fromkeys([run.score, *(f"{run.score.rpartition('/')[0]}/{name}" for name in ("loss", "perplexity"))])
     trained = [
-        empty | own | {"epoch": row["epoch"], "step": row.get("step", ""), "test_accuracy": row[run.score]}
+        empty | own | {"task": name, "epoch": row["epoch"], "step": row.get("step", ""), "test_accuracy": row[name]}
+        for name in (names if run.score else ())
         for row in run.metrics
-        if run.score and row.get(run.score)
+        if row.get(name)
     ]
     return probed + trained
 
@@ -114,16 +156,17 @@ def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) 
     texts = {key: text for key, text in first.items() if key not in (*NAMES, *ROW_COLUMNS) and text}
     settings = {key: _value(text) for key, text in texts.items()} | {"seed": _value(first["seed"])}
     check_settings(path, settings)
-    rows, metrics = [], []
+    rows: list[ProbeRow] = []
+    metrics: dict[str, dict[str, str]] = {}  # by epoch
     for line, row in numbered:
         if row["suite"] == OWN:
             own = {"epoch": row["epoch"], row["task"]: row["test_accuracy"]}
-            metrics.append(checked_metrics(path, line, own))
+            metrics.setdefault(row["epoch"], {}).update(checked_metrics(path, line, own))
         else:
             answers = answers_from_text(path, line, row) if row["right"] else None
             rows.append(row_from_text(path, line, row, answers))
     encoder, objective = (shortened(printable(first[key]), NAME) for key in ("encoder", "objective"))
-    return Run(path / name, encoder, objective, settings, rows, metrics)
+    return Run(path / name, encoder, objective, settings, rows, list(metrics.values()))
 
 
 def _value(text: str) -> Any:

@@ -11,7 +11,6 @@ from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
 from encoder_lab.reports.published import TRAINING, Published, fitting, published
 from encoder_lab.reports.runs import OWN_SCORES, Run, by_one_reader
 from encoder_lab.reports.table_notes import measures, notes_of, quoting, read_by, seeds_note
-from encoder_lab.storage.csv_files import read_csv
 from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import with_ties
 from probes.coherence.tasks import compared_name
@@ -141,12 +140,11 @@ def prediction_cells(model: ReportedModel, scores: RowsByTask, names: Collection
     """Single predictions of coherence suites (details.csv), of those `names` that tables of connectives have."""
     by_name: dict[str, list[tuple[float, float, float]]] = {}
     for run in model.runs if any(" " in name for name in names) else ():
-        path = run.folder / "details.csv"
-        for row in read_csv(path) if path.exists() else ():
-            right = [score.answers.right for score in scores.get(row["task"], ()) if score.answers]
-            name = compared_name(row["task"], row["measure"]) if right and row["measure"].startswith("(") else ""
+        for (task, measure), percent in run.details.items():
+            right = [score.answers.right for score in scores.get(task, ()) if score.answers]
+            name = compared_name(task, measure) if right and measure.startswith("(") else ""
             if name in names:
-                percent, items = float(row["score"]), len(right[0])
+                items = len(right[0])
                 by_name.setdefault(name, []).append((percent, *with_ties(round(percent * items / 50) / 2, items)))
     return {name: TableCell(*mean_of_runs(cells)) for name, cells in by_name.items()}
 

@@ -82,11 +82,12 @@ def test_the_size_of_the_vector_is_judged_from_the_smallest_to_the_largest() -> 
     assert [round(c.difference, 6) for c in size_does_not_help_nmt(evidence)] == [-3]
 
 
+@pytest.mark.parametrize("joined", [False, True])
 @pytest.mark.parametrize(("modified", "verdict"), [(8, "holds"), (4, "fails")])
 def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(
-    tmp_path: Path, modified: int, verdict: str
+    tmp_path: Path, modified: int, verdict: str, joined: bool
 ) -> None:
-    """Ten test sentences, 200 times: `modified` of ten are called so."""
+    """Ten test sentences, 200 times: `modified` of ten are called so. `joined`: to another evaluation of the model."""
     folder = evaluation_of(tmp_path / "a", "untrained/bilstm_max", "probing", task="SOMO", objective="untrained")
     (row,) = read_rows(folder / "probes.csv")
     write_rows(folder / "probes.csv", [replace(row, answers=Answers("t", np.ones(2000, bool)))])
@@ -95,9 +96,9 @@ def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(
     upsert_csv(
         folder / "details.csv", [{"task": "SOMO", "measure": measure[0], "score": measure[1]}], ("task", "measure")
     )
-    (finding_of_bias,) = check(
-        [untrained_encoders_call_odd_words_everywhere], evidence_of(models_of([read_run(folder)]))
-    )
+    other = evaluation_of(tmp_path / "b", "untrained/bilstm_max", objective="untrained") if joined else None
+    (model,) = models_of(map(read_run, filter(None, [other, folder])))
+    (finding_of_bias,) = check([untrained_encoders_call_odd_words_everywhere], evidence_of([model]))
     assert finding_of_bias.verdict == verdict
     assert finding_of_bias.comparisons[0].difference == pytest.approx(10 * modified - 60)
 

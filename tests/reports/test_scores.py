@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from encoder_lab.errors import InputError
+from encoder_lab.reports.models import models_of
 from encoder_lab.reports.scores import as_csv, read_scores, runs_in, scores
+from encoder_lab.storage.csv_files import upsert_csv
 from probes.results import Answers, ProbeRow, write_rows
 from report import main
-from tests.reports.small_runs import evaluation_of, of_a_run, run_of
+from tests.reports.small_runs import evaluation_of, of_a_run, run_of, with_settings
 
 REPORTS = {
-    "table": ["suite=probing", "epoch=2"], "training": ["published=none"], "findings": ["epoch=last"], "scores": [],
+    "table": ["suite=probing"], "training": ["published=none"], "findings": ["epoch=last"], "scores": [],
     "size": [], "curves": [], "correlation": ["published=true"],
 }  # fmt: skip
 
@@ -23,6 +25,10 @@ def runs(tmp_path: Path) -> Path:
     folder = tmp_path / "runs"
     for name, settings in {"a": {}, "b": {"seed": 2, "more": 3.0}, "c": {"dim": 64, "own": (1.0,)}}.items():
         run_of(folder / name, **settings)
+    equal = run_of(folder / "f", encoder="bilstm_att", own=(9.0, 9.0, 9.0))  # the lowest loss decides
+    losses = [{"epoch": e, "val/bleu": 9.0, "val/loss": loss} for e, loss in ((1, 3.0), (2, 2.0), (3, 4.0))]
+    upsert_csv(equal / "metrics.csv", losses, ("epoch",))
+    with_settings(equal, "labels: {encoder: Attention, objective: Translation}\n")
     last = run_of(folder / "d", encoder="bilstm_last", score="val/perplexity")
     answers = Answers("items", np.arange(11) % 3 == 0)
     write_rows(
@@ -56,6 +62,20 @@ def test_there_is_a_row_for_each_score_and_a_column_for_each_setting_that_differ
     assert list(rows[0])[:4] == ["run", "encoder", "objective", "encoder.dim"]
     own = [row["test_accuracy"] for row in rows if (row["run"], row["suite"]) == ("a", "training")]
     assert own == ["5", "9", "7"]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_what_is_in_a_folder_and_in_files_is_one_run(runs: Path, tmp_path: Path, whole: bool) -> None:
+    """A file of some runs has fewer settings than one of all."""
+    every, some = tmp_path / "all.csv", tmp_path / "some.csv"
+    every.write_text(as_csv(scores(runs)), encoding="utf-8")
+    some.write_text(as_csv(scores(runs / "a", runs / "e")), encoding="utf-8")
+    reported = models_of(runs_in([runs] if whole else [runs / "a"]))
+    for paths in ([every, some], [some, every]) if whole else ([some],):
+        again = models_of(runs_in([runs if whole else runs / "a", *paths]))
+        assert [(model.title, len(model.runs)) for model in again] == [(m.title, len(m.runs)) for m in reported]
+    assert {row.task for run in again[0].runs for row in run.rows} == {"SentLen", "WC", "BShift", "MR"}
+    assert len(runs_in([some, every])) == len(read_scores(every))
 
 
 def test_two_files_of_one_run_are_one_seed_and_are_refused_where_they_differ(runs: Path, tmp_path: Path) -> None:
