@@ -15,18 +15,20 @@ from encoder_lab.reports.escape import for_figure
 from encoder_lab.reports.models import ReportedModel
 from encoder_lab.reports.runs import by_one_reader
 from encoder_lab.reports.text import aligned
-from probes.results import ProbeRow
+from probes.results import Epoch, ProbeRow
 from probes.statistics import Z95, Interval
 
 PARTS = (0.5, 0.9, 0.95)  # of the gain
 MARKERS = "o", "s", "D"
 DRAWS = 1000  # of the bootstrap
-FEWEST = 3  # tasks that an order has
+FEWEST = 3  # tasks that an order has, and points that a curve has
+NONE = (np.nan, np.nan, np.nan)
 
 
 class Curve(NamedTuple):
     """The scores of a task in one run, in percent, by optimiser step."""
 
+    places: Sequence[tuple[bool, Epoch]]  # T: (True, epochs done), within an epoch (False, step): equal in all seeds
     steps: np.ndarray  # (T,)
     scores: np.ndarray  # (T,)
     drawn: np.ndarray  # (DRAWS, T): of test items drawn with replacement, the same ones at all steps, where known
@@ -54,7 +56,11 @@ class ModelOrder(NamedTuple):
 
 
 def order_of(model: ReportedModel, suite: str, classifier: str) -> ModelOrder:
-    """The order of a model's tasks. Seeds are averaged at the steps that all of them have; intervals draw seeds too."""
+    """The order of a model's tasks; intervals draw seeds too.
+
+    Seeds are averaged at the epochs and steps that all of them have: an epoch has not always as many steps, as each
+    seed leaves the sentences of its own tasks out.
+    """
     rows = [[row for row in run.rows if row.suite == suite] for run in model.runs]
     runs = list(map(curves_of, by_one_reader(rows, classifier)))
     names = in_order([task for curves in runs for task in curves])
@@ -75,26 +81,30 @@ def curves_of(rows: Sequence[ProbeRow]) -> dict[str, Curve]:
 
 def _curve(rows: Sequence[ProbeRow]) -> Curve:
     steps, scores = np.array([row.step for row in rows]), np.array([row.test_accuracy for row in rows])
+    places = [(True, row.epoch) if isinstance(row.epoch, int) else (False, row.step) for row in rows]
     answers = [row.answers for row in rows if row.answers and not row.answers.domains]
     if len(answers) < len(rows) or len({known.test for known in answers}) > 1:
         errors = np.array([row.test_high - row.test_low for row in rows]) / 2 / Z95
-        return Curve(steps, scores, np.random.default_rng(0).normal(scores, errors, (DRAWS, len(rows))))
+        return Curve(places, steps, scores, np.random.default_rng(0).normal(scores, errors, (DRAWS, len(rows))))
     right = np.array([known.right for known in answers], dtype=float)  # (T, N)
     counts = np.random.default_rng(0).multinomial(right.shape[1], np.full(right.shape[1], 1 / right.shape[1]), DRAWS)
-    return Curve(steps, scores, 100 * counts @ right.T / right.shape[1])
+    return Curve(places, steps, scores, 100 * counts @ right.T / right.shape[1])
 
 
 def when_learnt(task: str, curves: Sequence[Curve]) -> Learnt:
     """Of the mean curve of runs."""
-    steps = np.array(sorted(set.intersection(*(set(curve.steps.tolist()) for curve in curves))))
-    places = [np.isin(curve.steps, steps) for curve in curves]
+    shared = [place for place in curves[0].places if all(place in curve.places for curve in curves)]
+    if len(shared) < FEWEST:
+        return Learnt(task, NONE, (NONE,) * len(PARTS))
+    places = [np.array([curve.places.index(place) for place in shared]) for curve in curves]
+    steps = np.mean([curve.steps[at] for curve, at in zip(curves, places, strict=True)], 0)
     scores = np.mean([curve.scores[at] for curve, at in zip(curves, places, strict=True)], 0)
     every = np.array([curve.drawn[:, at] for curve, at in zip(curves, places, strict=True)])  # (R, DRAWS, T)
     chosen = np.random.default_rng(1).integers(len(curves), size=(len(curves), DRAWS))
     drawn = np.mean(every[chosen, np.arange(DRAWS)], 0)
     gain = _interval(scores[-1] - scores[0], drawn[:, -1] - drawn[:, 0])
-    if len(steps) < 3 or gain[1] <= 0:
-        return Learnt(task, gain, tuple((np.nan,) * 3 for _ in PARTS))
+    if gain[1] <= 0:
+        return Learnt(task, gain, (NONE,) * len(PARTS))
     at = [_interval(reached(steps, scores[None], part)[0], reached(steps, drawn, part)) for part in PARTS]
     return Learnt(task, gain, tuple(at))
 
@@ -146,6 +156,8 @@ def as_text(ordered: Sequence[ModelOrder]) -> str:
         if (tau := agreement(first.halves, second.halves)) is not None:
             lines.append(f"Kendall's tau {tau:5.2f}: {first.title}; {second.title}")
     lines.append("Order: by the step of half the gain. No step: the gain may be none, by its 95% interval.")
+    if any(not np.isfinite(task.gain[0]) for model in ordered for task in model.tasks):
+        lines.append("No gain: the seeds were scored at fewer than three epochs or steps that all of them have.")
     return "\n".join(lines) + "\n"
 
 

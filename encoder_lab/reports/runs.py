@@ -34,6 +34,8 @@ UNNAMED = {  # settings that are not told apart from absent ones at these values
 SETTINGS = "config.yaml"  # a folder with this file is a run folder
 DETAILS = "details.csv"  # of an evaluation: other measures of its predictions
 EACH_EPOCH = "each epoch"  # the checkpoint of an evaluation of several epochs
+# settings that may end a run before its last epoch; the last is of schedule=infersent
+ENDING = ("early_stopping.patience", "trainer.max_steps", "trainer.max_time", "trainer.callbacks", "schedule.cut")
 EVALUATIONS = "evaluations"  # in a run folder: scores of its epochs on more suites
 # prefixes of the settings that, with its name, make an evaluated model
 MODEL = ("embeddings.", "corpus.", "checkpoint")
@@ -118,6 +120,14 @@ class Run:
         """The objective's score on the test split after an epoch, where it was computed."""
         scores = {int(row["epoch"]): float(row[self.score]) for row in self.tests if row.get(self.score)}
         return scores.get(epoch)
+
+    @property
+    def unfinished(self) -> str:
+        """How much of its training a run has, as `2 of 5 epochs`; empty where all, or something else may end it."""
+        wanted, done = self.settings.get("trainer.max_epochs"), max(self.own_scores(), default=0)
+        ends = any(self.settings.get(key) not in (None, -1, []) for key in ENDING)
+        trains = "model" not in self.settings and not self.objective.endswith("untrained") and not ends
+        return f"{done} of {wanted} epochs" if trains and isinstance(wanted, int) and done < wanted else ""
 
     def epoch(self, which: str, suite: str) -> Epoch:
         """The last epoch probed until `which`: last, a number, or best by its own score: never 0 if it trained."""

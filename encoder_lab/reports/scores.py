@@ -88,9 +88,9 @@ def _is_same(run: Run, again: Run) -> bool:
     """Whether two sources have the same run: the settings and scores that both have are equal."""
     if (run.encoder, run.objective) != (again.encoder, again.objective) or not agree(run, again, ("",)):
         return False
-    rows, own = ({_place(row): row for row in r.rows} for r in (run, again)), (run.own_scores(), again.own_scores())
-    pairs = [(mine[key], theirs[key]) for mine, theirs in (tuple(rows), own) for key in mine.keys() & theirs.keys()]
-    return bool(pairs) and all(mine == theirs for mine, theirs in pairs)
+    ours, theirs = (dict[Any, Any](r.own_scores()) | {_place(row): row for row in r.rows} for r in (run, again))
+    both = ours.keys() & theirs.keys()
+    return bool(both) and all(ours[key] == theirs[key] for key in both)
 
 
 def _place(row: ProbeRow) -> tuple:

@@ -133,14 +133,18 @@ def _otherwise_classified(reported: Sequence[tuple[ReportedModel, RowsByTask]], 
 
 
 def at_another_epoch(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:
-    """The models that were not scored at the requested epoch."""
+    """The models that were not scored at the requested epoch, and those that have not had all their epochs."""
     others: dict[Epoch, dict[str, None]] = {}
+    unfinished: dict[str, None] = {}
     for title, run in ((model.title, run) for model in models for run in model.runs):
         if run.has(suite):
+            unfinished |= {f"{title} ({run.unfinished})": None} if run.unfinished else {}
             shown = run.epoch(epoch, suite)
             if _asked(run, epoch) not in (None, shown):
                 others.setdefault(shown, {})[title] = None
-    return [f"At epoch {e}, as the requested one has no scores: {'; '.join(names)}." for e, names in others.items()]
+    early = [f"Training was stopped, or goes on: {'; '.join(unfinished)}."] if unfinished else []
+    elsewhere = [f"At epoch {e}, as the requested one has no scores: {'; '.join(n)}." for e, n in others.items()]
+    return [*early, *elsewhere]
 
 
 def _not_last(models: Sequence[ReportedModel], suite: str, epoch: str) -> list[str]:

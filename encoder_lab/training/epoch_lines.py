@@ -9,6 +9,7 @@ import pytorch_lightning as pl
 
 from encoder_lab.progress import duration
 from encoder_lab.training.devices import say
+from encoder_lab.training.progress import epochs_left
 from encoder_lab.training.run_log import RunLog
 from objectives.objective import Objective
 from probes.callback import ProbingCallback
@@ -45,9 +46,9 @@ class EpochLines(pl.Callback):
             *self._tasks(epoch),
             duration(now - self._before),
         ]
-        left = (trainer.max_epochs or 0) - epoch
-        if left > 0 and not trainer.should_stop:
-            parts[-1] += f", {duration((now - self._started) / self._done * left)} left"
+        seconds = (now - self._started) / self._done * epochs_left(trainer)
+        if seconds > 0 and not trainer.should_stop:
+            parts[-1] += f", {duration(seconds)} left"
         self._before = now
         say("  ".join(parts))
 

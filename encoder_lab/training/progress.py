@@ -21,6 +21,20 @@ def epoch_of(trainer: pl.Trainer) -> str:
     return f"Epoch {trainer.current_epoch + 1}" + (f"/{end}" if end and end > 0 else "")
 
 
+def steps_left(trainer: pl.Trainer) -> float:
+    """How many steps `trainer.max_steps` still allows; infinite without it."""
+    return trainer.max_steps - trainer.global_step if trainer.max_steps >= 0 else math.inf
+
+
+def epochs_left(trainer: pl.Trainer) -> float:
+    """How many epochs follow this one, by `trainer.max_epochs` and `trainer.max_steps`; 0 where there is no end."""
+    most = trainer.max_epochs or -1
+    left = min(
+        most - trainer.current_epoch - 1 if most > 0 else math.inf, steps_left(trainer) / trainer.num_training_batches
+    )
+    return 0.0 if math.isinf(left) else left
+
+
 class RichEpochsFrom1(RichProgressBar):
     """The bar with the package `rich`."""
 
@@ -48,7 +62,8 @@ class CountsSteps(pl.Callback):
 
     def on_train_batch_start(self, trainer: pl.Trainer, pl_module: Any, batch: Any, batch_idx: int) -> None:
         if self._bar is None:  # not at the start of the epoch: a resumed one starts at another batch
-            self._start(trainer, epoch_of(trainer).lower(), "steps", trainer.num_training_batches, batch_idx)
+            total = min(trainer.num_training_batches, batch_idx + steps_left(trainer))
+            self._start(trainer, epoch_of(trainer).lower(), "steps", total, batch_idx)
 
     def on_validation_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         self._close()

@@ -1,5 +1,6 @@
 """When tasks are learnt: curves with known steps, intervals from test items, and the agreement of orders."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,19 @@ def test_seeds_are_one_curve_and_their_orders_are_compared() -> None:
     model = order_of(models_of([trained(seed=1), trained(later, seed=2)])[0], "probing", "mlp")
     assert model.seeds == 1
     assert model.halves["SentLen"] == 10  # the mean curve is 20, 50, 75, 80
+
+
+@pytest.mark.parametrize(("epochs", "half"), [(0, 7.875), (100, np.nan)])
+def test_seeds_are_averaged_at_the_epochs_that_all_have_also_where_these_have_other_steps(
+    epochs: int, half: float
+) -> None:
+    """The second seed has a step more from its first epoch on."""
+    first, second = trained(), trained(seed=2)
+    rows = [replace(row, epoch=row.epoch + epochs, step=row.step + (row.step > 0)) for row in second.rows]
+    model = order_of(models_of([first, replace(second, rows=rows)])[0], "probing", "mlp")
+    learnt = next(learnt for learnt in model.tasks if learnt.task == "SentLen")
+    assert (learnt.at[0][0], learnt.gain[0]) == pytest.approx((half, 60 if half > 0 else half), nan_ok=True)
+    assert ("No gain: the seeds were scored" in as_text([model])) == bool(epochs)
 
 
 @pytest.mark.parametrize(

@@ -423,6 +423,19 @@ def test_where_the_numbers_of_seeds_differ_each_model_has_its_own(tmp_path: Path
     assert "several (BiLSTM-max, NMT En-Fr: 2; BoV, NMT En-Fr: 3) seeds" in note
 
 
+@pytest.mark.parametrize(("settings", "note"), [
+    ("trainer: {max_epochs: 5}\n", "BiLSTM-max, NMT En-Fr (3 of 5 epochs)"),
+    ("trainer: {max_epochs: 3}\n", ""),
+    ("trainer: {max_epochs: -1}\n", ""),
+    ("trainer: {max_epochs: 5, max_steps: 9}\n", ""),
+    ("trainer: {max_epochs: 5}\nearly_stopping: {patience: 1}\n", ""),
+])  # fmt: skip
+def test_a_run_that_was_stopped_is_named_in_tables_and_findings(tmp_path: Path, settings: str, note: str) -> None:
+    run = models(with_settings(run_of(tmp_path / "run"), settings))
+    for notes in (probing_table(run, "probing", published_names=[]).notes, evidence_of(run).notes):
+        assert [n for n in notes if "stopped" in n] == ([f"Training was stopped, or goes on: {note}."] if note else [])
+
+
 def test_models_told_apart_by_a_path_have_its_end_in_their_name(tmp_path: Path) -> None:
     folders = [with_settings(run_of(tmp_path / n), f"text: /a/long/path/{n}.txt\n") for n in ("one", "two")]
     assert [model.variant for model in models(*folders)] == ["(text=one.txt)", "(text=two.txt)"]

@@ -9,7 +9,7 @@ import torch
 from pytorch_lightning.demos.boring_classes import BoringModel
 
 from encoder_lab import progress
-from encoder_lab.training.progress import CountsSteps, epoch_of, progress_bar
+from encoder_lab.training.progress import CountsSteps, epoch_of, epochs_left, progress_bar
 from tests.silent import QUIET
 
 
@@ -29,25 +29,32 @@ def test_a_file_has_lines_of_the_steps_and_of_dev_with_the_name_of_the_run(
 ) -> None:
     monkeypatch.setattr(progress, "_names", ["runs/a"])
     monkeypatch.setattr(progress, "SECONDS", 0.0)
-    limits = {"max_epochs": 2, "limit_train_batches": 3, "limit_val_batches": 1}
+    limits = {"max_epochs": 2, "max_steps": 5, "limit_train_batches": 3, "limit_val_batches": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pl.Trainer(**QUIET | limits, accelerator="cpu", callbacks=[CountsSteps()]).fit(BoringModel())
     lines = capsys.readouterr().err.splitlines()
-    steps = [f"{step} of 3 steps" for step in range(4)]
-    counted = [
-        *(f"epoch {{0}}/2: {step}" for step in steps),
-        *(f"epoch {{0}}/2, dev: {n} of 1 batches" for n in (0, 1)),
-    ]
-    assert [line.split(", 0 s")[0] for line in lines] == [
-        f"runs/a: {line.format(epoch)}" for epoch in (1, 2) for line in counted
-    ]
+    counted = []
+    for epoch, steps in ((1, 3), (2, 2)):
+        counted += [f"epoch {epoch}/2: {step} of {steps} steps" for step in range(steps + 1)]
+        counted += [f"epoch {epoch}/2, dev: {n} of 1 batches" for n in (0, 1)] * (steps == 3)
+    assert [line.split(", 0 s")[0] for line in lines] == [f"runs/a: {line}" for line in counted]
+
+
+@pytest.mark.parametrize(("epochs", "steps", "left"), [
+    (5, -1, 3), (5, 35, 1.5), (5, 1000, 3), (-1, 40, 2), (-1, -1, 0), (None, -1, 0), (5, 20, 0),
+])  # fmt: skip
+def test_what_is_left_ends_with_the_epochs_or_the_steps(epochs: int | None, steps: int, left: float) -> None:
+    """Two epochs of ten steps are done."""
+    ends = {"max_epochs": epochs, "max_steps": steps}
+    assert epochs_left(SimpleNamespace(current_epoch=1, global_step=20, num_training_batches=10, **ends)) == left
 
 
 def test_a_resumed_epoch_counts_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setattr(progress, "_names", [""])
     monkeypatch.setattr(progress, "SECONDS", 0.0)
-    trainer = SimpleNamespace(current_epoch=0, max_epochs=-1, num_training_batches=float("inf"), is_global_zero=True)
+    ends = {"max_epochs": -1, "max_steps": -1, "num_training_batches": float("inf")}
+    trainer = SimpleNamespace(current_epoch=0, is_global_zero=True, **ends)
     counts = CountsSteps()
     counts.on_train_batch_start(trainer, None, torch.ones(1), 7)  # type: ignore[arg-type]
     counts.on_train_batch_end()
