@@ -56,7 +56,7 @@ class Run:
     rows: Sequence[ProbeRow]
     metrics: Sequence[Mapping[str, str]]
     tests: Sequence[Mapping[str, str]] = ()  # of evaluate.py suite=objective
-    evaluations: Sequence[Path] = ()  # folders of the evaluations whose scores joined its own, the newest first
+    evaluations: Sequence[Path] = ()  # folders of evaluations that joined it, the newest first
 
     def files(self, name: str) -> list[Path]:
         """Those of its folder and of its evaluations that have this name."""
