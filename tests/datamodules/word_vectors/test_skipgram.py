@@ -12,6 +12,7 @@ import pytest
 
 from datamodules.word_vectors import skipgram
 from encoder_lab import progress
+from encoder_lab.errors import InputError
 
 SECONDS = 30
 ENDLESS = """
@@ -48,6 +49,14 @@ def test_a_file_has_lines_while_fasttext_works_and_its_last_word_is_the_reason(
     works = "import sys, time; time.sleep(0.5); sys.exit('first\\nno memory')"
     assert skipgram._watched([sys.executable, "-c", works], {}, "training, 5 passes") == (1, "no memory")
     assert "runs/a: training, 5 passes: 0 of 1 models, 0 s" in capsys.readouterr().err.splitlines()
+
+
+def test_fasttext_may_lie_where_only_this_process_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "fasttext.py").write_text("raise ImportError('it lies there')")
+    (tmp_path / "text").write_text("a dog\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match="it lies there"):
+        skipgram.train_bin(tmp_path / "text", tmp_path / "model.bin", {"dim": 4, "epoch": 1})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
