@@ -141,12 +141,14 @@ def settings_of(written: dict[str, Any]) -> "EvaluationSettings":
 
 
 def start(config: "DictConfig") -> None:
+    from hydra.core.hydra_config import HydraConfig
+
     from encoder_lab.settings.check import check
     from encoder_lab.studies.compose import plain, referred
 
     with one_line_errors(Path.cwd()):  # inside Hydra's job, as Hydra would print a line of its own
         written = plain(config)
-        check("evaluate", written, referred(config))
+        check("evaluate", written, referred(config), HydraConfig.get().overrides.task)
         settings = settings_of(written)
 
     from encoder_lab.studies.launch import take_one_gpu

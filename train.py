@@ -92,7 +92,7 @@ def begin(config: "DictConfig") -> None:
     run = run.relative_to(Path.cwd()) if run.is_relative_to(Path.cwd()) else run
     with one_line_errors(run):  # inside Hydra's job, as Hydra would print a line of its own
         written = plain(config)
-        check("train", written, referred(config))
+        check("train", written, referred(config), job.overrides.task)
         with quick_imports(bool(written["allow"])):
             import encoder_lab.training.build
             import encoder_lab.training.trainer  # noqa: F401

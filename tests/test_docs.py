@@ -150,6 +150,9 @@ def smaller(command: Command, configs: Path) -> Command:
         own |= {"encoder.projection"} if "-m" in command.arguments else set()  # not every encoder of a sweep has it
         if "suite=downstream" in command.arguments:  # which logistic regression reads
             own |= {"probes.classifier.widths", "probes.classifier.dropouts"}
+        if any(text.startswith("suite=") and "probing" not in text for text in command.arguments):
+            own |= {key for key in SMALL if key.startswith("probes.") and "classifier" not in key}
+        own |= {"coherence.items"} if any(text.startswith("coherence.paths=") for text in command.arguments) else set()
         small = [
             text
             for key, text in SMALL.items()

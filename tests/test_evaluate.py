@@ -206,6 +206,17 @@ def test_to_score_nothing_is_refused(lab: Lab, tmp_path: Path, nothing: str) -> 
         scored(lab, tmp_path, "model=majority", nothing)
 
 
+@pytest.mark.parametrize(("setting", "said"), [
+    ("sentences=a.txt", "only a file of vectors has it; give model=vectors:FILE.npy"),
+    ("write_sentences=a.txt", "writes and stops, so model= is not scored"),
+    ("bos=false", "bos=false: about the surprisal of texts, which no suite here needs; give suite=coherence"),
+    ("eos=true", "eos=true: about the surprisal"),
+])  # fmt: skip
+def test_a_setting_of_other_models_or_suites_is_refused(lab: Lab, tmp_path: Path, setting: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        scored(lab, tmp_path, "model=[majority,length]", "probes.tasks=[SentLen]", setting)
+
+
 def test_no_two_untrained_encoders_share_cached_scores(tmp_path: Path) -> None:
     (tmp_path / "v.vec").write_text("2 4\na 1 2 3 4\nb 0 1 0 1\n")
     settings = evaluation("embeddings=file", f"embeddings.path={tmp_path / 'v.vec'}")

@@ -16,7 +16,9 @@ from probes.suites import Suite
 def refuse_wrong_settings(settings: EvaluationSettings) -> None:
     """Raises InputError for settings that are wrong with any models and tasks."""
     requested_tables(settings.published)
-    _refuse_layers_of_no_transformer(settings)
+    _refuse_settings_of_other_models(settings)
+    if models_wanted(settings) and settings.write_sentences:
+        raise InputError("write_sentences= writes and stops, so model= is not scored; leave one of them out")
     if not models_wanted(settings) and not settings.write_sentences:
         raise InputError(f"model= is missing; give {FORMS}")
 
@@ -26,16 +28,22 @@ def refuse_what_has_no_effect(settings: EvaluationSettings, suites: Sequence[Sui
     if not any(suite.tasks for suite in suites):
         raise InputError("no tasks; give suite=, and for suite=probing a source: probes=corpus, trees or senteval")
     refuse_published_of_other_tasks(settings.published, suites)
+    if not any(task.needs == "surprisal" for suite in suites for task in suite.tasks):
+        for key in ("bos", "eos"):
+            if (value := getattr(settings, key)) != getattr(EvaluationSettings, key):
+                wrong = f"{key}={str(value).lower()}: about the surprisal of texts, which no suite here needs"
+                raise InputError(f"{wrong}; give suite=coherence, or leave it out")
 
 
-def _refuse_layers_of_no_transformer(settings: EvaluationSettings) -> None:
-    """Raises InputError where a setting of `hf:` models is given and none of the models is one."""
-    if any(name.startswith("hf:") for name in models_wanted(settings)):
-        return
-    for key, default in (("layers", "last"), ("pooling", None), ("prompt", None)):
-        if getattr(settings, key) != default:
-            remedy = "only a Hugging Face model has it; give model=hf:NAME_OR_PATH, or leave it out"
-            raise InputError(f"{key}={getattr(settings, key)}: {remedy}")
+def _refuse_settings_of_other_models(settings: EvaluationSettings) -> None:
+    """Raises InputError where a setting of one form of `model=` is given and none of the models has it."""
+    hugging_face, vectors = ("hf:NAME_OR_PATH", "a Hugging Face model"), ("vectors:FILE.npy", "a file of vectors")
+    keys = {"layers": hugging_face, "pooling": hugging_face, "prompt": hugging_face, "sentences": vectors}
+    forms = {name.partition(":")[0] for name in models_wanted(settings)}
+    for key, (form, model) in keys.items():
+        value = getattr(settings, key)
+        if value != getattr(EvaluationSettings, key) and form.partition(":")[0] not in forms:
+            raise InputError(f"{key}={value}: only {model} has it; give model={form}, or leave it out")
 
 
 def models_wanted(settings: EvaluationSettings) -> list[str]:

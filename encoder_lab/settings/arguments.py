@@ -70,8 +70,6 @@ def refuse_unknown_settings(known: Known, program: str, settings: Sequence[str])
         match = SETTING.match(text)
         assert match
         plus, name = match[1], PART.sub("", match[2])
-        if name != match[2] and name.startswith("objective.optimizer"):
-            raise InputError(f"{text}: the parts share one optimiser; give {name}=")
         if name in known.sections and not text[match.end() :].startswith("{"):
             inside = [key for key in sorted(known.names) if re.fullmatch(rf"{re.escape(name)}\.[a-z]\w*", key)]
             raise InputError(f"{text}: a group of settings; give one of them: {', '.join(f'{key}=' for key in inside)}")

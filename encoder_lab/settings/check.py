@@ -12,6 +12,7 @@ from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.settings.command_line import fail
 from encoder_lab.settings.declared import CLASS, Parameter, parameters
 from encoder_lab.settings.known import OF_HYDRA, PART, flat, no_such_setting
+from encoder_lab.settings.without_effect import without_effect
 
 MISSING = "???"
 MOST_LETTERS = 4096  # of a text
@@ -32,9 +33,14 @@ OURS = {  # arguments that this program gives, and what the user gives instead
 Declared = Mapping[str, Parameter] | None  # of a group; None where it takes any setting
 
 
-def check(program: str, settings: Mapping[str, Any], referred: Collection[str] = ()) -> None:
-    """Ends the program with a line for each mistake."""
-    if statuses := [fail(mistake) for mistake in mistakes(program, settings, referred)]:
+def check(
+    program: str, settings: Mapping[str, Any], referred: Collection[str] = (), arguments: Sequence[str] | None = None
+) -> None:
+    """Ends the program with a line for each mistake. `arguments`: of a new run; each setting must have an effect."""
+    wrong = mistakes(program, settings, referred)
+    if arguments is not None and not wrong:
+        wrong = without_effect(program, settings, arguments)
+    if statuses := list(map(fail, wrong)):
         raise SystemExit(statuses[0])
 
 

@@ -10,6 +10,7 @@ from omegaconf import DictConfig, OmegaConf
 from encoder_lab.errors import InputError
 from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.known import flat
+from encoder_lab.settings.without_effect import without_effect
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -25,7 +26,7 @@ def planned(program: str, settings: list[str]) -> dict[str, Any]:
         config = compose(program, settings, return_hydra_config=True)
     known = [key for key in map(str, config) if key != "hydra" and not key.endswith("_name")]  # before it is run
     written = plain(OmegaConf.masked_copy(config, known))
-    if wrong := mistakes(program, written, referred(config)):
+    if wrong := mistakes(program, written, referred(config)) or without_effect(program, written, settings):
         raise InputError("; ".join(wrong))
     return written
 

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from unittest.mock import patch
@@ -18,6 +19,7 @@ from omegaconf import OmegaConf
 
 from encoder_lab.errors import InputError
 from encoder_lab.settings import arguments as of_command
+from encoder_lab.settings import without_effect as rules
 from encoder_lab.settings.check import mistakes
 from encoder_lab.settings.known import known_settings
 from encoder_lab.storage.csv_files import read_csv
@@ -35,7 +37,8 @@ NAMES = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=12)
 @pytest.fixture(scope="module", autouse=True)
 def files_read_once() -> Iterator[None]:
     """Our YAML files do not change meanwhile, and a command reads them only once, too."""
-    with patch("encoder_lab.settings.arguments.known_settings", cache(known_settings)):
+    once = cache(known_settings)
+    with patch.object(of_command, "known_settings", once), patch.object(rules, "known_settings", once):
         yield
 
 
@@ -49,13 +52,15 @@ def refused(*arguments: str) -> str:
     pytest.fail(f"{arguments} are not refused")
 
 
-def judge(configs: Path, *arguments: str) -> None:
+@cache
+def judge(configs: Path, *arguments: str, program: str = "train") -> None:
     """The check of the composed settings, as a job of Hydra does it."""
     with initialize_config_dir(str(configs), version_base="1.3"):
-        config = compose("train", list(arguments), return_hydra_config=True)
+        config = compose(program, list(arguments), return_hydra_config=True)
         HydraConfig.instance().set_config(config)
         job = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-        if wrong := mistakes("train", plain(job), referred(job)):
+        written = plain(job)
+        if wrong := mistakes(program, written, referred(job)) or rules.without_effect(program, written, arguments):
             raise InputError("; ".join(wrong))
 
 
@@ -76,7 +81,6 @@ def judge(configs: Path, *arguments: str) -> None:
         ("probes.classifier=3", "a group of settings"),
         ("trainer.max_epoch=3", "did you mean trainer.max_epochs=?"),
         ("trainer.limit_test_batches=3", "an argument of trainer that its YAML file does not name; write +trainer.l"),
-        ("parts.nli.objective.optimizer.lr=1", "the parts share one optimiser; give objective.optimizer.lr="),
         ("objective.optimizer.weight_decay=0.1", "does not name; write +objective.optimizer.weight_decay=0.1"),
         ("+trainer.max_epoch=3", "did you mean trainer.max_epochs=?"),
         ("+encoder.kernel=3", "see --help"),  # of another encoder
@@ -106,13 +110,69 @@ SINGLE = sorted(name for name in KNOWN.names - KNOWN.sections if not name.rparti
 
 @given(st.sampled_from(SINGLE))
 def test_every_setting_of_our_files_is_known(name: str) -> None:
-    places = [name] if name.startswith("objective.optimizer") else [name, f"parts.nli.{name}"]
-    of_command.refuse_unknown_settings(KNOWN, "train", [f"{place}=1" for place in places])
+    of_command.refuse_unknown_settings(KNOWN, "train", [f"{place}=1" for place in (name, f"parts.nli.{name}")])
+
+
+PARTS = "objective=multitask objective.parts=[nmt_enfr]"
+TWO = "objective=multitask objective.parts=[nmt_enfr,nli]"
+WITHOUT_EFFECT = {  # arguments of a program, the last of which has no effect: what is said of it
+    f"train {PARTS} parts.nli.objective.hidden=200": "nli is not in objective.parts; give objective.parts=[nmt_enfr,",
+    f"train {PARTS} parts.nli.objective.hidden=100": "nli is not in objective.parts",  # as it is without it
+    f"train {PARTS} +corpus@parts.nli.corpus=snli": "nli is not in objective.parts",
+    f"train {PARTS} datamodule.parts=[nli]": "the objective says which parts; give objective.parts=",
+    f"train {TWO} parts.nli.objective.optimizer.lr=1": "the parts share one optimiser; give objective.optimizer.lr=",
+    f"train {TWO} +parts.nli.encoder.dim=3": "all parts share it; give encoder.dim=",
+    f"train {TWO} +embeddings@parts.nli.embeddings=file": "all parts share it; give embeddings",
+    f"train {TWO} +parts.nli.seed=3": "all parts share it; give seed=",
+    "train objective=nli +parts.nli.objective.hidden=3": "only objective=multitask has parts",
+    "train objective=nli objective.head=linear objective.dropout=0.3": "give objective.head=nonlinear",
+    "train objective=discourse objective.losses=[nsp] datamodule.levels=3": "the loss nl reads it",
+    "train objective=discourse objective.losses=[nl,spp] datamodule.bag_words=9": "the loss nsp or sdt reads it",
+    "train objective=discourse objective.losses=[nl] datamodule.paragraph_positions=9": "the loss spp reads it",
+    "train encoder=bigru_mean encoder.dropout=0.1": "give encoder.layers=2",
+    "train encoder=bilstm_att objective.attention=false": "choose another encoder=",
+    "train suite=geometry probes.train_size=50": "give suite=[probing,geometry], or leave it out",
+    "train suite=[discoeval,geometry] +probes.own={}": "give suite=[probing,discoeval,geometry]",
+    "train suite=[probing,downstream,use] use.on=downstream use.examples=5": "only use.on=objective has dev examples",
+    "train suite=coherence coherence.paths=[x] coherence.items=5": "have their own items",
+    "evaluate model=bov suite=downstream probes.tasks=[WC]": "give suite=[probing,downstream]",
+    "evaluate model=bov probes.every_n_epochs=2": "it is about training; give epochs=",
+    "evaluate model=bov probes.steps=[1]": "it is about training",
+    "evaluate model=bov protocol=modern probes.classifier.protocol=senteval": "protocol=modern replaces it",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("parts: {nli: {objective: {hidden: 200}}}", "parts.nli.objective.hidden=200: nli is not in objective.parts"),
+        ("parts: {nli: {corpus: {_target_: datamodules.demo.Demo}}}", "nli is not in objective.parts"),
+        ("parts: {nmt_enfr: {objective: {optimizer: {lr: 1}}}}", "share one optimiser; give objective.optimizer.lr="),
+        ("parts: {nli: {objective: {hidden: 100}}, nmt_enfr: {objective: {dropout: 0.5}}}", ""),
+    ],
+)
+def test_a_setting_without_effect_is_refused_in_a_file_of_the_user_too(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "own.yaml").write_text(f"# @package _global_\n{text}\n")
+    arguments = *PARTS.split(), "experiment=own", f"hydra.searchpath=[file://{tmp_path}]"
+    with pytest.raises(InputError, match=re.escape(said)) if said else nullcontext():
+        judge(CONFIGS, *arguments)
+
+
+@pytest.mark.parametrize("command", WITHOUT_EFFECT)
+def test_a_setting_without_effect_next_to_the_others_is_refused_alone(command: str) -> None:
+    program, *others, idle = command.split()
+    judge(CONFIGS, *others, program=program)
+    name = idle.partition("=")[0].lstrip("+").rpartition("@")[2]
+    with pytest.raises(InputError, match=rf"^{re.escape(name)}[.=].*{re.escape(WITHOUT_EFFECT[command])}"):
+        judge(CONFIGS, *others, idle, program=program)
 
 
 def test_arguments_of_classes_and_references_are_read() -> None:
     judge(CONFIGS, "+trainer.detect_anomaly=true", "+trainer.callbacks=[]", "experiment=conneau2018/gated_convnet_nli")
     judge(CONFIGS, "objective=multitask", "+corpus@parts.nli.corpus=snli", "parts.nli.objective.hidden=7")
+    judge(CONFIGS, "objective=multitask", "objective.optimizer.lr=1", "parts.nli.datamodule.max_words=7")
+    judge(CONFIGS, "suite=geometry", "probes.classifier.widths=[0]", "probes.steps=[1]")
     judge(CONFIGS, "+mine=5", "trainer.max_epochs=${mine}")
 
 
