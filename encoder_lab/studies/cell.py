@@ -9,7 +9,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.settings.quoting import quoted
 from encoder_lab.storage.files import atomic_write
 from encoder_lab.storage.locks import held, locked_with_children
-from encoder_lab.studies.plan import StudyCell, placed
+from encoder_lab.studies.plan import ALLOW, StudyCell, placed
 
 ROOT = Path(__file__).parents[2]
 DONE = "done"  # a file in the folder of a finished cell
@@ -52,7 +52,9 @@ def command(cell: StudyCell, study: Path, begun: bool) -> list[str]:
         settings = [placed(text, "run", study / cell.scored) for text in cell.overrides]
         settings += [] if cell.scores_objective else [f"out={quoted(folder)}"]
     else:
-        settings = [f"resume={quoted(folder)}"] if begun else [*cell.overrides, f"hydra.run.dir={quoted(folder)}"]
+        again = [text for text in cell.overrides if text.partition("=")[0] in (*HERE, ALLOW)]
+        fresh = [*cell.overrides, f"hydra.run.dir={quoted(folder)}"]
+        settings = [f"resume={quoted(folder)}", *again] if begun else fresh
     return [sys.executable, str(ROOT / f"{cell.program}.py"), *settings]
 
 

@@ -13,7 +13,8 @@ from encoder_lab.settings.quoting import quoted
 
 SCALES = ("demo", "small", "medium", "paper")
 OBJECTIVE = "suite=objective"
-SHARED = ("corpus", "embeddings", "probes", "seed", "cache")  # settings of both train.py and evaluate.py
+ALLOW = "allow"  # the setting with the packages of a user's own parts, which each command must give
+SHARED = ("corpus", "embeddings", "probes", "seed", "cache", ALLOW)  # settings of both train.py and evaluate.py
 
 
 class StudyCell(NamedTuple):
@@ -112,6 +113,7 @@ def _evaluations(
         scaled = [wanted[key] for key in ("every", *labels) if key in wanted]
         if None not in scaled:
             overrides = _settings(" ".join(map(str, scaled)), data, dict(zip(axes, labels, strict=True)))
-            overrides += more if OBJECTIVE not in overrides else []
+            of_run = OBJECTIVE in overrides  # it has the settings of the run
+            overrides += [text for text in more if not of_run or text.startswith(f"{ALLOW}=")]
             evaluations.append(StudyCell(f"{place}/{cell.name}", overrides, program="evaluate", scored=cell.name))
     return evaluations

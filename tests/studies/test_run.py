@@ -75,13 +75,24 @@ def test_the_grid_of_table_2_has_its_24_cells() -> None:
 
 def test_the_test_scores_of_objectives_have_the_settings_of_their_runs_alone() -> None:
     """Table 3 is on test; an untrained encoder has no objective."""
-    study = read_study(CONFIGS / "study" / "conneau2018" / "table2.yaml", "", "demo", "data", ["seed=3"])
+    more = ["seed=3", "allow=[my_parts]"]  # the packages are given with each command
+    study = read_study(CONFIGS / "study" / "conneau2018" / "table2.yaml", "", "demo", "data", more)
     commands_of = {
         cell.scored: command(cell, Path("s"), False)[2:] for cell in study.evaluations if cell.scores_objective
     }
     assert len(commands_of) == 21
-    assert commands_of["nli/bilstm_max"] == ["model=s/nli/bilstm_max", "suite=objective"]
+    assert commands_of["nli/bilstm_max"] == ["model=s/nli/bilstm_max", "suite=objective", "allow=[my_parts]"]
     assert not any(name.startswith("untrained") for name in commands_of)
+
+
+def test_a_begun_cell_gets_what_may_change_and_all_programs_the_allowed_packages(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(TEXT + EVALUATIONS)
+    more = ["seed=2", "trainer.devices=2", "cache=here", "allow=[my_parts]"]
+    study = read_study(tmp_path / "a.yaml", "a", "demo", "data", more)
+    assert command(study.cells[0], Path("s"), True)[2:] == ["resume=s/untrained/bov", *more[1:]]
+    assert command(study.cells[0], Path("s"), False)[-5:-1] == more
+    for cell in study.evaluations:
+        assert {"seed=2", "cache=here", "allow=[my_parts]"} < set(command(cell, Path("s"), False))
 
 
 def test_an_evaluation_may_depend_on_the_axes_and_leave_cells_out(tmp_path: Path) -> None:
