@@ -21,7 +21,7 @@ COMMAND = Command(
         Setting("documents", "print whole documents instead", TRUTH, False),
         Setting("inference", "print premises and hypotheses instead", TRUTH, False),
         Setting("conllu", "write the dependency trees of show= sentences to this file instead", FILE),
-        Setting("language", "of conllu=: fr, de or fi", one_of("fr", "de", "fi"), "fi"),
+        Setting("language", "of conllu=: fr, de or fi", one_of("fr", "de", "fi"), "fi", needs="conllu"),
     ],
     most=0,
 )

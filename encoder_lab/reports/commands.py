@@ -173,6 +173,8 @@ def subspaces(arguments: SimpleNamespace) -> None:
 
 
 def findings(arguments: SimpleNamespace) -> None:
+    if arguments.published and arguments.positional:
+        raise InputError(f"{arguments.positional[0]}: published=true checks no runs; leave one of them out")
     evidence = published_evidence() if arguments.published else evidence_of(reported(arguments), arguments.epoch)
     checked, claim = check(CLAIMS, evidence), arguments.claim
     shown = [finding for finding in checked if claim is None or finding.name == claim.replace("_", " ")]

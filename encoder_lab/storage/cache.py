@@ -30,7 +30,7 @@ COMMAND = Command(
     [
         Setting("cache", "the folder", FOLDER, Path(".cache")),
         Setting("prune", "delete instead of listing", TRUTH, False),
-        Setting("older", "with prune=true: only what was not used for so many days", WHOLE, 0),
+        Setting("older", "with prune=true: only what was not used for so many days", WHOLE, 0, needs="prune"),
     ],
     most=0,
 )

@@ -84,6 +84,11 @@ def test_a_text_is_not_written_under_the_name_of_a_picture(name: str, tmp_path: 
     assert not (tmp_path / name).exists()
 
 
+def test_findings_of_published_tables_take_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["findings", str(tmp_path), "published=true"]) == 2
+    assert "published=true checks no runs; leave one of them out" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("claim", [[], ["claim=max_is_above_last"]], ids=["all", "one"])
 def test_the_report_draws_findings_where_out_is_a_figure(claim: list[str], tmp_path: Path) -> None:
     out = tmp_path / "findings.svg"

@@ -74,6 +74,14 @@ def test_a_mistake_is_answered_with_what_to_write(arguments: list[str], message:
     assert str(raised.value).startswith(message)
 
 
+@pytest.mark.parametrize("salted", [[], ["with_salt=false"]])
+def test_a_setting_is_refused_without_the_one_that_it_needs(salted: list[str]) -> None:
+    command = COMMAND._replace(settings=[*COMMAND.settings, Setting("grains", "how many", WHOLE, needs="with_salt")])
+    assert command.read(["a", "out=x", "with_salt=true", "grains=3"]).grains == 3
+    with pytest.raises(InputError, match="grains= has an effect only with with_salt=; give it too, or leave it out"):
+        command.read(["a", "out=x", "grains=3", *salted])
+
+
 @given(
     st.fixed_dictionaries(
         {},

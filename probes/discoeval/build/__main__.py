@@ -33,11 +33,15 @@ COMMAND = Command(
         Setting("dev", "items to choose settings on", WHOLE, 4_000),
         Setting("test", "items to score", WHOLE, 4_000),
         Setting("seed", "which items", WHOLE, 0),
-        Setting("domain", "name of the documents in the names of tasks (default: that of the file)", TEXT),
-        Setting("language", "of the documents, for their tokens", TEXT, "en"),
-        Setting("tokenized", "the documents are tokenised, with spaces between tokens", TRUTH, False),
+        Setting(
+            "domain", "name of the documents in the names of tasks (default: that of the file)", TEXT, needs="documents"
+        ),
+        Setting("language", "of the documents, for their tokens", TEXT, "en", needs="documents"),
+        Setting(
+            "tokenized", "the documents are tokenised, with spaces between tokens", TRUTH, False, needs="documents"
+        ),
         Setting("pdtb", "pipe files of PDTB 2 or PDTB 3, or tables such as train.gdtb.tsv.gz", PATHS),
-        Setting("raw", "the folder of the WSJ texts, for pipe files of PDTB 3", PATHS),
+        Setting("raw", "the folder of the WSJ texts, for pipe files of PDTB 3", PATHS, needs="pdtb"),
         Setting("rst", ".dis, .rs3 or .rst.jsonl, in folders or with names that say train, dev or test", PATHS),
     ],
     most=0,
@@ -70,8 +74,6 @@ def build_settings(options: SimpleNamespace) -> DiscoEvalBuildSettings:
 
     if not (options.documents or options.pdtb or options.rst):
         raise InputError("give documents=, pdtb= or rst=, or several of them; see --help")
-    if options.raw and not options.pdtb:
-        raise InputError("raw= has an effect only with pdtb=; leave it out")
     for key in ("documents", "raw"):
         if len(getattr(options, key) or []) > 1:
             raise InputError(f"{key}={','.join(map(str, getattr(options, key)))}: give one path")
