@@ -28,7 +28,7 @@ from probes.results import (
 
 NAMES = ("run", "encoder", "objective")
 ROW_COLUMNS = (*(column.name for column in COLUMNS), "test", "right")  # as in probes.csv and answers.csv
-OWN = "training"  # the suite of the objective's own scores
+OWN, OWN_TEST = "training", "training on test"  # the suites of the objective's own scores
 CLASSIFIER = tuple(f"probes.classifier.{name}" for name in ("protocol", "widths", "dropouts", "l2", *SENTEVAL_ONLY))
 LABELS = tuple(f"{of}labels.{name}" for of in ("", "run.") for name in ("encoder", "objective", "colour"))
 STATED = ("run.seed", "encoder.dim", "objective.parts", "objective.select", *LABELS, *CLASSIFIER)  # by reports
@@ -39,7 +39,8 @@ def scores(*folders: str | Path) -> list[dict[str, Any]]:
 
     The columns: the run, its encoder and objective, each setting that differs between runs or that reports state, and
     those of `probes.csv` and `answers.csv`. The objective's own score is a row of suite `training`, in
-    `test_accuracy`. Raises InputError for a folder without runs.
+    `test_accuracy`, with the loss and perplexity of that epoch; that of its test split has suite `training on test`.
+    Raises InputError for a folder without runs.
     """
     runs = with_evaluations(runs_in(map(Path, folders)))
     settings = _columns(runs)
@@ -139,13 +140,16 @@ def _columns(runs: Sequence[Run]) -> list[str]:
 def _rows(run: Run) -> list[dict[str, str]]:
     empty = dict.fromkeys(ROW_COLUMNS, "")
     probed = [empty | row_to_text(row) | (answers_to_text(row.answers) if row.answers else {}) for row in run.rows]
-    own = {"suite": OWN, "seed": str(run.settings.get("seed", ""))}
+    seed = str(run.settings.get("seed", ""))
     # of equal scores the loss decides which is best, and curves draw the perplexity where BLEU is 0
     names = dict.fromkeys([run.score, *(f"{run.score.rpartition('/')[0]}/{name}" for name in ("loss", "perplexity"))])
     trained = [
-        empty | own | {"task": name, "epoch": row["epoch"], "step": row.get("step", ""), "test_accuracy": row[name]}
+        empty
+        | {"suite": suite, "task": name, "seed": seed, "epoch": row["epoch"], "step": row.get("step", "")}
+        | {"test_accuracy": row[name]}
+        for suite, table in ((OWN, run.metrics), (OWN_TEST, run.tests))
         for name in (names if run.score else ())
-        for row in run.metrics
+        for row in table
         if row.get(name)
     ]
     return probed + trained
@@ -157,16 +161,17 @@ def _run(path: Path, name: str, numbered: Sequence[tuple[int, dict[str, str]]]) 
     settings = {key: _value(text) for key, text in texts.items()} | {"seed": _value(first["seed"])}
     check_settings(path, settings)
     rows: list[ProbeRow] = []
-    metrics: dict[str, dict[str, str]] = {}  # by epoch
+    own_scores: dict[str, dict[str, dict[str, str]]] = {OWN: {}, OWN_TEST: {}}  # by epoch
     for line, row in numbered:
-        if row["suite"] == OWN:
+        if row["suite"] in own_scores:
             own = {"epoch": row["epoch"], row["task"]: row["test_accuracy"]}
-            metrics.setdefault(row["epoch"], {}).update(checked_metrics(path, line, own))
+            own_scores[row["suite"]].setdefault(row["epoch"], {}).update(checked_metrics(path, line, own))
         else:
             answers = answers_from_text(path, line, row) if row["right"] else None
             rows.append(row_from_text(path, line, row, answers))
     encoder, objective = (shortened(printable(first[key]), NAME) for key in ("encoder", "objective"))
-    return Run(path / name, encoder, objective, settings, rows, list(metrics.values()))
+    metrics, tests = (list(by_epoch.values()) for by_epoch in own_scores.values())
+    return Run(path / name, encoder, objective, settings, rows, metrics, tests)
 
 
 def _value(text: str) -> Any:

@@ -19,7 +19,7 @@ class StepCost(Protocol):
     """The steps of a run, and what they take on this machine (encoder_lab/training/measure.py)."""
 
     def steps(self, examples: int) -> int: ...
-    def hours(self, examples: int, epochs: int) -> float: ...
+    def hours(self, steps: int) -> float: ...
     def disk(self, examples: int) -> int: ...
 
 
@@ -45,13 +45,11 @@ def preview(study: Study, folder: Path, measure: Measure | None) -> str:
             read = {**config["datamodule"], "target": None}
             key = str([config["encoder"], config["objective"], read, config["embeddings"]["freeze"]])
             rate = known[key] = known.get(key) or measure(config)
-            epochs, steps = config["trainer"]["max_epochs"], rate.steps(cell.examples)
-            spent, bytes_ = rate.hours(cell.examples, epochs), rate.disk(cell.examples)
+            examples = min(cell.examples, settings["corpus"].get("size") or cell.examples)
+            steps, planned_as = steps_of(config["trainer"], examples, rate)
+            spent, bytes_ = rate.hours(steps), rate.disk(examples)
             hours, disk = hours + spent, disk + bytes_
-            lines.append(
-                f"      {cell.examples:,} examples: {steps:,} steps x {epochs} epochs, {spent:,.1f} hours, "
-                f"{bytes_ / 1e9:.1f} GB"
-            )
+            lines.append(f"      {examples:,} examples: {planned_as}, {spent:,.1f} hours, {bytes_ / 1e9:.1f} GB")
     if known:
         free = shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
         lines += [
@@ -60,6 +58,21 @@ def preview(study: Study, folder: Path, measure: Measure | None) -> str:
         ]
     lines += [f"  {place:<40} left out: {why}" for place, why in study.left_out.items()]
     return "\n".join(lines)
+
+
+def steps_of(trainer: Mapping[str, Any], examples: int, rate: StepCost) -> tuple[int, str]:
+    """The steps of a run, of one epoch where it has no end, and how they come about."""
+    devices, limit, epochs = trainer["devices"], trainer["limit_train_batches"], trainer["max_epochs"]
+    several = len(devices) if isinstance(devices, list) else devices if isinstance(devices, int) else 1
+    world = max(1, several) * trainer.get("num_nodes", 1)  # each process has batches of its own
+    whole = rate.steps(-(-examples // world))
+    steps = min(whole, limit) if isinstance(limit, int) else int(whole * limit)
+    most = trainer.get("max_steps", -1)
+    if 0 <= most < steps * (epochs if epochs and epochs > 0 else most + 1):
+        return most, f"{most:,} steps"
+    if not epochs or epochs < 0:
+        return steps, f"{steps:,} steps an epoch without end"
+    return steps * epochs, f"{steps:,} steps x {epochs} epochs"
 
 
 def settings_of(cell: StudyCell) -> dict[str, Any]:

@@ -40,8 +40,8 @@ class Measured(NamedTuple):
     checkpoint: int  # bytes, with the numbers of Adam
     text: int  # bytes of an example in the cache
 
-    def hours(self, examples: int, epochs: int) -> float:
-        return self.steps(examples) * epochs * self.seconds / 3600
+    def hours(self, steps: int) -> float:
+        return steps * self.seconds / 3600
 
     def steps(self, examples: int) -> int:
         return -(-examples // self.batch)

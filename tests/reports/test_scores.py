@@ -28,6 +28,7 @@ def runs(tmp_path: Path) -> Path:
     equal = run_of(folder / "f", encoder="bilstm_att", own=(9.0, 9.0, 9.0))  # the lowest loss decides
     losses = [{"epoch": e, "val/bleu": 9.0, "val/loss": loss} for e, loss in ((1, 3.0), (2, 2.0), (3, 4.0))]
     upsert_csv(equal / "metrics.csv", losses, ("epoch",))
+    upsert_csv(equal / "test.csv", [{"epoch": 2, "val/bleu": 8.0}], ("epoch",))
     with_settings(equal, "labels: {encoder: Attention, objective: Translation}\n")
     last = run_of(folder / "d", encoder="bilstm_last", score="val/perplexity")
     answers = Answers("items", np.arange(11) % 3 == 0)

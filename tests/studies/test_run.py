@@ -18,6 +18,7 @@ from encoder_lab.storage.locks import locked
 from encoder_lab.studies.cell import DONE, SETTINGS, command
 from encoder_lab.studies.compose import planned
 from encoder_lab.studies.plan import SCALES, named_study, read_study
+from encoder_lab.studies.preview import steps_of
 from encoder_lab.studies.run import RUNNING, run_study
 from encoder_lab.training.measure import Measured
 from tests import commands
@@ -225,6 +226,23 @@ def test_a_dry_run_says_steps_hours_and_disk_of_each_distinct_run(
     assert "30,000,000 examples: 468,750 steps x 5 epochs, 325.5 hours, 18.0 GB" in printed
     assert "together 391 hours of training" in printed  # 3 x 21.7 + 325.5
     assert "  30 GB of checkpoints and cached text" in printed
+
+
+@pytest.mark.parametrize(("trainer", "steps", "text"), [
+    ({}, 5000, "1,000 steps x 5 epochs"),
+    ({"devices": 4}, 1250, "250 steps x 5 epochs"),
+    ({"devices": [0, 1], "num_nodes": 2}, 1250, "250 steps x 5 epochs"),
+    ({"limit_train_batches": 10}, 50, "10 steps x 5 epochs"),
+    ({"limit_train_batches": 0.5}, 2500, "500 steps x 5 epochs"),
+    ({"max_steps": 700}, 700, "700 steps"),
+    ({"max_steps": 7000}, 5000, "1,000 steps x 5 epochs"),
+    ({"max_steps": 7000, "max_epochs": -1}, 7000, "7,000 steps"),
+    ({"max_epochs": -1}, 1000, "1,000 steps an epoch without end"),
+])  # fmt: skip
+def test_a_dry_run_counts_the_steps_that_the_trainer_would_take(trainer: dict[str, Any], steps: int, text: str) -> None:
+    rate = Measured(batch=64, seconds=0.5, checkpoint=0, text=0)
+    default = {"devices": 1, "limit_train_batches": 1.0, "max_epochs": 5}
+    assert steps_of(default | trainer, 64_000, rate) == (steps, text)
 
 
 def test_an_unknown_scale_is_answered_with_the_choices() -> None:
