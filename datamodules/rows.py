@@ -112,13 +112,15 @@ def _parquet(path: Path, column: str, skip: int) -> Iterator[tuple[int, Any]]:
 def column_values(place: Path, batch: Any, name: str, setting: str) -> list:
     """A column of a record batch as Python values; `translation.fr` is the field fr of translation.
 
-    Raises InputError that names `place` and `setting` if there is no such column.
+    Raises InputError that names `place` and `setting` if there is no such column, or several.
     """
     column, _, field = name.partition(".")
     fields = {part.name: [part.type.field(at).name for at in range(part.type.num_fields)] for part in batch.schema}
     for part, names, parent in ((column, list(fields), ""), (field, fields.get(column, []), f" {column} with a field")):
         if part and part not in names:
             raise InputError(f"{place}: no column{parent} {part}; there are {', '.join(names) or 'none'} ({setting})")
+    if (times := batch.schema.names.count(column)) > 1:
+        raise InputError(f"{place}: {times} columns with the name {column}; rename them ({setting})")
     values = batch.column(column)
     try:
         values.validate(full=True)

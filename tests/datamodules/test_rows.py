@@ -88,6 +88,13 @@ def test_what_is_wrong_is_named(tmp_path: Path, name: str, column: str, break_it
         list(read_rows(path, column))
 
 
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    twice = pyarrow.Table.from_arrays([pyarrow.array(["a"]), pyarrow.array(["b"])], names=["text", "text"])
+    parquet.write_table(twice, tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a.parquet: 2 columns with the name text; rename them \(column=\)"):
+        list(read_rows(tmp_path / "a.parquet", "text"))
+
+
 def test_a_field_of_a_column_is_a_text(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({"translation": [{"en": "a", "fr": "b"}]}), tmp_path / "a.parquet")
     assert list(read_rows(tmp_path / "a.parquet", "translation.fr")) == ["b"]
