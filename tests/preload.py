@@ -5,12 +5,10 @@ search, and so copy, the memory that all forks share.
 """
 
 import gc
-from copy import deepcopy
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import yaml
 from hydra import compose, initialize_config_dir
 from hydra._internal.hydra import Hydra
 
@@ -28,22 +26,6 @@ OURS = [
     if not path.stem.startswith("__")
 ]
 
-parsed: dict[tuple[str, str], Any] = {}  # YAML by its loader and text: the files of configs/ do not change
-load_yaml = yaml.load
-
-
-def load(stream: Any, Loader: Any) -> Any:
-    """What `yaml.load` does, once for each text; a mistake is still named with its file."""
-    text = stream if isinstance(stream, str) else stream.read()
-    key = Loader.__qualname__, text
-    if key not in parsed:
-        if text is not stream:
-            stream.seek(0)
-        parsed[key] = load_yaml(stream, Loader)
-    return deepcopy(parsed[key])
-
-
-yaml.load = load
 gc.disable()
 for name in ("train", "evaluate", "report", *HEAVY, *OURS):
     import_module(name)
