@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from encoder_lab.reports.metrics import read_metrics
 from encoder_lab.reports.run_settings_check import check_settings
 from encoder_lab.settings.known import flat
 from encoder_lab.settings.run_settings import objective_of, read_settings
-from encoder_lab.storage.csv_files import read_csv
+from encoder_lab.storage.csv_files import numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.results import Epoch, ProbeRow, read_rows
 
@@ -66,8 +66,7 @@ class Run:
     def details(self) -> Mapping[tuple[str, str], float]:
         """Other measures of its scores by task and measure (details.csv); none of several epochs, as it has one."""
         files = [] if self.settings.get("checkpoint") == EACH_EPOCH else self.files(DETAILS)
-        rows = [row for path in reversed(files) for row in read_csv(path)]
-        return {(row["task"], row["measure"]): float(row["score"]) for row in rows}
+        return {key: score for path in reversed(files) for key, score in read_details(path)}
 
     @property
     def score(self) -> str:
@@ -193,6 +192,16 @@ def _named_after(losses: Any) -> str:
     if "nsp" not in (losses or []) or len(others) == len(LOSSES):
         return "discourse"
     return "+ " + " + ".join(others) if others else "Baseline (NSP)"
+
+
+def read_details(path: Path) -> Iterator[tuple[tuple[str, str], float]]:
+    """Task, measure and score of each line. Raises InputError naming the line."""
+    for line, row in numbered_csv(path, ("task", "measure", "score"), ("task", "measure")):
+        try:
+            yield (row["task"], row["measure"]), float(row["score"])
+        except ValueError:
+            wrong = f"score is {row['score'][:40]!r}"
+            raise InputError(f"{path}:{line}: {wrong}; evaluate the model again") from None
 
 
 def by_one_reader(runs: Sequence[Sequence[ProbeRow]], classifier: str) -> list[list[ProbeRow]]:

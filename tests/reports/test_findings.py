@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from encoder_lab.errors import InputError
 from encoder_lab.reports import claims
 from encoder_lab.reports.claims import CLAIMS, max_is_above_last, probes_flatten_while_bleu_rises
 from encoder_lab.reports.comparisons import MAX
@@ -101,6 +102,9 @@ def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(
     (finding_of_bias,) = check([untrained_encoders_call_odd_words_everywhere], evidence_of([model]))
     assert finding_of_bias.verdict == verdict
     assert finding_of_bias.comparisons[0].difference == pytest.approx(10 * modified - 60)
+    (folder / "details.csv").write_text("task,measure,score\nSOMO,other,many\n")
+    with pytest.raises(InputError, match=r"details.csv:2: score is 'many'; evaluate the model again"):
+        evidence_of([model])
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
