@@ -63,7 +63,7 @@ def _of_parts(settings: Mapping[str, Any]) -> Unread:
 
 
 def _of_suites(settings: Mapping[str, Any]) -> Unread:
-    suites = settings["suites"]
+    suites = settings.get("suites") or {}
     groups = [suite["settings"] for suite in suites.values()]
     if suites and "probes" not in groups:
         more = ",".join(["probing", *suites])
