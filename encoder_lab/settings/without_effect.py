@@ -68,9 +68,9 @@ def _of_suites(settings: Mapping[str, Any]) -> Unread:
     if suites and "probes" not in groups:
         more = ",".join(["probing", *suites])
         yield rf"probes\.(?!{OF_ALL_SUITES}).*", f"only suite=probing reads it; give suite=[{more}], {OR_NOT}"
-    if "use" in suites and settings["use"]["on"] != "objective":
+    if "use" in suites and settings["use"].get("on", "objective") != "objective":
         yield r"use\.examples", "only use.on=objective has dev examples; leave it out"
-    if "coherence" in suites and settings["coherence"]["paths"] is not None:
+    if "coherence" in suites and settings["coherence"].get("paths") is not None:
         yield r"coherence\.items", "the files of coherence.paths= have their own items; leave it out"
 
 
@@ -81,7 +81,7 @@ def _of_program(program: str, settings: Mapping[str, Any]) -> Unread:
             yield r"probes\.classifier\.protocol", f"protocol={settings['protocol']} replaces it; leave one of them out"
         return
     encoder = settings["encoder"]
-    if encoder["_target_"] == "encoders.bigru.BiGRU" and encoder["layers"] == 1 and encoder["dropout"]:
+    if encoder.get("_target_") == "encoders.bigru.BiGRU" and encoder.get("layers") == 1 and encoder.get("dropout"):
         yield r"encoder\.dropout", f"it is between layers, and there is one; give encoder.layers=2, {OR_NOT}"
     for name, part in {"": settings, **(settings.get("parts") or {})}.items():
         above, objective = rf"parts\.{name}\." if name else "", part.get("objective") or {}
@@ -93,9 +93,10 @@ def _of_program(program: str, settings: Mapping[str, Any]) -> Unread:
 
 def _of_objective(above: str, objective: Mapping[str, Any]) -> Unread:
     """What an objective leaves unread of its settings and of its data's."""
-    if objective.get("head") == "linear" and objective["dropout"]:
+    if objective.get("head") == "linear" and objective.get("dropout"):
         yield rf"{above}objective\.dropout", f"objective.head=linear has none; give objective.head=nonlinear, {OR_NOT}"
     for losses, names in (("nsp sdt", "bag_words"), ("nl", "levels"), ("spp", "(sentence|paragraph)_positions")):
-        if not {*losses.split()} & {*objective.get("losses", losses.split())}:
+        chosen = objective.get("losses")
+        if isinstance(chosen, list) and not any(loss in chosen for loss in losses.split()):
             wanted = losses.replace(" ", " or ")
             yield rf"{above}datamodule\.{names}", f"the loss {wanted} reads it; add it to objective.losses, {OR_NOT}"

@@ -174,6 +174,7 @@ def test_arguments_of_classes_and_references_are_read() -> None:
     judge(CONFIGS, "objective=multitask", "objective.optimizer.lr=1", "parts.nli.datamodule.max_words=7")
     judge(CONFIGS, "suite=geometry", "probes.classifier.widths=[0]", "probes.steps=[1]")
     judge(CONFIGS, "suite=[]", "probes.train_size=50")
+    judge(CONFIGS, "objective=nli", "objective.head=linear", "~objective.dropout")
     judge(CONFIGS, "+mine=5", "trainer.max_epochs=${mine}")
 
 
