@@ -1,146 +1,58 @@
-"""English, as Penn-style trees."""
+"""English, as Penn-style trees: a constituent is its text in brackets."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
 
 from datamodules.demo.lexicon import Phrase, progressive, third_person
-from datamodules.demo.meaning import QUESTIONS, Event, Place, SentencePlan, Thing
+from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 
-SyntaxNode = tuple  # (label, word) or (label, [children])
-
-
-def render(node: SyntaxNode) -> str:
-    """The tree as one line of brackets."""
-    label, inside = node
-    return f"({label} {inside})" if isinstance(inside, str) else f"({label} {' '.join(map(render, inside))})"
-
-
-def leaves(node: SyntaxNode) -> list[str]:
-    _, inside = node
-    return [inside] if isinstance(inside, str) else [word for child in inside for word in leaves(child)]
-
-
-def capitalised(node: SyntaxNode) -> SyntaxNode:
-    """The tree with a capital letter at the first word; skips a quotation mark."""
-    label, inside = node
-    if isinstance(inside, str):
-        return (label, inside[:1].upper() + inside[1:])
-    first = next(i for i, child in enumerate(inside) if child[0] != "``")
-    return (label, [*inside[:first], capitalised(inside[first]), *inside[first + 1 :]])
-
-
-def thing(t: Thing, subject: bool = True) -> SyntaxNode:
-    if t.pronoun:
-        return ("NP", [("PRP", pronoun(t, subject))])
-    if t.other:
-        return ("NP", [thing(t.alone), ("CC", "and"), thing(t.other)])
-    core = _core(t)
-    if t.place:
-        core = ("NP", [core, place(t.place)])
-    if t.relative:
-        who = ("WP", "who") if t.name or (t.noun and t.noun.category == "person") else ("WDT", "that")
-        core = ("NP", [core, ("SBAR", [("WHNP", [who]), ("S", [verb_phrase(t.relative)])])])
-    return core
-
-
-def pronoun(t: Thing, subject: bool = True) -> str:
-    if t.many:
-        return "they" if subject else "them"
-    if t.noun and t.noun.category != "person":
-        return "it"
-    if t.woman:
-        return "she" if subject else "her"
-    return "he" if subject else "him"
+LEAF = re.compile(r"\([^\s()]+ ([^\s()]+)\)")
+FIRST_LETTER = re.compile(r"(\((?!``)[^\s()]+ )([^\s()])")  # skips a quotation mark
+PART = re.compile(r"\{(\w+)\}")
+PATTERNS = {  # a whole sentence by its pattern; {name}: a part of PARTS
+    "plain": "(S {opener} {subject} {rest} (. .))",
+    "who": "(SBARQ (WHNP (WP who)) (SQ {rest}) (. ?))",
+    "yes-no": "(SQ {do} {subject} {bare} (. ?))",
+    "why": "(SBARQ (WHADVP (WRB why)) (SQ {do} {subject} {bare}) (. ?))",
+    "where": "(SBARQ (WHADVP (WRB where)) (SQ {do} {subject} {bare}) (. ?))",
+    "adverb between": "(S {subject} {frequency} {other} (. .))",
+    "interjection": "(S (INTJ (UH {word})) (, ,) {subject} {rest} (. .))",
+    "adverb": "(S {opener} {adverb} {pause} {subject} {rest} (. .))",
+    "time": "(S {opener} {time} {pause} {subject} {rest} (. .))",
+    "place": "(S {opener} {place} {pause} {subject} {rest} (. .))",
+    "subordinate first": "(S {opener} {subordinate} (, ,) {subject} {rest} (. .))",
+    "coordination": "(S {first} {pause} (CC {link}) {second} (. .))",
+    "semicolon": "(S {first} (: ;) {second} (. .))",
+    "reporting clause last": "(S {first} (, ,) {speaker} (. .))",
+    "quotation": "(S (`` ``) {first} (, ,) ('' '') {speaker} (. .))",
+}
+PARTS: dict[str, Callable[[SentencePlan], str]] = {
+    "opener": lambda s: f"(CC {s.opener})" if s.opener else "",
+    "subject": lambda s: thing(s.events[0].subject),
+    "rest": lambda s: verb_phrase(s.events[0]),
+    "bare": lambda s: verb_phrase(s.events[0], bare=True),
+    "do": lambda s: _do(s.events[0]),
+    "frequency": lambda s: adverb(s.events[0].frequency),
+    "other": lambda s: verb_phrase(replace(s.events[0], frequency=None)),
+    "word": lambda s: s.word.english if s.word else "",
+    "adverb": lambda s: adverb(s.word),
+    "time": lambda s: time(s.word),
+    "place": lambda s: place(s.place),
+    "pause": lambda s: "(, ,)" if s.pattern.endswith(" comma") else "",
+    "subordinate": lambda s: _subordinate((s.link or "", s.events[1])),
+    "link": lambda s: s.link or "",
+    "first": lambda s: clause(s.events[0]),
+    "second": lambda s: clause(s.events[1]),
+    "speaker": lambda s: f"{thing(s.events[1].subject)} {verb_phrase(s.events[1])}",
+}
+TIME_TAGS = {"last": "JJ", "one": "CD"}
 
 
-def _core(t: Thing) -> SyntaxNode:
-    if t.name:
-        return ("NP", [("NNP", part) for part in t.name.parts])
-    assert t.noun is not None
-    noun = ("NNS", t.noun.plural) if t.plural else ("NN", t.noun.singular)
-    inside = [*([("JJ", t.adjective.english)] if t.adjective else []), noun]
-    if t.noun.category == "city":
-        return ("NP", [("NNP", t.noun.singular)])
-    if t.owner:
-        return ("NP", [("NP", [("NNP", t.owner.forename), ("POS", "'s")]), *inside])
-    return ("NP", [*_article(t, inside[0][1]), *inside])
-
-
-def _article(t: Thing, following: str) -> list[SyntaxNode]:
-    if t.article == "a":
-        return [] if t.plural else [("DT", "an" if vowel_sound(following) else "a")]
-    if t.article == "several":
-        return [("JJ", "several")]
-    return [("DT", "the" if t.article == "the" else "these" if t.plural else "this")]
-
-
-def vowel_sound(word: str) -> bool:
-    """Whether the word takes `an`."""
-    return word[0] in "aeio" or (word[0] == "u" and not word.startswith(("uni", "use")))
-
-
-def place(p: Place) -> SyntaxNode:
-    return ("PP", [("IN", p.relation), thing(p.thing, subject=False)])
-
-
-def adverb(p: Phrase) -> SyntaxNode:
-    return ("ADVP", [("RB", p.english)])
-
-
-def time(p: Phrase) -> SyntaxNode:
-    first, last = p.english.split()
-    if first == "in":
-        return ("PP", [("IN", "in"), ("NP", [("CD", last)])])
-    tags = {"last": "JJ", "one": "CD"}
-    return ("NP", [(tags.get(first, "DT"), first), ("NN", last)])
-
-
-def verb_phrase(e: Event, bare: bool = False) -> SyntaxNode:
-    """The verb and its complements. `bare`: without the finite auxiliary, which a question puts first."""
-    tail = _after(e)
-    before = [adverb(e.frequency)] if e.frequency else []
-    many, past = e.subject.many, e.tense == "past"
-    be = ("VBD", "were" if many else "was") if past else ("VBP", "are") if many else ("VBZ", "is")
-    if e.verb is None:
-        assert e.adjective is not None
-        negation = [("RB", "not")] if e.negated else []
-        return ("VP", [be, *negation, *before, ("ADJP", [("JJ", e.adjective.english)]), *tail])
-    verb = e.verb
-    if bare:
-        return ("VP", [*before, ("VB", verb.base), *tail])
-    if e.negated:
-        do = ("VBD", "did") if past else ("VBP", "do") if many else ("VBZ", "does")
-        return ("VP", [do, ("RB", "not"), *before, ("VP", [("VB", verb.base), *tail])])
-    if e.aspect == "progressive":
-        return ("VP", [be, *before, ("VP", [("VBG", progressive(verb.base)), *tail])])
-    if e.aspect == "perfect":
-        have = ("VBP", "have") if many else ("VBZ", "has")
-        return ("VP", [have, *before, ("VP", [("VBN", verb.participle), *tail])])
-    finite = ("VBD", verb.past) if past else ("VBP", verb.base) if many else ("VBZ", third_person(verb.base))
-    return ("VP", [*before, finite, *tail])
-
-
-def _after(e: Event) -> list[SyntaxNode]:
-    tail = [thing(e.object, subject=False)] if e.object else []
-    tail += [adverb(e.manner)] if e.manner else []
-    tail += [place(e.place)] if e.place else []
-    tail += [time(e.time)] if e.time else []
-    tail += [("SBAR", [("IN", "that"), clause(e.complement)])] if e.complement else []
-    tail += [_subordinate(*e.because)] if e.because else []
-    return tail
-
-
-def _subordinate(conjunction: str, e: Event) -> SyntaxNode:
-    return ("SBAR", [("WHADVP", [("WRB", "when")]) if conjunction == "when" else ("IN", conjunction), clause(e)])
-
-
-def clause(e: Event) -> SyntaxNode:
-    return ("S", [thing(e.subject), verb_phrase(e)])
-
-
-def tree(s: SentencePlan) -> SyntaxNode:
-    """The whole sentence under ROOT."""
-    label, parts = _parts(s)
-    opening = [("CC", s.opener)] if s.opener else []
-    end = "?" if s.pattern in QUESTIONS else "."
-    return ("ROOT", [capitalised((label, [*opening, *parts, (".", end)]))])
+def tree(s: SentencePlan) -> str:
+    """The whole sentence under ROOT, with a capital letter at its first word."""
+    whole = PART.sub(lambda part: PARTS[part[1]](s), PATTERNS[s.pattern.removesuffix(" comma")])
+    return f"(ROOT {FIRST_LETTER.sub(lambda match: match[1] + match[2].upper(), ' '.join(whole.split()), count=1)})"
 
 
 def sentence(s: SentencePlan) -> list[str]:
@@ -152,41 +64,122 @@ def plain(e: Event) -> str:
     return " ".join(sentence(SentencePlan("plain", (e,))))
 
 
-def _parts(s: SentencePlan) -> tuple[str, list[SyntaxNode]]:
-    first, second, pattern = s.events[0], s.events[-1], s.pattern.removesuffix(" comma")
-    subject, rest = thing(first.subject), verb_phrase(first)
-    comma = (",", ",")
-    pause = [comma] if pattern != s.pattern else []
-    if pattern == "who":
-        return "SBARQ", [("WHNP", [("WP", "who")]), ("SQ", [rest])]
-    if pattern in ("yes-no", "why", "where"):
-        do = ("VBD", "did") if first.tense == "past" else ("VBP", "do") if first.subject.many else ("VBZ", "does")
-        inverted = [do, subject, verb_phrase(first, bare=True)]
-        if pattern == "yes-no":
-            return "SQ", inverted
-        return "SBARQ", [("WHADVP", [("WRB", pattern)]), ("SQ", inverted)]
-    if pattern == "adverb between":
-        assert first.frequency is not None
-        return "S", [subject, *rest[1][:1], ("VP", rest[1][1:])]
-    if pattern in ("adverb", "time", "interjection"):
-        assert s.word is not None
-        if pattern == "interjection":
-            return "S", [("INTJ", [("UH", s.word.english)]), comma, subject, rest]
-        return "S", [adverb(s.word) if pattern == "adverb" else time(s.word), *pause, subject, rest]
-    if pattern == "place":
-        assert s.place is not None
-        return "S", [place(s.place), *pause, subject, rest]
-    if pattern == "subordinate first":
-        assert s.link is not None
-        return "S", [_subordinate(s.link, second), comma, subject, rest]
-    if pattern == "coordination":
-        assert s.link is not None
-        return "S", [clause(first), *pause, ("CC", s.link), clause(second)]
-    if pattern == "semicolon":
-        return "S", [clause(first), (":", ";"), clause(second)]
-    if pattern == "reporting clause last":
-        return "S", [clause(first), comma, thing(second.subject), verb_phrase(second)]
-    if pattern == "quotation":
-        quoted = [("``", "``"), clause(first), comma, ("''", "''")]
-        return "S", [*quoted, thing(second.subject), verb_phrase(second)]
-    return "S", [subject, rest]
+def leaves(constituent: str) -> list[str]:
+    return LEAF.findall(constituent)
+
+
+def node(label: str, *children: str) -> str:
+    """A constituent; children that are not there are empty."""
+    return f"({label} {' '.join(filter(None, children))})"
+
+
+def thing(t: Thing | None, subject: bool = True) -> str:
+    if t is None:
+        return ""
+    if t.pronoun:
+        return f"(NP (PRP {pronoun(t, subject)}))"
+    if t.other:
+        return node("NP", thing(t.alone), "(CC and)", thing(t.other))
+    core = _core(t)
+    core = node("NP", core, place(t.place)) if t.place else core
+    if t.relative:
+        who = "(WP who)" if t.name or (t.noun and t.noun.category == "person") else "(WDT that)"
+        core = f"(NP {core} (SBAR (WHNP {who}) (S {verb_phrase(t.relative)})))"
+    return core
+
+
+def pronoun(t: Thing, subject: bool = True) -> str:
+    if t.many:
+        return "they" if subject else "them"
+    if t.noun and t.noun.category != "person":
+        return "it"
+    return ("she" if subject else "her") if t.woman else "he" if subject else "him"
+
+
+def _core(t: Thing) -> str:
+    if t.name:
+        return node("NP", *(f"(NNP {part})" for part in t.name.parts))
+    assert t.noun is not None
+    if t.noun.category == "city":
+        return f"(NP (NNP {t.noun.singular}))"
+    noun = f"(NNS {t.noun.plural})" if t.plural else f"(NN {t.noun.singular})"
+    described = node("JJ", t.adjective.english) if t.adjective else ""
+    owner = f"(NP (NNP {t.owner.forename}) (POS 's))" if t.owner else _article(t, leaves(described + noun)[0])
+    return node("NP", owner, described, noun)
+
+
+def _article(t: Thing, following: str) -> str:
+    if t.article == "a":
+        return "" if t.plural else f"(DT {'an' if vowel_sound(following) else 'a'})"
+    if t.article == "several":
+        return "(JJ several)"
+    return f"(DT {'the' if t.article == 'the' else 'these' if t.plural else 'this'})"
+
+
+def vowel_sound(word: str) -> bool:
+    """Whether the word takes `an`."""
+    return word[0] in "aeio" or (word[0] == "u" and not word.startswith(("uni", "use")))
+
+
+def place(p: Place | None) -> str:
+    return f"(PP (IN {p.relation}) {thing(p.thing, subject=False)})" if p else ""
+
+
+def adverb(p: Phrase | None) -> str:
+    return f"(ADVP (RB {p.english}))" if p else ""
+
+
+def time(p: Phrase | None) -> str:
+    if p is None:
+        return ""
+    first, last = p.english.split()
+    if first == "in":
+        return f"(PP (IN in) (NP (CD {last})))"
+    return f"(NP ({TIME_TAGS.get(first, 'DT')} {first}) (NN {last}))"
+
+
+def _finite(e: Event, past: str, plural: str, singular: str) -> str:
+    if e.tense == "past":
+        return f"(VBD {past})"
+    return f"(VBP {plural})" if e.subject.many else f"(VBZ {singular})"
+
+
+def verb_phrase(e: Event, bare: bool = False) -> str:
+    """The verb and its complements. `bare`: without the finite auxiliary, which a question puts first."""
+    before, tail = adverb(e.frequency), _after(e)
+    be = _finite(e, "were" if e.subject.many else "was", "are", "is")
+    if e.verb is None:
+        assert e.adjective is not None
+        return node("VP", be, "(RB not)" if e.negated else "", before, f"(ADJP (JJ {e.adjective.english}))", *tail)
+    verb = e.verb
+    if bare:
+        return node("VP", before, f"(VB {verb.base})", *tail)
+    if e.negated:
+        return node("VP", _do(e), "(RB not)", before, node("VP", f"(VB {verb.base})", *tail))
+    if e.aspect == "progressive":
+        return node("VP", be, before, node("VP", f"(VBG {progressive(verb.base)})", *tail))
+    if e.aspect == "perfect":
+        have = "(VBP have)" if e.subject.many else "(VBZ has)"
+        return node("VP", have, before, node("VP", f"(VBN {verb.participle})", *tail))
+    return node("VP", before, _finite(e, verb.past, verb.base, third_person(verb.base)), *tail)
+
+
+def _do(e: Event) -> str:
+    return _finite(e, "did", "do", "does")
+
+
+def _after(e: Event) -> list[str]:
+    said = f"(SBAR (IN that) {clause(e.complement)})" if e.complement else ""
+    details = adverb(e.manner), place(e.place), time(e.time)
+    return [thing(e.object, subject=False), *details, said, _subordinate(e.because)]
+
+
+def _subordinate(linked: tuple[str, Event] | None) -> str:
+    if linked is None:
+        return ""
+    word = "(WHADVP (WRB when))" if linked[0] == "when" else f"(IN {linked[0]})"
+    return f"(SBAR {word} {clause(linked[1])})"
+
+
+def clause(e: Event) -> str:
+    return node("S", thing(e.subject), verb_phrase(e))

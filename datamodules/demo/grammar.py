@@ -123,4 +123,4 @@ def _spoken(plan: SentencePlan, language: str) -> list[Spoken]:
 
 def tree_of(plan: SentencePlan) -> str:
     """The English sentence's tree on one line."""
-    return english.render(english.tree(plan))
+    return english.tree(plan)
