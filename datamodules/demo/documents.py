@@ -52,12 +52,12 @@ def story(seed: int, split: str, number: int, constant: Sequence[Property] = ())
 
 
 def title(hero: Thing, thing: Noun) -> str:
-    name = hero.name.forename if hero.name else f"The {hero.noun.singular}" if hero.noun else ""
-    return f"{name} and the {thing.singular}"
+    name = hero.name.forename if hero.name else f"The {hero.noun.lemma}" if hero.noun else ""
+    return f"{name} and the {thing.lemma}"
 
 
 def _section_title(scene: Scene, level: int, chance: Chance) -> str:
     thing, place = chance.choice(scene.objects), chance.choice(scene.topic.places)
     if level == 1:
-        return f"In the {place.singular}"
-    return f"The {thing.plural}" if level == 2 else f"More {thing.plural} in the {place.singular}"
+        return f"In the {place.lemma}"
+    return f"The {thing.plural}" if level == 2 else f"More {thing.plural} in the {place.lemma}"

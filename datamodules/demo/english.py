@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from datamodules.demo.lexicon import Phrase, progressive, third_person
+from datamodules.demo.lexicon import Phrase
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 
 LEAF = re.compile(r"\([^\s()]+ ([^\s()]+)\)")
@@ -101,8 +101,8 @@ def _core(t: Thing) -> str:
         return node("NP", *(f"(NNP {part})" for part in t.name.parts))
     assert t.noun is not None
     if t.noun.category == "city":
-        return f"(NP (NNP {t.noun.singular}))"
-    noun = f"(NNS {t.noun.plural})" if t.plural else f"(NN {t.noun.singular})"
+        return f"(NP (NNP {t.noun.lemma}))"
+    noun = f"(NNS {t.noun.plural})" if t.plural else f"(NN {t.noun.lemma})"
     described = node("JJ", t.adjective.english) if t.adjective else ""
     owner = f"(NP (NNP {t.owner.forename}) (POS 's))" if t.owner else _article(t, leaves(described + noun)[0])
     return node("NP", owner, described, noun)
@@ -157,11 +157,11 @@ def verb_phrase(e: Event, bare: bool = False) -> str:
     if e.negated:
         return node("VP", _do(e), "(RB not)", before, node("VP", f"(VB {verb.base})", *tail))
     if e.aspect == "progressive":
-        return node("VP", be, before, node("VP", f"(VBG {progressive(verb.base)})", *tail))
+        return node("VP", be, before, node("VP", f"(VBG {verb.progressive})", *tail))
     if e.aspect == "perfect":
         have = "(VBP have)" if e.subject.many else "(VBZ has)"
         return node("VP", have, before, node("VP", f"(VBN {verb.participle})", *tail))
-    return node("VP", before, _finite(e, verb.past, verb.base, third_person(verb.base)), *tail)
+    return node("VP", before, _finite(e, verb.past, verb.base, verb.third_person), *tail)
 
 
 def _do(e: Event) -> str:

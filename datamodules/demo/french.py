@@ -1,7 +1,7 @@
 """French: agreement, elision, contraction, ne ... pas, passé composé and imparfait; with dependencies."""
 
 from datamodules.demo import spoken
-from datamodules.demo.lexicon import Adjective, Verb
+from datamodules.demo.lexicon import Adjective
 from datamodules.demo.meaning import Event, Place, SentencePlan, Thing
 from datamodules.demo.spoken import Language, Spoken, comma, coordinated, full_name, joined, marked_by, say, top, under
 
@@ -11,7 +11,6 @@ CONJUNCTIONS = {
     "since": "puisque", "after": "après que",
 }  # fmt: skip
 BEFORE_VOWEL = {"vieux": "vieil", "beau": "bel", "nouveau": "nouvel", "ce": "cet"}
-NOUS = {"retienn": "reten", "apprenn": "appren", "reçoiv": "recev"}  # stems: from "ils" to "nous"
 ELIDED = {"le", "la", "de", "que", "ne", "je", "se"}
 CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 
@@ -152,21 +151,12 @@ def _verb(e: Event) -> tuple[str, str | None, str]:
             None,
             "Imp" if past else "Pres",
         )
-    singular, plural, participle = e.verb.french
+    singular, plural, participle, imparfait = e.verb.french
     if past and e.aspect == "progressive":
-        return imparfait(e.verb, many), None, "Imp"
+        return (imparfait[:-1] + "ent" if many else imparfait), None, "Imp"
     if past or e.aspect == "perfect":
         return ("ont" if many else "a"), participle, "Pres"
     return (plural if many else singular), None, "Pres"
-
-
-def imparfait(verb: Verb, many: bool) -> str:
-    """The imparfait. Its stem is that of nous, for verbs in -er that of the participle; g and c stay soft before a."""
-    _, plural, participle = verb.french
-    stem = participle[:-1] if participle.endswith("é") else plural.removesuffix("ent")
-    stem = NOUS.get(stem, stem[:-1] + "y" if stem.endswith("oi") else stem)
-    stem = stem + "e" if stem.endswith("g") else stem[:-1] + "ç" if stem.endswith("c") else stem
-    return stem + ("aient" if many else "ait")
 
 
 def clause(e: Event) -> list[Spoken]:

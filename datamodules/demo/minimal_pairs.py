@@ -18,7 +18,7 @@ from datamodules.demo.world import drawn_tense
 
 WORDS = lexicon()
 MEETINGS = [WORDS.transitive[base] for base in ("meet", "recognise", "welcome", "call")]  # without a reason
-PEOPLE = [noun for noun in WORDS.nouns["person"] if " " not in noun.singular]
+PEOPLE = [noun for noun in WORDS.nouns["person"] if " " not in noun.lemma]
 THINGS = ("furniture", "clothes", "art")  # what somebody looks at
 LOOKS = [WORDS.transitive[base] for base in ("see", "photograph", "describe")]
 
@@ -51,7 +51,7 @@ def references(seed: int, split: str, number: int) -> tuple[Reference, Reference
     first, second = (Thing(noun=who, adjective=ADJECTIVES[how]) for who, how in zip(people, states, strict=True))
     meeting = Event(first, chance.choice(MEETINGS), tense, object=second)
     before = f"{english.plain(meeting).removesuffix(' .')} , and"
-    names = [f"the {who.singular}" for who in people]
+    names = [f"the {who.lemma}" for who in people]
     done = [_effect(chance, who, how, tense) for who, how in zip(people, states, strict=True)]
     after = [english.plain(event).split(" ", 2)[2] for event in done]
     return Reference(before, names[0], names[1], after[0]), Reference(before, names[1], names[0], after[1])

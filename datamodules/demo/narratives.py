@@ -28,7 +28,7 @@ def narrative(seed: int, split: str, number: int) -> Story:
     things = _things(chance, scene)
     tense = drawn_tense(chance)
     abstract = StorySection(1, ABSTRACT, [_general(chance, scene, things[0])])
-    parts = [StorySection(1, f"The {it.singular}", [_told(chance, scene, hero, it, tense)]) for it in things]
+    parts = [StorySection(1, f"The {it.lemma}", [_told(chance, scene, hero, it, tense)]) for it in things]
     return Story(f"{split}-{number}", title(hero, things[0]), [abstract, *parts])
 
 

@@ -7,17 +7,17 @@ from math import log
 import numpy as np
 
 from datamodules.demo import Demo
-from datamodules.demo.lexicon import lexicon, progressive, third_person
+from datamodules.demo.lexicon import lexicon
 from datamodules.trees.penn import numbered
 from probes.probing.build.all_tasks import build_tasks
 from probes.probing.build.pool import Sizes
 
 WORDS = lexicon()
-NOUNS = {form: noun.lemma for kind in WORDS.nouns.values() for noun in kind for form in (noun.singular, noun.plural)}
+NOUNS = {form: noun.lemma for kind in WORDS.nouns.values() for noun in kind for form in (noun.lemma, noun.plural)}
 VERBS = {
     form: f"to {verb.base}"
     for verb in (*WORDS.transitive.values(), *WORDS.intransitive)
-    for form in (verb.base, verb.past, verb.participle, third_person(verb.base), progressive(verb.base))
+    for form in (verb.base, verb.past, verb.participle, verb.third_person, verb.progressive)
 }
 LEMMAS = NOUNS | VERBS
 

@@ -20,7 +20,7 @@ from tests.probes.discoeval.test_world import FORMS, NAMES, event_in, how, place
 ITEMS = 160
 SUITES = {suite.name: suite for suite in world_suites(ITEMS, seed=3)}
 WORDS = lexicon()
-PEOPLE = {noun.singular: noun for noun in WORDS.nouns["person"]}
+PEOPLE = {noun.lemma: noun for noun in WORDS.nouns["person"]}
 SENSES = {word: sense for sense, word in CONNECTIVES.items()}
 
 

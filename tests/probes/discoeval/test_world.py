@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from datamodules.demo.lexicon import lexicon, progressive, third_person
+from datamodules.demo.lexicon import lexicon
 from datamodules.demo.relations import CONNECTIVES, relation
 from datamodules.demo.rhetoric import edus, rhetorical_tree
 from datamodules.demo.scripts import CONTRASTS, EFFECTS, ORDERS
@@ -27,10 +27,10 @@ def tasks() -> dict[str, DiscourseTask]:
 FORMS = {
     form: verb.base
     for verb in (*WORDS.intransitive, *WORDS.transitive.values())
-    for form in (verb.base, verb.past, verb.participle, third_person(verb.base), progressive(verb.base))
+    for form in (verb.base, verb.past, verb.participle, verb.third_person, verb.progressive)
 }
 NOUNS = {form: (noun.lemma, kind) for kind, found in WORDS.nouns.items() for noun in found
-         for form in (noun.singular, noun.plural)}  # fmt: skip
+         for form in (noun.lemma, noun.plural)}  # fmt: skip
 
 
 def event_in(sentence: str) -> tuple[str, str, str, bool]:
