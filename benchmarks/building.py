@@ -34,7 +34,8 @@ if __name__ == "__main__":
 
 from benchmarks.machine import alone, grown_memory, hardware, write_json
 from datamodules.demo import PROBE_FACTOR, Demo
-from probes.probing.build.__main__ import build, parse
+from probes.probing.build.__main__ import COMMAND as BUILD
+from probes.probing.build.__main__ import build
 from probes.probing.published_files import FILES
 
 
@@ -47,7 +48,7 @@ def generate(path: Path, sentences: int) -> None:
 
 def time_of(trees: Path, out: Path) -> dict[str, Any]:
     """Seconds and memory of the whole command: trees to task files and report."""
-    settings = parse([f"trees={trees}", f"out={out}"])
+    settings = BUILD.read([f"trees={trees}", f"out={out}"])
     started = time.perf_counter()
     with grown_memory() as memory:
         lacking = build(settings)

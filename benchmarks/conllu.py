@@ -35,7 +35,8 @@ if __name__ == "__main__":
 from benchmarks.machine import alone, grown_memory, hardware, write_json
 from datamodules.demo import Demo
 from datamodules.trees.conllu import DependencyTree, read_conllu, rows_of
-from probes.probing.build.__main__ import build, parse
+from probes.probing.build.__main__ import COMMAND as BUILD
+from probes.probing.build.__main__ import build
 from probes.probing.build.dependencies import analyse_treebank, portions_of
 
 DISTINCT = 10_000
@@ -69,7 +70,7 @@ def analysing(path: Path, out: Path) -> dict[str, Any]:  # noqa: ARG001
 
 def building(path: Path, out: Path) -> dict[str, Any]:
     """Seconds of the whole command: trees to task files and report."""
-    settings = parse([f"ud={path}", f"out={out}"])
+    settings = BUILD.read([f"ud={path}", f"out={out}"])
     return timed(lambda: len(build(settings)))
 
 

@@ -13,7 +13,7 @@ from datamodules.corpora.trees import Trees
 from datamodules.trees import penn
 from datamodules.trees.penn import Tree, parse, parse_many, read_trees
 from encoder_lab.errors import InputError
-from probes.probing.build.__main__ import parse as build_settings_of
+from probes.probing.build.__main__ import COMMAND
 from probes.probing.data import FromTrees
 
 RAIN = "(ROOT (S (NP (NN rain)) (VP (VBZ falls)) (. .)))"
@@ -111,7 +111,7 @@ def test_every_reader_of_trees_takes_the_wish_and_refuses_another(tmp_path: Path
     readers: list[Callable[[str], object]] = [
         lambda wish: list(Trees(str(path), on_bad_tree=wish).trees("train")),  # type: ignore[arg-type]
         lambda wish: FromTrees([str(path)], on_bad_tree=wish),  # type: ignore[arg-type]
-        lambda wish: build_settings_of([f"trees={path}", f"out={tmp_path / 'tasks'}", f"on_bad_tree={wish}"]),
+        lambda wish: COMMAND.read([f"trees={path}", f"out={tmp_path / 'tasks'}", f"on_bad_tree={wish}"]),
     ]
     for read in readers:
         read("skip")
@@ -119,7 +119,7 @@ def test_every_reader_of_trees_takes_the_wish_and_refuses_another(tmp_path: Path
             read("maybe")
     with pytest.raises(InputError, match=r"a\.mrg:2: no word"):
         readers[0]("refuse")
-    assert build_settings_of([f"trees={path}", f"out={tmp_path / 'tasks'}"]).on_bad_tree == "refuse"
+    assert COMMAND.read([f"trees={path}", f"out={tmp_path / 'tasks'}"]).on_bad_tree == "refuse"
 
 
 @pytest.mark.parametrize("inside", [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from encoder_lab.errors import InputError
-from probes.discoeval.build.__main__ import build, command, parse
+from probes.discoeval.build.__main__ import COMMAND, build, command
 from probes.discoeval.build.documents import DocumentSource, Part, PlainDocument, read_documents
 from probes.discoeval.build.tasks import build_task
 from probes.discoeval.controls import controls
@@ -202,7 +202,9 @@ def test_no_sentence_is_in_two_splits_and_the_report_says_so(built: Path) -> Non
 def test_the_seed_alone_decides(french: Path, built: Path, tmp_path: Path) -> None:
     sizes = [f"{split}={size}" for split, size in SIZES.items()]
     for seed in (0, 1):
-        build(parse([f"documents={french}", f"out={tmp_path / str(seed)}", "language=fr", f"seed={seed}", *sizes]))
+        build(
+            COMMAND.read([f"documents={french}", f"out={tmp_path / str(seed)}", "language=fr", f"seed={seed}", *sizes])
+        )
     files = [path.relative_to(built) for path in built.rglob("*.txt")]
     assert files
     assert all((built / file).read_bytes() == (tmp_path / "0" / file).read_bytes() for file in files)
