@@ -14,10 +14,8 @@ from omegaconf import DictConfig, OmegaConf
 from encoder_lab.errors import InputError
 from encoder_lab.evaluation.names import BASELINES, INITIAL, WORDS, refuse_missing_models
 from encoder_lab.evaluation.open_models import untrained
-from encoder_lab.reports.discourse_claims import context_helps_position
 from encoder_lab.reports.evaluations import WrittenScores
 from encoder_lab.reports.evidence import evidence_of
-from encoder_lab.reports.findings import check
 from encoder_lab.reports.models import each_seed_once, models_of
 from encoder_lab.reports.runs import read_run
 from encoder_lab.settings.arguments import refuse_wrong_arguments
@@ -33,6 +31,7 @@ from tests.asked import evaluation
 from tests.conftest import TINY, Lab
 from tests.probes.discoeval.small_files import small_files
 from tests.probes.downstream.test_downstream import folder_of_tasks
+from tests.reports.small_runs import finding_of
 from tests.tiny_corpus import TinyCorpus
 
 SAME_SUITE = [text for text in TINY if text.startswith(("corpus.", "probes.", "embeddings."))]
@@ -475,5 +474,4 @@ def test_findings_read_the_discourse_scores(lab: Lab, tmp_path: Path) -> None:
     asked = ["discoeval.tasks=SP", "discoeval.analyses=context", *SMALL_WORLD]
     done = scored(lab, tmp_path, "suite=discoeval", "model=call:tests.test_evaluate:lengths", *asked)
     evidence = evidence_of(models_of(read_run(one.folder) for one in done))
-    (found,) = check([context_helps_position], evidence)
-    assert len(found.comparisons) == 1
+    assert len(finding_of("context helps position", evidence).comparisons) == 1

@@ -4,7 +4,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -22,8 +22,11 @@ from probes.statistics import Interval, fisher, mean_of_runs, wilson
 
 ModelName = tuple[str, str]  # encoder and objective as the papers write them
 BOV: ModelName = ("BoV", "BoV")
+BASELINES = "Baselines"  # unigram, length and other models
+ENDS = {"epoch": {"first epoch": 0, "last epoch": -1}, "size": {"smallest": 0, "largest": -1}}
 PUBLISHED_ODD = {("BiLSTM-max", "Untrained"): 83, ("", "Hum. Eval."): 38}  # of SOMO (Conneau et al. 2018, section 4)
 JUDGED = 1000  # sentences of it (section 2)
+CHECKED = 200  # test sentences of each probing task that a linguist checked (section 2)
 
 
 class Point(NamedTuple):
@@ -61,10 +64,63 @@ class Evidence:
     sizes: Mapping[ModelName, Mapping[int, Points]] = field(default_factory=dict)  # probing by encoder.dim
     notes: Sequence[str] = ()  # for the reader, about the runs
 
-    def encoders(self, suite: PointsByModel, *objectives: str) -> list[str]:
-        """Encoders that have scores for all of some objectives."""
-        names = dict.fromkeys(encoder for encoder, _ in suite)
-        return [encoder for encoder in names if all((encoder, objective) in suite for objective in objectives)]
+    @cached_property
+    def tables(self) -> Mapping[str, PointsByModel]:
+        """The scores that the rules of claims name."""
+        grouped = {name: groups(points) for name, points in self.discoeval.items()}
+        context = {
+            name: points.get("SP with context", grouped[name].get("SP")) for name, points in self.discoeval.items()
+        }
+        epochs = {name: moments for name in self.curves if (moments := self.after_epochs(name))}
+        sizes = {name: sorted(by_size) for name, by_size in self.sizes.items() if len(by_size) > 1}
+        human = [row for row in published("conneau2018_table2") if row.model == "Hum. Eval."]
+        return {
+            "probing": self.probing,
+            "baselines": {("", name): p for (encoder, name), p in self.probing.items() if encoder in ("", BASELINES)},
+            "logistic": self.logistic,
+            "downstream": self.downstream,
+            "discoeval": self.discoeval,
+            "rated odd": self.rated_odd,
+            "coherence": {name: points for name, points in self.coherence.items() if name[0] != BASELINES},
+            "checked": {("", "Hum. Eval."): {row.task: share_point(row.score, CHECKED) for row in human}},
+            "groups": grouped,
+            "with context": {name: {"SP": point} for name, point in context.items() if point},
+            "without context": self._without("SP", "context"),
+            "without hidden layer": self._without("DC", "hidden layer"),
+            **{which: {name: epochs[name][at].probing for name in epochs} for which, at in ENDS["epoch"].items()},
+            **{
+                which: {name: self.sizes[name][sizes[name][at]] for name in sizes} for which, at in ENDS["size"].items()
+            },
+        }
+
+    def after_epochs(self, name: ModelName) -> Sequence[EpochScores]:
+        """The epochs of a model after the first pass over the data; none of fewer than three."""
+        moments = [moment for moment in self.curves.get(name, ()) if moment.epoch > 0]
+        return moments if len(moments) > 2 else []
+
+    def _without(self, group: str, part: str) -> PointsByModel:
+        """The scores of a group of discourse tasks without a part of them, the mean over its domains."""
+        domains = {
+            name: [p for task, p in points.items() if task.startswith(group) and task.endswith(f" without {part}")]
+            for name, points in self.discoeval.items()
+        }
+        return {name: {group: mean_of(points)} for name, points in domains.items() if points}
+
+
+def title(name: ModelName) -> str:
+    """The encoder and the objective of a model; once where they are the same."""
+    return " ".join(part for part in dict.fromkeys(name) if part)
+
+
+def groups(points: Points) -> dict[str, Point]:
+    """The seven groups of discourse tasks: as they are, or the mean over domains (SP: SParxiv, SProc, ...)."""
+    by_group, starts = {}, facts_of("discoeval").groups
+    single = {task: point for task, point in points.items() if task not in starts.values() and " " not in task}
+    for start, group in starts.items():
+        domains = [point for task, point in single.items() if task.startswith(start)]
+        if group in points or domains:
+            by_group[group] = points.get(group) or mean_of(domains)
+    return by_group
 
 
 def evidence_of(models: Sequence[ReportedModel], epoch: str = "best") -> Evidence:

@@ -1,9 +1,8 @@
 """Verdicts on published claims from our numbers: holds, fails, cannot tell."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from inspect import cleandoc
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
@@ -58,13 +57,13 @@ class Comparison(NamedTuple):
         return f"{self.about}: {self.difference:+.{digits}f} ± {self.half:.{digits}f}"
 
 
-Claim = Callable[[Evidence], Iterable[Comparison]]
+class Claim(NamedTuple):
+    """What a paper states with its source, the rule that decides it, and its comparisons."""
 
-
-def claims_in(module: Mapping[str, Any]) -> tuple[Claim, ...]:
-    """The claims that a module defines: its functions from Evidence to comparisons, in their order."""
-    signature = {"e": Evidence, "return": Iterator[Comparison]}
-    return tuple(value for value in module.values() if getattr(value, "__annotations__", None) == signature)
+    name: str
+    claim: str
+    rule: str
+    compare: Callable[[Evidence], Iterable[Comparison]]
 
 
 class Finding(NamedTuple):
@@ -120,12 +119,11 @@ def _clarity(comparison: Comparison) -> float:
 
 
 def check(claims: Sequence[Claim], evidence: Evidence) -> list[Finding]:
-    """Check every claim. The docstring of a claim has the claim and, after an empty line, the rule."""
+    """Check every claim."""
     findings = []
     for claim in claims:
-        statement, rule = (" ".join(part.split()) for part in cleandoc(claim.__doc__ or "").split("\n\n", 1))
-        comparisons = [c for c in claim(evidence) if math.isfinite(c.difference) and not math.isnan(c.half)]
-        findings.append(Finding(claim.__name__.replace("_", " "), statement, rule, comparisons))
+        comparisons = [c for c in claim.compare(evidence) if math.isfinite(c.difference) and not math.isnan(c.half)]
+        findings.append(Finding(*claim[:3], comparisons))
     return findings
 
 

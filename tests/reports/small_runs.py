@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+from encoder_lab.reports.claims import CLAIMS
+from encoder_lab.reports.evidence import Evidence
+from encoder_lab.reports.findings import Finding, check
 from encoder_lab.reports.models import ReportedModel, models_of
 from encoder_lab.reports.runs import read_run
 from encoder_lab.storage.csv_files import upsert_csv
@@ -74,3 +77,8 @@ def evaluation_of(
     (folder / "config.yaml").write_text(f"{names}seed: 1\ndownstream:\n  kfold: {kfold}\n")
     write_rows(folder / "probes.csv", [ProbeRow(epoch, epoch, suite, task, "logreg", 1.0, score, 75, 85, {}, 1, 0.1)])
     return folder
+
+
+def finding_of(claim: str, evidence: Evidence) -> Finding:
+    """What some evidence says of the claim of this name."""
+    return check([one for one in CLAIMS if one.name == claim], evidence)[0]

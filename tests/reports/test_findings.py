@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from inspect import cleandoc
 from pathlib import Path
 
 import numpy as np
@@ -11,18 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports import claims
-from encoder_lab.reports.claims import CLAIMS, max_is_above_last, probes_flatten_while_bleu_rises
-from encoder_lab.reports.comparisons import MAX
+from encoder_lab.reports.claims import CLAIMS
 from encoder_lab.reports.evidence import EpochScores, Evidence, Point, correlation_point, evidence_of, moments_of
 from encoder_lab.reports.evidence import published_evidence as quoted
 from encoder_lab.reports.findings import Claim, Comparison, Finding, check
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.more_claims import (
-    size_does_not_help_nmt,
-    size_helps_nli,
-    untrained_encoders_call_odd_words_everywhere,
-)
 from encoder_lab.reports.runs import Run, by_one_reader, read_run
 from encoder_lab.reports.table import final_rows
 from encoder_lab.storage.csv_files import upsert_csv
@@ -31,8 +23,9 @@ from probes.results import Answers, ProbeRow, read_rows, write_rows
 from probes.statistics import compare
 from probes.task import Items
 from report import main
-from tests.reports.small_runs import evaluation_of, run_of, with_rows, with_settings
+from tests.reports.small_runs import evaluation_of, finding_of, run_of, with_rows, with_settings
 
+MAX = "BiLSTM-max"
 NMT_FR = (MAX, "NMT En-Fr")
 UNDECIDED = {  # of the papers' own tables
     "words are learnt with epochs",  # Figure 1 is a picture
@@ -79,8 +72,8 @@ def test_the_size_of_the_vector_is_judged_from_the_smallest_to_the_largest() -> 
 
     sizes = {512: points(70), 1024: points(99), 4096: points(75)}
     evidence = Evidence(sizes={(MAX, "NLI"): sizes, (MAX, "NMT En-Fr"): sizes})
-    assert [round(c.difference, 6) for c in size_helps_nli(evidence)] == [5]
-    assert [round(c.difference, 6) for c in size_does_not_help_nmt(evidence)] == [-3]
+    assert [round(c.difference, 6) for c in finding_of("size helps nli", evidence).comparisons] == [5]
+    assert [round(c.difference, 6) for c in finding_of("size does not help nmt", evidence).comparisons] == [-3]
 
 
 @pytest.mark.parametrize("joined", [False, True])
@@ -99,7 +92,7 @@ def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(
     )
     other = evaluation_of(tmp_path / "b", "untrained/bilstm_max", objective="untrained") if joined else None
     (model,) = models_of(map(read_run, filter(None, [other, folder])))
-    (finding_of_bias,) = check([untrained_encoders_call_odd_words_everywhere], evidence_of([model]))
+    finding_of_bias = finding_of("untrained encoders call odd words everywhere", evidence_of([model]))
     assert finding_of_bias.verdict == verdict
     assert finding_of_bias.comparisons[0].difference == pytest.approx(10 * modified - 60)
     (folder / "details.csv").write_text("task,measure,score\nSOMO,other,many\n")
@@ -107,11 +100,16 @@ def test_the_bias_of_an_untrained_encoder_is_read_from_its_evaluation(
         evidence_of([model])
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
-def test_a_claim_says_where_it_is_from_and_what_decides_it(claim: Claim) -> None:
-    said, _, rule = cleandoc(claim.__doc__ or "").partition("\n\n")
-    assert "(" in said
-    assert rule
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
+def test_a_claim_says_where_it_is_from_and_compares_something(claim: Claim) -> None:
+    """The papers print no curves and no sizes as numbers."""
+    points = quoted().probing[MAX, "NLI"]
+    names = [name for name in quoted().probing if name[0] == MAX]
+    curves = {name: [EpochScores(epoch, points, epoch) for epoch in range(4)] for name in names}
+    evidence = replace(quoted(), curves=curves, sizes={name: {512: points, 1024: points} for name in names})
+    assert "(" in claim.claim
+    assert claim.rule
+    assert list(claim.compare(evidence))
 
 
 def test_without_runs_nobody_can_tell() -> None:
@@ -145,13 +143,16 @@ def test_max_above_last_is_about_trained_encoders_and_not_about_length() -> None
     scores = {"SentLen": Point(10, 1), "WC": Point(60, 1)}
     lower = {"SentLen": Point(90, 1), "WC": Point(50, 1)}
     evidence = Evidence({(MAX, "NLI"): scores, ("BiLSTM-last", "NLI"): lower, (MAX, "Untrained"): lower})
-    assert [c.difference for c in max_is_above_last(evidence)] == [10]
+    assert [c.difference for c in finding_of("max is above last", evidence).comparisons] == [10]
 
 
 def test_flattening_is_measured_from_the_middle_epoch() -> None:
     moments = [EpochScores(e, {"Tense": Point(score, 1)}, e) for e, score in enumerate((50, 70, 80, 84, 85))]
     evidence = replace(Evidence(), curves={(MAX, "NMT En-Fr"): moments})
-    assert [c.difference for c in probes_flatten_while_bleu_rises(evidence)] == [2, 5 - (85 - 80)]
+    assert [c.difference for c in finding_of("probes flatten while bleu rises", evidence).comparisons] == [
+        2,
+        5 - (85 - 80),
+    ]
 
 
 @pytest.mark.parametrize(("last", "verdict"), [(25, "holds"), (10.2, "cannot tell"), (5, "fails")])
@@ -159,7 +160,7 @@ def test_flat_probes_are_no_finding_without_rising_bleu(last: float, verdict: st
     flat = {task: Point(80, 0.1) for task in ("Tense", "BShift", "TopConst", "TreeDepth")}
     moments = [EpochScores(epoch, flat, bleu) for epoch, bleu in enumerate((0, 5, 10, 10, last))]
     evidence = replace(Evidence(), curves={(MAX, "NMT En-Fr"): moments})
-    assert check([probes_flatten_while_bleu_rises], evidence)[0].verdict == verdict
+    assert finding_of("probes flatten while bleu rises", evidence).verdict == verdict
 
 
 @pytest.mark.parametrize("models", [5, 25, 400])
@@ -190,7 +191,7 @@ def run_with_answers(folder: Path, encoder: str, right: np.ndarray, test: str = 
 
 
 def wc_of_max_and_last(*folders: Path) -> Comparison:
-    by_task = {c.about[:2]: c for c in max_is_above_last(evidence_from(*folders))}
+    by_task = {c.about[:2]: c for c in finding_of("max is above last", evidence_from(*folders)).comparisons}
     return by_task["WC"]
 
 
@@ -285,7 +286,10 @@ def test_logistic_regression_evaluated_afterwards_is_read_with_the_mlp(tmp_path:
         with_settings(at, "probes:\n  paths: [trees]\n  source:\n    paths: [trees]\n")
     evidence = evidence_from(run, folder)
     assert evidence.logistic[NMT_FR] == {"SentLen": Point(60, 2), "BShift": Point(60, 2)}
-    assert {c.difference for c in claims.linear_readout_is_enough(evidence)} == {60 + 5 - 72, 60 + 5 - 62}
+    assert {c.difference for c in finding_of("linear readout is enough", evidence).comparisons} == {
+        60 + 5 - 72,
+        60 + 5 - 62,
+    }
 
 
 def test_discourse_runs_have_the_names_of_the_papers_table(tmp_path: Path) -> None:

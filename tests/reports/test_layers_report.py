@@ -7,7 +7,6 @@ import pytest
 from PIL import Image
 
 from encoder_lab.errors import InputError
-from encoder_lab.reports.discourse_claims import discourse_needs_deeper_layers_than_other_tasks
 from encoder_lab.reports.drawing import as_svg
 from encoder_lab.reports.evidence import evidence_of
 from encoder_lab.reports.layers import LayerScores, as_text, draw_layers, layer_of, layers_of_models, published_layers
@@ -15,7 +14,7 @@ from encoder_lab.reports.published import published
 from encoder_lab.reports.table import TableCell
 from probes.results import ProbeRow, write_rows
 from report import main
-from tests.reports.small_runs import models
+from tests.reports.small_runs import finding_of, models
 
 GROUPS = ("SPgum", "BSOgum", "DCgum", "SSPgum", "PDTB-E", "PDTB-I", "RST")
 
@@ -137,6 +136,6 @@ def test_a_layer_is_recognised_by_its_name(name: str, layer: tuple[int, str] | N
 
 def test_the_claim_about_deeper_layers_reads_our_layers(tmp_path: Path) -> None:
     evidence = evidence_of(models(*evaluations(tmp_path)))
-    (comparison,) = discourse_needs_deeper_layers_than_other_tasks(evidence)
+    (comparison,) = finding_of("discourse needs deeper layers than other tasks", evidence).comparisons
     assert comparison.about == "tiny: mean best layer, 9.0 for DiscoEval and 1.5 for probing tasks"
     assert comparison.difference == 7.5

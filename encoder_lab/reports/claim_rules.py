@@ -1,0 +1,137 @@
+"""The rules of claims that compare more than two models task by task, each with the name of its claim (claims.py)."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from scipy.stats import ttest_ind
+
+from encoder_lab.reports.evidence import Evidence, ModelName, Point, Points, PointsByModel, mean_of, share_point, title
+from encoder_lab.reports.findings import Comparison, above, within
+from encoder_lab.reports.layers import by_layer, layer_of
+from encoder_lab.reports.published import published
+from probes.discoeval import FACTS
+
+NSP = ("BiGRU", "Baseline (NSP)")
+SENTEVAL = ("USS", "SSS", "SC", "Probing")
+PEOPLE = {"SP": 150, "BSO": 150, "DC": 100}  # items that a person answered: 50 of each domain (section 6)
+FAR = 10  # points
+
+
+def probes_flatten_while_bleu_rises(e: Evidence) -> Iterator[Comparison]:
+    for objective in ("NMT En-Fr", "NMT En-De", "NMT En-Fi"):
+        moments = e.after_epochs(("BiLSTM-max", objective))
+        if not moments:
+            continue
+        middle, last = moments[(len(moments) - 1) // 2], moments[-1]
+        if middle.bleu is None or last.bleu is None:
+            continue
+        yield Comparison(f"{objective} BLEU, last over middle epoch", last.bleu - middle.bleu, 0.5, needed=True)
+        for task in (task for task in middle.probing if task in last.probing and task not in ("SentLen", "WC")):
+            about = f"{objective} {task}: 5 points minus the change from the middle epoch to the last"
+            yield within(middle.probing[task], last.probing[task], 5, about)
+
+
+def alone_they_help_here_and_hurt_there(e: Evidence) -> Iterator[Comparison]:
+    base = e.tables["groups"].get(NSP, {})
+    for alone in ("+ SPP", "+ NL"):
+        more = e.tables["groups"].get(("BiGRU", alone), {})
+        compared = [above(more[task], base[task], f"{task}, {alone} over NSP") for task in base if task in more]
+        if len(compared) > 1:
+            yield max(compared, key=lambda c: c.difference - c.half)
+            lowest = min(compared, key=lambda c: c.difference + c.half)
+            yield lowest._replace(about=f"minus that of {lowest.about}", difference=-lowest.difference)
+
+
+def bert_has_the_highest_mean(e: Evidence) -> Iterator[Comparison]:
+    models = _whole_models(e)
+    means = {name: mean_of(list(points.values())) for name, points in models.items()}
+    for bert in filter(_is_bert, models):
+        for other in (name for name in models if not _is_bert(name)):
+            about = f"mean of {len(models[bert])} DiscoEval tasks, {title(bert)} over {title(other)}"
+            yield above(means[bert], means[other], about)
+
+
+def bert_is_not_best_at_coherence(e: Evidence) -> Iterator[Comparison]:
+    scores = {name: points["DC"] for name, points in _whole_models(e).items()}
+    others = [point for name, point in scores.items() if not _is_bert(name)]
+    for name, point in scores.items():
+        if others and _is_bert(name):
+            yield above(_best(others), point, f"DC, the best other model over {title(name)}")
+
+
+def deeper_layers_know_more_of_discourse(e: Evidence) -> Iterator[Comparison]:
+    for model, scores in layers_of(e.tables["groups"]).items():
+        layers, half = list(scores.values()), len(scores) // 2
+        for task in FACTS.groups.values():
+            lower, upper = ([layer[task] for layer in part if task in layer] for part in (layers[:half], layers[half:]))
+            if lower and upper:
+                yield above(_best(upper), _best(lower), f"{model} {task}, upper over lower half of the layers")
+
+
+def discourse_needs_deeper_layers_than_other_tasks(e: Evidence) -> Iterator[Comparison]:
+    senteval = {name: {t: p for t, p in points.items() if t in SENTEVAL} for name, points in e.discoeval.items()}
+    others = [layers_of(scores) for scores in (senteval, e.probing, e.logistic)]
+    for model, layers in layers_of(e.tables["groups"]).items():
+        ours, best = _best_layers(layers), [_best_layers(scores.get(model, {})) for scores in others]
+        theirs = max(best, key=len)
+        if len(ours) > 1 and len(theirs) > 1 and len({*ours, *theirs}) > 1:
+            low, high = ttest_ind(ours, theirs, equal_var=False).confidence_interval()
+            difference = float(np.mean(ours) - np.mean(theirs))
+            other = "SentEval" if theirs is best[0] else "probing tasks"
+            means = f"{np.mean(ours):.1f} for DiscoEval and {np.mean(theirs):.1f} for {other}"
+            yield Comparison(f"{model}: mean best layer, {means}", difference, float(high - low) / 2)
+
+
+def people_are_far_above_models(e: Evidence) -> Iterator[Comparison]:
+    people = {row.task: row.score for row in published("chen2019_table5") if row.model == "Human"}
+    for task, items in PEOPLE.items():
+        if scores := [points[task] for points in _whole_models(e).values()]:
+            person = share_point(people[task], items)._replace(score=people[task] - FAR)
+            yield above(person, _best(scores), f"{task}, a person minus {FAR} points over the best model")
+
+
+def connectives_differ_by_sense(e: Evidence) -> Iterator[Comparison]:
+    for name, points in e.tables["coherence"].items():
+        named = {task: point._replace(answers=()) for task, point in points.items() if task.startswith("connectives_")}
+        known = {task: point for task, point in named.items() if math.isfinite(point.half)}
+        if len(known) > 1:
+            worst = min(known, key=lambda task: known[task].score + known[task].half)
+            best = max(known, key=lambda task: known[task].score - known[task].half)
+            limit = known[worst]._replace(score=known[worst].score + FAR)
+            yield above(known[best], limit, f"{title(name)}: {best} over {worst} plus {FAR} points")
+
+
+def layers_of(scores: PointsByModel) -> dict[str, dict[int, Points]]:
+    """By model, the scores of its layers by their numbers, from the first; only models with several."""
+    models = by_layer((encoder, name, points) for (encoder, name), points in scores.items())
+    return {model: layers for model, layers in models.items() if len(layers) > 1}
+
+
+def _best_layers(layers: Mapping[int, Points]) -> list[int]:
+    """The number of the best layer for each task that all have.
+
+    Of several that are best at the precision that is printed the middle one, of two the lower: of the rules for ties
+    this one gives Table 3 from the scores of Figure 8.
+    """
+    first, *others = layers.values() or [{}]
+    numbers = []
+    for task in (task for task in first if all(task in points for points in others)):
+        scores = {number: round(points[task].score, 1) for number, points in layers.items()}
+        best = [number for number, score in scores.items() if score == max(scores.values())]
+        numbers.append(best[(len(best) - 1) // 2])
+    return numbers
+
+
+def _whole_models(e: Evidence) -> dict[ModelName, Points]:
+    """Models, not single layers or people, that have all seven groups."""
+    whole = {name: points for name, points in e.tables["groups"].items() if len(points) == len(FACTS.groups)}
+    return {name: points for name, points in whole.items() if not layer_of(name[1])}
+
+
+def _is_bert(name: ModelName) -> bool:
+    return any(part.upper().startswith("BERT") for part in name)
+
+
+def _best(points: Sequence[Point]) -> Point:
+    return max(points, key=lambda point: point.score)
