@@ -21,8 +21,8 @@ from encoder_lab.reports.findings import Claim, Comparison, above, within
 
 PAPERS = ("conneau2018", "chen2019", "beyer2021")
 Side = list[str] | float  # [scores, encoder, objective] of Evidence.tables, `*` for any; or a score
-Pair = tuple[str, Point, Point]  # a task and its scores
-Model = tuple[str, ModelName]  # scores of Evidence.tables, and which
+TaskPair = tuple[str, Point, Point]  # a task and its scores
+Scored = tuple[str, ModelName]  # scores of Evidence.tables, and which
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Rule:
                 )
                 yield compared._replace(needed=self.needed)
 
-    def _pairs(self, e: Evidence, first: Model | float, second: Model | float, each: Any) -> list[Pair]:
+    def _pairs(self, e: Evidence, first: Scored | float, second: Scored | float, each: Any) -> list[TaskPair]:
         """Task, score and score; a score that is a number is that of every task."""
         by_task = [e.tables[m[0]].get(m[1], {}) if isinstance(m, tuple) else {} for m in (first, second)]
         ours = by_task[0] if isinstance(first, tuple) else dict.fromkeys(by_task[1], Point(first, 0))
@@ -91,7 +91,7 @@ def _fits(task: str, patterns: Sequence[str], but: Sequence[str] = ()) -> bool:
     return task not in but and any(fnmatchcase(task, pattern) for pattern in patterns)
 
 
-def _model(side: Side, star: Sequence[str], each: Any) -> Model | float:
+def _model(side: Side, star: Sequence[str], each: Any) -> Scored | float:
     if not isinstance(side, list):
         return side
     scores, *parts = side
@@ -99,7 +99,7 @@ def _model(side: Side, star: Sequence[str], each: Any) -> Model | float:
     return scores, (encoder, objective)
 
 
-def _means(pairs: Sequence[Pair]) -> list[Pair]:
+def _means(pairs: Sequence[TaskPair]) -> list[TaskPair]:
     _, ours, theirs = zip(*pairs, strict=True)
     return [("", mean_of(ours), mean_of(theirs))]
 
