@@ -241,6 +241,7 @@ def test_a_model_has_another_fingerprint_where_a_file_a_setting_a_library_or_cod
         assert source.open()[0] != fingerprint
     edited = ROOT / "encoders" / {"hf": "hugging_face.py", "lm": "language_model.py"}.get(name, "encoder.py")
     monkeypatch.setattr(code, "content_of", lambda path: "edited" if path == edited else content_of(path))
+    code.loaded_code.cache_clear()  # as another process would find it
     assert source.open()[0] != fingerprint
 
 

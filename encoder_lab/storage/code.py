@@ -28,23 +28,39 @@ def code_of(made: Callable[..., Any]) -> str:
     """A hash of the code behind a function or class: results of other code are not taken from a cache.
 
     The code is its file and all files that this imports, directly or not, of ours and of its own package or folder;
-    what else lies in these packages, as lists of words; and the versions of the libraries and of Python.
+    what else lies in these packages, as lists of words; and the versions of the libraries and of Python. It is what
+    this process has loaded: a file that is edited later changes the hash in the next process.
     """
     while isinstance(made, partial):
         made = made.func
     if not inspect.isroutine(made) and not isinstance(made, type):
         made = type(made)  # of an object that can be called
+    if (code := loaded_code(made)) is None:
+        return str(getattr(made, "__qualname__", type(made).__qualname__))
+    return key_of(code.contents, versions(code.modules))
+
+
+class Code(NamedTuple):
+    """The files behind a function or class."""
+
+    contents: list[str]  # hashes
+    modules: set[str]  # that the files import
+
+
+@cache
+def loaded_code(made: Any) -> Code | None:
+    """The files behind a function or class when it is first asked for; None without a file."""
     try:
         source = inspect.getsourcefile(inspect.unwrap(made))
     except TypeError:  # built in, or typed into an interpreter
         source = None
     if source is None or not Path(source).is_file():
-        return str(getattr(made, "__qualname__", type(made).__qualname__))
+        return None
     files = imported_by(Path(source).absolute())
     packages = {path.parent for path in files if (path.parent / "__init__.py").exists()}
     others = {path for package in packages for path in package.iterdir() if path.suffix != ".py" and path.is_file()}
     modules = {name.partition(".")[0] for path in files for name in _names(path, path.parent, content_of(path))}
-    return key_of(sorted(map(content_of, files | others)), versions(modules))
+    return Code(sorted(map(content_of, files | others)), modules)
 
 
 def versions(modules: Iterable[str]) -> list[str]:

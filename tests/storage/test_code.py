@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from encoder_lab.storage.code import OURS, ROOT, code_of, imported_by
+from encoder_lab.storage.code import OURS, ROOT, code_of, imported_by, loaded_code
 
 
 def function_of(path: Path, text: str, changed: int) -> Any:
@@ -66,6 +66,8 @@ def test_the_hash_depends_on_the_files_that_the_file_imports(package: Path, edit
     before = code_of(work)
     with (package / f"{edited}.py").open("a") as file:
         file.write("\n# another line")
+    assert code_of(work) == before  # this process has loaded what was there
+    loaded_code.cache_clear()
     assert (code_of(work) != before) == changes
 
 
