@@ -40,7 +40,7 @@ def code_of(made: Callable[..., Any]) -> str:
     return key_of(code.contents, versions(code.modules))
 
 
-class Code(NamedTuple):
+class LoadedCode(NamedTuple):
     """The files behind a function or class."""
 
     contents: list[str]  # hashes
@@ -48,7 +48,7 @@ class Code(NamedTuple):
 
 
 @cache
-def loaded_code(made: Any) -> Code | None:
+def loaded_code(made: Any) -> LoadedCode | None:
     """The files behind a function or class when it is first asked for; None without a file."""
     try:
         source = inspect.getsourcefile(inspect.unwrap(made))
@@ -60,7 +60,7 @@ def loaded_code(made: Any) -> Code | None:
     packages = {path.parent for path in files if (path.parent / "__init__.py").exists()}
     others = {path for package in packages for path in package.iterdir() if path.suffix != ".py" and path.is_file()}
     modules = {name.partition(".")[0] for path in files for name in _names(path, path.parent, content_of(path))}
-    return Code(sorted(map(content_of, files | others)), modules)
+    return LoadedCode(sorted(map(content_of, files | others)), modules)
 
 
 def versions(modules: Iterable[str]) -> list[str]:
