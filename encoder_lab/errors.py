@@ -7,6 +7,7 @@ from pathlib import Path
 
 MOST_LETTERS = 2000  # of a message
 RUST = re.compile(r"\(os error (\d+)\)")  # in errors of libraries written in Rust, such as safetensors
+NO_MEMORY = re.compile(r"out of memory|can't allocate memory")  # of PyTorch, on a GPU and on the CPU
 FAULTS = {errno.EIO, errno.EMFILE, errno.ENFILE, errno.ESTALE}  # which may lack the name of a file
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EFBIG}
 
@@ -57,3 +58,8 @@ def disk_error_behind(error: Exception) -> OSError | None:
     """The system error in the message of a library's error; None if there is none."""
     match = RUST.search(str(error))
     return OSError(int(match[1]), os.strerror(int(match[1]))) if match else None
+
+
+def memory_is_full(error: Exception) -> bool:
+    """True for Python's, NumPy's and PyTorch's errors for memory of the machine or of a GPU."""
+    return isinstance(error, MemoryError) or isinstance(error, RuntimeError) and bool(NO_MEMORY.search(str(error)))

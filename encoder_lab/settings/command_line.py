@@ -22,6 +22,8 @@ from encoder_lab.errors import (
     InputError,
     disk_error_behind,
     disk_error_line,
+    first_line,
+    memory_is_full,
     printable,
     shortened,
 )
@@ -70,10 +72,13 @@ def one_line_errors(
         if isinstance(error, ValueError) and str(error).startswith(NOT_A_PATH):
             raise SystemExit(fail(f"{error}: a path has a character that no path can have; {CHECK_PATH}")) from None
         behind = error if isinstance(error, OSError) else disk_error_behind(error)
-        if behind is None:
+        if memory_is_full(error):
+            line, wanted = f"{where}: memory is full: {first_line(error)}", remedy
+        elif behind:
+            line = disk_error_line(behind, where)
+            wanted = remedy if behind.errno in NO_ROOM else CHECK_PATH
+        else:
             raise
-        line = disk_error_line(behind, where)
-        wanted = remedy if behind.errno in NO_ROOM else CHECK_PATH
         raise SystemExit(fail(f"{line}; {wanted if isinstance(wanted, str) else wanted()}")) from None
 
 

@@ -48,7 +48,9 @@ class Recorded:
         aside.wait_stream(here)
         with torch.cuda.stream(aside):
             graph.capture_begin(capture_error_mode="thread_local")  # loaders pin memory in threads of their own
-            step(*inputs, **constants)
-            graph.capture_end()
+            try:
+                step(*inputs, **constants)
+            finally:  # else every later call of CUDA fails, and hides the error of this one
+                graph.capture_end()
         here.wait_stream(aside)
         return Graph(graph, inputs)

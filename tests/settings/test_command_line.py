@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf.errors import ConfigKeyError
+from torch import OutOfMemoryError
 
 from encoder_lab import progress
 from encoder_lab.errors import InputError
@@ -142,6 +143,9 @@ FULL_FILE = OSError(errno.ENOSPC, "No space left on device", "loaf.tmp")
     (Exception("I/O: no room (os error 28)"), 2, "error: loaf: No space left on device; bake less\n"),
     (Exception("I/O (os error 24)"), 2, "error: loaf: Too many open files; check this path\n"),
     (OSError(errno.ESTALE, "Stale file handle"), 2, "error: loaf: Stale file handle; check this path\n"),
+    (MemoryError("Unable to allocate 9 GiB"), 2, "error: loaf: memory is full: Unable to allocate 9 GiB; bake less\n"),
+    (OutOfMemoryError("CUDA out of memory."), 2, "error: loaf: memory is full: CUDA out of memory.; bake less\n"),
+    (RuntimeError("can't allocate memory"), 2, "error: loaf: memory is full: can't allocate memory; bake less\n"),
     (KeyboardInterrupt(), 130, "\nstopped; the dough is there\n"),
 ])  # fmt: skip
 def test_what_a_user_can_fix_is_one_line_and_a_status(

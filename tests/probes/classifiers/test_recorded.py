@@ -1,0 +1,34 @@
+"""Steps that are recorded on a GPU; what a GPU alone can tell is in `make gpu`."""
+
+from unittest.mock import MagicMock
+
+import pytest
+import torch
+
+from probes.classifiers.recorded import PLAIN, Recorded
+
+
+@pytest.fixture
+def graph(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
+    """What stands for a graph of the GPU."""
+    graph = MagicMock()
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", lambda: graph)
+    for name in ("Stream", "stream", "current_stream"):
+        monkeypatch.setattr(torch.cuda, name, MagicMock())
+    return graph
+
+
+def test_a_step_is_recorded_after_a_few_plain_calls_and_replayed(graph: MagicMock) -> None:
+    calls, recorded = [], Recorded()
+    for _ in range(PLAIN + 3):
+        recorded(lambda *tensors: calls.append(tensors), torch.ones(2))
+    assert (len(calls), graph.capture_begin.call_count, graph.replay.call_count) == (PLAIN + 1, 1, 3)
+
+
+def test_an_error_ends_the_recording_of_its_step(graph: MagicMock) -> None:
+    recorded = Recorded()
+    for _ in range(PLAIN):
+        recorded(lambda _: None, torch.ones(2))
+    with pytest.raises(torch.OutOfMemoryError):
+        recorded(MagicMock(side_effect=torch.OutOfMemoryError), torch.ones(2))
+    graph.capture_end.assert_called_once()
