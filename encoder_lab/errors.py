@@ -62,4 +62,4 @@ def disk_error_behind(error: Exception) -> OSError | None:
 
 def memory_is_full(error: Exception) -> bool:
     """True for Python's, NumPy's and PyTorch's errors for memory of the machine or of a GPU."""
-    return isinstance(error, MemoryError) or isinstance(error, RuntimeError) and bool(NO_MEMORY.search(str(error)))
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and bool(NO_MEMORY.search(str(error))))
