@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from encoder_lab.reports.published import published
+from encoder_lab.reports.runs import grouped
 from encoder_lab.reports.text import aligned
 from probes.coherence.chance import chance
 from probes.coherence.scoring import also, with_ties
@@ -16,9 +17,7 @@ MEASURES = ("sum", "mean")
 def suite_lines(title: str, scores: Sequence[Evaluated], tables: Sequence[str] | None) -> str:
     """Each suite of one model. `tables`: the published ones to be quoted; None is those of the paper."""
     quoted = [score for table in (PAPER if tables is None else tables) for score in published(table)]
-    theirs: dict[str, list[tuple[str, float]]] = {}
-    for score in quoted:
-        theirs.setdefault(score.task, []).append((score.model, score.score))
+    theirs = grouped((score.task, (score.model, score.score)) for score in quoted)
     heading = f"{title}: items that hold in % with Wilson's 95% interval; bits of a region and of its tokens, means"
     return "\n".join([heading, *(line for scored in scores for line in _suite(scored, theirs))]) + "\n"
 

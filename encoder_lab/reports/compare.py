@@ -13,8 +13,8 @@ from encoder_lab.reports.escape import for_csv, for_latex
 from encoder_lab.reports.evidence import answers_of
 from encoder_lab.reports.findings import by_items
 from encoder_lab.reports.models import ReportedModel, models_of, scored_suites, shortest_tails
+from encoder_lab.reports.runs import rows_by_task
 from encoder_lab.reports.scores import runs_in
-from encoder_lab.reports.table import scores_by_task
 from encoder_lab.reports.table_notes import at_another_epoch, by_protocol
 from encoder_lab.reports.text import aligned
 from encoder_lab.storage.csv_files import csv_text
@@ -63,7 +63,7 @@ def compare_models(
     """Every task that both have, of one suite or of all. Raises InputError where there is none."""
     compared: list[TaskComparison] = []
     for name in scored_suites([first]) if suite is None else [suite]:
-        ours, theirs = (scores_by_task(model, name, epoch, classifier) for model in (first, second))
+        ours, theirs = (rows_by_task(model.runs, name, epoch, classifier) for model in (first, second))
         compared += [_compared(name, task, ours[task], theirs[task]) for task in in_order(list(ours)) if task in theirs]
     if not compared:
         raise InputError(f"no task of {suite or 'any suite'} has scores of both; evaluate both models on one suite")

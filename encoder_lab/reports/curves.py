@@ -30,6 +30,7 @@ from encoder_lab.reports.drawing import (
     save_figure,
 )
 from encoder_lab.reports.metrics import read_metrics
+from encoder_lab.reports.runs import grouped
 from probes.facts import facts_of, unit_of
 from probes.results import ProbeRow, chance_of, read_rows
 from probes.statistics import Interval, mean_of_runs
@@ -78,10 +79,7 @@ def draw_curves(run: Path, score: str, title: str = "") -> Path:
 
 def by_chart(rows: Iterable[ProbeRow]) -> dict[tuple[str, str], list[ProbeRow]]:
     """The rows that share an axis, by suite and unit."""
-    charts: dict[tuple[str, str], list[ProbeRow]] = {}
-    for row in rows:
-        charts.setdefault((row.suite, unit_of(row.suite, row.classifier)), []).append(row)
-    return charts
+    return grouped(((row.suite, unit_of(row.suite, row.classifier)), row) for row in rows)
 
 
 def panel_of(

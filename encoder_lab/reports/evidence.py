@@ -12,8 +12,8 @@ from scipy.stats import norm
 
 from encoder_lab.reports.models import ReportedModel, scored_suites
 from encoder_lab.reports.published import PUBLISHED_TEST, published
-from encoder_lab.reports.runs import Run, by_one_reader
-from encoder_lab.reports.table import final_rows, published_rows
+from encoder_lab.reports.runs import Run, by_one_reader, final_rows, grouped
+from encoder_lab.reports.table import published_rows
 from encoder_lab.reports.table_notes import RELATEDNESS, at_another_epoch
 from probes.facts import facts_of
 from probes.probing.tasks import RATED_ODD
@@ -174,24 +174,22 @@ def published_evidence() -> Evidence:
 
 
 def _points(runs: Sequence[Run], suite: str, classifier: str, epoch: str) -> dict[str, Point]:
-    by_task: dict[str, list[ProbeRow]] = {}
     either = facts_of(suite).one_reader if classifier == "mlp" else frozenset()
-    for run in runs:
-        for task, row in final_rows(run, suite, epoch, classifier).items():
-            if not classifier or row.classifier == classifier or task in either:
-                by_task.setdefault(task, []).append(row)
-    return {task: _point(rows) for task, rows in by_task.items()}
+    rows = [row for run in runs for row in final_rows(run, suite, epoch, classifier).values()]
+    read = [row for row in rows if not classifier or row.classifier == classifier or row.task in either]
+    return {task: _point(rows) for task, rows in grouped((row.task, row) for row in read).items()}
 
 
 def _rated_odd(runs: Sequence[Run]) -> dict[str, Point]:
     """How many percent of the test sentences an evaluation calls modified, by task; the mean over seeds."""
-    by_task: dict[str, list[Interval]] = {}
-    for run in runs:
-        sizes = {row.task: len(row.answers.right) for row in run.rows if row.answers}
-        for (task, measure), percent in run.details.items():
-            if measure == RATED_ODD and (items := sizes.get(task)):
-                by_task.setdefault(task, []).append((percent, *wilson(round(percent * items / 100), items)))
-    return {task: _mean_point(runs) for task, runs in by_task.items()}
+    sizes = [{row.task: len(row.answers.right) for row in run.rows if row.answers} for run in runs]
+    seeds = grouped(
+        (task, (percent, *wilson(round(percent * items / 100), items)))
+        for run, of_run in zip(runs, sizes, strict=True)
+        for (task, measure), percent in run.details.items()
+        if measure == RATED_ODD and (items := of_run.get(task))
+    )
+    return {task: _mean_point(intervals) for task, intervals in seeds.items()}
 
 
 def _means(runs: Sequence[Run], epoch: str) -> dict[str, Point]:
@@ -227,11 +225,8 @@ def moments_of(runs: Sequence[Run]) -> list[EpochScores]:
     bleu = [run.own_scores() for run in runs if run.score.endswith("bleu")]
     moments = []
     for epoch in sorted({epoch for epochs, _ in probed for epoch in epochs if isinstance(epoch, int)}):
-        at: dict[str, list[ProbeRow]] = {}
-        for epochs, by_epoch in probed:
-            until = epochs[max(0, bisect_right(epochs, epoch) - 1)]
-            for task, row in by_epoch[until].items():
-                at.setdefault(task, []).append(row)
+        until = [by_epoch[epochs[max(0, bisect_right(epochs, epoch) - 1)]] for epochs, by_epoch in probed]
+        at = grouped(pair for by_task in until for pair in by_task.items())
         scores = [own[epoch] for own in bleu if epoch in own]
         points = {task: _point(several) for task, several in at.items()}
         moments.append(EpochScores(epoch, points, sum(scores) / len(scores) if scores else None))
@@ -258,10 +253,8 @@ def _quoted(*tables: str) -> dict[ModelName, dict[str, Point]]:
 
 def _by_sense(name: ModelName) -> dict[str, Point]:
     """Table 4 of Beyer et al. 2021: each connective and sense, the mean over the connectives that replace it."""
-    scores: dict[str, list[float]] = {}
-    for row in published("beyer2021_table4"):
-        if _name(row.encoder, row.model) == name:
-            scores.setdefault(row.task.split()[0], []).append(row.score)
+    rows = [row for row in published("beyer2021_table4") if _name(row.encoder, row.model) == name]
+    scores = grouped((row.task.split()[0], row.score) for row in rows)
     means = {task: sum(several) / len(several) for task, several in scores.items()}
     halves = {t: _published_half(t, mean) if t in PUBLISHED_TEST else math.inf for t, mean in means.items()}
     return {task: Point(mean, halves[task]) for task, mean in means.items()}

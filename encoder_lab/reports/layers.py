@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from textwrap import fill
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib import colormaps
@@ -17,6 +17,7 @@ from encoder_lab.reports.drawing import in_order, new_figure
 from encoder_lab.reports.escape import for_figure
 from encoder_lab.reports.models import ReportedModel, scored_suites
 from encoder_lab.reports.published import SOURCES, published
+from encoder_lab.reports.runs import Value
 from encoder_lab.reports.table import MEAN, TableCell, TableRow, by_group, probing_table, published_rows
 from encoder_lab.reports.text import aligned
 from probes.facts import facts_of
@@ -33,7 +34,6 @@ FOOTER = (
     "layer; ±: half of its 95% interval."
 )
 COMMAND = "python evaluate.py model=hf:NAME_OR_PATH layers=all suite=[probing,discoeval]"
-Value = TypeVar("Value")
 
 
 class LayerScores(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 
 from encoder_lab.errors import printable, shortened
 from encoder_lab.reports.escape import NAME
-from encoder_lab.reports.runs import EACH_EPOCH, SETTINGS, Run, agree
+from encoder_lab.reports.runs import EACH_EPOCH, SETTINGS, Run, agree, grouped
 from encoder_lab.storage.made_with import KEYS
 from probes.facts import facts_of
 from probes.results import Epoch, ProbeRow
@@ -84,19 +84,11 @@ def models_of(runs: Iterable[Run]) -> list[ReportedModel]:
     """Runs grouped into models, in the given order; models of one encoder come together."""
     joined = with_evaluations(runs)
     times = Counter((identity(run), _seeds(run)) for run in joined)
-    groups: dict[tuple, list[Run]] = {}
-    for run in joined:
-        copy = run.evaluated if times[identity(run), _seeds(run)] > 1 else ""  # two runs of one seed are not two seeds
-        groups.setdefault((identity(run), copy), []).append(run)
-    named: dict[tuple[str, str], list[list[Run]]] = {}
-    for group in groups.values():
-        encoder, objective = group[0].encoder, group[0].objective
-        encoder = _label(group, "encoder", ENCODERS.get(encoder, encoder))
-        shown = " → ".join(OBJECTIVES.get(name, name) for name in objective.split(" → "))  # one after another
-        named.setdefault((encoder, _label(group, "objective", shown)), []).append(group)
+    copies = [run.evaluated if times[identity(run), _seeds(run)] > 1 else "" for run in joined]  # are not two seeds
+    groups = grouped(((identity(run), copy), run) for run, copy in zip(joined, copies, strict=True))
     models = [
         ReportedModel(*names, variant, group)
-        for names, alike in named.items()
+        for names, alike in grouped((_names(group[0]), group) for group in groups.values()).items()
         for group, variant in zip(alike, _variants(alike), strict=True)
     ]
     first = {encoder: place for place, encoder in reversed(list(enumerate(model.encoder for model in models)))}
@@ -117,10 +109,12 @@ def _short(variants: Sequence[str]) -> list[str]:
     return [OWN.sub(lambda key: key[1] if tails[key[1]] == 1 else key[0], variant) for variant in variants]
 
 
-def _label(group: Sequence[Run], part: str, otherwise: str) -> str:
-    """The name that the settings of a run give its encoder or objective, also through an evaluation of it."""
-    settings = group[0].settings
-    return str(settings.get(f"labels.{part}") or settings.get(f"run.labels.{part}") or otherwise)
+def _names(run: Run) -> tuple[str, str]:
+    """Encoder and objective as in the papers, or as the settings name them, also through an evaluation of the run."""
+    ours = ENCODERS.get(run.encoder, run.encoder), " → ".join(OBJECTIVES.get(n, n) for n in run.objective.split(" → "))
+    keys = [(f"labels.{part}", f"run.labels.{part}") for part in ("encoder", "objective")]
+    named = [next((str(run.settings[key]) for key in pair if run.settings.get(key)), "") for pair in keys]
+    return named[0] or ours[0], named[1] or ours[1]
 
 
 def scored_suites(models: Iterable[ReportedModel]) -> list[str]:
@@ -129,10 +123,8 @@ def scored_suites(models: Iterable[ReportedModel]) -> list[str]:
 
 def each_seed_once(runs: Iterable[Run]) -> list[Run]:
     """Of runs with the same settings and seed, the last, with a line; of evaluations of a model, the newest scores."""
-    groups: dict[tuple, list[Run]] = {}
-    for run in runs:
-        place = identity(run, "run."), _seeds(run), run.evaluated  # a run that was trained for longer is still that run
-        groups.setdefault(place, []).append(run)
+    # a run that was trained for longer is still that run
+    groups = grouped(((identity(run, "run."), _seeds(run), run.evaluated), run) for run in runs)
     left_out = set()
     for *others, last in (group for group in groups.values() if "model" not in group[0].settings):
         left_out |= {str(run.folder.resolve()) for run in others}  # with their evaluations

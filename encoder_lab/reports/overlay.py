@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from encoder_lab.reports.curves import Panel, band_meaning, handles_of
 from encoder_lab.reports.drawing import CHANCE, Line, Look, in_order, look_at, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
+from encoder_lab.reports.runs import grouped
 
 BANDED = 6  # models; with more, bands would overlap too much
 HANDLE, LETTER = 0.95, 0.075  # inches of a line of the legend with the space around it, and of a letter
@@ -48,12 +49,8 @@ def draw_overlay(panels: Sequence[Panel]) -> Figure:
 def lines_by_task(panels: Sequence[Panel]) -> dict[tuple[str, str], list[tuple[str, Line]]]:
     """By task and unit: the titles of models and their lines. A model has a panel for each unit."""
     tasks = in_order([line.name for panel in panels for line in panel.lines])
-    cells: dict[tuple[str, str], list[tuple[str, Line]]] = {}
-    for task, panel in ((task, panel) for task in tasks for panel in panels):
-        lines = [(panel.title, line) for line in panel.lines if line.name == task]
-        if lines:
-            cells.setdefault((task, panel.unit), []).extend(lines)
-    return cells
+    lines = ((task, panel, line) for task in tasks for panel in panels for line in panel.lines if line.name == task)
+    return grouped(((task, panel.unit), (panel.title, line)) for task, panel, line in lines)
 
 
 def own_lines(panels: Sequence[Panel]) -> dict[str, list[tuple[str, Line]]]:

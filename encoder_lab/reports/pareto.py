@@ -16,7 +16,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.drawing import in_order, look_at, new_figure, plain_axes
 from encoder_lab.reports.escape import for_figure
 from encoder_lab.reports.models import ReportedModel
-from encoder_lab.reports.table import scores_by_task
+from encoder_lab.reports.runs import rows_by_task
 from probes.classifiers.grid import FRONT
 from probes.results import ProbeRow
 
@@ -42,7 +42,7 @@ def fronts_of(models: Sequence[ReportedModel], suite: str, epoch: str, classifie
     """By task, then by model. Raises InputError where no score has one."""
     fronts = []
     for model in models:
-        for task, rows in scores_by_task(model, suite, epoch, classifier).items():
+        for task, rows in rows_by_task(model.runs, suite, epoch, classifier).items():
             seeds = [points for row in rows if (points := _points(row))]
             if seeds and rows[0].classifier in COMPLEXITY:
                 chance = rows[0].chance or 0.0

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from encoder_lab.errors import InputError, printable, shortened
 from encoder_lab.reports.escape import NAME
@@ -31,6 +31,8 @@ UNNAMED = {  # settings that are not told apart from absent ones at these values
     **{f"embeddings.{part}lowercase": "auto" for part in ("", "source.")},
     **{f"embeddings.{part}scale": None for part in ("", "source.")},
 }
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 SETTINGS = "config.yaml"  # a folder with this file is a run folder
 DETAILS = "details.csv"  # of an evaluation: other measures of its predictions
 EACH_EPOCH = "each epoch"  # the checkpoint of an evaluation of several epochs
@@ -202,6 +204,29 @@ def read_details(path: Path) -> Iterator[tuple[tuple[str, str], float]]:
         except ValueError:
             wrong = f"score is {row['score'][:40]!r}"
             raise InputError(f"{path}:{line}: {wrong}; evaluate the model again") from None
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """The values of each key, in their order."""
+    groups: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
+def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, ProbeRow]:
+    """The run's scores by task at one epoch; `classifier` where there is a choice."""
+    if not run.has(suite):
+        return {}
+    shown = run.epoch(epoch, suite)
+    at = [row for row in run.rows if row.suite == suite and row.epoch == shown]
+    return {row.task: row for row in sorted(at, key=lambda row: row.classifier == classifier)}
+
+
+def rows_by_task(runs: Sequence[Run], suite: str, epoch: str, classifier: str) -> dict[str, list[ProbeRow]]:
+    """The scores of all seeds of a model by task, at one epoch of each, by one classifier."""
+    final = [list(final_rows(run, suite, epoch, classifier).values()) for run in runs]
+    return grouped((row.task, row) for rows in by_one_reader(final, classifier) for row in rows)
 
 
 def by_one_reader(runs: Sequence[Sequence[ProbeRow]], classifier: str) -> list[list[ProbeRow]]:

@@ -12,7 +12,7 @@ from encoder_lab.reports.escape import NAME
 from encoder_lab.reports.metrics import checked_metrics
 from encoder_lab.reports.models import INCIDENTAL, each_seed_once, identity, with_evaluations
 from encoder_lab.reports.run_settings_check import check_settings
-from encoder_lab.reports.runs import Run, agree, read_run, run_folders
+from encoder_lab.reports.runs import Run, agree, grouped, read_run, run_folders
 from encoder_lab.storage.csv_files import csv_text, numbered_csv
 from probes.classifiers.grid import SENTEVAL_ONLY
 from probes.results import (
@@ -112,17 +112,14 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def read_scores(path: Path) -> list[Run]:
     """The runs of a file that `as_csv` wrote. Raises InputError naming file and line."""
-    lines: dict[str, list[tuple[int, dict[str, str]]]] = {}
-    for line, row in numbered_csv(path, [*NAMES, *NEEDED, "test", "right"], ("run", *KEY)):
-        lines.setdefault(row["run"], []).append((line, row))
-    return [_run(path, name, numbered) for name, numbered in lines.items()]
+    lines = numbered_csv(path, [*NAMES, *NEEDED, "test", "right"], ("run", *KEY))
+    runs = grouped((row["run"], (line, row)) for line, row in lines)
+    return [_run(path, name, numbered) for name, numbered in runs.items()]
 
 
 def _columns(runs: Sequence[Run]) -> list[str]:
     """The settings that differ between runs, and those that reports state, without those that rows have."""
-    named: dict[tuple[str, str, bool], list[Run]] = {}
-    for run in runs:
-        named.setdefault((run.encoder, run.objective, "model" in run.settings), []).append(run)
+    named = grouped(((run.encoder, run.objective, "model" in run.settings), run) for run in runs)
 
     def differs(key: str) -> bool:
         """A setting that only some runs have differs if these have the names of others; a class, too."""

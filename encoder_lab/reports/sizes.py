@@ -12,8 +12,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.curves import band_meaning, ends_of, explain, over_runs, score_label
 from encoder_lab.reports.drawing import LOOKS, Line, draw_lines, in_order, name_ends, new_figure, plain_axes
 from encoder_lab.reports.models import models_of, with_evaluations
-from encoder_lab.reports.runs import Run, by_one_reader
-from encoder_lab.reports.table import final_rows
+from encoder_lab.reports.runs import Run, by_one_reader, final_rows, grouped
 from probes.facts import unit_of
 from probes.results import chance_of
 
@@ -77,13 +76,15 @@ def draw_sizes(models: Sequence[ModelSizes], suite: str, epoch: str, classifier:
 def _lines(model: ModelSizes, suite: str, epoch: str, classifier: str) -> dict[str, list[Line]]:
     """The scores by unit and size; none if there is only one size."""
     final = [list(final_rows(run, suite, epoch, classifier).values()) for _, run in model.runs]
-    scores = list(zip(model.runs, by_one_reader(final, classifier), strict=True))
-    tasks = in_order([row.task for _, rows in scores for row in rows])
-    runs = {task: [(float(size), r) for (size, _), rows in scores for r in rows if r.task == task] for task in tasks}
-    lines: dict[str, list[Line]] = {}
-    for task, sized in runs.items():
-        line = over_runs(task, [{size: row.interval} for size, row in sized], chance_of([row for _, row in sized]))
-        lines.setdefault(unit_of(suite, sized[0][1].classifier), []).append(line)
+    scores = zip(model.runs, by_one_reader(final, classifier), strict=True)
+    sized = grouped((row.task, (float(size), row)) for (size, _), rows in scores for row in rows)
+    lines = grouped(
+        (
+            unit_of(suite, sized[task][0][1].classifier),
+            over_runs(task, [{size: r.interval} for size, r in sized[task]], chance_of([r for _, r in sized[task]])),
+        )
+        for task in in_order(list(sized))
+    )
     return {unit: some for unit, some in lines.items() if any(len(line.x) > 1 for line in some)}
 
 

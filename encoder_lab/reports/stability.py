@@ -11,8 +11,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.correlation import FEWEST
 from encoder_lab.reports.drawing import in_order
 from encoder_lab.reports.models import INCIDENTAL, identity, setting_text
-from encoder_lab.reports.runs import Run
-from encoder_lab.reports.table import final_rows
+from encoder_lab.reports.runs import Run, final_rows
 
 Scores = Mapping[str, Mapping[str, Mapping[tuple, float]]]  # condition -> task -> model -> mean score over its seeds
 

@@ -9,7 +9,7 @@ from encoder_lab.errors import InputError
 from encoder_lab.reports.drawing import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask, scored_suites
 from encoder_lab.reports.published import TRAINING, Published, fitting, published
-from encoder_lab.reports.runs import OWN_SCORES, Run, by_one_reader
+from encoder_lab.reports.runs import OWN_SCORES, grouped, rows_by_task
 from encoder_lab.reports.table_notes import measures, notes_of, quoting, read_by, seeds_note
 from probes.classifiers.grid import FRONT
 from probes.coherence.scoring import with_ties
@@ -95,7 +95,7 @@ def probing_table(
     A task that has no score by `classifier` shows the one it has (WordContent is logistic regression), and a model
     that has none at `epoch` shows another; notes say which.
     """
-    reported = [(model, scores) for model in models if (scores := scores_by_task(model, suite, epoch, classifier))]
+    reported = [(model, scores) for model in models if (scores := rows_by_task(model.runs, suite, epoch, classifier))]
     others = {column: other for column, other in facts_of(suite).means.items() if reported}
     rows = [_row(model, scores, suite, _means(model, others, epoch, classifier)) for model, scores in reported]
     tables = fitting(suite, read_by(reported, classifier)) if published_names is None else published_names
@@ -138,15 +138,18 @@ def _part_of(task: str, columns: Sequence[str]) -> bool:
 
 def prediction_cells(model: ReportedModel, scores: RowsByTask, names: Collection[str]) -> dict[str, TableCell]:
     """Single predictions of coherence suites (details.csv), of those `names` that tables of connectives have."""
-    by_name: dict[str, list[tuple[float, float, float]]] = {}
-    for run in model.runs if any(" " in name for name in names) else ():
-        for (task, measure), percent in run.details.items():
-            right = [score.answers.right for score in scores.get(task, ()) if score.answers]
-            name = compared_name(task, measure) if right and measure.startswith("(") else ""
-            if name in names:
-                items = len(right[0])
-                by_name.setdefault(name, []).append((percent, *with_ties(round(percent * items / 50) / 2, items)))
-    return {name: TableCell(*mean_of_runs(cells)) for name, cells in by_name.items()}
+    if not any(" " in name for name in names):
+        return {}
+    items = {
+        task: len(answers.right) for task, rows in scores.items() for row in reversed(rows) if (answers := row.answers)
+    }
+    cells = grouped(
+        (name, (percent, *with_ties(round(percent * items[task] / 50) / 2, items[task])))
+        for run in model.runs
+        for (task, measure), percent in run.details.items()
+        if task in items and measure.startswith("(") and (name := compared_name(task, measure)) in names
+    )
+    return {name: TableCell(*mean_of_runs(seeds)) for name, seeds in cells.items()}
 
 
 def refuse_without_effect(tables: Sequence[str], shown: Sequence[Table]) -> None:
@@ -208,15 +211,6 @@ def published_rows(scores: Sequence[Published]) -> list[TableRow]:
     return list(rows.values())
 
 
-def final_rows(run: Run, suite: str, epoch: str, classifier: str) -> dict[str, ProbeRow]:
-    """The run's scores by task at one epoch; `classifier` where there is a choice."""
-    if not run.has(suite):
-        return {}
-    shown = run.epoch(epoch, suite)
-    at = [row for row in run.rows if row.suite == suite and row.epoch == shown]
-    return {row.task: row for row in sorted(at, key=lambda row: row.classifier == classifier)}
-
-
 def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
     """The model's best score on its training task, or that of the same epoch on test; None while a run has none."""
     epochs = [(run, epoch) for run in model.runs if (epoch := run.best_epoch()) is not None]
@@ -231,22 +225,13 @@ def own_cell(model: ReportedModel, test: bool = False) -> TableCell | None:
     return TableCell(*mean_of_runs([(score, score, score) for score in scores]), about)
 
 
-def scores_by_task(model: ReportedModel, suite: str, epoch: str, classifier: str) -> RowsByTask:
-    """The scores of all seeds of a model by task, at one epoch of each, by one classifier."""
-    by_task: RowsByTask = {}
-    final = [list(final_rows(run, suite, epoch, classifier).values()) for run in model.runs]
-    for row in (row for rows in by_one_reader(final, classifier) for row in rows):
-        by_task.setdefault(row.task, []).append(row)
-    return by_task
-
-
 def _means(
     model: ReportedModel, others: Mapping[str, tuple[str, tuple[str, ...]]], epoch: str, classifier: str
 ) -> dict[str, TableCell]:
     """The model's means over the tasks of other suites, by column; a column of some tasks needs scores of all."""
     by_column: dict[str, RowsByTask] = {}
     for column, (other, tasks) in others.items():
-        scores = scores_by_task(model, other, epoch, classifier)
+        scores = rows_by_task(model.runs, other, epoch, classifier)
         by_column[column] = {task: scores[task] for task in tasks or scores} if scores.keys() >= set(tasks) else {}
     return {
         column: _mean_cell({task: _cell(rows) for task, rows in scores.items()})
@@ -291,12 +276,14 @@ def _mean_cell(cells: Mapping[str, TableCell]) -> TableCell:
     halves = [(cell.high - cell.low) / 2 for cell in cells.values() if cell.low is not None and cell.high is not None]
     mean, half = sum(scores) / len(scores), math.hypot(*halves) / len(scores)
     about = "mean of " + ", ".join(f"{task} {cell.score:.1f}" for task, cell in cells.items())
-    devs = [cell.dev for cell in cells.values() if cell.dev is not None]
-    dev = sum(devs) / len(devs) if len(devs) == len(cells) else None
-    chances = [cell.chance for cell in cells.values() if cell.chance is not None]
-    chance = sum(chances) / len(chances) if len(chances) == len(cells) else None
+    dev, chance = (_mean_of_all(values) for values in zip(*((c.dev, c.chance) for c in cells.values()), strict=True))
     test = frozenset().union(*(cell.test for cell in cells.values()))
     return TableCell(mean, mean - half, mean + half, about, dev, test, chance)
+
+
+def _mean_of_all(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) == len(values) else None
 
 
 def _cell(rows: Sequence[ProbeRow]) -> TableCell:

@@ -6,7 +6,7 @@ from typing import Any
 from encoder_lab.reports.drawing import in_order
 from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.published import NOTES, PUBLISHED_TEST, SOURCES
-from encoder_lab.reports.runs import Run
+from encoder_lab.reports.runs import Run, grouped
 from probes.classifiers.grid import SENTEVAL_ONLY, Grid
 from probes.facts import facts_of, unit_of
 from probes.results import Epoch
@@ -49,11 +49,9 @@ def _uses_classifiers(scores: RowsByTask) -> bool:
 
 def by_protocol(models: Sequence[ReportedModel], suite: str, quoted: bool = False) -> list[str]:
     """How our classifiers were trained (docs/probing_protocol.md); `quoted`: papers' scores are in the table."""
-    used: dict[str, list[str]] = {}
-    for model in models:
-        settings = model.runs[0].settings  # these are the same for all seeds
-        if settings.get("probes.classifier.protocol") and model.runs[0].encoder != "baseline":
-            used.setdefault(_trained_by(settings, suite), []).append(model.title)
+    first = [(model.runs[0], model.title) for model in models]  # the settings are the same for all seeds
+    read = [(run, title) for run, title in first if run.settings.get("probes.classifier.protocol")]
+    used = grouped((_trained_by(run.settings, suite), title) for run, title in read if run.encoder != "baseline")
     if not used:
         return []
     titles = {how: f" ({'; '.join(names)})" if len(used) > 1 else "" for how, names in used.items()}
@@ -119,16 +117,13 @@ def read_by(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: st
 
 def _otherwise_classified(reported: Sequence[tuple[ReportedModel, RowsByTask]], classifier: str) -> list[str]:
     """The tasks that have no score by `classifier`; where some models have one, the models that have none."""
-    used: dict[str, dict[str, list[str]]] = {}  # task -> classifier -> models; a baseline has no choice
-    for model, scores in reported:
-        for task, reader in dict.fromkeys((task, row.classifier) for task, rows in scores.items() for row in rows):
-            if reader in CLASSIFIERS:
-                used.setdefault(task, {}).setdefault(reader, []).append(model.title)
-    alike: dict[tuple[str, str], list[str]] = {}  # (classifier instead, models) -> tasks
-    for task, titles in used.items():
-        for reader in titles.keys() - {classifier}:
-            models = f" ({'; '.join(titles[reader])})" if classifier in titles else ""
-            alike.setdefault((reader, models), []).append(task)
+    read = [(task, row.classifier, m.title) for m, scores in reported for task, rows in scores.items() for row in rows]
+    used = grouped(((task, reader), title) for task, reader, title in dict.fromkeys(read) if reader in CLASSIFIERS)
+    alike = grouped(  # classifier and models -> tasks; a baseline has no choice
+        ((reader, f" ({'; '.join(titles)})" if (task, classifier) in used else ""), task)
+        for (task, reader), titles in used.items()
+        if reader != classifier
+    )
     return [f"By {CLASSIFIERS[reader]}: {', '.join(in_order(tasks))}{only}." for (reader, only), tasks in alike.items()]
 
 

@@ -1,7 +1,6 @@
 """Known against used: what is read of the vectors, and what the objective loses without it; seeds are compared."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -14,8 +13,7 @@ from encoder_lab.reports.drawing import in_order, looks, name_ends, new_figure, 
 from encoder_lab.reports.escape import for_figure
 from encoder_lab.reports.models import ReportedModel, RowsByTask
 from encoder_lab.reports.order import agreement
-from encoder_lab.reports.runs import by_one_reader
-from encoder_lab.reports.table import scores_by_task
+from encoder_lab.reports.runs import by_one_reader, grouped, rows_by_task
 from probes.results import ProbeRow
 from probes.statistics import Interval, mean_of_runs
 
@@ -54,7 +52,7 @@ def use_of(models: Sequence[ReportedModel], epoch: str, classifier: str) -> list
     used = [
         _model_use(model, rows, epoch, classifier)
         for model in models
-        if (rows := scores_by_task(model, "use", epoch, classifier))
+        if (rows := rows_by_task(model.runs, "use", epoch, classifier))
     ]
     if not used:
         raise InputError("no run has scores of suite=use; train, or evaluate.py epochs=all, with suite=[probing,use]")
@@ -67,7 +65,7 @@ def _model_use(model: ReportedModel, rows: RowsByTask, epoch: str, classifier: s
         _property(name, rows[name], known.get(name.partition(" in ")[0], ())) for name in in_order(list(rows))
     ]
     properties.sort(key=lambda use: -use.rise[0])
-    each = (scores_by_task(replace(model, runs=[run]), "use", epoch, classifier) for run in model.runs)
+    each = (rows_by_task([run], "use", epoch, classifier) for run in model.runs)
     rises = [{name: row.test_accuracy for name, (row,) in one.items()} for one in each]
     taus = [tau for first, second in combinations(rises, 2) if (tau := agreement(first, second)) is not None]
     return ModelUse(model.title, properties, float(np.mean(taus)) if taus else np.nan)
@@ -77,12 +75,8 @@ def _known(model: ReportedModel, epoch: str, classifier: str) -> RowsByTask:
     """The scores of other suites at the epoch of the use in each run; of each task those of the first suite."""
     shown = [(run, run.epoch(epoch, "use")) for run in model.runs if run.has("use")]
     scored = [[row for row in run.rows if row.suite != "use" and row.epoch == at] for run, at in shown]
-    suites: dict[str, str] = {}
-    known: RowsByTask = {}
-    for row in (row for rows in by_one_reader(scored, classifier) for row in rows):
-        if suites.setdefault(row.task, row.suite) == row.suite:
-            known.setdefault(row.task, []).append(row)
-    return known
+    known = grouped((row.task, row) for rows in by_one_reader(scored, classifier) for row in rows)
+    return {task: [row for row in rows if row.suite == rows[0].suite] for task, rows in known.items()}
 
 
 def _property(name: str, rows: Sequence[ProbeRow], known: Sequence[ProbeRow]) -> PropertyUse:

@@ -15,8 +15,7 @@ from encoder_lab.reports.evidence import EpochScores, Evidence, Point, correlati
 from encoder_lab.reports.evidence import published_evidence as quoted
 from encoder_lab.reports.findings import Claim, Comparison, Finding, check
 from encoder_lab.reports.models import models_of
-from encoder_lab.reports.runs import Run, by_one_reader, read_run
-from encoder_lab.reports.table import final_rows
+from encoder_lab.reports.runs import Run, by_one_reader, final_rows, read_run
 from encoder_lab.storage.csv_files import upsert_csv
 from probes.probing.tasks import rated_odd
 from probes.results import Answers, ProbeRow, read_rows, write_rows

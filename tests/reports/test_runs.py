@@ -12,8 +12,8 @@ import torch
 from encoder_lab.reports.commands import panel
 from encoder_lab.reports.models import each_seed_once, models_of
 from encoder_lab.reports.order import order_of
-from encoder_lab.reports.runs import Run, read_run, run_folders
-from encoder_lab.reports.table import final_rows, probing_table
+from encoder_lab.reports.runs import Run, final_rows, read_run, run_folders
+from encoder_lab.reports.table import probing_table
 from encoder_lab.storage.csv_files import upsert_csv
 from encoder_lab.training.checkpoints import BestCheckpoint
 from probes.results import Answers, ProbeRow, read_rows, write_rows
